@@ -1,0 +1,40 @@
+#pragma once
+// Bugs in the calling program. An assertion calls a handler that the program can replace, then ends the program.
+//
+// SHOAL_ASSERT guards memory safety and stays on in release builds. SHOAL_CHECK guards contracts that cost time to
+// test; it is compiled in checked builds (SHOAL_CHECKED) only.
+// Thread: handlers are set before other threads start; asserting is safe from any thread.
+
+#include "shoal/base/config.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+/// What went wrong and where. All texts outlive the call.
+struct AssertionFailure {
+    const char* condition;
+    const char* message;  ///< what the caller did wrong and what to do instead
+    const char* file;
+    int line;
+};
+
+/// Called once when an assertion fails. If it returns, the program is ended with abort().
+using AssertionHandler = void (*)(const AssertionFailure& failure);
+
+/// Replaces the handler and returns the one before. nullptr restores the default, which writes to standard error.
+SHOAL_API AssertionHandler set_assertion_handler(AssertionHandler handler);
+
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const AssertionFailure& failure);
+
+}  // namespace shoal::inline SHOAL_ABI
+
+#define SHOAL_ASSERT(condition, message)                                                        \
+    do {                                                                                        \
+        if (SHOAL_UNLIKELY(!(condition)))                                                       \
+            ::shoal::fail_assertion({#condition, message, __FILE__, __LINE__});                 \
+    } while (false)
+
+#if SHOAL_CHECKED
+#define SHOAL_CHECK(condition, message) SHOAL_ASSERT(condition, message)
+#else
+#define SHOAL_CHECK(condition, message) static_cast<void>(0)
+#endif

@@ -1,0 +1,22 @@
+#pragma once
+// Messages for people, sent through one hook. The default writes `shoal: warning: text` to standard error.
+// Thread: the hook is set before other threads start; it may be called from any thread.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+enum class LogLevel : std::uint8_t { kNote, kWarning, kError };
+
+/// Receives one message, without a line end. `context` is what was given to set_log_hook.
+using LogHook = void (*)(void* context, LogLevel level, std::string_view message);
+
+/// Replaces the hook. nullptr restores the default.
+SHOAL_API void set_log_hook(LogHook hook, void* context);
+
+SHOAL_API void log(LogLevel level, std::string_view message);
+
+}  // namespace shoal::inline SHOAL_ABI

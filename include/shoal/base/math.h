@@ -1,0 +1,56 @@
+#pragma once
+// The few math types that fields are made of. Plain structs of floats; an engine's own types of the same size and
+// order can stand in for them (see FieldTraits in table/field.h).
+// Conventions: right-handed, metres, quaternions as [x y z w], matrices applied to column vectors.
+
+#include "shoal/base/config.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+struct Vec2 {
+    float x = 0, y = 0;
+    friend constexpr bool operator==(const Vec2&, const Vec2&) = default;
+};
+
+struct Vec3 {
+    float x = 0, y = 0, z = 0;
+    friend constexpr bool operator==(const Vec3&, const Vec3&) = default;
+};
+
+struct Vec4 {
+    float x = 0, y = 0, z = 0, w = 0;
+    friend constexpr bool operator==(const Vec4&, const Vec4&) = default;
+};
+
+/// A rotation; the default is none.
+struct Quaternion {
+    float x = 0, y = 0, z = 0, w = 1;
+    friend constexpr bool operator==(const Quaternion&, const Quaternion&) = default;
+};
+
+/// An affine map, three rows of four: row[i] = {m_i0, m_i1, m_i2, translation_i}. The default is the identity.
+struct Matrix3x4 {
+    Vec4 row[3] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    friend constexpr bool operator==(const Matrix3x4&, const Matrix3x4&) = default;
+};
+
+constexpr Vec2 operator+(Vec2 a, Vec2 b) { return {a.x + b.x, a.y + b.y}; }
+constexpr Vec2 operator-(Vec2 a, Vec2 b) { return {a.x - b.x, a.y - b.y}; }
+constexpr Vec2 operator*(Vec2 a, float s) { return {a.x * s, a.y * s}; }
+constexpr Vec2& operator+=(Vec2& a, Vec2 b) { return a = a + b; }
+
+constexpr Vec3 operator+(Vec3 a, Vec3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+constexpr Vec3 operator-(Vec3 a, Vec3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+constexpr Vec3 operator-(Vec3 a) { return {-a.x, -a.y, -a.z}; }
+constexpr Vec3 operator*(Vec3 a, float s) { return {a.x * s, a.y * s, a.z * s}; }
+constexpr Vec3 operator*(float s, Vec3 a) { return a * s; }
+constexpr Vec3& operator+=(Vec3& a, Vec3 b) { return a = a + b; }
+constexpr Vec3& operator-=(Vec3& a, Vec3 b) { return a = a - b; }
+constexpr Vec3& operator*=(Vec3& a, float s) { return a = a * s; }
+constexpr float dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+constexpr Vec4 operator+(Vec4 a, Vec4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+constexpr Vec4 operator*(Vec4 a, float s) { return {a.x * s, a.y * s, a.z * s, a.w * s}; }
+constexpr Vec4& operator+=(Vec4& a, Vec4 b) { return a = a + b; }
+
+}  // namespace shoal::inline SHOAL_ABI

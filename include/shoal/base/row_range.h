@@ -1,0 +1,19 @@
+#pragma once
+// A range of rows, or of anything else that is counted.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Rows begin to end - 1.
+struct RowRange {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+
+    constexpr std::uint32_t size() const { return end - begin; }
+    friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

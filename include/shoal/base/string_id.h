@@ -1,0 +1,41 @@
+#pragma once
+// Names as numbers: the XXH3-64 hash of a text. Two texts with one hash are a registration error where names are
+// registered; 0 is reserved for "no name" (no known text hashes to it).
+
+#include "shoal/base/config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// XXH3-64. Stable between processes, machines and versions of shoal.
+SHOAL_API std::uint64_t hash_bytes(const void* data, std::size_t num_bytes, std::uint64_t seed = 0);
+SHOAL_API std::uint64_t hash_text(std::string_view text);
+
+/// The hash of a text; the text itself is kept, if at all, in a StringTable or a blob's debug section.
+struct StringId {
+    std::uint64_t hash = 0;
+
+    constexpr StringId() = default;
+    explicit constexpr StringId(std::uint64_t hash_value) : hash(hash_value) {}
+    explicit StringId(std::string_view text) : hash(text.empty() ? 0 : hash_text(text)) {}
+
+    explicit constexpr operator bool() const { return hash != 0; }
+    friend constexpr auto operator<=>(const StringId&, const StringId&) = default;
+};
+
+/// Names a resource (a compiled level, a mesh, a script) by the hash of its path without extension.
+struct ResourceId {
+    std::uint64_t hash = 0;
+
+    constexpr ResourceId() = default;
+    explicit constexpr ResourceId(std::uint64_t hash_value) : hash(hash_value) {}
+    explicit ResourceId(std::string_view name) : hash(name.empty() ? 0 : hash_text(name)) {}
+
+    explicit constexpr operator bool() const { return hash != 0; }
+    friend constexpr auto operator<=>(const ResourceId&, const ResourceId&) = default;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,53 @@
+#pragma once
+// Building short texts and messages, without <iostream> or printf in a public header.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace shoal::inline SHOAL_ABI {
+
+SHOAL_API void append_number(std::string& text, std::int64_t value);
+SHOAL_API void append_number(std::string& text, std::uint64_t value);
+/// Appends the shortest text that reads back as the same value.
+SHOAL_API void append_number(std::string& text, double value);
+SHOAL_API void append_number(std::string& text, float value);
+
+/// Appends `0x` and the digits of `value`, padded to `num_digits`.
+SHOAL_API void append_hex(std::string& text, std::uint64_t value, int num_digits = 16);
+
+template <class T>
+void append_text(std::string& text, const T& part) {
+    if constexpr (std::is_same_v<T, char>)
+        text.push_back(part);
+    else if constexpr (std::is_same_v<T, bool>)
+        text.append(part ? "true" : "false");
+    else if constexpr (std::is_floating_point_v<T>)
+        append_number(text, part);
+    else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+        append_number(text, static_cast<std::int64_t>(part));
+    else if constexpr (std::is_integral_v<T>)
+        append_number(text, static_cast<std::uint64_t>(part));
+    else
+        text.append(std::string_view(part));
+}
+
+/// Returns the parts (texts, characters, numbers) one after another.
+template <class... Parts>
+std::string concat(const Parts&... parts) {
+    std::string text;
+    (append_text(text, parts), ...);
+    return text;
+}
+
+/// Returns the index of the text in `candidates` that was probably meant by `text`, or -1 when none is close.
+/// Cost: O(number of candidates x length squared); meant for error messages.
+SHOAL_API int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates);
+
+/// Returns whether `text` is well-formed UTF-8 (no overlong forms, no surrogates).
+SHOAL_API bool is_utf8(std::string_view text);
+
+}  // namespace shoal::inline SHOAL_ABI

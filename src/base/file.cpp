@@ -1,0 +1,53 @@
+#include "shoal/base/file.h"
+
+#include "base/os.h"
+#include "shoal/base/text.h"
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+Status replace(const std::string& path, const void* data, std::size_t num_bytes) {
+    const std::string failure = os::replace_file(path, data, num_bytes);
+    return failure.empty() ? Status() : Status::error(concat("cannot write \"", path, "\": ", failure));
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+    std::string text;
+    std::size_t num_read = 0;
+    const auto place = [](void* context, std::size_t num_bytes) {
+        static_cast<std::string*>(context)->resize(num_bytes);
+        return static_cast<std::string*>(context)->data();
+    };
+    const std::string failure = os::read_file(path, max_bytes, &text, place, num_read);
+    if (!failure.empty()) return Status::error(concat("cannot read \"", path, "\": ", failure));
+    text.resize(num_read);
+    return text;
+}
+
+Result<PageRange> read_file_pages(const std::string& path, std::size_t* num_bytes, std::size_t max_bytes) {
+    PageRange pages;
+    const auto place = [](void* context, std::size_t size) {
+        Result<PageRange> range = reserve_pages(round_up(size == 0 ? 1 : size, kPageBytes));
+        if (!range) return static_cast<char*>(nullptr);
+        *static_cast<PageRange*>(context) = *range;
+        return reinterpret_cast<char*>(range->data);
+    };
+    const std::string failure = os::read_file(path, max_bytes, &pages, place, *num_bytes);
+    if (failure.empty()) return pages;
+    if (pages.data != nullptr) release_pages(pages);
+    return Status::error(concat("cannot read \"", path, "\": ", failure));
+}
+
+Status write_file(const std::string& path, std::span<const std::byte> bytes) {
+    return replace(path, bytes.data(), bytes.size());
+}
+
+Status write_file(const std::string& path, std::string_view text) { return replace(path, text.data(), text.size()); }
+
+bool is_file(const std::string& path) { return os::is_file(path); }
+bool is_directory(const std::string& path) { return os::is_directory(path); }
+std::int64_t monotonic_ns() { return os::monotonic_ns(); }
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,26 @@
+#include "shoal/base/log.h"
+
+#include <cstdio>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+void print_message(void*, LogLevel level, std::string_view message) {
+    static constexpr const char* kNames[] = {"note", "warning", "error"};
+    std::fprintf(stderr, "shoal: %s: %.*s\n", kNames[static_cast<int>(level)], static_cast<int>(message.size()),
+                 message.data());
+}
+
+constinit LogHook g_hook = &print_message;
+constinit void* g_context = nullptr;
+
+}  // namespace
+
+void set_log_hook(LogHook hook, void* context) {
+    g_hook = hook == nullptr ? &print_message : hook;
+    g_context = context;
+}
+
+void log(LogLevel level, std::string_view message) { g_hook(g_context, level, message); }
+
+}  // namespace shoal::inline SHOAL_ABI

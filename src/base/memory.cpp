@@ -1,0 +1,44 @@
+#include "shoal/base/memory.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+void* allocate_from_heap(void*, std::size_t bytes, const char*) { return std::malloc(bytes); }
+void release_to_heap(void*, void* memory, std::size_t, const char*) { std::free(memory); }
+
+constexpr MemoryHooks kHeapHooks{&allocate_from_heap, &release_to_heap, nullptr};
+
+constinit MemoryHooks g_hooks = kHeapHooks;
+constinit std::atomic<std::size_t> g_held_bytes{0};
+
+}  // namespace
+
+MemoryHooks set_memory_hooks(const MemoryHooks& hooks) {
+    const MemoryHooks before = g_hooks;
+    g_hooks = hooks.allocate == nullptr || hooks.release == nullptr ? kHeapHooks : hooks;
+    return before;
+}
+
+void* allocate_memory(std::size_t bytes, const char* owner) {
+    void* memory = g_hooks.allocate(g_hooks.context, bytes, owner);
+    if (memory == nullptr && bytes > 0) {
+        std::fprintf(stderr, "shoal: out of bookkeeping memory: %s asked for %zu bytes\n", owner, bytes);
+        std::abort();
+    }
+    g_held_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    return memory;
+}
+
+void release_memory(void* memory, std::size_t bytes, const char* owner) {
+    if (memory == nullptr) return;
+    g_hooks.release(g_hooks.context, memory, bytes, owner);
+    g_held_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+std::size_t bookkeeping_bytes() { return g_held_bytes.load(std::memory_order_relaxed); }
+
+}  // namespace shoal::inline SHOAL_ABI

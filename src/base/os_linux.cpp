@@ -1,0 +1,139 @@
+#include "base/os.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace shoal::inline SHOAL_ABI::os {
+namespace {
+
+/// Closes a file descriptor when it goes out of scope.
+struct Descriptor {
+    explicit Descriptor(int number) : fd(number) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (fd >= 0) ::close(fd);
+    }
+    int close() {
+        const int result = ::close(fd);
+        fd = -1;
+        return result;
+    }
+    int fd;
+};
+
+std::string reason(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
+
+bool write_all(int fd, const char* data, std::size_t num_bytes) {
+    while (num_bytes > 0) {
+        const ssize_t written = ::write(fd, data, num_bytes);
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            return false;
+        }
+        data += written;
+        num_bytes -= static_cast<std::size_t>(written);
+    }
+    return true;
+}
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// The permissions a new file gets, or those of the file it replaces.
+mode_t target_mode(const std::string& path) {
+    struct stat info;
+    if (::stat(path.c_str(), &info) == 0) return info.st_mode & 07777;
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    return 0666 & ~mask;
+}
+
+std::string write_temporary(int fd, const std::string& path, const void* data, std::size_t num_bytes) {
+    Descriptor file(fd);
+    if (!write_all(fd, static_cast<const char*>(data), num_bytes)) return reason("cannot write");
+    if (::fchmod(fd, target_mode(path)) != 0) return reason("cannot set permissions");
+    if (::fsync(fd) != 0) return reason("cannot flush");
+    if (file.close() != 0) return reason("cannot close");
+    return {};
+}
+
+}  // namespace
+
+void* reserve(std::size_t num_bytes) {
+    void* data = ::mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return data == MAP_FAILED ? nullptr : data;
+}
+
+void release(void* data, std::size_t num_bytes) { ::munmap(data, num_bytes); }
+void discard(void* data, std::size_t num_bytes) { ::madvise(data, num_bytes, MADV_DONTNEED); }
+void prefer_large_pages(void* data, std::size_t num_bytes) { ::madvise(data, num_bytes, MADV_HUGEPAGE); }
+void prefer_small_pages(void* data, std::size_t num_bytes) { ::madvise(data, num_bytes, MADV_NOHUGEPAGE); }
+
+std::string read_file(const std::string& path, std::size_t max_bytes, void* context, PlaceFunction place,
+                      std::size_t& num_read) {
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.fd < 0) return reason("cannot open");
+    struct stat info;
+    if (::fstat(file.fd, &info) != 0) return reason("cannot read");
+    if (S_ISDIR(info.st_mode)) return "it is a directory";
+    if (!S_ISREG(info.st_mode)) return "it is not a regular file";
+    const auto num_bytes = static_cast<std::size_t>(info.st_size);
+    if (num_bytes > max_bytes) return "it is too large";
+    char* data = place(context, num_bytes);
+    if (data == nullptr) return "there is no memory for it";
+    num_read = 0;
+    while (num_read < num_bytes) {
+        const ssize_t count = ::read(file.fd, data + num_read, num_bytes - num_read);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return reason("cannot read");
+        if (count == 0) break;  // it shrank meanwhile
+        num_read += static_cast<std::size_t>(count);
+    }
+    return {};
+}
+
+std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes) {
+    if (is_directory(path)) return "it is a directory";
+    std::string temporary = path + ".XXXXXX";
+    const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+    if (fd < 0) return reason("cannot create a temporary file beside it");
+    std::string failure = write_temporary(fd, path, data, num_bytes);
+    if (failure.empty() && ::rename(temporary.c_str(), path.c_str()) != 0) failure = reason("cannot rename");
+    if (!failure.empty()) {
+        ::unlink(temporary.c_str());
+        return failure;
+    }
+    Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.fd >= 0) ::fsync(folder.fd);  // the rename reaches the disk; some file systems refuse, harmlessly
+    return {};
+}
+
+bool is_file(const std::string& path) {
+    struct stat info;
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool is_directory(const std::string& path) {
+    struct stat info;
+    return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+std::int64_t monotonic_ns() {
+    timespec now;
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return std::int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace shoal::inline SHOAL_ABI::os

@@ -1,0 +1,231 @@
+#include "shoal/base/page_memory.h"
+
+#include "base/os.h"
+#include "shoal/base/text.h"
+
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr std::size_t kGranulesPerSlab = kLargePageBytes / PagePool::kGranuleBytes;
+constexpr std::size_t kGranulesPerPage = kPageBytes / PagePool::kGranuleBytes;
+constexpr std::size_t kPagesPerSlab = kLargePageBytes / kPageBytes;
+constexpr std::size_t kWordBits = 64;
+constexpr std::uint32_t kKeptTrims = 2;  // a range not taken again by then gives its pages back
+
+/// A set of `kBits` bits that finds and marks runs.
+template <std::size_t kBits>
+struct BitRuns {
+    std::uint64_t words[kBits / kWordBits] = {};
+
+    bool get(std::size_t i) const { return words[i / kWordBits] >> (i % kWordBits) & 1; }
+    void set(std::size_t begin, std::size_t end, bool value) {
+        while (begin < end) {
+            const std::size_t first = begin % kWordBits;
+            const std::size_t count = kWordBits - first < end - begin ? kWordBits - first : end - begin;
+            const std::uint64_t mask = (count == kWordBits ? ~0ull : (1ull << count) - 1) << first;
+            if (value)
+                words[begin / kWordBits] |= mask;
+            else
+                words[begin / kWordBits] &= ~mask;
+            begin += count;
+        }
+    }
+    /// Returns the first index at or after `from` whose bit is `value`, or kBits.
+    std::size_t find(std::size_t from, bool value) const {
+        for (std::size_t word = from / kWordBits; word < kBits / kWordBits; ++word) {
+            std::uint64_t bits = value ? words[word] : ~words[word];
+            if (word == from / kWordBits) bits &= ~0ull << (from % kWordBits);
+            if (bits != 0) return word * kWordBits + static_cast<std::size_t>(std::countr_zero(bits));
+        }
+        return kBits;
+    }
+    /// Returns the start of the first run of `length` clear bits, or kBits.
+    std::size_t find_clear_run(std::size_t length) const {
+        for (std::size_t begin = find(0, false); begin < kBits;) {
+            const std::size_t end = find(begin, true);
+            if (end - begin >= length) return begin;
+            begin = end < kBits ? find(end, false) : kBits;
+        }
+        return kBits;
+    }
+};
+
+}  // namespace
+
+Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment) {
+    const std::size_t asked_bytes = num_bytes;
+    num_bytes = round_up(num_bytes == 0 ? 1 : num_bytes, kPageBytes);
+    const std::size_t slack = alignment > kPageBytes ? alignment : 0;
+    const bool overflows = num_bytes < asked_bytes || num_bytes + slack < num_bytes;
+    auto* data = overflows ? nullptr : static_cast<std::byte*>(os::reserve(num_bytes + slack));
+    if (data == nullptr)
+        return Status::error(concat("cannot reserve ", asked_bytes,
+                                    " bytes of address space; raise the limit (ulimit -v) or lower the capacity"));
+    if (slack != 0) {
+        // Cut the reservation down to its aligned part.
+        const auto address = reinterpret_cast<std::uintptr_t>(data);
+        const std::size_t head = round_up(address, alignment) - address;
+        if (head != 0) os::release(data, head);
+        if (slack != head) os::release(data + head + num_bytes, slack - head);
+        data += head;
+    }
+    return PageRange{data, num_bytes};
+}
+
+void release_pages(PageRange range) {
+    if (range.data != nullptr) os::release(range.data, range.num_bytes);
+}
+
+void discard_pages(std::byte* begin, std::size_t num_bytes) {
+    if (num_bytes != 0) os::discard(begin, num_bytes);
+}
+
+void prefer_large_pages(std::byte* begin, std::size_t num_bytes) {
+    if (num_bytes != 0) os::prefer_large_pages(begin, num_bytes);
+}
+
+void prefer_small_pages(std::byte* begin, std::size_t num_bytes) {
+    if (num_bytes != 0) os::prefer_small_pages(begin, num_bytes);
+}
+
+/// 2 MiB of address space that small tables share.
+struct PagePool::Slab {
+    PageRange range;
+    std::size_t num_used = 0;             // granules that blocks hold
+    std::size_t longest_free_hint = 0;    // no free run is longer; exact after a failed search
+    BitRuns<kGranulesPerSlab> used;
+    BitRuns<kPagesPerSlab> committed;     // pages that a block has covered since they were last given back
+
+    std::size_t num_committed_pages() const {
+        std::size_t count = 0;
+        for (std::uint64_t word : committed.words) count += static_cast<std::size_t>(std::popcount(word));
+        return count;
+    }
+
+    /// Gives back committed pages that no block touches.
+    void discard_free_pages() {
+        for (std::size_t page = committed.find(0, true); page < kPagesPerSlab; page = committed.find(page + 1, true)) {
+            const std::size_t first = page * kGranulesPerPage;
+            if (used.find(first, true) < first + kGranulesPerPage) continue;
+            discard_pages(range.data + page * kPageBytes, kPageBytes);
+            committed.set(page, page + 1, false);
+        }
+    }
+};
+
+PagePool::PagePool(const PagePoolOptions& options) : options_(options) {}
+
+PagePool::~PagePool() {
+    for (Slab* slab : slabs_) {
+        SHOAL_CHECK(slab->num_used == 0, "a page pool must outlive the tables that it serves");
+        release_pages(slab->range);
+        slab->~Slab();
+        release_memory(slab, sizeof(Slab), "page pool");
+    }
+    for (const KeptRange& kept : kept_) release_pages(kept.range);
+}
+
+Result<std::byte*> PagePool::allocate_block(std::size_t num_bytes) {
+    SHOAL_ASSERT(num_bytes > 0 && num_bytes <= kMaxBlockBytes, "a slab block has 1 byte to 2 MiB");
+    const std::size_t length = round_up(num_bytes, kGranuleBytes) / kGranuleBytes;
+    for (std::size_t tried = 0; tried <= slabs_.size(); ++tried) {
+        if (tried == slabs_.size()) {
+            Result<PageRange> range = reserve_pages(kLargePageBytes, kLargePageBytes);
+            if (!range) return range.status();
+            Slab* slab = ::new (allocate_memory(sizeof(Slab), "page pool")) Slab;
+            slab->range = *range;
+            slab->longest_free_hint = kGranulesPerSlab;
+            next_slab_ = slabs_.size();
+            slabs_.push_back(slab);
+        }
+        Slab& slab = *slabs_[next_slab_];
+        if (slab.longest_free_hint >= length) {
+            const std::size_t begin = slab.used.find_clear_run(length);
+            if (begin < kGranulesPerSlab) {
+                slab.used.set(begin, begin + length, true);
+                slab.num_used += length;
+                slab.committed.set(begin / kGranulesPerPage, (begin + length - 1) / kGranulesPerPage + 1, true);
+                return slab.range.data + begin * kGranuleBytes;
+            }
+            slab.longest_free_hint = length - 1;
+        }
+        next_slab_ = next_slab_ + 1 < slabs_.size() ? next_slab_ + 1 : 0;
+    }
+    return Status::error("no slab could be had");  // unreachable: a new slab always has room
+}
+
+PagePool::Slab* PagePool::find_slab(const std::byte* block) {
+    for (Slab* slab : slabs_)
+        if (block >= slab->range.data && block < slab->range.data + slab->range.num_bytes) return slab;
+    return nullptr;
+}
+
+void PagePool::free_block(std::byte* block, std::size_t num_bytes) {
+    Slab* slab = find_slab(block);
+    SHOAL_ASSERT(slab != nullptr, "the block does not belong to this pool");
+    const std::size_t begin = static_cast<std::size_t>(block - slab->range.data) / kGranuleBytes;
+    const std::size_t length = round_up(num_bytes, kGranuleBytes) / kGranuleBytes;
+    const std::size_t end = begin + length;
+    SHOAL_ASSERT(length > 0 && end <= kGranulesPerSlab && slab->used.get(begin) && slab->used.get(end - 1),
+                 "the block is not held by a table; it may have been freed twice");
+    slab->used.set(begin, end, false);
+    slab->num_used -= length;
+    slab->longest_free_hint = kGranulesPerSlab;
+}
+
+Result<PageRange> PagePool::take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint) {
+    *hint = 0;
+    for (std::size_t i = kept_.size(); i-- > 0;) {
+        if (kept_[i].shape != shape || kept_[i].range.num_bytes < num_bytes) continue;
+        const KeptRange kept = kept_[i];
+        kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(i));
+        kept_bytes_ -= kept.committed_bytes;
+        *hint = kept.hint;
+        return kept.range;
+    }
+    return reserve_pages(num_bytes, kLargePageBytes);
+}
+
+void PagePool::give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint) {
+    if (kept_bytes_ + committed_bytes > options_.max_kept_bytes) {
+        release_pages(range);
+        return;
+    }
+    kept_.push_back({range, shape, committed_bytes, hint, 0});
+    kept_bytes_ += committed_bytes;
+}
+
+void PagePool::trim() {
+    std::size_t num_left = 0;
+    for (KeptRange& kept : kept_) {
+        if (++kept.age < kKeptTrims) {
+            kept_[num_left++] = kept;
+            continue;
+        }
+        kept_bytes_ -= kept.committed_bytes;
+        release_pages(kept.range);
+    }
+    kept_.resize(num_left);
+    for (Slab* slab : slabs_) {
+        const std::size_t needed_pages = slab->num_used / kGranulesPerPage;
+        if (slab->num_committed_pages() > 2 * needed_pages + 16) slab->discard_free_pages();
+    }
+}
+
+PagePoolStatistics PagePool::statistics() const {
+    PagePoolStatistics result;
+    result.num_slabs = slabs_.size();
+    for (const Slab* slab : slabs_) {
+        result.slab_used_bytes += slab->num_used * kGranuleBytes;
+        result.slab_committed_bytes += slab->num_committed_pages() * kPageBytes;
+    }
+    result.num_kept_ranges = kept_.size();
+    result.kept_bytes = kept_bytes_;
+    return result;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

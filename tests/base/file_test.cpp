@@ -1,0 +1,177 @@
+#include "shoal/base/file.h"
+
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace shoal {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that is empty at the start of each test and gone at its end.
+class File : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::string pattern = ::testing::TempDir() + "/shoal_file_XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    std::string path(const std::string& name) const { return folder_ + "/" + name; }
+    std::size_t num_files() const {
+        return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    }
+    std::string content(const std::string& name) const {
+        Result<std::string> text = read_file(path(name));
+        return text ? *text : "(" + std::string(text.message()) + ")";
+    }
+
+    std::string folder_;
+};
+
+TEST_F(File, what_is_written_is_read) {
+    const shoal_test::LeakCheck leaks;
+    const std::string bytes("a\0b\r\n\xFF", 6);
+    ASSERT_TRUE(write_file(path("f"), bytes));
+    EXPECT_EQ(content("f"), bytes);
+    ASSERT_TRUE(write_file(path("f"), std::string_view()));
+    EXPECT_EQ(content("f"), "");
+    const std::byte raw[] = {std::byte(1), std::byte(0)};
+    ASSERT_TRUE(write_file(path("f"), std::span<const std::byte>(raw)));
+    EXPECT_EQ(content("f"), std::string("\1\0", 2));
+    EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(File, a_large_file_is_whole) {
+    std::string text(5'000'000, 'x');
+    Random random(shoal_test::seed());
+    for (char& c : text) c = static_cast<char>(random.next());
+    ASSERT_TRUE(write_file(path("large"), text));
+    EXPECT_TRUE(content("large") == text);
+}
+
+TEST_F(File, a_name_without_a_folder_is_written_where_the_program_is) {
+    const fs::path before = fs::current_path();
+    fs::current_path(folder_);
+    const Status status = write_file("plain", std::string_view("text"));
+    fs::current_path(before);
+    EXPECT_TRUE(status) << status.message();
+    EXPECT_EQ(content("plain"), "text");
+}
+
+TEST_F(File, reading_a_missing_file_names_it_and_the_reason) {
+    EXPECT_EQ(read_file(path("none")).message(),
+              "cannot read \"" + path("none") + "\": cannot open: No such file or directory");
+}
+
+TEST_F(File, reading_a_folder_or_a_device_is_an_error) {
+    EXPECT_EQ(read_file(folder_).message(), "cannot read \"" + folder_ + "\": it is a directory");
+    EXPECT_EQ(read_file("/dev/null").message(), "cannot read \"/dev/null\": it is not a regular file");
+}
+
+TEST_F(File, reading_a_pipe_without_a_writer_does_not_wait) {
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    EXPECT_EQ(read_file(path("pipe")).message(), "cannot read \"" + path("pipe") + "\": it is not a regular file");
+}
+
+TEST_F(File, reading_more_than_allowed_is_an_error) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("12345")));
+    EXPECT_TRUE(read_file(path("f"), 5));
+    EXPECT_EQ(read_file(path("f"), 4).message(), "cannot read \"" + path("f") + "\": it is too large");
+}
+
+TEST_F(File, writing_onto_a_folder_is_an_error_and_leaves_nothing) {
+    ASSERT_TRUE(fs::create_directory(path("folder")));
+    EXPECT_EQ(write_file(path("folder"), std::string_view("x")).message(),
+              "cannot write \"" + path("folder") + "\": it is a directory");
+    EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(File, writing_into_a_missing_folder_names_the_path_and_the_reason) {
+    const Status status = write_file(path("none/f"), std::string_view("x"));
+    EXPECT_EQ(status.message(), "cannot write \"" + path("none/f") +
+                                    "\": cannot create a temporary file beside it: No such file or directory");
+}
+
+TEST_F(File, writing_into_a_folder_that_forbids_it_is_an_error) {
+    constexpr uid_t kNobody = 65534;
+    const bool is_root = ::geteuid() == 0;  // root may write everywhere, so it becomes someone else for a moment
+    fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+    ASSERT_TRUE(!is_root || ::seteuid(kNobody) == 0);
+    const Status status = write_file(path("f"), std::string_view("x"));
+    ASSERT_TRUE(!is_root || ::seteuid(0) == 0);
+    fs::permissions(folder_, fs::perms::owner_all);
+    EXPECT_NE(status.message().find("Permission denied"), std::string_view::npos) << status.message();
+}
+
+TEST_F(File, a_write_that_fails_half_way_leaves_the_old_file_and_nothing_else) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("old")));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        // No file may grow past 64 KiB: the write stops in the middle, as on a full disk.
+        ::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{65536, 65536};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        const Status status = write_file(path("f"), std::string(1'000'000, 'n'));
+        const bool told = status.message().find("cannot write: File too large") != std::string_view::npos;
+        ::_exit(told ? 0 : 1);
+    }
+    int result = 0;
+    ASSERT_EQ(::waitpid(child, &result, 0), child);
+    EXPECT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+    EXPECT_EQ(content("f"), "old");
+    EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(File, a_reader_that_has_the_old_file_open_keeps_it) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("old")));
+    std::ifstream reader(path("f"));
+    ASSERT_TRUE(write_file(path("f"), std::string_view("new")));
+    std::string text;
+    reader >> text;
+    EXPECT_EQ(text, "old");
+    EXPECT_EQ(content("f"), "new");
+}
+
+TEST_F(File, a_replaced_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("1")));
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    EXPECT_EQ(static_cast<mode_t>(fs::status(path("f")).permissions()), 0666 & ~mask);
+    fs::permissions(path("f"), fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
+    ASSERT_TRUE(write_file(path("f"), std::string_view("2")));
+    EXPECT_EQ(static_cast<mode_t>(fs::status(path("f")).permissions()), mode_t(0604));
+}
+
+TEST_F(File, tells_files_from_folders) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("")));
+    EXPECT_TRUE(is_file(path("f")) && !is_directory(path("f")));
+    EXPECT_TRUE(is_directory(folder_) && !is_file(folder_));
+    EXPECT_FALSE(is_file(path("none")) || is_directory(path("none")));
+}
+
+TEST(Clock, never_goes_back_and_runs_in_nanoseconds) {
+    const std::int64_t begin = monotonic_ns();
+    std::int64_t last = begin;
+    ::usleep(2000);
+    for (int i = 0; i < 1000; ++i) {
+        const std::int64_t now = monotonic_ns();
+        ASSERT_GE(now, last);
+        last = now;
+    }
+    EXPECT_GE(last - begin, 2'000'000);
+}
+
+}  // namespace
+}  // namespace shoal

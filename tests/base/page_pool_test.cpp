@@ -1,0 +1,206 @@
+#include "shoal/base/page_memory.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include <sys/mman.h>
+
+namespace shoal {
+namespace {
+
+std::size_t num_resident_bytes(const std::byte* begin, std::size_t num_bytes) {
+    std::vector<unsigned char> present(num_bytes / kPageBytes);
+    EXPECT_EQ(::mincore(const_cast<std::byte*>(begin), num_bytes, present.data()), 0);
+    std::size_t count = 0;
+    for (const unsigned char page : present) count += page & 1;
+    return count * kPageBytes;
+}
+
+/// What a pool should hold: blocks by address, each filled with a byte of its own.
+class PoolModel {
+public:
+    explicit PoolModel(PagePool& pool) : pool_(pool) {}
+
+    void allocate(std::size_t num_bytes, std::byte fill) {
+        const Result<std::byte*> block = pool_.allocate_block(num_bytes);
+        ASSERT_TRUE(block) << block.message();
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(*block) % kCacheLineBytes, 0u);
+        const auto next = blocks_.lower_bound(*block);
+        if (next != blocks_.end()) {
+            ASSERT_LE(*block + num_bytes, next->first) << "it overlaps the next block";
+        }
+        if (next != blocks_.begin()) {
+            const auto before = std::prev(next);
+            ASSERT_LE(before->first + before->second.num_bytes, *block) << "it overlaps the block before";
+        }
+        std::memset(*block, static_cast<int>(fill), num_bytes);
+        blocks_[*block] = {num_bytes, fill};
+        used_bytes_ += round_up(num_bytes, PagePool::kGranuleBytes);
+    }
+
+    void free_one(std::size_t choice) {
+        const auto block = std::next(blocks_.begin(), static_cast<std::ptrdiff_t>(choice % blocks_.size()));
+        for (std::size_t i = 0; i < block->second.num_bytes; i += 61) ASSERT_EQ(block->first[i], block->second.fill);
+        ASSERT_EQ(block->first[block->second.num_bytes - 1], block->second.fill);
+        pool_.free_block(block->first, block->second.num_bytes);
+        used_bytes_ -= round_up(block->second.num_bytes, PagePool::kGranuleBytes);
+        blocks_.erase(block);
+    }
+
+    std::size_t num_blocks() const { return blocks_.size(); }
+    std::size_t used_bytes() const { return used_bytes_; }
+
+private:
+    struct Block {
+        std::size_t num_bytes;
+        std::byte fill;
+    };
+    PagePool& pool_;
+    std::map<std::byte*, Block> blocks_;
+    std::size_t used_bytes_ = 0;
+};
+
+TEST(PagePool, blocks_never_overlap_and_keep_their_bytes_under_random_use) {
+    const shoal_test::LeakCheck leaks;
+    Random random(shoal_test::seed());
+    SCOPED_TRACE(shoal_test::seed_text());
+    PagePool pool;
+    PoolModel model(pool);
+    std::uint32_t wanted = 0;
+    for (std::int64_t i = shoal_test::scaled_operations(100000); i > 0; --i) {
+        if (i % 5000 == 0) wanted = random.below(600);  // grow and shrink by turns
+        if (i % 997 == 0) pool.trim();
+        if (model.num_blocks() < wanted + random.below(20)) {
+            const std::size_t num_bytes = 1 + random.below(random.below(50) == 0 ? 300'000 : 4000);
+            model.allocate(num_bytes, static_cast<std::byte>(random.below(256)));
+        } else if (model.num_blocks() > 0) {
+            model.free_one(random.below(1u << 20));
+        }
+        if (HasFatalFailure()) return;
+        if (i % 100 == 0) {
+            const PagePoolStatistics statistics = pool.statistics();
+            ASSERT_EQ(statistics.slab_used_bytes, model.used_bytes());
+            ASSERT_GE(statistics.slab_committed_bytes, statistics.slab_used_bytes);
+        }
+    }
+    while (model.num_blocks() > 0) model.free_one(0);
+    EXPECT_EQ(pool.statistics().slab_used_bytes, 0u);
+}
+
+TEST(PagePool, small_tables_share_a_slab_in_steps_of_256_bytes) {
+    PagePool pool;
+    std::vector<std::byte*> blocks;
+    for (int i = 0; i < 8192; ++i) blocks.push_back(*pool.allocate_block(200));
+    EXPECT_EQ(pool.statistics().num_slabs, 1u);
+    EXPECT_EQ(pool.statistics().slab_used_bytes, kLargePageBytes);
+    blocks.push_back(*pool.allocate_block(1));
+    EXPECT_EQ(pool.statistics().num_slabs, 2u);
+    for (std::size_t i = 0; i < blocks.size(); ++i) pool.free_block(blocks[i], i < 8192 ? 200 : 1);
+}
+
+TEST(PagePool, a_freed_block_makes_room_for_the_next) {
+    PagePool pool;
+    std::byte* const whole = *pool.allocate_block(PagePool::kMaxBlockBytes);
+    pool.free_block(whole, PagePool::kMaxBlockBytes);
+    EXPECT_EQ(*pool.allocate_block(PagePool::kMaxBlockBytes), whole);
+    EXPECT_EQ(pool.statistics().num_slabs, 1u);
+    pool.free_block(whole, PagePool::kMaxBlockBytes);
+}
+
+TEST(PagePool, trim_gives_free_slab_pages_back_after_a_burst) {
+    PagePool pool;
+    std::vector<std::byte*> blocks;
+    for (int i = 0; i < 512; ++i) {
+        blocks.push_back(*pool.allocate_block(kPageBytes));
+        std::memset(blocks.back(), 1, kPageBytes);
+    }
+    std::byte* const slab = blocks.front();
+    ASSERT_EQ(num_resident_bytes(slab, kLargePageBytes), kLargePageBytes);
+    pool.trim();
+    EXPECT_EQ(num_resident_bytes(slab, kLargePageBytes), kLargePageBytes) << "pages in use stay";
+    for (std::size_t i = 1; i < blocks.size(); ++i) pool.free_block(blocks[i], kPageBytes);
+    pool.trim();
+    EXPECT_LE(num_resident_bytes(slab, kLargePageBytes), kPageBytes);
+    EXPECT_EQ(pool.statistics().slab_committed_bytes, kPageBytes);
+    EXPECT_EQ(blocks[0][kPageBytes - 1], std::byte(1));
+    pool.free_block(blocks[0], kPageBytes);
+}
+
+TEST(PagePool, a_range_is_aligned_and_new_when_none_is_kept) {
+    PagePool pool;
+    std::size_t hint = 77;
+    const Result<PageRange> range = pool.take_range(3 * kPageBytes, 1, &hint);
+    ASSERT_TRUE(range);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(range->data) % kLargePageBytes, 0u);
+    EXPECT_GE(range->num_bytes, 3 * kPageBytes);
+    EXPECT_EQ(hint, 0u);
+    pool.give_range(*range, 1, 0, 0);
+}
+
+TEST(PagePool, a_kept_range_comes_back_to_its_shape_only_with_its_pages_and_hint) {
+    const shoal_test::LeakCheck leaks;
+    PagePool pool;
+    std::size_t hint = 0;
+    const PageRange first = *pool.take_range(8 * kPageBytes, 1, &hint);
+    std::memset(first.data, 5, 2 * kPageBytes);
+    pool.give_range(first, 1, 2 * kPageBytes, 123);
+    EXPECT_EQ(pool.statistics().num_kept_ranges, 1u);
+    EXPECT_EQ(pool.statistics().kept_bytes, 2 * kPageBytes);
+
+    const PageRange other = *pool.take_range(8 * kPageBytes, 2, &hint);
+    EXPECT_NE(other.data, first.data);
+    EXPECT_EQ(hint, 0u);
+    const PageRange larger = *pool.take_range(9 * kPageBytes, 1, &hint);
+    EXPECT_NE(larger.data, first.data);
+
+    const PageRange again = *pool.take_range(8 * kPageBytes, 1, &hint);
+    EXPECT_EQ(again.data, first.data);
+    EXPECT_EQ(hint, 123u);
+    EXPECT_EQ(again.data[2 * kPageBytes - 1], std::byte(5));
+    EXPECT_EQ(pool.statistics().kept_bytes, 0u);
+    for (const PageRange& range : {other, larger, again}) pool.give_range(range, 1, 0, 0);
+}
+
+TEST(PagePool, keeps_no_more_pages_than_allowed) {
+    PagePool pool({.max_kept_bytes = 3 * kPageBytes});
+    std::size_t hint = 0;
+    const PageRange first = *pool.take_range(kPageBytes, 1, &hint);
+    const PageRange second = *pool.take_range(kPageBytes, 1, &hint);
+    pool.give_range(first, 1, 2 * kPageBytes, 0);
+    pool.give_range(second, 1, 2 * kPageBytes, 0);
+    EXPECT_EQ(pool.statistics().num_kept_ranges, 1u);
+    EXPECT_EQ(pool.statistics().kept_bytes, 2 * kPageBytes);
+}
+
+TEST(PagePool, a_range_that_nobody_takes_is_gone_after_two_trims) {
+    PagePool pool;
+    std::size_t hint = 0;
+    const PageRange range = *pool.take_range(4 * kPageBytes, 1, &hint);
+    std::memset(range.data, 1, 4 * kPageBytes);
+    pool.give_range(range, 1, 4 * kPageBytes, 0);
+    pool.trim();
+    EXPECT_EQ(pool.statistics().num_kept_ranges, 1u);
+    pool.trim();
+    EXPECT_EQ(pool.statistics().num_kept_ranges, 0u);
+    EXPECT_EQ(pool.statistics().kept_bytes, 0u);
+    unsigned char present = 0;
+    EXPECT_EQ(::mincore(range.data, kPageBytes, &present), -1) << "the address space is still mapped";
+}
+
+TEST(PagePoolDeathTest, a_foreign_or_empty_block_is_a_bug) {
+    PagePool pool;
+    std::byte* const block = *pool.allocate_block(256);
+    alignas(64) static std::byte foreign[256];
+    EXPECT_DEATH(pool.free_block(foreign, 256), "does not belong to this pool");
+    EXPECT_DEATH(static_cast<void>(pool.allocate_block(0)), "1 byte to 2 MiB");
+    EXPECT_DEATH(static_cast<void>(pool.allocate_block(kLargePageBytes + 1)), "1 byte to 2 MiB");
+    pool.free_block(block, 256);
+    EXPECT_DEATH(pool.free_block(block, 256), "freed twice");
+}
+
+}  // namespace
+}  // namespace shoal

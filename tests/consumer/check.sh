@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# check.sh ROOT WORK RESULTS: installs shoal as static and as shared libraries, moves the installed tree, and builds
+# another project on it with CMake and with pkg-config. Adds `pass NAME` and `fail NAME` lines to RESULTS.
+# shellcheck disable=SC2317  # the checks are called by name
+set -euo pipefail
+root=$1 work=$2 results=$3
+source=$root/tests/consumer
+expected="shoal 0.1 works"
+
+install_shoal() { # install_shoal KIND SHARED
+    local build=$work/build_$1 prefix=$work/$1
+    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHOAL_WARNINGS_AS_ERRORS=ON -DBUILD_SHARED_LIBS="$2"
+    cmake --build "$build" --parallel "$(nproc)"
+    rm -rf "$prefix" "$prefix.elsewhere"
+    cmake --install "$build" --prefix "$prefix.elsewhere"
+    mv "$prefix.elsewhere" "$prefix"
+}
+
+use_cmake() {
+    local build=$work/use_cmake_$1
+    rm -rf "$build"
+    cmake -S "$source" -B "$build" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
+    cmake --build "$build"
+    [[ $("$build/consumer") == "$expected" ]]
+}
+
+flags() { # flags KIND: what it takes to use every library that is installed
+    local folder=$work/$1/lib/pkgconfig options=(--cflags --libs) packages
+    packages=("$folder"/*.pc)
+    packages=("${packages[@]##*/}")
+    if [[ $1 == static ]]; then options+=(--static); fi
+    PKG_CONFIG_PATH=$folder pkg-config "${options[@]}" "${packages[@]%.pc}"
+}
+
+compile() { # compile KIND [OPTION...]
+    local kind=$1 words
+    read -ra words <<<"$(flags "$kind")"
+    g++ -std=c++20 "${@:2}" "$source/main.cpp" -o "$work/use_pc_$kind" "${words[@]}"
+}
+
+use_pkg_config() {
+    compile "$1"
+    [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected" ]]
+}
+
+# A program built for checked mode must not link with libraries built without it.
+mixed_builds_do_not_link() {
+    local output
+    output=$(compile "$1" -DSHOAL_CHECKED=1 2>&1) && return 1
+    [[ $output == *"undefined reference to \`shoal::narrow_checked::"* ]]
+}
+
+# What a shared library exports is in namespace shoal or begins with shoal_.
+exports_are_ours() {
+    local library foreign
+    for library in "$work"/shared/lib/libshoal*.so; do
+        foreign=$(nm -DC --defined-only "$library" | cut -d' ' -f3- |
+            grep -Ev '^(typeinfo( name)? for |vtable for |VTT for |guard variable for )?shoal(::|_)' || true)
+        if [[ -n $foreign ]]; then
+            printf '%s exports what is not its own:\n%s\n' "$library" "$foreign"
+            return 1
+        fi
+        [[ $(nm -DC --defined-only "$library") == *shoal::* ]]
+    done
+}
+
+# Runs a check in a shell of its own and notes how it ended.
+check() {
+    local name=consumer/$1_$2 status
+    printf -- '--- %s\n' "$name"
+    set +e
+    (set -e; "$@")
+    status=$?
+    set -e
+    if ((status == 0)); then echo "pass $name" >>"$results"; else echo "fail $name" >>"$results"; fi
+    all_status=$((all_status | status))
+}
+
+all_status=0
+export CMAKE_COLOR_DIAGNOSTICS=OFF
+mkdir -p "$work"
+for kind in static shared; do
+    check install_shoal "$kind" "$([[ $kind == shared ]] && echo ON || echo OFF)"
+    check use_cmake "$kind"
+    check use_pkg_config "$kind"
+    check mixed_builds_do_not_link "$kind"
+done
+check exports_are_ours shared
+exit $((all_status != 0))

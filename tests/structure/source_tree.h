@@ -1,0 +1,53 @@
+#pragma once
+// The project's files as text, and the rules that they keep. A rule returns the places where it is broken, so that it
+// can be shown to fail on a fixture and to pass on the project.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace structure {
+
+using Path = std::filesystem::path;
+using Lines = std::vector<std::string>;
+
+inline Path project_root() { return SHOAL_SOURCE_DIR; }
+
+std::string read_text(const Path& file);
+Lines read_lines(const Path& file);
+std::string_view trim(std::string_view text);
+
+/// Returns the regular files beneath root/folder with one of the extensions (all when there are none given), sorted.
+std::vector<Path> files_beneath(const Path& root, const std::string& folder, const Lines& extensions = {});
+
+/// Returns the rooms of `set(SHOAL_..._ROOMS name name)` lines in cmake/rooms.cmake, top to bottom.
+Lines read_rooms(const Path& root);
+
+struct Include {
+    std::string name;  ///< what stands between the quotes or angles
+    bool quoted;
+    int line;
+};
+std::vector<Include> read_includes(const Path& file);
+
+/// A room includes public headers of itself and of rooms above it, and private headers of its own only.
+Lines broken_room_order(const Path& root);
+
+/// Public headers include shoal's public headers and standard ones, without those that are slow to compile.
+Lines broken_public_includes(const Path& root);
+
+/// Calls to the operating system are in src/base/os_*.cpp.
+Lines broken_system_includes(const Path& root);
+
+/// Returns the files beneath root/folder with `limit` lines or more.
+Lines files_with_lines(const Path& root, const std::string& folder, std::size_t limit);
+
+/// Every ```cpp block of the documents is, word for word, a region of a source that is compiled and run: the lines
+/// between two lines `// [name]`, without their common indent.
+Lines broken_snippets(const Path& root);
+
+/// Joins the places for a message.
+std::string to_text(const Lines& places);
+
+}  // namespace structure

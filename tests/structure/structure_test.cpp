@@ -1,0 +1,122 @@
+// The tree keeps its own rules, and each rule is shown to notice when it is broken.
+
+#include "shoal/base/config.h"
+#include "source_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace structure {
+namespace {
+
+Path fixture(const std::string& name) { return project_root() / "tests/structure/fixtures" / name; }
+
+bool mentions(const Lines& places, const std::string& text) { return to_text(places).find(text) != std::string::npos; }
+
+TEST(Rooms, are_read_in_order_from_the_build) {
+    const Lines rooms = read_rooms(project_root());
+    ASSERT_GE(rooms.size(), 11u);
+    EXPECT_EQ(rooms.front(), "base");
+    EXPECT_EQ(rooms.back(), "inspect");
+    EXPECT_EQ(read_rooms(fixture("upward")), (Lines{"upper", "lower"}));
+}
+
+TEST(Rooms, include_only_rooms_above_them) {
+    const Lines broken = broken_room_order(project_root());
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+}
+
+TEST(Rooms, an_upward_include_is_noticed) {
+    const Lines broken = broken_room_order(fixture("upward"));
+    EXPECT_EQ(broken.size(), 3u) << to_text(broken);
+    EXPECT_TRUE(mentions(broken, "include/shoal/upper/upper.h:2: room upper includes upwards"));
+    EXPECT_TRUE(mentions(broken, "src/lower/lower.cpp:7: room lower includes a private header"));
+    EXPECT_TRUE(mentions(broken, "src/lower/lower.cpp:5: includes \"shoal/cellar/cellar.h\", which is in no room"));
+}
+
+TEST(PublicHeaders, include_only_ours_and_quick_standard_ones) {
+    const Lines broken = broken_public_includes(project_root());
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+}
+
+TEST(PublicHeaders, a_slow_or_foreign_include_is_noticed) {
+    const Lines broken = broken_public_includes(fixture("upward"));
+    EXPECT_EQ(broken.size(), 2u) << to_text(broken);
+    EXPECT_TRUE(mentions(broken, "lower.h:6: <memory> is slow"));
+    EXPECT_TRUE(mentions(broken, "lower.h:3: <fmt/format.h> is not for a public header"));
+}
+
+TEST(OperatingSystem, is_called_in_one_place) {
+    const Lines broken = broken_system_includes(project_root());
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+    EXPECT_TRUE(mentions(broken_system_includes(fixture("upward")), "lower.cpp:3: <unistd.h> belongs to"));
+}
+
+TEST(Sizes, no_source_has_500_lines) {
+    for (const std::string folder : {"src", "apps", "tests", "bench", "fuzz"}) {
+        const Lines broken = files_with_lines(project_root(), folder, 500);
+        EXPECT_TRUE(broken.empty()) << to_text(broken);
+    }
+}
+
+TEST(Sizes, no_public_header_has_250_lines) {
+    const Lines broken = files_with_lines(project_root(), "include", 250);
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+}
+
+TEST(Sizes, no_example_has_80_lines) {
+    const Lines broken = files_with_lines(project_root(), "examples", 80);
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+}
+
+TEST(Sizes, a_long_file_is_noticed) {
+    EXPECT_TRUE(files_with_lines(fixture("upward"), "src", 10).empty());
+    EXPECT_EQ(files_with_lines(fixture("upward"), "src", 9).size(), 1u);
+}
+
+TEST(Documents, every_cpp_snippet_is_compiled_and_run) {
+    const Lines broken = broken_snippets(project_root());
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+}
+
+TEST(Documents, the_readme_shows_cpp) {
+    if (!std::filesystem::exists(project_root() / "README.md")) GTEST_SKIP() << "this tree has no README.md";
+    EXPECT_NE(read_text(project_root() / "README.md").find("```cpp\n"), std::string::npos);
+}
+
+TEST(Documents, a_snippet_that_differs_is_noticed) {
+    const Lines broken = broken_snippets(fixture("snippets"));
+    EXPECT_EQ(broken, (Lines{"README.md:11: this C++ is no region `// [name]` of a source in examples/ or tests/"}));
+}
+
+// Other people's files are read by tests only, and only where they are.
+TEST(Corpora, are_named_by_tests_only) {
+    const std::string name = std::string("..") + "/shared";
+    for (const std::string folder : {"include", "src", "apps", "samples", "examples", "bench", "fuzz", "docs", "cmake"})
+        for (const Path& file : files_beneath(project_root(), folder))
+            EXPECT_EQ(read_text(file).find(name), std::string::npos) << file;
+    for (const auto& entry : std::filesystem::directory_iterator(project_root()))
+        if (entry.is_regular_file()) {
+            EXPECT_EQ(read_text(entry.path()).find(name), std::string::npos) << entry.path();
+        }
+}
+
+TEST(Version, is_the_same_in_the_headers_and_the_build) {
+    const std::string version = std::to_string(SHOAL_VERSION_MAJOR) + "." + std::to_string(SHOAL_VERSION_MINOR) + "." +
+                                std::to_string(SHOAL_VERSION_PATCH);
+    EXPECT_EQ(version, SHOAL_VERSION);
+}
+
+int status_of(const std::string& command) { return WEXITSTATUS(std::system((command + " >/dev/null 2>&1").c_str())); }
+
+TEST(Workbench, an_unknown_verb_is_an_error_and_help_is_not) {
+    const std::string dev = (project_root() / "dev").string();
+    EXPECT_EQ(status_of("'" + dev + "' help"), 0);
+    EXPECT_EQ(status_of("'" + dev + "' hepl"), 2);
+    EXPECT_EQ(status_of("'" + dev + "' test no_such_step"), 1);
+    EXPECT_EQ(status_of("'" + dev + "' help <&-"), 0);
+}
+
+}  // namespace
+}  // namespace structure

@@ -1,0 +1,30 @@
+#pragma once
+// What all tests share: the seed, operation counts by build, and a check that no bookkeeping memory leaks.
+
+#include "shoal/base/memory.h"
+#include "shoal/base/random.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace shoal_test {
+
+/// The seed of every random test: SHOAL_TEST_SEED, or a fixed one. Print it with SCOPED_TRACE(seed_text()).
+std::uint64_t seed();
+inline std::string seed_text() { return "SHOAL_TEST_SEED=" + std::to_string(seed()); }
+
+/// Returns `release_count` in optimised builds, a tenth of it in debug and sanitizer builds.
+std::int64_t scaled_operations(std::int64_t release_count);
+
+/// Fails the test when bookkeeping memory held at construction and at destruction differ.
+class LeakCheck {
+public:
+    LeakCheck() : held_bytes_(shoal::bookkeeping_bytes()) {}
+    ~LeakCheck() { EXPECT_EQ(shoal::bookkeeping_bytes(), held_bytes_) << "bookkeeping memory leaked"; }
+
+private:
+    std::size_t held_bytes_;
+};
+
+}  // namespace shoal_test

@@ -1,0 +1,120 @@
+#pragma once
+// An executor made of std::thread, a mutex and a condition variable: small enough to be seen to be right. It runs
+// under the thread sanitizer, which cannot see into oneTBB as it is packaged, and it shows that an executor can be
+// written against the public interface alone.
+
+#include "shoal/job/executor.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace shoal_test {
+
+class ThreadPoolExecutor final : public shoal::Executor {
+public:
+    explicit ThreadPoolExecutor(unsigned num_workers) : num_workers_(num_workers) {
+        for (unsigned worker = 1; worker < num_workers; ++worker)
+            threads_.emplace_back([this, worker] { help(worker); });
+    }
+    ~ThreadPoolExecutor() override {
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+        }
+        changed_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+    }
+
+    std::uint32_t num_workers() const override { return num_workers_; }
+    std::uint32_t current_worker() const override { return place().executor == this ? place().worker : 0; }
+
+    void start(std::uint32_t num_chunks, shoal::ChunkFunction function, void* context, shoal::Fence& fence) override {
+        SHOAL_ASSERT(fence.loop() == nullptr, "a fence belongs to one loop at a time; wait for the one before");
+        {
+            const std::lock_guard lock(mutex_);
+            loops_.push_back({function, context, num_chunks, 0, 0});
+            fence.set_loop(&loops_.back());
+        }
+        changed_.notify_all();
+    }
+
+    void wait(shoal::Fence& fence) override {
+        if (fence.loop() == nullptr) return;
+        Loop& loop = *static_cast<Loop*>(fence.loop());
+        std::unique_lock lock(mutex_);
+        while (loop.next < loop.num_chunks) run_next(loop, current_worker(), lock);
+        changed_.wait(lock, [&] { return loop.num_finished == loop.num_chunks; });
+        loops_.remove_if([&](const Loop& other) { return &other == &loop; });
+        fence.set_loop(nullptr);
+    }
+
+private:
+    struct Loop {
+        shoal::ChunkFunction function;
+        void* context;
+        std::uint32_t num_chunks, next, num_finished;
+    };
+    struct Place {
+        const Executor* executor = nullptr;
+        std::uint32_t worker = 0;
+    };
+
+    static Place& place() {
+        thread_local Place place;
+        return place;
+    }
+
+    void run_next(Loop& loop, std::uint32_t worker, std::unique_lock<std::mutex>& lock) {
+        const std::uint32_t chunk = loop.next++;
+        lock.unlock();
+        loop.function(loop.context, chunk, worker);
+        lock.lock();
+        if (++loop.num_finished == loop.num_chunks) changed_.notify_all();
+    }
+
+    Loop* unfinished_loop() {
+        for (Loop& loop : loops_)
+            if (loop.next < loop.num_chunks) return &loop;
+        return nullptr;
+    }
+
+    void help(unsigned worker) {
+        place() = {this, worker};
+        std::unique_lock lock(mutex_);
+        while (!stopping_) {
+            if (Loop* loop = unfinished_loop())
+                run_next(*loop, worker, lock);
+            else
+                changed_.wait(lock);
+        }
+    }
+
+    unsigned num_workers_;
+    std::mutex mutex_;  // guards all below
+    std::condition_variable changed_;
+    std::list<Loop> loops_;
+    bool stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+/// The executor that tests of threads use: the library's, or the one above where the thread sanitizer watches.
+inline std::unique_ptr<shoal::Executor> make_threaded_executor(unsigned num_workers) {
+#if defined(__SANITIZE_THREAD__)
+    return std::make_unique<ThreadPoolExecutor>(num_workers);
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    return std::make_unique<ThreadPoolExecutor>(num_workers);
+#else
+    return std::make_unique<shoal::ThreadedExecutor>(num_workers);
+#endif
+#else
+    return std::make_unique<shoal::ThreadedExecutor>(num_workers);
+#endif
+}
+
+}  // namespace shoal_test
