@@ -1,0 +1,127 @@
+#pragma once
+// What is wrong in texts that people wrote: many errors and warnings, each with a place, a message and a hint.
+//
+//     Diagnostics diagnostics;
+//     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
+//     std::optional<Document> garden = read_sjson(file, diagnostics);
+//     if (!garden) print(diagnostics.format());
+//
+//     reef/garden.sjson:14:9: error: component "transform" has no field "postion"; did you mean "position"?
+//        14 |         postion = [0 0 3]
+//           |         ^~~~~~~
+//
+// A SourcePosition is a file and a byte offset, so that readers need not count lines; Diagnostics, which knows the
+// texts, turns it into line and column when somebody asks. Lines and columns start at 1. A column is one code point,
+// a tab too; a byte order mark is none.
+// Thread: one thread at a time per Diagnostics, const calls included (places are looked up through a cache).
+
+#include "shoal/base/config.h"
+#include "shoal/base/memory.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// A place in a text. File 0 is no file: the default is nowhere.
+struct SourcePosition {
+    std::uint32_t file = 0;    ///< from Diagnostics::add_file
+    std::uint32_t offset = 0;  ///< bytes from the start of the text
+    friend constexpr bool operator==(const SourcePosition&, const SourcePosition&) = default;
+};
+
+/// A place as people name it. All zero for nowhere.
+struct SourceLocation {
+    std::uint32_t file = 0;
+    std::uint32_t line = 0;
+    std::uint32_t column = 0;
+    friend constexpr bool operator==(const SourceLocation&, const SourceLocation&) = default;
+};
+
+enum class Severity : std::uint8_t { kWarning, kError };
+
+/// A second place that explains a diagnostic, such as "first defined here".
+struct DiagnosticNote {
+    SourcePosition position;
+    std::string message;
+};
+
+/// One error or warning. The texts may hold anything; format() escapes what must not reach a terminal.
+struct Diagnostic {
+    Severity severity = Severity::kError;
+    SourcePosition position;
+    std::uint32_t num_bytes = 0;  ///< what is underlined; 0: the word, string or sign found at `position`
+    std::string message;
+    std::string hint;  ///< what to do; printed after the message
+    Array<DiagnosticNote> notes = Array<DiagnosticNote>("diagnostics");
+
+    Diagnostic& note(SourcePosition at, std::string text) {
+        notes.push_back({at, std::move(text)});
+        return *this;
+    }
+    Diagnostic& underline(std::uint32_t bytes) {
+        num_bytes = bytes;
+        return *this;
+    }
+};
+
+/// Collects diagnostics and knows the texts they are about.
+class Diagnostics {
+public:
+    /// Keeps at most `max_entries` errors and as many warnings; later ones are counted only.
+    SHOAL_API explicit Diagnostics(std::size_t max_entries = 100);
+    SHOAL_API ~Diagnostics();
+    Diagnostics(const Diagnostics&) = delete;
+    Diagnostics& operator=(const Diagnostics&) = delete;
+
+    /// Keeps a text and returns its number, from 1 up. `name` is what messages call it.
+    SHOAL_API std::uint32_t add_file(std::string name, std::string text);
+    /// The same without a copy. Lifetime: the caller keeps the bytes as long as this object.
+    SHOAL_API std::uint32_t refer_file(std::string name, std::string_view text);
+
+    /// Requires: 0 < file <= num_files(). Lifetime: that of this object.
+    SHOAL_API std::string_view name(std::uint32_t file) const;
+    SHOAL_API std::string_view text(std::uint32_t file) const;
+    std::uint32_t num_files() const { return static_cast<std::uint32_t>(files_.size()); }
+
+    /// Returns line and column. Cost: a fraction of a microsecond; the first call for a file reads it once.
+    SHOAL_API SourceLocation locate(SourcePosition position) const;
+
+    /// Adds an entry and returns it, for notes and underline. Lifetime: until the next error() or warning().
+    SHOAL_API Diagnostic& error(SourcePosition position, std::string message, std::string hint = {});
+    SHOAL_API Diagnostic& warning(SourcePosition position, std::string message, std::string hint = {});
+
+    /// All that were reported, those that were not kept included.
+    std::size_t num_errors() const { return num_errors_; }
+    std::size_t num_warnings() const { return num_warnings_; }
+
+    /// Those kept, in the order of reporting.
+    const Array<Diagnostic>& entries() const { return entries_; }
+
+    /// Returns all entries as text for people, each with the line it is about.
+    SHOAL_API std::string format() const;
+
+private:
+    struct File;
+
+    Diagnostic& add(Severity severity, std::size_t count, SourcePosition position, std::string message,
+                    std::string hint);
+    std::uint32_t add_file(std::string name, std::string text, std::string_view referred);
+    void append_place(std::string& out, SourcePosition position, std::string_view kind, std::string_view message) const;
+    void append_source_line(std::string& out, SourcePosition position, std::uint32_t num_bytes) const;
+
+    std::size_t max_entries_;
+    std::size_t num_errors_ = 0;
+    std::size_t num_warnings_ = 0;
+    Array<File*> files_ = Array<File*>("diagnostics");  // file - 1
+    Array<Diagnostic> entries_ = Array<Diagnostic>("diagnostics");
+    Diagnostic dropped_;  // the last one that was not kept
+};
+
+/// Returns `text` in quotes for a message: cut when it is long, with unprintable characters escaped.
+SHOAL_API std::string quoted(std::string_view text);
+
+}  // namespace shoal::inline SHOAL_ABI

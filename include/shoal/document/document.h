@@ -1,0 +1,209 @@
+#pragma once
+// One tree for all text formats, every node with its place in the source.
+//
+// Nodes lie in one flat array in source order, 24 bytes each; a child follows its parent, a mapping's values follow
+// their keys, and `span` leads to the next sibling:
+//
+//     { mass = 2  at = [4 0] }
+//
+//     mapping   key     integer  key   list     integer  integer
+//     size 2    "mass"  2        "at"  size 2   4        0
+//     span 7    span 1  span 1         span 3
+//
+// Texts are views into the source when they hold no escapes. A document made by a DocumentBuilder may also hold
+// references to nodes of other documents; a Node looks through them.
+// Lifetime: a Node and its texts live as long as its Document, the source text behind it (kept by the Diagnostics it
+// was read with) and the documents it was built from.
+// Thread: documents never change once made; any thread may read.
+
+#include "shoal/base/assert.h"
+#include "shoal/document/diagnostics.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+enum class NodeKind : std::uint8_t { kNull, kBool, kInteger, kNumber, kString, kList, kMapping };
+
+/// Returns the kind as a word of a message: "a list", "an integer".
+SHOAL_API std::string_view kind_name(NodeKind kind);
+
+namespace document_detail {
+
+struct KeyTable;
+
+/// How a node is stored: the kinds first, then two that Node hides.
+enum class Code : std::uint32_t {
+    kNull,
+    kBool,
+    kInteger,
+    kNumber,
+    kString,
+    kList,
+    kMapping,
+    kLargeInteger,  ///< an integer above the largest int64
+    kReference,     ///< stands for a node of another document
+};
+
+struct NodeData {
+    union {
+        bool boolean;
+        std::int64_t integer;
+        std::uint64_t large_integer;
+        double number;
+        const char* text;
+        const KeyTable* keys;  ///< of a mapping with many keys, else nullptr
+        const NodeData* target;
+    };
+    std::uint32_t length;  ///< bytes of a text, children of a list or mapping
+    std::uint32_t span;    ///< nodes of the subtree, this one included
+    std::uint32_t offset;
+    std::uint32_t file_and_code;  ///< file << 4 | code
+
+    Code code() const { return static_cast<Code>(file_and_code & 15); }
+    SourcePosition position() const { return {file_and_code >> 4, offset}; }
+    std::string_view string() const { return {text, length}; }
+};
+static_assert(sizeof(NodeData) == 24);
+
+inline constexpr std::uint32_t kMaxFiles = (1u << 28) - 1;
+
+}  // namespace document_detail
+
+/// A node of a document, or none. Small and copied freely.
+class Node {
+    using Code = document_detail::Code;
+    using NodeData = document_detail::NodeData;
+
+public:
+    class Iterator;
+
+    Node() = default;
+
+    /// False for "no such node", as find() gives.
+    explicit operator bool() const { return value_ != nullptr; }
+
+    NodeKind kind() const {
+        const Code code = data().code();
+        return code == Code::kLargeInteger ? NodeKind::kInteger : static_cast<NodeKind>(code);
+    }
+    bool is_null() const { return kind() == NodeKind::kNull; }
+    bool is_bool() const { return kind() == NodeKind::kBool; }
+    bool is_integer() const { return kind() == NodeKind::kInteger; }
+    /// True for integers too.
+    bool is_number() const { return kind() == NodeKind::kInteger || kind() == NodeKind::kNumber; }
+    bool is_string() const { return kind() == NodeKind::kString; }
+    bool is_list() const { return kind() == NodeKind::kList; }
+    bool is_mapping() const { return kind() == NodeKind::kMapping; }
+
+    /// Where the value starts in its source.
+    SourcePosition position() const { return data().position(); }
+
+    /// The key of a mapping's child; without one, empty and nowhere.
+    bool has_key() const { return key_ != nullptr; }
+    std::string_view key() const { return key_ == nullptr ? std::string_view() : key_->string(); }
+    SourcePosition key_position() const { return key_ == nullptr ? SourcePosition() : key_->position(); }
+
+    /// Requires: is_bool().
+    bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
+    /// Returns nothing for another kind and for an integer that does not fit.
+    SHOAL_API std::optional<std::int64_t> as_int64() const;
+    SHOAL_API std::optional<std::uint64_t> as_uint64() const;
+    /// Requires: is_number().
+    SHOAL_API double as_double() const;
+    /// Requires: is_string().
+    std::string_view as_string() const { return data(is_string(), "as_string() needs a string").string(); }
+
+    /// The number of children; 0 for all but lists and mappings.
+    std::uint32_t size() const { return is_list() || is_mapping() ? data().length : 0; }
+
+    /// Returns the child with this key, or none; none also for what is not a mapping.
+    /// Cost: small mappings are searched, large ones are hashed.
+    SHOAL_API Node find(std::string_view key) const;
+
+    /// Returns a child by its place. Requires: index < size(). Cost: O(1) in a list of scalars, else O(index).
+    SHOAL_API Node operator[](std::uint32_t index) const;
+
+    /// The children in source order: `for (Node child : node)`. None for scalars.
+    Iterator begin() const;
+    Iterator end() const;
+
+private:
+    friend class Document;
+    friend class DocumentBuilder;
+
+    Node(const NodeData* key, const NodeData* value)
+        : value_(value->code() == Code::kReference ? value->target : value), key_(key) {}
+
+    const NodeData& data(bool allowed = true,
+                         const char* message = "a Node that is none was used; test it first") const {
+        SHOAL_ASSERT(value_ != nullptr && allowed, message);
+        return *value_;
+    }
+
+    const NodeData* value_ = nullptr;  // never a reference
+    const NodeData* key_ = nullptr;
+};
+
+class Node::Iterator {
+public:
+    using value_type = Node;
+    using difference_type = std::ptrdiff_t;
+
+    Iterator() = default;
+    Node operator*() const { return has_keys_ ? Node(at_, at_ + 1) : Node(nullptr, at_); }
+    Iterator& operator++() {
+        at_ += has_keys_ ? 1 + (at_ + 1)->span : at_->span;
+        return *this;
+    }
+    Iterator operator++(int) {
+        const Iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+
+private:
+    friend class Node;
+    Iterator(const document_detail::NodeData* at, bool has_keys) : at_(at), has_keys_(has_keys) {}
+
+    const document_detail::NodeData* at_ = nullptr;
+    bool has_keys_ = false;
+};
+
+inline Node::Iterator Node::begin() const { return Iterator(&data() + 1, is_mapping()); }
+inline Node::Iterator Node::end() const { return Iterator(&data() + data().span, is_mapping()); }
+
+/// Owns a tree. Made by read_sjson, read_json and DocumentBuilder; moved, never copied.
+class Document {
+public:
+    SHOAL_API Document(Document&& other) noexcept;
+    SHOAL_API Document& operator=(Document&& other) noexcept;
+    SHOAL_API ~Document();
+
+    Node root() const { return Node(nullptr, nodes_.data()); }
+    /// Keys count as nodes; what is referred to in other documents does not.
+    std::size_t num_nodes() const { return nodes_.size(); }
+
+private:
+    friend class NodeWriter;
+    struct Block {  // texts with escapes, key tables
+        void* memory;
+        std::size_t num_bytes;
+    };
+
+    Document() = default;
+
+    Array<document_detail::NodeData> nodes_ = Array<document_detail::NodeData>("document");
+    Array<Block> blocks_ = Array<Block>("document");
+};
+
+/// Returns whether two trees have the same kinds, values, keys and order. Places do not matter. Numbers are compared
+/// by their bits: -0.0 is not 0.0, and the integer 1 is not the number 1.0.
+/// Requires: both are nodes. Cost: O(nodes), never recursive.
+SHOAL_API bool equal(Node a, Node b);
+
+}  // namespace shoal::inline SHOAL_ABI

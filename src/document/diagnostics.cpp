@@ -1,0 +1,163 @@
+#include "shoal/document/diagnostics.h"
+
+#include "document/excerpt.h"
+#include "document/utf8.h"
+#include "shoal/base/assert.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr std::size_t kBlockBytes = 1024;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
+/// Moves a place over `bytes`.
+void advance(SourceLocation& location, std::string_view bytes) {
+    const std::size_t line_end = bytes.rfind('\n');
+    if (line_end != std::string_view::npos) {
+        location.line += static_cast<std::uint32_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+        location.column = 1;
+        bytes.remove_prefix(line_end + 1);
+    }
+    location.column += static_cast<std::uint32_t>(std::count_if(bytes.begin(), bytes.end(), starts_code_point));
+}
+
+}  // namespace
+
+/// A text, and the place of every kBlockBytes-th byte: a look-up reads less than one block, also in a line without end.
+struct Diagnostics::File {
+    std::string name;
+    std::string kept;
+    std::string_view text;
+    Array<SourceLocation> blocks = Array<SourceLocation>("diagnostics");
+
+    void find_blocks(std::uint32_t file) {
+        blocks.reserve(text.size() / kBlockBytes + 1);
+        SourceLocation location{file, 1, text.starts_with(kByteOrderMark) ? 0u : 1u};
+        for (std::size_t i = 0; i <= text.size(); i += kBlockBytes) {
+            blocks.push_back(location);
+            advance(location, text.substr(i, kBlockBytes));
+        }
+    }
+};
+
+Diagnostics::Diagnostics(std::size_t max_entries) : max_entries_(max_entries) {}
+
+Diagnostics::~Diagnostics() {
+    for (File* file : files_) delete file;
+}
+
+std::uint32_t Diagnostics::add_file(std::string name, std::string text, std::string_view referred) {
+    files_.push_back(new File{std::move(name), std::move(text), referred});
+    return num_files();
+}
+
+std::uint32_t Diagnostics::add_file(std::string name, std::string text) {
+    const std::uint32_t file = add_file(std::move(name), std::move(text), {});
+    files_.back()->text = files_.back()->kept;
+    return file;
+}
+
+std::uint32_t Diagnostics::refer_file(std::string name, std::string_view text) {
+    return add_file(std::move(name), std::string(), text);
+}
+
+std::string_view Diagnostics::name(std::uint32_t file) const {
+    SHOAL_ASSERT(file > 0 && file <= files_.size(), "file was not given out by add_file");
+    return files_[file - 1]->name;
+}
+
+std::string_view Diagnostics::text(std::uint32_t file) const {
+    SHOAL_ASSERT(file > 0 && file <= files_.size(), "file was not given out by add_file");
+    return files_[file - 1]->text;
+}
+
+SourceLocation Diagnostics::locate(SourcePosition position) const {
+    if (position.file == 0) return {};
+    SHOAL_ASSERT(position.file <= files_.size(), "the position is in a file that was not given out by add_file");
+    File& file = *files_[position.file - 1];
+    if (file.blocks.empty()) file.find_blocks(position.file);
+    const std::size_t offset = std::min<std::size_t>(position.offset, file.text.size());
+    const std::size_t block = offset / kBlockBytes;
+    SourceLocation location = file.blocks[block];
+    advance(location, file.text.substr(block * kBlockBytes, offset - block * kBlockBytes));
+    location.column = std::max(location.column, 1u);  // on the byte order mark itself
+    return location;
+}
+
+Diagnostic& Diagnostics::add(Severity severity, std::size_t count, SourcePosition position, std::string message,
+                             std::string hint) {
+    dropped_ = Diagnostic{severity, position, 0, std::move(message), std::move(hint)};
+    if (count > max_entries_) return dropped_;
+    entries_.push_back(std::move(dropped_));
+    return entries_.back();
+}
+
+Diagnostic& Diagnostics::error(SourcePosition position, std::string message, std::string hint) {
+    return add(Severity::kError, ++num_errors_, position, std::move(message), std::move(hint));
+}
+
+Diagnostic& Diagnostics::warning(SourcePosition position, std::string message, std::string hint) {
+    return add(Severity::kWarning, ++num_warnings_, position, std::move(message), std::move(hint));
+}
+
+void Diagnostics::append_place(std::string& out, SourcePosition position, std::string_view kind,
+                               std::string_view message) const {
+    if (position.file != 0) {
+        const SourceLocation location = locate(position);
+        append_visible(out, name(position.file));
+        out.append(concat(":", location.line, ":", location.column, ": "));
+    }
+    out.append(kind).append(": ");
+    append_visible(out, message);
+}
+
+void Diagnostics::append_source_line(std::string& out, SourcePosition position, std::uint32_t num_bytes) const {
+    out.push_back('\n');
+    if (position.file == 0) return;
+    append_excerpt(out, text(position.file), position.offset, num_bytes, locate(position).line);
+}
+
+std::string Diagnostics::format() const {
+    std::string out;
+    for (const Diagnostic& entry : entries_) {
+        append_place(out, entry.position, entry.severity == Severity::kError ? "error" : "warning", entry.message);
+        if (!entry.hint.empty()) {
+            out.append("; ");
+            append_visible(out, entry.hint);
+        }
+        append_source_line(out, entry.position, entry.num_bytes);
+        for (const DiagnosticNote& note : entry.notes) {
+            append_place(out, note.position, "note", note.message);
+            append_source_line(out, note.position, 0);
+        }
+    }
+    const auto append_more = [&](std::size_t count, std::string_view word) {
+        if (count <= max_entries_) return;
+        const std::size_t more = count - max_entries_;
+        out.append(concat("and ", more, " more ", word, more == 1 ? "\n" : "s\n"));
+    };
+    append_more(num_errors_, "error");
+    append_more(num_warnings_, "warning");
+    return out;
+}
+
+std::string quoted(std::string_view text) {
+    constexpr std::size_t kMostBytes = 64;
+    std::string out = "\"";
+    const bool is_cut = text.size() > kMostBytes;
+    std::size_t shown = text.size();
+    if (is_cut) {
+        shown = kMostBytes;
+        while (shown > 0 && !starts_code_point(text[shown])) --shown;
+    }
+    append_visible(out, text.substr(0, shown));
+    out.append(is_cut ? "...\"" : "\"");
+    return out;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

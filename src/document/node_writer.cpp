@@ -1,0 +1,95 @@
+#include "document/node_writer.h"
+
+#include <algorithm>
+
+namespace shoal::inline SHOAL_ABI {
+
+using document_detail::KeyTable;
+using document_detail::kFewKeys;
+
+namespace {
+
+constexpr const char* kBlockOwner = "document";
+constexpr std::size_t kTextBlockBytes = std::size_t(16) << 10;
+constexpr std::uint32_t kFirstTableSlots = 128;
+static_assert(kFirstTableSlots >= 2 * (kFewKeys + 1));
+
+/// Mixes length, first and last bytes: cheap, and different for most keys that people put into one mapping.
+std::uint32_t key_signature(std::string_view key) {
+    std::uint32_t first = 0, last = 0;
+    if (key.size() >= 4) {
+        std::memcpy(&first, key.data(), 4);
+        std::memcpy(&last, key.data() + key.size() - 4, 4);
+    } else {
+        for (const char c : key) first = first << 8 | static_cast<unsigned char>(c);
+    }
+    return (first * 0x9E3779B1u) ^ (last + static_cast<std::uint32_t>(key.size()));
+}
+
+}  // namespace
+
+NodeWriter::~NodeWriter() {
+    for (const Document::Block& block : blocks_) release_memory(block.memory, block.num_bytes, kBlockOwner);
+    for (const Frame& frame : frames_) document_detail::release_key_table(frame.table);
+}
+
+void NodeWriter::open(Code code, SourcePosition position) {
+    const auto node = static_cast<std::uint32_t>(nodes_.size());
+    add(code, position);
+    frames_.push_back({node, static_cast<std::uint32_t>(keys_.size()), 0, code == Code::kMapping, nullptr});
+}
+
+void NodeWriter::close() {
+    const Frame frame = frames_.back();
+    NodeData& node = nodes_[frame.node];
+    node.length = frame.num_children;
+    node.span = static_cast<std::uint32_t>(nodes_.size()) - frame.node;
+    node.keys = frame.table;
+    if (frame.table != nullptr) blocks_.push_back({frame.table, frame.table->num_bytes()});
+    keys_.resize(frame.first_key);
+    frames_.pop_back();
+}
+
+std::uint32_t NodeWriter::add_key(std::string_view text, SourcePosition position) {
+    const auto node = static_cast<std::uint32_t>(nodes_.size());
+    append(Code::kString, position, static_cast<std::uint32_t>(text.size())).text = text.data();
+    Frame& frame = frames_.back();
+    if (frame.table != nullptr) return add_to_table(frame, node);
+
+    const std::uint32_t signature = key_signature(text);
+    for (std::size_t i = frame.first_key; i < keys_.size(); ++i)
+        if (keys_[i].signature == signature && nodes_[keys_[i].node].string() == text) return keys_[i].node;
+    keys_.push_back({signature, node});
+    if (keys_.size() - frame.first_key < kFewKeys) return kNoNode;
+
+    frame.table = document_detail::make_key_table(kFirstTableSlots);
+    for (std::size_t i = frame.first_key; i < keys_.size(); ++i) add_to_table(frame, keys_[i].node);
+    return kNoNode;
+}
+
+std::uint32_t NodeWriter::add_to_table(Frame& frame, std::uint32_t node) {
+    if (frame.table->count * 2 > frame.table->mask) frame.table = document_detail::grow_key_table(frame.table);
+    const std::uint32_t same = frame.table->insert(nodes_.data() + frame.node, node - frame.node);
+    return same == 0 ? kNoNode : frame.node + same;
+}
+
+char* NodeWriter::text_room(std::size_t num_bytes) {
+    if (static_cast<std::size_t>(room_end_ - room_) >= num_bytes) return room_;
+    const std::size_t block_bytes = std::max(num_bytes, kTextBlockBytes);
+    blocks_.push_back({allocate_memory(block_bytes, kBlockOwner), block_bytes});
+    room_ = static_cast<char*>(blocks_.back().memory);
+    room_end_ = room_ + block_bytes;
+    return room_;
+}
+
+Document NodeWriter::finish() {
+    SHOAL_ASSERT(depth() == 0 && frames_.front().num_children == 1, "a document needs one root, and it must be closed");
+    frames_.front().num_children = 0;
+    Document document;
+    document.nodes_.swap(nodes_);
+    document.blocks_.swap(blocks_);
+    room_ = room_end_ = nullptr;
+    return document;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,135 @@
+#include "document/number.h"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr int kMostExactPower = 22;
+constexpr std::uint64_t kMostExactMantissa = std::uint64_t(1) << 53;
+constexpr std::ptrdiff_t kMostDigits = 19;  // that always fit 64 bits
+
+bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+/// Adds the digits at `p` to `value` (modulo 2^64) and returns the end of them.
+const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
+    if constexpr (std::endian::native == std::endian::little) {
+        // Eight digits at once: pairs, then fours, then all. Source: Lemire, "Quickly parsing eight digits", 2018.
+        for (std::uint64_t word; end - p >= 8; p += 8) {
+            std::memcpy(&word, p, 8);
+            if ((((word + 0x4646464646464646) | (word - 0x3030303030303030)) & 0x8080808080808080) != 0) break;
+            word -= 0x3030303030303030;
+            word = word * 10 + (word >> 8);
+            word = ((word & 0x000000FF000000FF) * 0x000F424000000064 +
+                    ((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >>
+                   32;
+            value = value * 100'000'000 + word;
+        }
+    }
+    for (; p < end && is_digit(*p); ++p) value = value * 10 + static_cast<std::uint64_t>(*p - '0');
+    return p;
+}
+
+/// Reads the digits of an exponent; anything beyond a million stays there.
+const char* read_exponent(const char* p, const char* end, std::int64_t& exponent) {
+    const bool negative = *p == '-';
+    if (*p == '-' || *p == '+') ++p;
+    int value = 0;
+    for (; p < end && is_digit(*p); ++p)
+        if (value < 1'000'000) value = value * 10 + (*p - '0');
+    exponent += negative ? -value : value;
+    return p;
+}
+
+/// Returns whether a number that no double holds is too large rather than too small.
+/// `power` is the exponent of ten behind its last digit.
+bool is_too_large(const char* digits, const char* digits_end, std::int64_t power) {
+    while (digits < digits_end && (*digits == '0' || *digits == '.')) ++digits;
+    std::int64_t num_digits = 0;
+    for (; digits < digits_end; ++digits) num_digits += *digits != '.';
+    return num_digits + power > 0;
+}
+
+struct Decimal {
+    const char* begin;       // the sign included
+    const char* digits;      // the first digit
+    const char* digits_end;  // behind the last digit of the mantissa
+    std::uint64_t mantissa;  // valid when fits
+    bool fits;
+    bool negative;
+    std::int64_t exponent;
+};
+
+ParsedNumber to_double(const Decimal& d, const char* end) {
+    ParsedNumber parsed{NumberForm::kDouble, end, {}};
+    if (d.fits && d.mantissa < kMostExactMantissa && d.exponent >= -kMostExactPower && d.exponent <= kMostExactPower) {
+        // Both factors are exact, so the one rounding is the right one.
+        const double m = static_cast<double>(d.mantissa);
+        const double value = d.exponent < 0 ? m / kPowersOfTen[-d.exponent] : m * kPowersOfTen[d.exponent];
+        parsed.number = d.negative ? -value : value;
+        return parsed;
+    }
+    const auto result = std::from_chars(d.begin, end, parsed.number);
+    if (result.ec == std::errc::result_out_of_range) {
+        parsed.number = d.negative ? -0.0 : 0.0;
+        if (is_too_large(d.digits, d.digits_end, d.exponent)) parsed.form = NumberForm::kTooLarge;
+    }
+    return parsed;
+}
+
+ParsedNumber to_integer(const Decimal& d, const char* end) {
+    constexpr std::uint64_t kMostPositive = std::numeric_limits<std::int64_t>::max();
+    ParsedNumber parsed{NumberForm::kInteger, end, {}};
+    if (d.mantissa <= kMostPositive + (d.negative ? 1 : 0)) {
+        parsed.integer = static_cast<std::int64_t>(d.negative ? 0 - d.mantissa : d.mantissa);
+        return parsed;
+    }
+    if (d.negative) return to_double({d.begin, d.digits, d.digits_end, 0, false, true, 0}, end);
+    parsed.form = NumberForm::kLargeInteger;
+    parsed.large_integer = d.mantissa;
+    return parsed;
+}
+
+}  // namespace
+
+ParsedNumber parse_number(const char* begin, const char* end) {
+    const char* p = begin;
+    const bool negative = p < end && *p == '-';
+    if (negative) ++p;
+    Decimal d{begin, p, p, 0, true, negative, 0};
+    if (p == end || !is_digit(*p)) return {NumberForm::kMalformed, p, {}};
+    p = d.digits_end = read_digits(p, end, d.mantissa);
+    if (*d.digits == '0' && p - d.digits > 1) return {NumberForm::kMalformed, p, {}};
+
+    bool is_integer = true;
+    if (p < end && *p == '.') {
+        is_integer = false;
+        const char* const fraction = p + 1;
+        p = d.digits_end = read_digits(fraction, end, d.mantissa);
+        if (p == fraction) return {NumberForm::kMalformed, p, {}};
+        d.exponent = fraction - p;
+    }
+    const std::ptrdiff_t num_digits = d.digits_end - d.digits - (is_integer ? 0 : 1);
+    d.fits = num_digits <= kMostDigits;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        is_integer = false;
+        const char* const digit = p + 1 < end && (p[1] == '-' || p[1] == '+') ? p + 2 : p + 1;
+        if (digit >= end || !is_digit(*digit)) return {NumberForm::kMalformed, p, {}};
+        p = read_exponent(p + 1, end, d.exponent);
+    }
+    if (!is_integer) return to_double(d, p);
+    if (d.fits) return to_integer(d, p);
+    // Twenty digits may still fit 64 bits.
+    std::uint64_t value = 0;
+    const auto result = std::from_chars(d.digits, p, value);
+    if (result.ec != std::errc()) return to_double(d, p);
+    d.mantissa = value;
+    return to_integer(d, p);
+}
+
+}  // namespace shoal::inline SHOAL_ABI

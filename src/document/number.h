@@ -1,0 +1,32 @@
+#pragma once
+// Numbers as JSON writes them.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+
+namespace shoal::inline SHOAL_ABI {
+
+enum class NumberForm : std::uint8_t {
+    kMalformed,  ///< not a number as JSON writes it
+    kInteger,
+    kLargeInteger,  ///< above the largest int64
+    kDouble,
+    kTooLarge,  ///< beyond the largest double
+};
+
+struct ParsedNumber {
+    NumberForm form;
+    const char* end;  ///< where reading stopped; the caller tests what follows
+    union {
+        std::int64_t integer;
+        std::uint64_t large_integer;
+        double number;
+    };
+};
+
+/// Reads the longest number at the start of [begin, end). Integers that do not fit 64 bits become doubles; doubles are
+/// rounded correctly.
+ParsedNumber parse_number(const char* begin, const char* end);
+
+}  // namespace shoal::inline SHOAL_ABI

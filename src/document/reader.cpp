@@ -1,0 +1,243 @@
+#include "document/reader.h"
+
+#include "document/number.h"
+#include "document/utf8.h"
+#include "shoal/base/text.h"
+
+#include <limits>
+
+namespace shoal::inline SHOAL_ABI {
+
+Reader::Reader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options, Dialect dialect)
+    : file_(file),
+      diagnostics_(diagnostics),
+      options_(options),
+      dialect_(dialect),
+      begin_(diagnostics.text(file).empty() ? "" : diagnostics.text(file).data()),  // nullptr means stop
+      end_(begin_ + diagnostics.text(file).size()) {
+    SHOAL_ASSERT(file <= document_detail::kMaxFiles, "too many files in one Diagnostics");
+}
+
+Diagnostic& Reader::error(const char* p, std::string message, std::string hint) {
+    failed_ = true;
+    return diagnostics_.error(at(p), std::move(message), std::move(hint));
+}
+
+const char* Reader::stop(const char* p, std::string message, std::string hint) {
+    error(p, std::move(message), std::move(hint));
+    return nullptr;
+}
+
+const char* Reader::check_text() {
+    constexpr std::size_t kTypicalBytesPerNode = 12;
+    const std::string_view text(begin_, static_cast<std::size_t>(end_ - begin_));
+    if (text.size() >= std::numeric_limits<std::uint32_t>::max())
+        return stop(begin_, "the text is larger than 4 GiB", "split it");
+    const std::size_t invalid = find_invalid_byte(text);
+    if (invalid != std::string_view::npos) {
+        const bool is_nul = text[invalid] == '\0';
+        return stop(begin_ + invalid, is_nul ? "a NUL byte in the text" : "this is not UTF-8",
+                    is_nul ? "is this a text file?" : "save the file as UTF-8");
+    }
+    writer_.reserve(text.size() / kTypicalBytesPerNode + 4);
+    return text.starts_with("\xEF\xBB\xBF") ? begin_ + 3 : begin_;
+}
+
+std::optional<Document> Reader::result() {
+    if (failed_) return std::nullopt;
+    return writer_.finish();
+}
+
+const char* Reader::open(Code code, const char* p) {
+    if (writer_.depth() >= options_.max_depth)
+        return stop(p, concat("nested deeper than ", options_.max_depth, " levels"),
+                    "flatten the data, or raise the limit of the reader");
+    writer_.open(code, at(p));
+    return p + 1;
+}
+
+void Reader::add_key(std::string_view key, const char* p) {
+    const std::uint32_t same = writer_.add_key(key, at(p));
+    if (same == NodeWriter::kNoNode || lost_) return;
+    error(p, concat("the key ", quoted(key), " is defined twice"), "remove or rename one")
+        .note(writer_[same].position(), "first defined here");
+}
+
+void Reader::report_unclosed() {
+    const bool is_mapping = writer_.in_mapping();
+    const char* const p = begin_ + writer_.container().offset;
+    error(p, concat("the ", is_mapping ? "mapping" : "list", " that opens here is never closed"),
+          concat("add \"", is_mapping ? '}' : ']', "\""));
+}
+
+const char* Reader::find_closing_quote(const char* open) {
+    for (const char* p = open + 1;;) {
+        p = find_string_stop(p, end_);
+        if (p >= end_ || *p == '\n' || *p == '\r') break;
+        if (*p == '"') return p;
+        if (*p == '\\') {
+            p += p + 1 < end_ && p[1] != '\n' && p[1] != '\r' ? 2 : 1;
+            continue;
+        }
+        if (dialect_ == Dialect::kJson || *p != '\t')
+            error(p, concat("a control character in a string: ", sign_at(p)), "write it as \\u00XX");
+        ++p;
+    }
+    const bool is_json = dialect_ == Dialect::kJson;
+    error(open, "the string that opens here is not closed on its line",
+          is_json ? "add a quote, or write line ends as \\n" : "add a quote, or use \"\"\" for text of several lines");
+    lost_ = true;
+    return nullptr;
+}
+
+const char* Reader::read_escaped(const char* open, std::string_view& text) {
+    const char* const end = find_closing_quote(open);
+    if (end == nullptr) {  // goes on with the next line
+        const void* const line_end = std::memchr(open, '\n', static_cast<std::size_t>(end_ - open));
+        return line_end == nullptr ? end_ : static_cast<const char*>(line_end);
+    }
+    // No escape is shorter than what it stands for.
+    char* const room = writer_.text_room(static_cast<std::size_t>(end - open - 1));
+    char* out = room;
+    for (const char* p = open + 1; p < end;) {
+        if (*p == '\\')
+            p = read_escape(p, end, out);
+        else
+            *out++ = *p++;
+    }
+    text = {room, static_cast<std::size_t>(out - room)};
+    writer_.keep_text(text.size());
+    return end + 1;
+}
+
+const char* Reader::read_escape(const char* p, const char* end, char*& out) {
+    constexpr std::string_view kLetters = "\"\\/bfnrt";
+    constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+    if (p[1] == 'u') return read_unicode_escape(p, end, out);
+    const std::size_t i = kLetters.find(p[1]);
+    if (i != std::string_view::npos) {
+        *out++ = kMeanings[i];
+        return p + 2;
+    }
+    error(p, concat("there is no escape \\", sign_at(p + 1)), "write \\\\ for a backslash").underline(2);
+    return p + 2;
+}
+
+namespace {
+
+/// Reads four hexadecimal digits; returns -1 if they are something else.
+int read_hex4(const char* p, const char* end) {
+    if (end - p < 4) return -1;
+    int value = 0;
+    for (int i = 0; i < 4; ++i) {
+        const char c = p[i];
+        const char letter = static_cast<char>(c | 0x20);
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (c - '0');
+        else if (letter >= 'a' && letter <= 'f')
+            value = value << 4 | (letter - 'a' + 10);
+        else
+            return -1;
+    }
+    return value;
+}
+
+}  // namespace
+
+const char* Reader::read_unicode_escape(const char* p, const char* end, char*& out) {
+    const int first = read_hex4(p + 2, end);
+    if (first < 0) {
+        error(p, "\\u needs four hexadecimal digits", "write it like \\u00E9").underline(2);
+        return p + 2;
+    }
+    char32_t value = static_cast<char32_t>(first);
+    const char* after = p + 6;
+    if (value >= 0xD800 && value < 0xDC00 && end - after >= 2 && after[0] == '\\' && after[1] == 'u') {
+        const int second = read_hex4(after + 2, end);
+        if (second >= 0xDC00 && second < 0xE000) {
+            value = 0x10000 + ((value - 0xD800) << 10) + (static_cast<char32_t>(second) - 0xDC00);
+            after += 6;
+        }
+    }
+    if (value >= 0xD800 && value < 0xE000) {
+        error(p, "half of a surrogate pair", "write the character itself, or both halves").underline(6);
+        return after;
+    }
+    out += encode_utf8(value, out);
+    return after;
+}
+
+const char* Reader::read_number(const char* p) {
+    const ParsedNumber parsed = parse_number(p, end_);
+    const bool goes_on = parsed.end < end_ && !is_class(*parsed.end, kWordEnd) && !word_at(parsed.end).empty();
+    if (SHOAL_UNLIKELY(parsed.form == NumberForm::kMalformed || goes_on)) return refuse_number(p);
+    switch (parsed.form) {
+        case NumberForm::kInteger:
+            writer_.add(Code::kInteger, at(p)).integer = parsed.integer;
+            break;
+        case NumberForm::kLargeInteger:
+            writer_.add(Code::kLargeInteger, at(p)).large_integer = parsed.large_integer;
+            break;
+        case NumberForm::kDouble:
+            writer_.add(Code::kNumber, at(p)).number = parsed.number;
+            break;
+        default:
+            writer_.add(Code::kNull, at(p));
+            error(p, concat("the number ", quoted(word_at(p)), " is too large"), "the largest is about 1.8e308");
+    }
+    return parsed.end;
+}
+
+const char* Reader::refuse_number(const char* p) {
+    const std::string_view word = word_at(p);
+    const bool has_leading_zero = word.size() > 1 && word[0] == '0' && word[1] >= '0' && word[1] <= '9';
+    const bool has_bare_point = word.ends_with('.') && word.find_first_not_of("-0123456789.") == std::string_view::npos;
+    error(p, concat(quoted(word), " is not a number"),
+          has_leading_zero ? "leave out the leading zero"
+          : has_bare_point ? "a point needs a digit behind it"
+                           : "put it in quotes if it is a text");
+    writer_.add(Code::kNull, at(p));
+    return word.data() + word.size();
+}
+
+bool Reader::add_literal(std::string_view word, const char* p) {
+    if (word == "true")
+        writer_.add(Code::kBool, at(p)).boolean = true;
+    else if (word == "false")
+        writer_.add(Code::kBool, at(p)).boolean = false;
+    else if (word == "null")
+        writer_.add(Code::kNull, at(p));
+    else
+        return false;
+    return true;
+}
+
+const char* Reader::refuse_word(std::string_view word, const char* p) {
+    writer_.add(Code::kNull, at(p));
+    if (word.empty()) {
+        error(p, concat("expected a value, found ", sign_at(p)));
+        return p + 1;
+    }
+    const std::string shown = quoted(word);
+    error(p, concat("the word ", shown, " is no value"),
+          word[0] == '+' || word[0] == '.' ? "a number starts with a digit or a minus sign"
+                                           : concat("put a text in quotes: ", shown));
+    return p + word.size();
+}
+
+std::string_view Reader::word_at(const char* p) const {
+    const char* end = p;
+    while (end < end_ && !is_class(*end, kWordEnd)) {
+        if (*end == '/' && end + 1 < end_ && (end[1] == '/' || end[1] == '*')) break;
+        ++end;
+    }
+    return {p, static_cast<std::size_t>(end - p)};
+}
+
+std::string Reader::sign_at(const char* p) const {
+    if (p >= end_) return "the end of the text";
+    const std::string_view rest(p, static_cast<std::size_t>(end_ - p));
+    return quoted(rest.substr(0, decode_utf8(rest).num_bytes));
+}
+
+}  // namespace shoal::inline SHOAL_ABI

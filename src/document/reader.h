@@ -1,0 +1,79 @@
+#pragma once
+// What the readers of SJSON and JSON share: the text, errors, strings, numbers, words.
+//
+// Functions take the place to read from and return where to go on, or nullptr to stop (an error was reported). What
+// concerns one value (an escape, a number) is reported and read over. Once brackets or quotes do not match, `lost_`
+// is set: what follows may be misread, so only errors that cannot be a consequence are reported from there on.
+
+#include "document/node_writer.h"
+#include "document/scan.h"
+#include "shoal/document/read_options.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+class Reader {
+protected:
+    using Code = document_detail::Code;
+
+    enum class Dialect : std::uint8_t { kJson, kSjson };
+
+    Reader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options, Dialect dialect);
+
+    /// Checks what concerns the whole text. Returns where to start, or nullptr.
+    const char* check_text();
+    /// The document, if nothing was reported.
+    std::optional<Document> result();
+
+    SourcePosition at(const char* p) const { return {file_, static_cast<std::uint32_t>(p - begin_)}; }
+    Diagnostic& error(const char* p, std::string message, std::string hint = {});
+    const char* stop(const char* p, std::string message, std::string hint = {});
+
+    const char* open(Code code, const char* p);
+    /// Adds a key and reports one that is there already.
+    void add_key(std::string_view key, const char* p);
+    /// Reports that the innermost list or mapping has no end.
+    void report_unclosed();
+
+    /// Reads "..." at `p`.
+    const char* read_quoted(const char* p, std::string_view& text) {
+        const char* const end = find_string_stop(p + 1, end_);
+        if (SHOAL_UNLIKELY(end == end_ || *end != '"')) return read_escaped(p, text);
+        text = {p + 1, static_cast<std::size_t>(end - p - 1)};
+        return end + 1;
+    }
+    void add_string(std::string_view text, const char* p) {
+        writer_.add(Code::kString, at(p), static_cast<std::uint32_t>(text.size())).text = text.data();
+    }
+    const char* read_number(const char* p);
+    /// Adds true, false or null if the word is one of them.
+    bool add_literal(std::string_view word, const char* p);
+    /// Reports a word that is no value, and adds null in its place.
+    const char* refuse_word(std::string_view word, const char* p);
+    std::string_view word_at(const char* p) const;
+    /// "=" as it is shown in a message: one character or code point in quotes.
+    std::string sign_at(const char* p) const;
+
+    std::uint32_t file_;
+    Diagnostics& diagnostics_;
+    ReadOptions options_;
+    Dialect dialect_;
+    const char* begin_;
+    const char* end_;
+    NodeWriter writer_;
+    bool failed_ = false;
+    bool lost_ = false;
+
+private:
+    const char* find_closing_quote(const char* open);
+    const char* read_escaped(const char* open, std::string_view& text);
+    const char* read_escape(const char* p, const char* end, char*& out);
+    const char* read_unicode_escape(const char* p, const char* end, char*& out);
+    const char* refuse_number(const char* p);
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,68 @@
+#pragma once
+// Which bytes end what, and fast ways to the next of them.
+
+#include "shoal/base/config.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+enum ByteClass : std::uint8_t {
+    kJsonSpace = 1,     ///< space, tab, line ends
+    kSjsonSpace = 2,    ///< these and commas
+    kKeyEnd = 4,        ///< ends a key without quotes
+    kWordEnd = 8,       ///< ends a number or true, false, null
+    kStringStop = 16,   ///< quote, backslash, control characters
+    kNumberStart = 32,  ///< a digit or minus
+};
+
+constexpr std::array<std::uint8_t, 256> make_byte_classes() {
+    std::array<std::uint8_t, 256> classes{};
+    const auto mark = [&](std::string_view bytes, int bits) {
+        for (const char c : bytes) classes[static_cast<unsigned char>(c)] |= static_cast<std::uint8_t>(bits);
+    };
+    for (unsigned c = 0; c < 0x20; ++c) classes[c] = kKeyEnd | kWordEnd | kStringStop;
+    mark(" \t\r\n", kJsonSpace | kSjsonSpace | kKeyEnd | kWordEnd);
+    mark(",", kSjsonSpace | kKeyEnd | kWordEnd);
+    mark("=:", kKeyEnd | kWordEnd);
+    mark("[]{}\"", kWordEnd);
+    mark("\"\\", kStringStop);
+    mark("-0123456789", kNumberStart);
+    return classes;
+}
+
+inline constexpr std::array<std::uint8_t, 256> kByteClasses = make_byte_classes();
+
+SHOAL_INLINE bool is_class(char c, int bits) { return (kByteClasses[static_cast<unsigned char>(c)] & bits) != 0; }
+
+/// Returns the first byte of a class, or `end`.
+SHOAL_INLINE const char* find_class(const char* p, const char* end, int bits) {
+    while (p < end && !is_class(*p, bits)) ++p;
+    return p;
+}
+
+SHOAL_INLINE const char* skip_class(const char* p, const char* end, int bits) {
+    while (p < end && is_class(*p, bits)) ++p;
+    return p;
+}
+
+/// Returns the first quote, backslash or control character, or `end`. Eight bytes at a time.
+inline const char* find_string_stop(const char* p, const char* end) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
+    for (std::uint64_t word; end - p >= 8; p += 8) {
+        std::memcpy(&word, p, 8);
+        const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
+        // Some byte is zero, or below 0x20. Bytes that are not ASCII never count; a false alarm costs the slow loop.
+        const std::uint64_t found = ((quote - kOnes) | (backslash - kOnes) | (word - kOnes * 0x20)) & ~word & kHighs;
+        if (found == 0) continue;
+        if constexpr (std::endian::native == std::endian::little) return p + (std::countr_zero(found) >> 3);
+        break;
+    }
+    return find_class(p, end, kStringStop);
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,181 @@
+// Texts that nobody writes on purpose, or only to do harm: an error or a tree, never a crash, never long waiting.
+
+#include "document_testing.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+using shoal_test::Reading;
+
+namespace {
+
+constexpr std::string_view kLevel = R"(_guid = "ba028395-428e-42f2-aca8-11a1523fe8bf"
+_type = "level"
+editor = {
+	camera = {
+		orthographic_size = 6.6574621199999999
+		position = [
+			28.217533100000001
+			-36.9815331
+		]
+		text = """several
+"quoted" lines""" // and a comment
+	}
+}
+units = [
+	{
+		_guid = "00555854-bca8-410f-b2d3-17478cfa48fa"
+		children = [
+		]
+		modified_components = {
+			"#43d2ce7f" = { data.mass = 1e3, hidden = false, name = "r\u00e9cif \ud83d\udc1f" /* here */ }
+		}
+		prefab = null
+	}
+]
+)";
+
+/// Reads with both readers and looks at all that came of it.
+void read_and_use(const std::string& text) {
+    for (const auto reader : {&shoal::read_sjson, &shoal::read_json}) {
+        const Reading reading(text, reader);
+        ASSERT_EQ(reading.document.has_value(), reading.diagnostics.num_errors() == 0) << text;
+        if (!reading) {
+            const std::string messages = reading.messages();
+            ASSERT_NE(messages.find("error: "), std::string::npos);
+            ASSERT_TRUE(shoal::is_utf8(messages)) << text;
+            continue;
+        }
+        const Reading again(shoal::write_sjson(reading.root()));
+        ASSERT_TRUE(again) << again.messages() << text;
+        ASSERT_TRUE(shoal::equal(again.root(), reading.root())) << text;
+    }
+}
+
+}  // namespace
+
+TEST(HostileText, the_text_that_is_damaged_below_is_whole) {
+    const Reading reading{std::string(kLevel)};
+    EXPECT_TRUE(reading) << reading.messages();
+}
+
+TEST(HostileText, a_text_cut_anywhere_is_an_error_or_a_tree) {
+    const shoal_test::LeakCheck leaks;
+    for (std::size_t length = 0; length < kLevel.size(); ++length) {
+        // Of its own size, so that a sanitizer sees a byte read too far.
+        const std::vector<char> bytes(kLevel.begin(), kLevel.begin() + static_cast<std::ptrdiff_t>(length));
+        for (const auto reader : {&shoal::read_sjson, &shoal::read_json}) {
+            shoal::Diagnostics diagnostics;
+            const std::uint32_t file = diagnostics.refer_file("cut", {bytes.data(), bytes.size()});
+            const auto document = reader(file, diagnostics, {});
+            ASSERT_EQ(document.has_value(), diagnostics.num_errors() == 0);
+            ASSERT_LE(diagnostics.num_errors(), 2u) << diagnostics.format();
+        }
+    }
+}
+
+TEST(HostileText, random_edits_are_an_error_or_a_tree) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    const shoal_test::LeakCheck leaks;
+    shoal::Random random(shoal_test::seed());
+    constexpr std::string_view kSigns = "{}[]\"=:,/*\\\n \t\r#-+.eE0u\xEF\xBB\xBF\xC3\x80";
+    for (std::int64_t i = shoal_test::scaled_operations(100'000); i > 0; --i) {
+        std::string text(kLevel);
+        for (std::uint32_t edits = 1 + random.below(8); edits > 0; --edits) {
+            const std::size_t at = random.below(static_cast<std::uint32_t>(text.size()));
+            switch (random.below(4)) {
+                case 0:
+                    text[at] = static_cast<char>(random.below(256));
+                    break;
+                case 1:
+                    text[at] = kSigns[random.below(kSigns.size())];
+                    break;
+                case 2:
+                    text.insert(at, 1, kSigns[random.below(kSigns.size())]);
+                    break;
+                default:
+                    text.erase(at, 1 + random.below(10));
+            }
+        }
+        read_and_use(text);
+        if (::testing::Test::HasFatalFailure()) return;
+    }
+}
+
+TEST(HostileText, sequences_of_signs_are_an_error_or_a_tree) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    shoal::Random random(shoal_test::seed() + 1);
+    constexpr std::string_view kTokens[] = {"{",  "}",     "[",  "]",      "=",    ":", ",",    "a",
+                                            "b",  "\"a\"", "\"", "\"\"\"", "1",    "-", "null", "//",
+                                            "/*", "*/",    "\n", " ",      "a = ", "/", "\\"};
+    for (std::int64_t i = shoal_test::scaled_operations(200'000); i > 0; --i) {
+        std::string text;
+        for (std::uint32_t count = random.below(12); count > 0; --count)
+            text += kTokens[random.below(std::size(kTokens))];
+        read_and_use(text);
+        if (::testing::Test::HasFatalFailure()) return;
+    }
+}
+
+TEST(HostileText, a_million_levels_are_refused_or_read_without_recursion) {
+    const shoal_test::LeakCheck leaks;
+    constexpr std::size_t kDepth = 1'000'000;
+    std::string lists = std::string(kDepth, '[') + std::string(kDepth, ']');
+    for (const auto reader : {&shoal::read_sjson, &shoal::read_json}) {
+        EXPECT_FALSE(Reading(lists, reader));
+        const Reading deep(lists, reader, {.max_depth = kDepth});
+        ASSERT_TRUE(deep) << deep.messages();
+        EXPECT_TRUE(shoal::equal(deep.root(), deep.root()));
+    }
+    std::string mappings;
+    for (std::size_t i = 0; i < kDepth; ++i) mappings += "a={";
+    EXPECT_EQ(Reading(mappings).diagnostics.num_errors(), 1u);
+    EXPECT_EQ(Reading(mappings, &shoal::read_sjson, {.max_depth = 2 * kDepth}).diagnostics.num_errors(), 1u);
+    const Reading wrong(std::string(kDepth, '[') + std::string(kDepth, '}'), &shoal::read_sjson, {.max_depth = kDepth});
+    EXPECT_EQ(wrong.diagnostics.num_errors(), 1u);
+}
+
+TEST(HostileText, a_deep_tree_is_written_without_recursion) {
+    constexpr std::size_t kDepth = 5'000;  // indentation makes the text quadratic
+    const Reading deep(std::string(kDepth, '[') + std::string(kDepth, ']'), &shoal::read_sjson, {.max_depth = kDepth});
+    ASSERT_TRUE(deep);
+    const Reading again(shoal::write_sjson(deep.root()), &shoal::read_sjson, {.max_depth = kDepth});
+    ASSERT_TRUE(again) << again.messages();
+    EXPECT_TRUE(shoal::equal(again.root(), deep.root()));
+}
+
+TEST(HostileText, a_million_keys_in_one_mapping_are_read_and_found) {
+    const shoal_test::LeakCheck leaks;
+    constexpr int kKeys = 1'000'000;
+    std::string text;
+    for (int i = 0; i < kKeys; ++i) text += shoal::concat("k", i, "=", i, "\n");
+    const Reading reading(text);
+    ASSERT_TRUE(reading);
+    ASSERT_EQ(reading.root().size(), static_cast<std::uint32_t>(kKeys));
+    for (int i = 0; i < kKeys; i += 7) ASSERT_EQ(reading.root().find(shoal::concat("k", i)).as_int64(), i);
+    EXPECT_EQ(Reading(text + "k500000 = 1").diagnostics.num_errors(), 1u);
+}
+
+TEST(HostileText, a_million_mistakes_are_counted_and_few_are_kept) {
+    std::string text;
+    for (int i = 0; i < 1'000'000; ++i) text += "a=x\n";
+    const Reading reading(text);
+    EXPECT_GT(reading.diagnostics.num_errors(), 1'000'000u);
+    EXPECT_EQ(reading.diagnostics.entries().size(), 100u);
+    EXPECT_LT(reading.messages().size(), 50'000u);
+}
+
+TEST(HostileText, one_very_long_line_gives_a_short_message) {
+    std::string text = "a = [";
+    text.resize(20'000'000, ' ');
+    text += "teapot ]";
+    text.resize(40'000'000, ' ');
+    const Reading reading(text);
+    EXPECT_EQ(reading.messages(),
+              "test.sjson:1:20000001: error: the word \"teapot\" is no value; put a text in quotes: \"teapot\"\n"
+              "    1 | ..." +
+                  std::string(40, ' ') + "teapot ]" + std::string(52, ' ') +
+                  "...\n"
+                  "      | " +
+                  std::string(43, ' ') + "^~~~~~\n");
+}

@@ -1,0 +1,195 @@
+// What people read when they made a mistake, word for word.
+
+#include "document_testing.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+using shoal_test::Reading;
+
+namespace {
+
+std::string sjson_messages(std::string text) { return Reading(std::move(text)).messages(); }
+std::string json_messages(std::string text) { return shoal_test::read_as_json(std::move(text)).messages(); }
+
+}  // namespace
+
+TEST(SjsonMessages, a_duplicate_key_names_both_places) {
+    EXPECT_EQ(sjson_messages("mass = 1\nat = [0 0]\n\"mass\" = 2\n"),
+              "test.sjson:3:1: error: the key \"mass\" is defined twice; remove or rename one\n"
+              "    3 | \"mass\" = 2\n"
+              "      | ^~~~~~\n"
+              "test.sjson:1:1: note: first defined here\n"
+              "    1 | mass = 1\n"
+              "      | ^~~~\n");
+}
+
+TEST(SjsonMessages, a_duplicate_key_of_a_large_mapping_is_found) {
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += shoal::concat("key", i, " = 1\n");
+    const Reading reading(text + "key7 = 2\n");
+    ASSERT_EQ(reading.diagnostics.num_errors(), 1u);
+    const shoal::Diagnostic& entry = reading.diagnostics.entries()[0];
+    EXPECT_EQ(reading.diagnostics.locate(entry.position).line, 101u);
+    ASSERT_EQ(entry.notes.size(), 1u);
+    EXPECT_EQ(reading.diagnostics.locate(entry.notes[0].position).line, 8u);
+}
+
+TEST(SjsonMessages, a_word_without_quotes) {
+    EXPECT_EQ(sjson_messages("a = 1\nname = teapot // x\nb = 2"),
+              "test.sjson:2:8: error: the word \"teapot\" is no value; put a text in quotes: \"teapot\"\n"
+              "    2 | name = teapot // x\n"
+              "      |        ^~~~~~\n");
+}
+
+TEST(SjsonMessages, a_malformed_number) {
+    EXPECT_EQ(sjson_messages("a = 007"),
+              "test.sjson:1:5: error: \"007\" is not a number; leave out the leading zero\n"
+              "    1 | a = 007\n"
+              "      |     ^~~\n");
+    EXPECT_EQ(sjson_messages("a = [1. 43d2ce7f]"),
+              "test.sjson:1:6: error: \"1.\" is not a number; a point needs a digit behind it\n"
+              "    1 | a = [1. 43d2ce7f]\n"
+              "      |      ^~\n"
+              "test.sjson:1:9: error: \"43d2ce7f\" is not a number; put it in quotes if it is a text\n"
+              "    1 | a = [1. 43d2ce7f]\n"
+              "      |         ^~~~~~~~\n");
+    EXPECT_EQ(sjson_messages("a = 1e999"),
+              "test.sjson:1:5: error: the number \"1e999\" is too large; the largest is about 1.8e308\n"
+              "    1 | a = 1e999\n"
+              "      |     ^~~~~\n");
+}
+
+TEST(SjsonMessages, an_unclosed_mapping_list_string_text_or_comment_says_where_it_opens) {
+    EXPECT_EQ(sjson_messages("a = {\n  b = 1\n"),
+              "test.sjson:1:5: error: the mapping that opens here is never closed; add \"}\"\n"
+              "    1 | a = {\n"
+              "      |     ^\n");
+    EXPECT_EQ(sjson_messages("a = [1 2\n"),
+              "test.sjson:1:5: error: the list that opens here is never closed; add \"]\"\n"
+              "    1 | a = [1 2\n"
+              "      |     ^\n");
+    EXPECT_EQ(
+        sjson_messages("a = { b = \"cod }\nc = 2\n"),
+        "test.sjson:1:11: error: the string that opens here is not closed on its line; add a quote, or use \"\"\" "
+        "for text of several lines\n"
+        "    1 | a = { b = \"cod }\n"
+        "      |           ^~~~~~\n");
+    EXPECT_EQ(sjson_messages("a = [\"\"\"cod\n\n"),
+              "test.sjson:1:6: error: the text that opens here is never closed; add \"\"\"\n"
+              "    1 | a = [\"\"\"cod\n"
+              "      |      ^~~\n");
+    EXPECT_EQ(sjson_messages("a = [ /* cod\n\n"),
+              "test.sjson:1:7: error: the comment that opens here is never closed; add \"*/\"\n"
+              "    1 | a = [ /* cod\n"
+              "      |       ^~\n");
+}
+
+TEST(SjsonMessages, a_wrong_bracket_is_one_error) {
+    EXPECT_EQ(sjson_messages("a = {\n  b = [1 2\n}\nc = 3\n"),
+              "test.sjson:3:1: error: expected \"]\", found \"}\"\n"
+              "    3 | }\n"
+              "      | ^\n"
+              "test.sjson:2:7: note: the list opens here\n"
+              "    2 |   b = [1 2\n"
+              "      |       ^\n");
+    EXPECT_EQ(sjson_messages("a = 1\n}\nb = 2\n"),
+              "test.sjson:2:1: error: \"}\" closes nothing; remove it, or add the \"{\" that it belongs to\n"
+              "    2 | }\n"
+              "      | ^\n");
+}
+
+TEST(SjsonMessages, a_key_in_a_list) {
+    EXPECT_EQ(sjson_messages("a = [\n  1\nb = 2\nc = 3\n"),
+              "test.sjson:3:1: error: the key \"b\" in a list; close the list with \"]\" first\n"
+              "    3 | b = 2\n"
+              "      | ^\n"
+              "test.sjson:1:5: note: the list opens here\n"
+              "    1 | a = [\n"
+              "      |     ^\n");
+}
+
+TEST(SjsonMessages, a_missing_equals_or_value) {
+    EXPECT_EQ(sjson_messages("mass 1\nat = [0]\nname\nb = 2\n"),
+              "test.sjson:1:1: error: expected \"=\" after the key \"mass\"; write key = value\n"
+              "    1 | mass 1\n"
+              "      | ^~~~\n"
+              "test.sjson:3:1: error: expected \"=\" after the key \"name\"; write key = value\n"
+              "    3 | name\n"
+              "      | ^~~~\n");
+    EXPECT_EQ(sjson_messages("a =\nb = 1\n"),
+              "test.sjson:1:1: error: there is no value for the key \"a\"; write null for none\n"
+              "    1 | a =\n"
+              "      | ^\n");
+    EXPECT_EQ(sjson_messages("{ a = }"),
+              "test.sjson:1:3: error: there is no value for the key \"a\"; write null for none\n"
+              "    1 | { a = }\n"
+              "      |   ^\n");
+}
+
+TEST(SjsonMessages, several_mistakes_are_reported_at_once) {
+    const Reading reading("a = teapot\nb = 01\nc = \"\\q\"\nd = 1\nd = 2\ne 5\nf = \"\\ud800\"\n");
+    EXPECT_FALSE(reading);
+    EXPECT_EQ(reading.diagnostics.num_errors(), 6u) << reading.messages();
+}
+
+TEST(SjsonMessages, bad_escapes_are_marked_inside_the_string) {
+    EXPECT_EQ(sjson_messages("a = \"cod\\qx\""),
+              "test.sjson:1:9: error: there is no escape \\\"q\"; write \\\\ for a backslash\n"
+              "    1 | a = \"cod\\qx\"\n"
+              "      |         ^~\n");
+    EXPECT_EQ(sjson_messages("a = \"\\ud83d!\""),
+              "test.sjson:1:6: error: half of a surrogate pair; write the character itself, or both halves\n"
+              "    1 | a = \"\\ud83d!\"\n"
+              "      |      ^~~~~~\n");
+    EXPECT_EQ(sjson_messages("a = \"\\u12\""),
+              "test.sjson:1:6: error: \\u needs four hexadecimal digits; write it like \\u00E9\n"
+              "    1 | a = \"\\u12\"\n"
+              "      |      ^~\n");
+}
+
+TEST(SjsonMessages, what_is_no_text) {
+    EXPECT_EQ(sjson_messages("a = \"\xFF\""),
+              "test.sjson:1:6: error: this is not UTF-8; save the file as UTF-8\n"
+              "    1 | a = \"\\xFF\"\n"
+              "      |      ^~~~~\n");
+    EXPECT_EQ(sjson_messages(std::string("a = 1\0", 6)),
+              "test.sjson:1:6: error: a NUL byte in the text; is this a text file?\n"
+              "    1 | a = 1\\x00\n"
+              "      |      ^~~~\n");
+}
+
+TEST(SjsonMessages, too_deep) {
+    EXPECT_EQ(
+        Reading("a = {b = {c = 1}}", &shoal::read_sjson, {.max_depth = 2}).messages(),
+        "test.sjson:1:10: error: nested deeper than 2 levels; flatten the data, or raise the limit of the reader\n"
+        "    1 | a = {b = {c = 1}}\n"
+        "      |          ^\n");
+}
+
+TEST(JsonMessages, what_only_sjson_allows_is_named) {
+    EXPECT_EQ(json_messages("{a: 1}"),
+              "test.sjson:1:2: error: expected a key, found \"a\"; keys stand in quotes\n"
+              "    1 | {a: 1}\n"
+              "      |  ^\n");
+    EXPECT_EQ(json_messages("[1, // x\n2]"),
+              "test.sjson:1:5: error: expected a value, found \"/\"; JSON has no comments\n"
+              "    1 | [1, // x\n"
+              "      |     ^\n");
+    EXPECT_EQ(json_messages("[1 2]"),
+              "test.sjson:1:4: error: expected \",\" or \"]\", found \"2\"\n"
+              "    1 | [1 2]\n"
+              "      |    ^\n");
+    EXPECT_EQ(json_messages("[1, 2,]"),
+              "test.sjson:1:6: error: a comma before \"]\"; remove it\n"
+              "    1 | [1, 2,]\n"
+              "      |      ^\n");
+    EXPECT_EQ(json_messages("{\"a\": 1"),
+              "test.sjson:1:1: error: the mapping that opens here is never closed; add \"}\"\n"
+              "    1 | {\"a\": 1\n"
+              "      | ^\n");
+    EXPECT_EQ(json_messages(""),
+              "test.sjson:1:1: error: expected a value, found the end of the text\n"
+              "    1 | \n"
+              "      | ^\n");
+}
