@@ -1,0 +1,166 @@
+#pragma once
+// Tracks who lives. It knows nothing of components; stores learn of deaths from it.
+//
+//     generations   [ 0 | 1 | 0 | 7 | 1 | 0 0 0 ... ]   by index; 0: not living
+//                     ^null               ^next fresh index
+//     waiting       [ 2:4, 5:2, ... ]                   freed indices in their next life, oldest first
+//
+// An entity lives when the generation in its id stands at its index: one look-up in a byte per index (4 bytes with
+// wide ids). A generation counts 1 to 255 and starts again at 1. An index is used again only while at least
+// `minimum_waiting` wait, so an id comes back after 255 x 1,029 pairs of create and destroy at the earliest.
+//
+// Thread: alive() from any thread at any time. All else from one structural thread at a time (checked builds assert
+// it); const calls from any thread while that thread makes no call. Callbacks run on the structural thread.
+// Source: Frykholm, "Building a data-oriented entity system", part 1.
+
+#include "shoal/entity/death_list.h"
+#include "shoal/entity/waiting_ids.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+struct EntityManagerOptions {
+    /// Freed indices that must wait before the oldest is used again; at least 1. The default keeps the promise that no
+    /// id comes back before 256 x 1,024 pairs: 255 x 1,029 >= 256 x 1,024.
+    std::uint32_t minimum_waiting = 1029;
+    /// Indices that may be used, 1 to kMaxEntities. Up to `minimum_waiting` - 1 of them may be resting while creation
+    /// fails.
+    std::uint64_t max_entities = kMaxEntities;
+    /// Deaths kept for the slowest cursor before it falls behind; at least 1.
+    std::size_t max_death_list = std::size_t(1) << 20;
+};
+
+/// Told of each batch of entities that died. They are not alive any more; the order is that of their destruction.
+/// Lifetime of `destroyed`: the call.
+using DestructionFunction = void (*)(void* context, std::span<const Entity> destroyed);
+
+/// A registered destruction callback. 0 is none.
+struct DestructionCallback {
+    std::uint64_t number = 0;
+};
+
+class EntityManager {
+public:
+    /// Reserves address space, 28 MiB by default (wide: 48 GiB, or less where there is less; max_entities() tells).
+    /// Ends the program with the owner's name when there is none.
+    SHOAL_API explicit EntityManager(const EntityManagerOptions& options = {});
+    SHOAL_API ~EntityManager();
+    EntityManager(const EntityManager&) = delete;
+    EntityManager& operator=(const EntityManager&) = delete;
+
+    /// Fills `out` with new entities: indices that have waited long enough, oldest first, then fresh ones.
+    /// Errors: too few indices are left; nothing is created and `out` is as it was.
+    SHOAL_API Status create(std::span<Entity> out);
+    /// Cost: a few instructions while fewer than `minimum_waiting` indices wait.
+    SHOAL_INLINE Result<Entity> create() {
+        const Entity entity = create_or_null();
+        if (SHOAL_UNLIKELY(!entity)) return exhausted(1);
+        return entity;
+    }
+
+    /// Ends the life of `entities`, tells the callbacks once, and returns how many died. What does not live (dead,
+    /// null, foreign, or repeated in the span) is skipped and counted in num_ignored_destroys().
+    /// Lifetime: the span stays as it is until the call returns, also when callbacks run.
+    SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
+    /// Returns whether it was living.
+    bool destroy(Entity entity) { return destroy(std::span<const Entity>(&entity, 1)) != 0; }
+
+    /// Returns whether `entity` lives. Total: any bits may be asked about.
+    /// Thread: any, at any time. Cost: one look-up.
+    SHOAL_INLINE bool alive(Entity entity) const {
+        if constexpr (kMayLackIndices)
+            if (SHOAL_UNLIKELY(entity.index() >= generations_.capacity())) return false;
+        // Generation and spare bits in one number: no stored generation equals it when a spare bit is set. The branch,
+        // almost never taken, is cheaper than any arithmetic that keeps a stored 0 from matching.
+        const EntityBits expected = entity.id >> kIndexBits;
+        if (SHOAL_UNLIKELY(expected == 0)) return false;
+        return __atomic_load_n(generations_.data() + entity.index(), __ATOMIC_RELAXED) == expected;
+    }
+
+    /// Has `function` called with `context` for each batch that dies from now on, after the callbacks registered
+    /// before it. It may create, destroy (a batch within a batch is told to all before the outer one goes on), and
+    /// register or remove callbacks, itself included; one registered during a batch is first told of the next.
+    SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
+    /// Requires: registered and not yet removed.
+    SHOAL_API void remove_destruction_callback(DestructionCallback callback);
+
+    /// The list of deaths for readers that come later; see death_list.h.
+    SHOAL_API DeathCursor open_death_cursor();
+    SHOAL_API void close_death_cursor(DeathCursor cursor);
+    DeathRange deaths(DeathCursor cursor) const { return deaths_.read(cursor); }
+    SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
+
+    std::uint64_t num_alive() const { return next_index_ - 1 - waiting_.size(); }
+    std::uint64_t num_waiting() const { return waiting_.size(); }
+    /// Indices ever given out; all are below num_indices_used() + 1.
+    std::uint64_t num_indices_used() const { return next_index_ - 1; }
+    std::uint64_t num_ignored_destroys() const { return num_ignored_destroys_; }
+    std::uint64_t max_entities() const { return end_index_ - 1; }
+    SHOAL_API MemoryUse memory_use() const;
+
+private:
+    /// Asserts, in checked builds, that no other structural call is under way.
+#if SHOAL_CHECKED
+    class StructuralCall {
+    public:
+        explicit StructuralCall(bool& busy) : busy_(busy) {
+            SHOAL_ASSERT(!__atomic_exchange_n(&busy_, true, __ATOMIC_ACQUIRE),
+                         "one structural thread at a time may call an EntityManager; only alive() is free");
+        }
+        StructuralCall(const StructuralCall&) = delete;
+        ~StructuralCall() { __atomic_store_n(&busy_, false, __ATOMIC_RELEASE); }
+
+    private:
+        bool& busy_;
+    };
+#else
+    struct StructuralCall {
+        explicit StructuralCall(bool&) {}
+    };
+#endif
+
+    struct Callback {
+        DestructionFunction function;  // nullptr: removed while callbacks ran
+        void* context;
+        std::uint64_t number;
+    };
+
+    static constexpr bool kMayLackIndices = kIndexBits > 22;
+
+    SHOAL_INLINE Entity create_or_null() {
+        const StructuralCall call(busy_);
+        if (SHOAL_UNLIKELY(next_index_ >= fresh_end_)) return recycle_one();
+        const auto index = static_cast<std::uint32_t>(next_index_++);
+        __atomic_store_n(generations_.data() + index, Generation(1), __ATOMIC_RELAXED);
+        return make_entity(index, 1);
+    }
+    SHOAL_API Entity recycle_one();
+    SHOAL_API Status exhausted(std::size_t num_asked) const;
+
+    std::size_t num_recyclable() const;
+    void recycle(std::span<Entity> out);
+    void create_fresh(std::span<Entity> out);
+    std::size_t retire(std::span<const Entity> entities);
+    std::size_t retire_run(std::span<const Entity> entities, Entity* next_lives);
+    /// Takes fresh indices, unless so many wait that their turn has come.
+    void choose_source() { fresh_end_ = waiting_.size() < minimum_waiting_ ? end_index_ : 0; }
+    void announce(std::span<const Entity> entities, std::size_t num_destroyed);
+    void tell_callbacks(std::span<const Entity> destroyed);
+
+    // Set once; alive() reads nothing else.
+    PageArray<Generation> generations_;  // by index
+    std::uint64_t end_index_ = 0;
+    std::uint32_t minimum_waiting_ = 0;
+
+    // On a cache line of its own: written by the structural thread while others ask alive().
+    alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
+    std::uint64_t fresh_end_ = 0;  // end_index_, or 0 while indices are recycled
+    WaitingIds waiting_;
+    std::uint64_t num_ignored_destroys_ = 0;
+    DeathList deaths_;
+    Array<Callback> callbacks_ = Array<Callback>("entity manager");  // in order of registration
+    std::uint64_t next_callback_ = 1;
+    std::uint32_t callback_depth_ = 0;
+    bool busy_ = false;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,68 @@
+#pragma once
+// The ids that wait to be given out again: first in, first out, each already in its next life.
+//
+//     slots    [ c d e . . . . a b ]      a ring whose capacity is a power of two, in page memory
+//                      ^       ^
+//                    free    oldest
+//
+// When the ring is full its capacity doubles in place: the ids before `oldest` move behind the last one.
+// A wait costs one id; the pages of the longest queue so far stay.
+// Thread: the structural thread of the entity manager that owns it.
+
+#include "shoal/base/page_memory.h"
+#include "shoal/entity/entity.h"
+
+#include <span>
+
+namespace shoal::inline SHOAL_ABI {
+
+class WaitingIds {
+public:
+    /// Reserves room for `max_ids`, or for as many as the address space gives, but at least for `minimum`.
+    SHOAL_API Status reserve(std::size_t max_ids, std::size_t minimum);
+
+    std::size_t size() const { return num_ids_; }
+    std::size_t max_size() const { return slots_.capacity(); }
+    /// The id that waits at `place`; place 0 is the oldest. Requires: place < size().
+    Entity operator[](std::size_t place) const { return slots_[(oldest_ + place) & (capacity_ - 1)]; }
+
+    /// Returns the oldest ids that lie side by side: at least one, at most `max_ids`. Requires: size() > 0.
+    std::span<const Entity> oldest_run(std::size_t max_ids) const {
+        return {slots_.data() + oldest_, smaller(max_ids, smaller(num_ids_, capacity_ - oldest_))};
+    }
+    /// Requires: num_ids <= size().
+    void drop_oldest(std::size_t num_ids) {
+        oldest_ = (oldest_ + num_ids) & (capacity_ - 1);
+        num_ids_ -= num_ids;
+    }
+
+    /// Makes sure that `num_ids` more can be added. Requires: size() + num_ids <= max_size().
+    void make_room(std::size_t num_ids) {
+        if (SHOAL_UNLIKELY(num_ids_ + num_ids > capacity_)) grow(num_ids_ + num_ids);
+    }
+    /// Returns the free slots that come next and lie side by side; empty when there is no room.
+    std::span<Entity> free_run() {
+        const std::size_t first = (oldest_ + num_ids_) & (capacity_ - 1);
+        return {slots_.data() + first, smaller(capacity_ - num_ids_, capacity_ - first)};
+    }
+    /// Adds the first `num_ids` of the run that free_run() gave.
+    void add_run(std::size_t num_ids) {
+        const std::size_t end = ((oldest_ + num_ids_) & (capacity_ - 1)) + num_ids;
+        if (end > num_touched_) num_touched_ = end;
+        num_ids_ += num_ids;
+    }
+
+    SHOAL_API MemoryUse memory_use() const;
+
+private:
+    static constexpr std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+    SHOAL_API SHOAL_NOINLINE void grow(std::size_t num_ids);
+
+    PageArray<Entity> slots_;
+    std::size_t capacity_ = 0;  // of the ring, at most slots_.capacity()
+    std::size_t oldest_ = 0;    // a slot
+    std::size_t num_ids_ = 0;
+    std::size_t num_touched_ = 0;  // slots ever written
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,78 @@
+#pragma once
+// Loops over rows, cut into chunks. Cuts depend on the number of rows only, never on that of workers, so that what is
+// collected per chunk comes out in the same order everywhere.
+//
+//     rows     0 ........ 4096 ........ 8192 .... 10000      in 64-byte-aligned columns
+//     chunks   |    0      |      1      |     2     |       cuts at multiples of 64 rows: no two chunks write one
+//                                                            cache line of a column of bytes, or of anything wider
+//
+// Where a column of bits is written, cuts are at multiples of 512 rows. A small loop is one chunk and stays on the
+// calling thread.
+// Thread: see executor.h.
+
+#include "shoal/base/row_range.h"
+#include "shoal/job/executor.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+inline constexpr std::uint32_t kByteGranularity = 64;  ///< rows of one cache line of the narrowest column
+inline constexpr std::uint32_t kBitGranularity = 512;  ///< the same when bits are written
+
+/// Where a loop over rows is cut.
+struct RowCuts {
+    std::uint32_t num_rows = 0;
+    std::uint32_t rows_per_chunk = 0;  ///< a multiple of the granularity
+    std::uint32_t num_chunks = 0;
+
+    /// Requires: chunk < num_chunks.
+    constexpr RowRange range(std::uint32_t chunk) const {
+        const std::uint32_t begin = chunk * rows_per_chunk;
+        return {begin, num_rows - begin < rows_per_chunk ? num_rows : begin + rows_per_chunk};
+    }
+};
+
+/// A chunk should outweigh what it costs to hand it out, and there should be enough of them to share.
+inline constexpr std::uint32_t kUsualRowsPerChunk = 4096;
+inline constexpr std::uint32_t kMostChunks = 256;
+
+/// Returns at most kMostChunks chunks of at least `least_rows` (but for the last), rounded up to `granularity`.
+/// A pass that spends microseconds on a row wants a smaller `least_rows`. Requires: both above 0.
+SHOAL_API RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity = kByteGranularity,
+                           std::uint32_t least_rows = kUsualRowsPerChunk);
+
+/// Starts `function` on every chunk of `cuts`: called as function(RowRange, worker).
+/// Lifetime: `function` and `cuts` stay until the fence was waited for.
+template <class Function>
+class RowLoop {
+public:
+    RowLoop(const RowCuts& cuts, Function& function) : cuts_(cuts), function_(function) {}
+
+    void start(Executor& executor, Fence& fence) { executor.start(cuts_.num_chunks, &run, this, fence); }
+
+private:
+    static void run(void* context, std::uint32_t chunk, std::uint32_t worker) {
+        auto& self = *static_cast<RowLoop*>(context);
+        self.function_(self.cuts_.range(chunk), worker);
+    }
+
+    const RowCuts cuts_;
+    Function& function_;
+};
+
+/// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all have finished.
+template <class Function>
+void for_rows(Executor& executor, const RowCuts& cuts, Function&& function) {
+    if (cuts.num_chunks == 0) return;
+    if (cuts.num_chunks == 1) return static_cast<void>(function(cuts.range(0), executor.current_worker()));
+    RowLoop loop(cuts, function);
+    Fence fence;
+    loop.start(executor, fence);
+    executor.wait(fence);
+}
+
+template <class Function>
+void for_rows(Executor& executor, std::uint32_t num_rows, std::uint32_t granularity, Function&& function) {
+    for_rows(executor, cut_rows(num_rows, granularity), function);
+}
+
+}  // namespace shoal::inline SHOAL_ABI

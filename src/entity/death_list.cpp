@@ -1,0 +1,98 @@
+#include "shoal/entity/death_list.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+/// Pages up to here are not worth giving back.
+constexpr std::size_t kAlwaysKept = (std::size_t(64) << 10) / sizeof(Entity);
+
+}  // namespace
+
+Status DeathList::reserve(std::size_t max_entries) {
+    // Twice as much: what is kept moves to the front only after at least as many entries were appended.
+    if (Status status = entries_.reserve(2 * max_entries, 2 * max_entries); !status) return status;
+    max_entries_ = max_entries;
+    return {};
+}
+
+DeathCursor DeathList::open() {
+    auto slot = std::find(positions_.begin(), positions_.end(), kClosed);
+    if (slot == positions_.end()) slot = positions_.insert(slot, kClosed);
+    *slot = end_;
+    is_followed_ = true;
+    return {static_cast<std::uint32_t>(slot - positions_.begin()) + 1};
+}
+
+void DeathList::close(DeathCursor cursor) {
+    position_of(cursor);
+    positions_[cursor.number - 1] = kClosed;
+    forget_before(begin_);
+}
+
+void DeathList::append(std::span<const Entity> dead) {
+    if (!is_followed_ || dead.empty()) return;
+    const std::uint64_t end = end_ + dead.size();
+    if (end - begin_ > max_entries_) forget_before(end - max_entries_);
+    if (!is_followed_) {
+        base_ = begin_ = end_ = end;  // no cursor is at the end any more: those at the old one fell behind, too
+        return;
+    }
+    if (end - base_ > entries_.capacity()) {
+        std::memmove(entries_.data(), entries_.data() + (begin_ - base_), size() * sizeof(Entity));
+        base_ = begin_;
+    }
+    std::memcpy(entries_.data() + (end_ - base_), dead.data(), dead.size_bytes());
+    end_ = end;
+    num_touched_ = std::max(num_touched_, static_cast<std::size_t>(end_ - base_));
+}
+
+DeathRange DeathList::read(DeathCursor cursor) const {
+    const std::uint64_t position = position_of(cursor);
+    if (position < begin_) return {{}, end_, end_, true};
+    return {{entries_.data() + (position - base_), static_cast<std::size_t>(end_ - position)}, position, end_, false};
+}
+
+void DeathList::advance(DeathCursor cursor, std::uint64_t position) {
+    const std::uint64_t before = position_of(cursor);
+    SHOAL_ASSERT(position >= before && position <= end_,
+                 "a death cursor advances to a position of a range it was given");
+    positions_[cursor.number - 1] = position;
+    if (before <= begin_) forget_before(begin_);
+}
+
+std::uint64_t DeathList::position_of(DeathCursor cursor) const {
+    SHOAL_ASSERT(cursor.number - 1 < positions_.size() && positions_[cursor.number - 1] != kClosed,
+                 "this death cursor is not open");
+    return positions_[cursor.number - 1];
+}
+
+/// Keeps what cursors at or after `floor` have not passed. Those before it fall behind.
+void DeathList::forget_before(std::uint64_t floor) {
+    std::uint64_t slowest = kClosed;
+    for (const std::uint64_t position : positions_)
+        if (position >= floor) slowest = std::min(slowest, position);
+    is_followed_ = slowest != kClosed;
+    begin_ = std::max(begin_, std::min(slowest, end_));
+    if (begin_ == end_) rewind();
+}
+
+/// The list is empty: starts at the front again, and gives back pages that it has not needed lately.
+void DeathList::rewind() {
+    const auto length = static_cast<std::size_t>(end_ - base_);
+    const std::size_t needed = std::max({length, last_length_, kAlwaysKept});
+    if (num_touched_ > 2 * needed) {
+        entries_.discard(needed, entries_.capacity());
+        num_touched_ = needed;
+    }
+    last_length_ = length;
+    base_ = end_;
+}
+
+MemoryUse DeathList::memory_use() const {
+    return {size() * sizeof(Entity), round_up(num_touched_ * sizeof(Entity), kPageBytes), entries_.reserved_bytes()};
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,219 @@
+#include "shoal/entity/entity_manager.h"
+
+#include "entity/life.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+/// Fewer indices than this are not worth running with: the address space is spent.
+constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
+
+/// Reserving page memory failed in a constructor, which has no Status to return.
+void end_program_unless(const Status& status, const char* what) {
+    if (status) return;
+    std::fprintf(stderr, "shoal: entity manager: %s: %s\n", what, status.message().data());
+    std::abort();
+}
+
+/// Writes generation 1 to [first, first + count). Others may be asking alive() meanwhile, so every store is atomic;
+/// whole words are stored where they fit, which is as fast as memset.
+void store_first_generation(Generation* first, std::size_t count) {
+    using Word [[gnu::may_alias]] = std::uint64_t;
+    constexpr std::size_t kPerWord = sizeof(Word) / sizeof(Generation);
+    constexpr Word kOnes = ~Word(0) / ((Word(1) << (8 * sizeof(Generation))) - 1);  // 1 in each generation
+    Generation* const end = first + count;
+    for (; first != end && reinterpret_cast<std::uintptr_t>(first) % sizeof(Word) != 0; ++first)
+        __atomic_store_n(first, kFirstGeneration, __ATOMIC_RELAXED);
+    for (; static_cast<std::size_t>(end - first) >= kPerWord; first += kPerWord)
+        __atomic_store_n(reinterpret_cast<Word*>(first), kOnes, __ATOMIC_RELAXED);
+    for (; first != end; ++first) __atomic_store_n(first, kFirstGeneration, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_waiting_(options.minimum_waiting) {
+    SHOAL_ASSERT(options.minimum_waiting >= 1, "minimum_waiting is at least 1");
+    SHOAL_ASSERT(options.max_entities >= 1 && options.max_entities <= kMaxEntities,
+                 "max_entities lies between 1 and kMaxEntities");
+    SHOAL_ASSERT(options.max_death_list >= 1, "max_death_list is at least 1");
+    // With narrow ids every index has its byte, so that alive() needs no bound.
+    const std::size_t num_indices = kMayLackIndices ? options.max_entities + 1 : kMaxEntities + 1;
+    end_program_unless(
+        generations_.reserve(num_indices, kMayLackIndices ? std::min(num_indices, kLeastIndices) : num_indices),
+        "generations");
+    const std::uint64_t max_entities = std::min<std::uint64_t>(options.max_entities, generations_.capacity() - 1);
+    end_program_unless(waiting_.reserve(max_entities, std::min<std::size_t>(max_entities, kLeastIndices)),
+                       "waiting ids");
+    end_program_unless(deaths_.reserve(options.max_death_list), "death list");
+    end_index_ = std::min<std::uint64_t>(max_entities, waiting_.max_size()) + 1;
+    choose_source();
+}
+
+EntityManager::~EntityManager() = default;
+
+Status EntityManager::create(std::span<Entity> out) {
+    const StructuralCall call(busy_);
+    const std::size_t num_recycled = std::min(out.size(), num_recyclable());
+    if (out.size() - num_recycled > end_index_ - next_index_) return exhausted(out.size());
+    recycle(out.first(num_recycled));
+    create_fresh(out.subspan(num_recycled));
+    return {};
+}
+
+std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
+    std::size_t num_destroyed;
+    {
+        const StructuralCall call(busy_);
+        num_destroyed = retire(entities);
+    }
+    if (num_destroyed != 0 && (deaths_.is_followed() || !callbacks_.empty())) announce(entities, num_destroyed);
+    return static_cast<std::uint32_t>(num_destroyed);
+}
+
+DestructionCallback EntityManager::add_destruction_callback(DestructionFunction function, void* context) {
+    const StructuralCall call(busy_);
+    SHOAL_ASSERT(function != nullptr, "a destruction callback needs a function");
+    callbacks_.push_back({function, context, next_callback_});
+    return {next_callback_++};
+}
+
+void EntityManager::remove_destruction_callback(DestructionCallback callback) {
+    const StructuralCall call(busy_);
+    const auto found = std::find_if(callbacks_.begin(), callbacks_.end(), [&](const Callback& other) {
+        return other.number == callback.number && other.function != nullptr;
+    });
+    SHOAL_ASSERT(found != callbacks_.end(), "this destruction callback is not registered");
+    if (callback_depth_ > 0)
+        found->function = nullptr;
+    else
+        callbacks_.erase(found);
+}
+
+DeathCursor EntityManager::open_death_cursor() {
+    const StructuralCall call(busy_);
+    return deaths_.open();
+}
+
+void EntityManager::close_death_cursor(DeathCursor cursor) {
+    const StructuralCall call(busy_);
+    deaths_.close(cursor);
+}
+
+void EntityManager::advance(DeathCursor cursor, std::uint64_t position) {
+    const StructuralCall call(busy_);
+    deaths_.advance(cursor, position);
+}
+
+MemoryUse EntityManager::memory_use() const {
+    const std::size_t bytes = next_index_ * sizeof(Generation);
+    MemoryUse use{bytes, round_up(bytes, kPageBytes), generations_.reserved_bytes()};
+    use += waiting_.memory_use();
+    use += deaths_.memory_use();
+    return use;
+}
+
+Entity EntityManager::recycle_one() {
+    if (num_recyclable() == 0) return kNullEntity;
+    const Entity entity = waiting_[0];
+    waiting_.drop_oldest(1);
+    __atomic_store_n(generations_.data() + entity.index(), entity.generation(), __ATOMIC_RELAXED);
+    choose_source();
+    return entity;
+}
+
+Status EntityManager::exhausted(std::size_t num_asked) const {
+    return Status::error(concat("cannot create ", num_asked, " entities: ", num_alive(), " of at most ", max_entities(),
+                                " live and ", num_waiting(), " indices wait to be used again (an index is used while ",
+                                minimum_waiting_, " wait); destroy entities, raise max_entities or build with ",
+                                "SHOAL_WIDE_IDS"));
+}
+
+/// Returns how many of the waiting would be taken, one after another, while enough wait.
+std::size_t EntityManager::num_recyclable() const {
+    return waiting_.size() < minimum_waiting_ ? 0 : waiting_.size() - minimum_waiting_ + 1;
+}
+
+/// Requires: out.size() <= num_recyclable().
+void EntityManager::recycle(std::span<Entity> out) {
+    if (out.empty()) return;
+    Generation* const generations = generations_.data();
+    while (!out.empty()) {
+        const std::span<const Entity> run = waiting_.oldest_run(out.size());
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            out[i] = run[i];
+            __atomic_store_n(generations + run[i].index(), run[i].generation(), __ATOMIC_RELAXED);
+        }
+        waiting_.drop_oldest(run.size());
+        out = out.subspan(run.size());
+    }
+    choose_source();
+}
+
+/// Requires: as many fresh indices are left.
+void EntityManager::create_fresh(std::span<Entity> out) {
+    const EntityBits first = make_entity(static_cast<std::uint32_t>(next_index_), kFirstGeneration).id;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].id = first + static_cast<EntityBits>(i);
+    store_first_generation(generations_.data() + next_index_, out.size());
+    next_index_ += out.size();
+}
+
+/// Ends the lives of those that live, and queues their next ones. Returns how many.
+std::size_t EntityManager::retire(std::span<const Entity> entities) {
+    const std::size_t num_waiting = waiting_.size();
+    waiting_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
+    for (std::span<const Entity> rest = entities; !rest.empty();) {
+        // With room for none more, none lives any more: what is left is only counted.
+        const std::span<Entity> next_lives = waiting_.free_run();
+        const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
+        const std::span<const Entity> run = rest.first(length);
+        waiting_.add_run(retire_run(run, next_lives.data()));
+        rest = rest.subspan(length);
+    }
+    const std::size_t num_destroyed = waiting_.size() - num_waiting;
+    num_ignored_destroys_ += entities.size() - num_destroyed;
+    choose_source();
+    return num_destroyed;
+}
+
+std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* next_lives) {
+    Generation* const generations = generations_.data();
+    std::size_t num_retired = 0;
+    for (const Entity entity : entities) {
+        if (SHOAL_UNLIKELY(!alive(entity))) continue;
+        __atomic_store_n(generations + entity.index(), Generation(0), __ATOMIC_RELAXED);
+        next_lives[num_retired++] = next_life(entity);
+    }
+    return num_retired;
+}
+
+/// Tells of the last `num_destroyed` that were retired: all of `entities`, or those among them that lived.
+void EntityManager::announce(std::span<const Entity> entities, std::size_t num_destroyed) {
+    Array<Entity> some = Array<Entity>("entity manager");
+    if (num_destroyed < entities.size()) {
+        const std::size_t first = waiting_.size() - num_destroyed;
+        some.resize(num_destroyed);
+        for (std::size_t i = 0; i < num_destroyed; ++i) some[i] = previous_life(waiting_[first + i]);
+        entities = some;
+    }
+    deaths_.append(entities);
+    tell_callbacks(entities);
+}
+
+void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
+    const std::uint64_t end = next_callback_;
+    ++callback_depth_;
+    for (std::size_t i = 0; i < callbacks_.size() && callbacks_[i].number < end; ++i) {
+        const Callback callback = callbacks_[i];
+        if (callback.function != nullptr) callback.function(callback.context, destroyed);
+    }
+    if (--callback_depth_ == 0)
+        std::erase_if(callbacks_, [](const Callback& callback) { return callback.function == nullptr; });
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,21 @@
+#pragma once
+// The lives of one index: generation 1 to the last, then 1 again.
+
+#include "shoal/entity/entity.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+inline constexpr Generation kFirstGeneration = 1;
+inline constexpr auto kLastGeneration = static_cast<Generation>(kGenerationMask);
+
+constexpr Entity next_life(Entity entity) {
+    const Generation generation = entity.generation();
+    return make_entity(entity.index(), generation == kLastGeneration ? kFirstGeneration : Generation(generation + 1));
+}
+
+constexpr Entity previous_life(Entity entity) {
+    const Generation generation = entity.generation();
+    return make_entity(entity.index(), generation == kFirstGeneration ? kLastGeneration : Generation(generation - 1));
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,35 @@
+#include "shoal/entity/waiting_ids.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr std::size_t kFirstCapacity = kPageBytes / sizeof(Entity);
+
+}  // namespace
+
+Status WaitingIds::reserve(std::size_t max_ids, std::size_t minimum) {
+    // Powers of two, so that halving keeps them so.
+    const std::size_t most = std::bit_ceil(std::max(max_ids, kFirstCapacity));
+    const std::size_t least = std::min(most, std::bit_ceil(std::max(minimum, kFirstCapacity)));
+    if (Status status = slots_.reserve(most, least); !status) return status;
+    capacity_ = kFirstCapacity;
+    return {};
+}
+
+void WaitingIds::grow(std::size_t num_ids) {
+    SHOAL_ASSERT(num_ids <= slots_.capacity(), "more ids wait than there are indices");
+    const std::size_t num_wrapped = oldest_ + num_ids_ > capacity_ ? oldest_ + num_ids_ - capacity_ : 0;
+    std::memcpy(slots_.data() + capacity_, slots_.data(), num_wrapped * sizeof(Entity));
+    num_touched_ = std::max(num_touched_, capacity_ + num_wrapped);
+    capacity_ = std::bit_ceil(num_ids);
+}
+
+MemoryUse WaitingIds::memory_use() const {
+    return {num_ids_ * sizeof(Entity), round_up(num_touched_ * sizeof(Entity), kPageBytes), slots_.reserved_bytes()};
+}
+
+}  // namespace shoal::inline SHOAL_ABI

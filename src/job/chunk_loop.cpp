@@ -1,0 +1,87 @@
+#include "job/chunk_loop.h"
+
+#include "shoal/base/memory.h"
+
+#include <memory>
+#include <new>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr const char* kOwner = "executor";
+constexpr int kSpins = 4000;  // some microseconds: longer than the last chunk of a loop usually takes
+
+constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t end) { return std::uint64_t(end) << 32 | first; }
+
+void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+ChunkLoop::ChunkLoop(std::uint32_t num_workers) : num_workers_(num_workers) {
+    // Bookkeeping memory is aligned for fundamental types only: one share more gives room to align.
+    std::size_t num_bytes = memory_bytes();
+    memory_ = allocate_memory(num_bytes, kOwner);
+    void* first = memory_;
+    std::align(alignof(Share), num_workers * sizeof(Share), first, num_bytes);
+    shares_ = ::new (first) Share[num_workers]{};
+}
+
+ChunkLoop::~ChunkLoop() { release_memory(memory_, memory_bytes(), kOwner); }
+
+void ChunkLoop::start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users) {
+    function_ = function;
+    context_ = context;
+    num_unfinished_.store(num_chunks, std::memory_order_relaxed);
+    const auto bound = [&](std::uint64_t worker) {
+        return static_cast<std::uint32_t>(worker * num_chunks / num_workers_);
+    };
+    for (std::uint32_t worker = 0; worker < num_workers_; ++worker)
+        shares_[worker].chunks.store(pack(bound(worker), bound(worker + 1)), std::memory_order_relaxed);
+    num_users_.store(users, std::memory_order_release);
+}
+
+void ChunkLoop::run(std::uint32_t worker) {
+    std::uint32_t num_done = 0;
+    for (Taken taken = take(worker); taken.any; taken = take(worker)) {
+        function_(context_, taken.chunk, worker);
+        ++num_done;
+    }
+    if (num_done != 0 && num_unfinished_.fetch_sub(num_done, std::memory_order_acq_rel) == num_done)
+        num_unfinished_.notify_all();
+}
+
+void ChunkLoop::wait_until_finished() const {
+    for (int spin = 0; spin < kSpins; ++spin) {
+        if (num_unfinished_.load(std::memory_order_acquire) == 0) return;
+        pause_briefly();
+    }
+    while (const std::uint32_t unfinished = num_unfinished_.load(std::memory_order_acquire))
+        num_unfinished_.wait(unfinished, std::memory_order_acquire);
+}
+
+ChunkLoop::Taken ChunkLoop::take(Share& share, bool from_back) {
+    std::uint64_t chunks = share.chunks.load(std::memory_order_relaxed);
+    for (;;) {
+        const auto first = static_cast<std::uint32_t>(chunks);
+        const auto end = static_cast<std::uint32_t>(chunks >> 32);
+        if (first == end) return {false, 0};
+        const std::uint64_t rest = from_back ? pack(first, end - 1) : pack(first + 1, end);
+        if (share.chunks.compare_exchange_weak(chunks, rest, std::memory_order_relaxed))
+            return {true, from_back ? end - 1 : first};
+    }
+}
+
+ChunkLoop::Taken ChunkLoop::take(std::uint32_t worker) {
+    Taken taken = take(shares_[worker], false);
+    for (std::uint32_t i = 1; !taken.any && i < num_workers_; ++i)
+        taken = take(shares_[(worker + i) % num_workers_], true);
+    return taken;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

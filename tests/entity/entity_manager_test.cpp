@@ -1,0 +1,236 @@
+#include "shoal/entity/entity_manager.h"
+
+#include "entity/life.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace shoal {
+namespace {
+
+std::vector<Entity> create(EntityManager& entities, std::size_t count) {
+    std::vector<Entity> result(count);
+    const Status status = entities.create(result);
+    EXPECT_TRUE(status) << status.message();
+    return result;
+}
+
+// req: A2, A15
+TEST(Entity, is_a_number_with_spare_bits_for_a_tag) {
+    EXPECT_TRUE(std::is_trivially_copyable_v<Entity>);
+    if constexpr (kIndexBits == 22) {
+        EXPECT_EQ(sizeof(Entity), 4u);
+        EXPECT_EQ(make_entity(0x3FFFFF, 255).id >> 30, 0u);
+    } else {
+        EXPECT_EQ(sizeof(Entity), 8u);  // req: A16
+    }
+    const Entity entity = make_entity(0x2ABCDE, 200);
+    EXPECT_EQ(entity.index(), 0x2ABCDEu);
+    EXPECT_EQ(entity.generation(), 200u);
+}
+
+// req: A3, A10
+TEST(EntityManager, a_created_entity_lives_and_a_destroyed_id_is_not_alive) {
+    EntityManager entities;
+    const Entity a = *entities.create();
+    const Entity b = *entities.create();
+    EXPECT_NE(a, b);
+    EXPECT_TRUE(entities.alive(a));
+    EXPECT_TRUE(entities.destroy(a));
+    EXPECT_FALSE(entities.alive(a));
+    EXPECT_TRUE(entities.alive(b));
+    EXPECT_EQ(entities.num_alive(), 1u);
+    EXPECT_EQ(entities.num_waiting(), 1u);
+    EXPECT_EQ(entities.num_indices_used(), 2u);
+}
+
+// req: A23
+TEST(EntityManager, alive_is_false_for_whatever_was_never_given_out) {
+    EntityManager entities;
+    const Entity entity = create(entities, 100)[50];
+    EXPECT_FALSE(entities.alive(kNullEntity));
+    for (std::size_t bit = kIndexBits; bit < sizeof(EntityBits) * 8; ++bit)
+        EXPECT_FALSE(entities.alive({entity.id ^ EntityBits(1) << bit})) << "generation or spare bit " << bit;
+    EXPECT_FALSE(entities.alive(make_entity(101, 1))) << "an index that was never used";
+    EXPECT_FALSE(entities.alive(make_entity(101, 0))) << "generation 0 of an index that was never used";
+    EXPECT_FALSE(entities.alive(make_entity(0, 1))) << "index 0 belongs to null";
+    EXPECT_FALSE(entities.alive(make_entity(static_cast<std::uint32_t>(kIndexMask), kLastGeneration)));
+    EXPECT_FALSE(entities.alive({~EntityBits(0)}));
+    ASSERT_TRUE(entities.destroy(entity));
+    EXPECT_FALSE(entities.alive(make_entity(entity.index(), 0)));
+    EXPECT_FALSE(entities.alive(next_life(entity))) << "the next id of a freed index lives only when it is given out";
+}
+
+// req: A23
+TEST(EntityManager, destroying_what_does_not_live_is_skipped_and_counted) {
+    EntityManager entities;
+    const std::vector<Entity> e = create(entities, 5);
+    ASSERT_TRUE(entities.destroy(e[4]));
+    const Entity mixed[] = {e[0], kNullEntity, e[1], e[0], e[4], make_entity(4000, 1), e[2], e[2], e[2]};
+    EXPECT_EQ(entities.destroy(mixed), 3u);
+    EXPECT_EQ(entities.num_ignored_destroys(), 6u);
+    EXPECT_EQ(entities.num_alive(), 1u);
+    EXPECT_TRUE(entities.alive(e[3]));
+    EXPECT_EQ(entities.destroy(std::span<const Entity>()), 0u);
+    EXPECT_FALSE(entities.destroy(kNullEntity));
+    EXPECT_EQ(entities.num_ignored_destroys(), 7u);
+}
+
+TEST(EntityManager, an_empty_span_creates_nothing) {
+    EntityManager entities({.minimum_waiting = 1, .max_entities = 1});
+    EXPECT_TRUE(entities.create(std::span<Entity>()));
+    create(entities, 1);
+    EXPECT_TRUE(entities.create(std::span<Entity>())) << "also when no index is left";
+    EXPECT_EQ(entities.num_alive(), 1u);
+}
+
+// req: A19, A20
+TEST(EntityManager, freed_indices_come_back_first_in_first_out_while_enough_wait) {
+    EntityManager entities({.minimum_waiting = 3});
+    const std::vector<Entity> e = create(entities, 6);
+    ASSERT_TRUE(entities.destroy(e[4]));
+    ASSERT_TRUE(entities.destroy(e[1]));
+    EXPECT_EQ(entities.create()->index(), 7u) << "two wait: a fresh index";
+    ASSERT_TRUE(entities.destroy(e[0]));
+    EXPECT_EQ(*entities.create(), next_life(e[4])) << "three wait: the oldest";
+    EXPECT_EQ(entities.create()->index(), 8u) << "two wait again";
+    ASSERT_TRUE(entities.destroy(e[2]));
+    ASSERT_TRUE(entities.destroy(e[3]));
+    const std::vector<Entity> span = create(entities, 4);
+    EXPECT_EQ(span[0], next_life(e[1])) << "a span takes one by one under that rule";
+    EXPECT_EQ(span[1], next_life(e[0]));
+    EXPECT_EQ(span[2].index(), 9u);
+    EXPECT_EQ(span[3].index(), 10u);
+}
+
+// req: A18, A20
+TEST(EntityManager, an_id_comes_back_after_256_times_1024_pairs_at_the_earliest) {
+    if constexpr (kGenerationBits != 8) GTEST_SKIP() << "a wide generation takes too long to come round";
+    EntityManager entities;
+    const Entity first = *entities.create();
+    ASSERT_TRUE(entities.destroy(first));
+    std::uint64_t num_pairs = 0;
+    std::set<Generation> generations;
+    for (;; ++num_pairs) {
+        const Entity entity = *entities.create();
+        if (entity == first) break;
+        ASSERT_NE(entity.generation(), 0u);
+        generations.insert(entity.generation());
+        ASSERT_TRUE(entities.destroy(entity));
+        ASSERT_LT(num_pairs, 300'000u);
+    }
+    EXPECT_GE(num_pairs + 1, 256u * 1024u);
+    EXPECT_EQ(num_pairs + 1, 255u * 1029u);
+    EXPECT_EQ(generations.size(), 255u) << "every generation but 0 was used";
+    EXPECT_EQ(entities.num_indices_used(), 1029u);
+}
+
+// req: A18
+TEST(EntityManager, generations_wrap_past_zero) {
+    const Entity last = make_entity(77, kLastGeneration);
+    EXPECT_EQ(next_life(last), make_entity(77, 1));
+    EXPECT_EQ(previous_life(make_entity(77, 1)), last);
+    Entity entity = make_entity(77, 1);
+    for (int i = 0; i < 1000; ++i) {
+        const Entity next = next_life(entity);
+        EXPECT_NE(next.generation(), 0u);
+        EXPECT_EQ(previous_life(next), entity);
+        entity = next;
+    }
+}
+
+// req: A21
+TEST(EntityManager, margins_are_tunable) {
+    EntityManager entities({.minimum_waiting = 1, .max_entities = 1});
+    const Entity first = *entities.create();
+    ASSERT_TRUE(entities.destroy(first));
+    EXPECT_EQ(*entities.create(), next_life(first)) << "one waits, which is enough";
+    EXPECT_EQ(entities.max_entities(), 1u);
+    EXPECT_FALSE(entities.create());
+}
+
+// req: A17
+TEST(EntityManager, exhausted_ids_are_a_status_that_changes_nothing) {
+    EntityManager entities({.minimum_waiting = 4, .max_entities = 10});
+    const std::vector<Entity> e = create(entities, 8);
+    ASSERT_EQ(entities.destroy(std::span(e).first(2)), 2u);
+    std::vector<Entity> out(3, make_entity(99, 9));
+    const Status status = entities.create(out);
+    ASSERT_FALSE(status);
+    const std::string message(status.message());
+    EXPECT_NE(message.find("cannot create 3 entities: 6 of at most 10 live and 2 indices wait"), std::string::npos)
+        << message;
+    EXPECT_EQ(out, std::vector<Entity>(3, make_entity(99, 9)));
+    EXPECT_EQ(entities.num_alive(), 6u);
+    EXPECT_EQ(entities.num_waiting(), 2u);
+    EXPECT_EQ(entities.num_indices_used(), 8u);
+
+    create(entities, 2);
+    const Result<Entity> one = entities.create();
+    EXPECT_FALSE(one) << "two wait, four would have to";
+    EXPECT_NE(one.message().find("cannot create 1 "), std::string::npos) << one.message();
+    ASSERT_EQ(entities.destroy(std::span(e).subspan(2, 2)), 2u);
+    EXPECT_EQ(*entities.create(), next_life(e[0]));
+    EXPECT_FALSE(entities.create());
+}
+
+// req: A17
+TEST(EntityManager, four_million_less_the_null_index_can_live) {
+    if constexpr (kIndexBits != 22) GTEST_SKIP() << "four billion ids take too much memory";
+    EntityManager entities;
+    std::vector<Entity> all = create(entities, (1u << 22) - 1);
+    EXPECT_EQ(entities.num_alive(), 4'194'303u);
+    EXPECT_EQ(all.back().index(), 0x3FFFFFu);
+    EXPECT_TRUE(entities.alive(all.front()) && entities.alive(all.back()));
+    EXPECT_FALSE(entities.create());
+    EXPECT_FALSE(entities.create(std::span(all).first(1)));
+    EXPECT_EQ(entities.num_alive(), 4'194'303u);
+    EXPECT_EQ(entities.destroy(all), all.size()) << "all of them can wait";
+    EXPECT_EQ(entities.num_alive(), 0u);
+    const std::vector<Entity> again = create(entities, all.size() - 1028);
+    EXPECT_TRUE(
+        std::equal(again.begin(), again.end(), all.begin(), [](Entity a, Entity b) { return a == next_life(b); }));
+    EXPECT_FALSE(entities.create()) << "1,028 rest";
+}
+
+// req: A22
+TEST(EntityManager, the_look_up_costs_one_generation_per_index_ever_used) {
+    EntityManager entities;
+    const std::size_t before = entities.memory_use().used_bytes;
+    const std::vector<Entity> e = create(entities, 100'000);
+    EXPECT_EQ(entities.memory_use().used_bytes - before, 100'000 * sizeof(Generation));
+    ASSERT_EQ(entities.destroy(std::span(e).first(1000)), 1000u);
+    EXPECT_EQ(entities.memory_use().used_bytes - before, 100'000 * sizeof(Generation) + 1000 * sizeof(Entity));
+    EXPECT_LE(entities.memory_use().committed_bytes, entities.memory_use().used_bytes + 3 * kPageBytes);
+    EXPECT_GE(entities.memory_use().reserved_bytes, entities.memory_use().committed_bytes);
+}
+
+using EntityManagerDeathTest = ::testing::Test;
+
+TEST(EntityManagerDeathTest, without_address_space_the_program_ends_and_names_the_owner) {
+    EXPECT_DEATH(EntityManager({.max_death_list = std::size_t(1) << 59}), "entity manager: death list: cannot reserve");
+}
+
+TEST(EntityManagerDeathTest, without_bookkeeping_memory_the_program_ends_and_names_the_owner) {
+    EntityManager entities;
+    EXPECT_DEATH(
+        {
+            set_memory_hooks({[](void*, std::size_t, const char*) -> void* { return nullptr; },
+                              [](void*, void*, std::size_t, const char*) {}, nullptr});
+            entities.open_death_cursor();
+        },
+        "death list asked for");
+}
+
+TEST(EntityManagerDeathTest, nonsense_options_are_refused) {
+    EXPECT_DEATH(EntityManager({.minimum_waiting = 0}), "minimum_waiting");
+    EXPECT_DEATH(EntityManager({.max_entities = kMaxEntities + 1}), "max_entities");
+}
+
+}  // namespace
+}  // namespace shoal
