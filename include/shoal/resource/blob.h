@@ -1,0 +1,135 @@
+#pragma once
+// A compiled resource, used in place. Loading checks every byte that will ever be trusted, once; after that nothing
+// needs a test: every index is in range, every text is UTF-8, parents come before children.
+//
+//     Result<Blob> level = Blob::read("levels/reef.blob");
+//     if (!level) return report(level.status());
+//     for (const BlobComponents& components : level->component_types()) ...
+//
+// The check takes linear time and memory in the size of the blob, whatever the bytes say. A blob never changes.
+// Thread: any thread may read; moving it moves no byte.
+
+#include "shoal/base/page_memory.h"
+#include "shoal/resource/blob_format.h"
+#include "shoal/store/store.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// All components of one type in a blob.
+struct BlobComponents {
+    ComponentId id;
+    const Schema* schema = nullptr;
+    std::int32_t spawn_order = 0;
+    std::span<const std::uint32_t> entity_index;  ///< the owner of each
+    std::span<const std::byte* const> columns;    ///< one per schema->columns(), a value per component in each
+    std::size_t num_bytes = 0;                    ///< entity indices, columns and the gaps between
+
+    std::uint32_t count() const { return static_cast<std::uint32_t>(entity_index.size()); }
+};
+
+/// A text kept for something that was not understood when the blob was made.
+struct KeptText {
+    std::uint32_t entity_index = kNoBlobEntity;  ///< kNoBlobEntity: the resource as a whole
+    std::string_view component;
+    std::string_view text;
+};
+
+class Blob {
+public:
+    /// Checks `bytes` and keeps a copy. Errors: what is wrong and at which byte; nothing is kept.
+    SHOAL_API static Result<Blob> load(std::span<const std::byte> bytes);
+    /// Checks `bytes` and refers to them. Bytes that do not start on a multiple of 64 are copied once.
+    /// Lifetime: the bytes must outlive the blob, unchanged.
+    SHOAL_API static Result<Blob> view(std::span<const std::byte> bytes);
+    /// Reads and checks a file. Errors: those of the file and those of load, with the path.
+    SHOAL_API static Result<Blob> read(const std::string& path);
+
+    SHOAL_API Blob(Blob&& other) noexcept;
+    SHOAL_API Blob& operator=(Blob&& other) noexcept;
+    SHOAL_API ~Blob();
+
+    std::span<const std::byte> bytes() const { return bytes_; }
+    const BlobHeader& header() const { return *reinterpret_cast<const BlobHeader*>(bytes_.data()); }
+    std::string_view name() const { return string(header().name); }
+    ResourceId id() const { return ResourceId(header().resource_id); }
+
+    std::uint32_t num_entities() const { return header().num_entities; }
+    std::uint32_t num_roots() const { return header().num_roots; }
+    /// The parent of each entity, or kNoBlobEntity. A parent comes before its children.
+    std::span<const std::uint32_t> parents() const { return parents_; }
+    /// The schemas it carries; every component type uses one.
+    std::span<const Schema> schemas() const { return schemas_; }
+    /// In spawn order.
+    std::span<const BlobComponents> component_types() const { return component_types_; }
+    /// Returns the components of a type or nullptr.
+    SHOAL_API const BlobComponents* find_components(ComponentId id) const;
+
+    /// What an entity is called; empty or zero when the blob does not say. Requires: entity < num_entities().
+    SHOAL_API std::string_view entity_name(std::uint32_t entity) const;
+    SHOAL_API std::uint64_t guid(std::uint32_t entity) const;
+    SHOAL_API std::string_view source_file(std::uint32_t entity) const;
+    SHOAL_API std::uint32_t source_line(std::uint32_t entity) const;
+
+    /// Returns the first entity with this name or GUID-path hash, or kNoBlobEntity. Cost: O(log entities).
+    SHOAL_API std::uint32_t find_name(std::string_view name) const;
+    SHOAL_API std::uint32_t find_guid(std::uint64_t guid) const;
+
+    /// All entities ordered by GUID, and by name, those without first; empty when the blob has none at all.
+    std::span<const std::uint32_t> entities_by_guid() const { return entities_by_guid_; }
+    std::span<const std::uint32_t> entities_by_name() const { return entities_by_name_; }
+
+    /// The texts of string ids that it keeps, by hash; see string().
+    std::span<const BlobText> texts() const { return texts_; }
+    /// Returns the text of a string id, or an empty one. Cost: O(log texts).
+    SHOAL_API std::string_view text(StringId id) const;
+
+    std::uint32_t num_kept_texts() const { return static_cast<std::uint32_t>(kept_texts_.size()); }
+    SHOAL_API KeptText kept_text(std::uint32_t index) const;
+
+    std::span<const BlobDependency> dependencies() const { return dependencies_; }
+
+    bool has_offset_tables() const { return !first_row_.empty(); }
+    /// The rows of an entity's components, in spawn order. Requires: has_offset_tables().
+    SHOAL_API std::span<const BlobRow> rows(std::uint32_t entity) const;
+
+    /// Returns the bytes of a read-only array that a field of this blob holds. Lifetime: that of the blob.
+    /// Requires: the value comes from this blob.
+    SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
+
+    /// Returns a string by its index. Requires: an index found in the blob.
+    SHOAL_API std::string_view string(std::uint32_t index) const;
+
+private:
+    friend struct BlobCheck;
+    Blob() = default;
+    static Result<Blob> own(PageRange memory, std::size_t num_bytes);
+
+    std::span<const std::byte> bytes_;
+    PageRange memory_;  // holds the bytes, if they are owned
+    std::vector<Schema> schemas_;
+    Array<BlobComponents> component_types_ = Array<BlobComponents>("blob");
+    Array<const std::byte*> columns_ = Array<const std::byte*>("blob");  // of all component types
+    // Views into the bytes; empty when the blob does not have them.
+    const BlobSection* strings_ = nullptr;
+    std::span<const std::uint32_t> parents_;
+    std::span<const BlobArrayEntry> arrays_;
+    std::span<const std::uint64_t> guids_;
+    std::span<const std::uint32_t> entities_by_guid_;
+    std::span<const std::uint32_t> names_;
+    std::span<const std::uint32_t> entities_by_name_;
+    std::span<const BlobSource> sources_;
+    std::span<const BlobText> texts_;
+    std::span<const BlobKeptText> kept_texts_;
+    std::span<const BlobDependency> dependencies_;
+    std::span<const std::uint32_t> first_row_;
+    std::span<const BlobRow> rows_;
+};
+
+/// Returns a copy of a blob with the other byte order; applied twice it gives the first bytes back. Works on blobs of
+/// either order. Errors: damage that keeps it from finding its way; what it returns must still be loaded to be trusted.
+SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,90 @@
+#pragma once
+// Builds a blob: entities, component types, one component after another or whole columns at once.
+//
+//     BlobWriter blob;
+//     blob.set_name("levels/reef");
+//     std::uint32_t root = blob.add_entity({.name = "reef"});
+//     std::uint32_t stone = blob.add_entity({.parent = root, .guid = hash_text("43d2ce7f")});
+//     Result<std::uint32_t> type = blob.add_component_type(schema_of<PointMass>());
+//     blob.add_component(*type, stone, image);
+//     Result<std::vector<std::byte>> bytes = blob.write();
+//
+// The same calls give the same bytes, on every machine. blob_format.h and docs/formats/blob.md have the format.
+// Thread: one thread at a time per writer.
+
+#include "shoal/resource/blob_format.h"
+#include "shoal/store/store.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+struct BlobContent;
+
+/// An entity of a blob. Zero means none.
+struct BlobEntity {
+    std::uint32_t parent = kNoBlobEntity;  ///< an entity added before
+    std::uint64_t guid = 0;                ///< hash of its GUID path; at most one entity of a blob has it
+    std::string_view name = {};            ///< several may have the same
+    std::string_view source_file = {};
+    std::uint32_t source_line = 0;  ///< from 1
+};
+
+struct BlobWriteOptions {
+    bool big_endian = false;
+    /// Per entity, the rows of its components: a reader finds them without a search.
+    bool offset_tables = false;
+};
+
+/// Returns the schema's defaults as a blob holds them: an Entity field that is null has all bits set.
+SHOAL_API std::vector<std::byte> blob_default_image(const Schema& schema);
+
+class BlobWriter {
+public:
+    SHOAL_API BlobWriter();
+    SHOAL_API ~BlobWriter();
+    BlobWriter(const BlobWriter&) = delete;
+    BlobWriter& operator=(const BlobWriter&) = delete;
+
+    /// The resource's name: its path without extension. Needed when the blob has arrays.
+    SHOAL_API void set_name(std::string_view name);
+
+    /// Returns the index of the new entity. Requires: the parent was added before; the texts are UTF-8.
+    SHOAL_API std::uint32_t add_entity(const BlobEntity& entity);
+    SHOAL_API std::uint32_t num_entities() const;
+
+    /// Returns the index of the component type. In the blob they lie by spawn order, then by name.
+    /// Errors: the name is in the blob already, or a field is opaque.
+    SHOAL_API Result<std::uint32_t> add_component_type(const Schema& schema, std::int32_t spawn_order = 0);
+
+    /// Adds a component given as a struct image. An Entity field holds an entity index, or all bits set: none.
+    /// Requires: type and entity exist; the image has Schema::struct_bytes().
+    SHOAL_API void add_component(std::uint32_t type, std::uint32_t entity_index, std::span<const std::byte> image);
+    /// Adds many components, given as whole columns. Shape: columns: one per Schema::columns(), entity_index.size()
+    /// elements each.
+    SHOAL_API void add_components(std::uint32_t type, std::span<const std::uint32_t> entity_index,
+                                  std::span<const std::byte* const> columns);
+
+    /// Keeps a read-only array and returns the value of the field that refers to it; the resource and the final
+    /// offset are filled in by write(). Shape: `values` is a multiple of field_type_bytes(element_type).
+    /// Requires: an element type that a blob array can have.
+    SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
+
+    /// Keeps the text of a string id, for people. Errors: another text has the same hash.
+    SHOAL_API Result<StringId> add_text(std::string_view text);
+    /// Keeps a component, or fields, that nobody here can compile, as text. kNoBlobEntity: of the resource as a whole.
+    SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
+    /// A file that the blob was made from or needs; each kind and path is kept once.
+    SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);
+
+    /// Returns the blob's bytes. What it returns has passed the same check as a loaded blob.
+    /// Errors: what the check says: an entity twice in a component type that is not `many`, a bool that is neither 0
+    /// nor 1, a reference to no entity, two entities with one GUID, a text that is not UTF-8, arrays without a name.
+    SHOAL_API Result<std::vector<std::byte>> write(const BlobWriteOptions& options = {}) const;
+
+private:
+    BlobContent* content_;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,25 @@
+#pragma once
+// A blob as text, through the schemas that it carries: nothing of the program that made it is needed.
+//
+//     entities = 2
+//     components = { point_mass = 1 }
+//     entity_data = [
+//         { index = 0 name = "reef" }
+//         { index = 1 parent = 0 components = { point_mass = { mass = 2 position = [0 0 3] } } }
+//     ]
+//
+// Enums are written by name, string ids by their text when the blob has it, references as entity indices, arrays
+// that stay in the blob as lists. A component type whose schema says `many` gives a list per entity.
+// Thread: any.
+
+#include "shoal/resource/blob.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Returns everything a blob holds as SJSON. Cost: linear; a few hundred bytes of memory per value meanwhile.
+SHOAL_API std::string dump_text(const Blob& blob);
+
+/// The same as one JSON object: `entities`, `roots`, `components` (name to count), `bytes`, `schemas`, `entity_data`.
+SHOAL_API std::string dump_json(const Blob& blob);
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,67 @@
+#pragma once
+// Owns loaded blobs by name, and answers for the read-only arrays that rows refer to.
+//
+//     row { path: BlobArray<Vec3> {resource, offset, count} }  --view-->  values inside the blob
+//
+// A blob may go once its entities are spawned, except while rows hold arrays of it: they pin it. The library does not
+// know the rows; whoever owns stores answers through add_pin_counter.
+// Thread: loading and unloading from one thread; find and view from any thread meanwhile not.
+
+#include "shoal/resource/blob.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Returns how many values in rows refer to `resource`.
+using CountPins = std::uint64_t (*)(void* context, ResourceId resource);
+
+class ResourceLibrary {
+public:
+    ResourceLibrary() = default;
+    SHOAL_API ~ResourceLibrary();
+    ResourceLibrary(const ResourceLibrary&) = delete;
+    ResourceLibrary& operator=(const ResourceLibrary&) = delete;
+
+    /// Keeps a blob under the name that it carries. Lifetime of the result: until it is unloaded.
+    /// Errors: it has no name, one with its name is loaded, or what Blob::load and Blob::read say.
+    SHOAL_API Result<const Blob*> add(Blob blob);
+    SHOAL_API Result<const Blob*> load(std::span<const std::byte> bytes);
+    SHOAL_API Result<const Blob*> load_file(const std::string& path);
+
+    /// Returns the blob or nullptr.
+    SHOAL_API const Blob* find(ResourceId id) const;
+    const Blob* find(std::string_view name) const { return find(ResourceId(name)); }
+    std::size_t num_blobs() const { return entries_.size(); }
+
+    /// The values of an array; none when its blob is not loaded. Lifetime: until the blob is unloaded.
+    template <class T>
+    std::span<const T> view(const BlobArray<T>& array) const {
+        const std::span<const std::byte> bytes = view_bytes(array, FieldTraits<T>::type);
+        return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
+    SHOAL_API std::span<const std::byte> view_bytes(const BlobArrayBase& array, FieldType element_type) const;
+
+    /// Has `count` asked about pins, beside the others that were added; a world does so for its stores.
+    SHOAL_API void add_pin_counter(CountPins count, void* context);
+    /// Requires: added with this context and not yet removed.
+    SHOAL_API void remove_pin_counter(void* context);
+
+    /// Forgets a blob. Errors: it is not loaded, or rows refer to it; the message says how many, and it stays.
+    SHOAL_API Status unload(ResourceId id);
+    Status unload(std::string_view name) { return unload(ResourceId(name)); }
+
+private:
+    struct Entry {
+        ResourceId id;
+        Blob* blob;
+    };
+    struct PinCounter {
+        CountPins count;
+        void* context;
+    };
+    std::size_t lower_bound(ResourceId id) const;
+
+    Array<Entry> entries_ = Array<Entry>("resource library");  // ascending by id
+    Array<PinCounter> pin_counters_ = Array<PinCounter>("resource library");
+};
+
+}  // namespace shoal::inline SHOAL_ABI

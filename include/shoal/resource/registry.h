@@ -1,0 +1,75 @@
+#pragma once
+// What is known of component types by name: schema, compile function, spawn order, spawn function.
+//
+//     ComponentRegistry registry;
+//     if (Status s = registry.add<PointMass>(); !s) return report(s);                        // text and blob know it
+//     if (Status s = registry.set_compile_function("light", compile_light, nullptr, 20); !s) return report(s);
+//
+// The compiler goes through the component types in spawn order (then by name) and leaves them in the blob in that
+// order; the spawner follows the blob.
+// Thread: filled by one thread; then any thread may read.
+
+#include "shoal/resource/compile.h"
+#include "shoal/store/store.h"
+#include "shoal/table/describe.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Takes all components of one type that a blob holds, in place of a store.
+/// Errors: nothing of the batch is kept. When a later component type fails, the batch's entities are destroyed; what
+/// was kept for them goes as it does for any dead entity.
+using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
+
+/// A component type by name. An open struct that the registry fills in.
+struct RegisteredComponent {
+    std::string name;
+    ComponentId id;
+    const Schema* schema = nullptr;  ///< nullptr: only functions were registered so far
+    std::int32_t spawn_order = 0;
+    CompileFunction compile = nullptr;  ///< nullptr: the compiler's default, which follows the schema
+    void* compile_context = nullptr;
+    SpawnFunction spawn = nullptr;  ///< nullptr: a store takes it
+    void* spawn_context = nullptr;
+};
+
+class ComponentRegistry {
+public:
+    ComponentRegistry() = default;
+    SHOAL_API ~ComponentRegistry();
+    ComponentRegistry(const ComponentRegistry&) = delete;
+    ComponentRegistry& operator=(const ComponentRegistry&) = delete;
+
+    /// Adds a component type; again with an equal schema is fine. The schema is copied.
+    /// Errors: another schema has the name, or another name has the identifier; the message shows both.
+    SHOAL_API Status add(const Schema& schema);
+    template <DescribedComponent T>
+    Status add() {
+        return add(schema_of<T>());
+    }
+
+    /// Compiles the components called `name` with `function`, after those of lower spawn order. The schema may come
+    /// later, but must be there when a source is compiled. nullptr: the default function, in this order.
+    /// Errors: another function was set, or another name has the identifier.
+    SHOAL_API Status set_compile_function(std::string_view name, CompileFunction function, void* context,
+                                          std::int32_t spawn_order = 0);
+
+    /// Spawns the components called `name` with `function` in place of a store.
+    /// Errors: another function was set, or another name has the identifier.
+    SHOAL_API Status set_spawn_function(std::string_view name, SpawnFunction function, void* context);
+
+    /// Returns the component type or nullptr. Lifetime: that of the registry.
+    SHOAL_API const RegisteredComponent* find(std::string_view name) const;
+    SHOAL_API const RegisteredComponent* find(ComponentId id) const;
+
+    /// All, in the order in which they were first named. Lifetime: until the next is named.
+    std::span<const RegisteredComponent* const> components() const { return components_; }
+
+private:
+    Result<RegisteredComponent*> claim(std::string_view name);
+    void place(std::uint32_t component_index);
+
+    Array<const RegisteredComponent*> components_ = Array<const RegisteredComponent*>("component registry");
+    Array<std::uint32_t> slots_ = Array<std::uint32_t>("component registry");  // open addressing: index + 1, 0 empty
+};
+
+}  // namespace shoal::inline SHOAL_ABI

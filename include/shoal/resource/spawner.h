@@ -1,0 +1,92 @@
+#pragma once
+// From a blob to rows: all ids in one call, then one batch per component type, in the spawn order of the blob.
+//
+//     Store* stores[] = {&masses, &names};
+//     Result<Spawned> bullets = spawn({entities, stores}, blob, {.copies = 200});
+//     Entity muzzle = bullets->find("muzzle", 17);
+//
+//     blob entity        0   1   2   0   1   2 ...       entities of copy k: [k * n, (k + 1) * n)
+//     spawned entity     e0  e1  e2  e3  e4  e5
+//
+// A store is found by the identifier of the component type; nothing else is known of it. The columns go over as they
+// lie in the blob, so their layout must be that of the store: other layouts are refused, never guessed at.
+// Thread: the structural thread of the entity manager and the stores.
+
+#include "shoal/entity/entity_manager.h"
+#include "shoal/resource/blob.h"
+#include "shoal/resource/registry.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Where a blob's components go. An open struct of references.
+struct SpawnTargets {
+    EntityManager& entities;
+    std::span<Store* const> stores;
+    const ComponentRegistry* registry = nullptr;  ///< its spawn functions come before stores
+};
+
+struct SpawnOptions {
+    std::uint32_t copies = 1;
+    /// Refuse a blob with components that nobody takes; otherwise they are skipped and counted.
+    bool fail_on_unknown = false;
+    /// Keep names and GUIDs for Spawned::find, about 12 bytes and the text for each that the blob has.
+    bool keep_names = true;
+};
+
+/// A component type of the blob that nobody takes.
+struct UnknownComponents {
+    std::string name;
+    std::uint32_t count = 0;  ///< components in the blob
+};
+
+/// What a spawn made. It refers to nothing: neither blob nor stores need to stay.
+/// It owns the entities in the sense that destroy() takes them away; letting go of it leaves them alive.
+class Spawned {
+public:
+    std::uint32_t num_blob_entities() const { return num_blob_entities_; }
+    std::uint32_t num_copies() const { return num_copies_; }
+    /// Components added, over all copies.
+    std::uint64_t num_components() const { return num_components_; }
+
+    /// Shape: num_copies() x num_blob_entities(), in blob order, copy after copy.
+    std::span<const Entity> entities() const { return entities_; }
+    /// Requires: blob_index < num_blob_entities(), copy < num_copies().
+    SHOAL_API Entity entity(std::uint32_t blob_index, std::uint32_t copy = 0) const;
+    /// The blob entities without a parent.
+    std::span<const std::uint32_t> roots() const { return roots_; }
+
+    /// Returns the entity with this GUID path, otherwise the first with this name, otherwise null.
+    SHOAL_API Entity find(std::string_view name_or_guid_path, std::uint32_t copy = 0) const;
+    SHOAL_API Entity find_guid(std::uint64_t guid, std::uint32_t copy = 0) const;
+
+    /// What was skipped.
+    std::span<const UnknownComponents> unknown() const { return unknown_; }
+
+    /// Destroys what still lives and forgets all. Returns how many entities died; their components go as the stores'
+    /// policies say. Requires: the manager that the entities came from.
+    SHOAL_API std::uint32_t destroy(EntityManager& entities);
+
+private:
+    friend class SpawnCall;
+    void keep_names(const Blob& blob);
+
+    std::uint32_t num_blob_entities_ = 0;
+    std::uint32_t num_copies_ = 0;
+    std::uint64_t num_components_ = 0;
+    Array<Entity> entities_ = Array<Entity>("spawned");
+    Array<std::uint32_t> roots_ = Array<std::uint32_t>("spawned");
+    Array<std::uint64_t> guids_ = Array<std::uint64_t>("spawned");           // ascending
+    Array<std::uint32_t> entity_of_guid_ = Array<std::uint32_t>("spawned");  // by position in guids_
+    Array<char> name_texts_ = Array<char>("spawned");                        // one after another
+    Array<std::size_t> name_ends_ = Array<std::size_t>("spawned");           // by name, ascending by text
+    Array<std::uint32_t> entity_of_name_ = Array<std::uint32_t>("spawned");  // by name
+    std::vector<UnknownComponents> unknown_;
+};
+
+/// Spawns `options.copies` of a blob.
+/// Errors: a layout differs (both schemas are in the message), unknown components where that is asked for, no ids, or
+/// what a store says. Then nothing remains: rows are dropped, entities destroyed.
+/// Cost: one call to the entity manager, one to a store per component type.
+SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
+
+}  // namespace shoal::inline SHOAL_ABI

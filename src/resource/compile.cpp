@@ -1,0 +1,32 @@
+#include "shoal/resource/compile.h"
+
+#include "shoal/base/text.h"
+#include "shoal/resource/blob_writer.h"
+
+#include <cstring>
+
+namespace shoal::inline SHOAL_ABI {
+
+void CompileOutput::store_bytes(std::span<const std::byte> component) {
+    SHOAL_ASSERT(component.size() == image_.size(), "the image is of another struct; register the schema of this one");
+    std::memcpy(image_.data(), component.data(), component.size());
+    for (const Field& field : schema_.fields())
+        if (field.type == FieldType::kEntity) std::memset(image_.data() + field.struct_offset, 0xFF, field.size);
+}
+
+void CompileOutput::store_entity(std::uint32_t offset, std::uint32_t entity_index) {
+    SHOAL_ASSERT(offset <= image_.size() && sizeof(Entity) <= image_.size() - offset,
+                 "the field lies outside the image");
+    const EntityBits bits = entity_index == kNoBlobEntity ? static_cast<EntityBits>(~EntityBits(0)) : entity_index;
+    std::memcpy(image_.data() + offset, &bits, sizeof bits);
+}
+
+Result<StringId> CompileOutput::intern(std::string_view text) { return blob_.add_text(text); }
+
+BlobArrayBase CompileOutput::add_array(FieldType element_type, std::span<const std::byte> values) {
+    return blob_.add_array(element_type, values);
+}
+
+void CompileOutput::add_dependency(DependencyKind kind, std::string_view path) { blob_.add_dependency(kind, path); }
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,369 @@
+#include "shoal/resource/dump.h"
+
+#include "resource/blob_check.h"
+#include "shoal/document/document_builder.h"
+#include "shoal/document/json.h"
+#include "shoal/document/sjson.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+template <class T>
+T read(const std::byte* place) {
+    T value;
+    std::memcpy(&value, place, sizeof value);
+    return value;
+}
+
+std::uint64_t read_unsigned(const std::byte* place, std::uint32_t num_bytes) {
+    switch (num_bytes) {
+        case 1:
+            return read<std::uint8_t>(place);
+        case 2:
+            return read<std::uint16_t>(place);
+        case 4:
+            return read<std::uint32_t>(place);
+        default:
+            return read<std::uint64_t>(place);
+    }
+}
+
+constexpr std::string_view kDependencyKinds[] = {"", "source", "resource", "must_exist", "must_not_exist"};
+
+/// Builds the tree that both writers print.
+class BlobDump {
+public:
+    explicit BlobDump(const Blob& blob) : blob_(blob) {}
+    Document build();
+
+private:
+    void summary();
+    void schemas();
+    void schema(const Schema& schema);
+    void field(const Field& field);
+    void entities();
+    void entity(std::uint32_t index);
+    void components_of(std::uint32_t index);
+    void kept_texts();
+    void dependencies();
+    void index_rows();
+
+    void component(const BlobComponents& components, std::uint32_t row);
+    void field_value(const BlobComponents& components, const Field& field, std::uint32_t row);
+    void array(const BlobArrayBase& array, FieldType element_type);
+    void value(const Field& field, const std::byte* bytes);
+    void plain(FieldType type, const std::byte* bytes);
+    void floats(const std::byte* bytes, std::uint32_t count);
+    void number(double number);
+    void number(float number);
+    void hash(std::uint64_t hash);
+
+    void count(std::string_view key, std::uint64_t number) {
+        builder_.key(key);
+        builder_.unsigned_integer(number);
+    }
+    void text(std::string_view key, std::string_view value) {
+        builder_.key(key);
+        builder_.string(value);
+    }
+
+    const Blob& blob_;
+    DocumentBuilder builder_;
+    std::vector<std::uint32_t> first_row_;  // by entity
+    std::vector<BlobRow> rows_;             // of all entities
+};
+
+Document BlobDump::build() {
+    index_rows();
+    builder_.begin_mapping();
+    summary();
+    schemas();
+    entities();
+    kept_texts();
+    dependencies();
+    builder_.end();
+    return builder_.finish();
+}
+
+void BlobDump::summary() {
+    text("name", blob_.name());
+    builder_.key("resource");
+    hash(blob_.id().hash);
+    count("format_version", blob_.header().format_version);
+    count("bytes", blob_.bytes().size());
+    count("entities", blob_.num_entities());
+    count("roots", blob_.num_roots());
+    builder_.key("components");
+    builder_.begin_mapping();
+    for (const BlobComponents& components : blob_.component_types())
+        count(components.schema->name(), components.count());
+    builder_.end();
+}
+
+void BlobDump::schemas() {
+    builder_.key("schemas");
+    builder_.begin_list();
+    for (const BlobComponents& components : blob_.component_types()) {
+        builder_.begin_mapping();
+        builder_.key("spawn_order");
+        builder_.integer(components.spawn_order);
+        schema(*components.schema);
+        builder_.end();
+    }
+    builder_.end();
+}
+
+void BlobDump::schema(const Schema& schema) {
+    text("name", schema.name());
+    count("version", schema.version());
+    builder_.key("layout");
+    hash(schema.layout_hash());
+    for (const auto& [key, value] :
+         {std::pair("whole", schema.whole()), {"toggled", schema.toggled()}, {"many", schema.many()}}) {
+        if (!value) continue;
+        builder_.key(key);
+        builder_.boolean(true);
+    }
+    builder_.key("fields");
+    builder_.begin_list();
+    for (const Field& f : schema.fields()) field(f);
+    builder_.end();
+}
+
+void BlobDump::field(const Field& field) {
+    builder_.begin_mapping();
+    text("name", field.name);
+    text("type", field_type_name(field.type));
+    if (field.type == FieldType::kBlobArray) text("element", field_type_name(field.element_type));
+    if (field.type == FieldType::kFixedString) count("capacity", field.value_bytes);
+    if (field.array_length != 0) count("length", field.array_length);
+    if (field.split) {
+        builder_.key("split");
+        builder_.boolean(true);
+    }
+    if (!field.unit.empty()) text("unit", field.unit);
+    if (field.has_range) {
+        builder_.key("range");
+        builder_.begin_list();
+        number(field.minimum);
+        number(field.maximum);
+        builder_.end();
+    }
+    if (!field.enumerators.empty()) {
+        builder_.key("names");
+        builder_.begin_list();
+        for (const EnumeratorDefinition& e : field.enumerators) builder_.string(e.name);
+        builder_.end();
+    }
+    builder_.end();
+}
+
+/// Rows by entity, whether or not the blob has offset tables.
+void BlobDump::index_rows() {
+    first_row_.resize(blob_.num_entities() + std::size_t(1));
+    for (const BlobComponents& components : blob_.component_types())
+        for (const std::uint32_t owner : components.entity_index) ++first_row_[owner + std::size_t(1)];
+    for (std::size_t i = 1; i < first_row_.size(); ++i) first_row_[i] += first_row_[i - 1];
+    rows_.resize(first_row_.back());
+    std::vector<std::uint32_t> next = first_row_;
+    for (std::uint32_t t = 0; t < blob_.component_types().size(); ++t) {
+        const std::span<const std::uint32_t> owners = blob_.component_types()[t].entity_index;
+        for (std::uint32_t row = 0; row < owners.size(); ++row) rows_[next[owners[row]]++] = {t, row};
+    }
+}
+
+void BlobDump::entities() {
+    builder_.key("entity_data");
+    builder_.begin_list();
+    for (std::uint32_t i = 0; i < blob_.num_entities(); ++i) entity(i);
+    builder_.end();
+}
+
+void BlobDump::entity(std::uint32_t index) {
+    builder_.begin_mapping();
+    count("index", index);
+    if (!blob_.entity_name(index).empty()) text("name", blob_.entity_name(index));
+    if (blob_.guid(index) != 0) {
+        builder_.key("guid");
+        hash(blob_.guid(index));
+    }
+    if (blob_.parents()[index] != kNoBlobEntity) count("parent", blob_.parents()[index]);
+    if (!blob_.source_file(index).empty())
+        text("source", concat(blob_.source_file(index), ':', blob_.source_line(index)));
+    components_of(index);
+    builder_.end();
+}
+
+void BlobDump::components_of(std::uint32_t index) {
+    builder_.key("components");
+    builder_.begin_mapping();
+    const std::uint32_t end = first_row_[index + std::size_t(1)];
+    for (std::uint32_t r = first_row_[index]; r < end;) {
+        const std::uint32_t type = rows_[r].component_type;
+        const BlobComponents& components = blob_.component_types()[type];
+        builder_.key(components.schema->name());
+        if (components.schema->many()) builder_.begin_list();
+        for (; r < end && rows_[r].component_type == type; ++r) component(components, rows_[r].row);
+        if (components.schema->many()) builder_.end();
+    }
+    builder_.end();
+}
+
+void BlobDump::component(const BlobComponents& components, std::uint32_t row) {
+    builder_.begin_mapping();
+    for (const Field& f : components.schema->fields()) {
+        builder_.key(f.name);
+        field_value(components, f, row);
+    }
+    builder_.end();
+}
+
+void BlobDump::field_value(const BlobComponents& components, const Field& field, std::uint32_t row) {
+    const Schema& schema = *components.schema;
+    if (field.split && !schema.whole()) {
+        builder_.begin_list();
+        for (std::uint32_t lane = 0; lane < field.num_columns; ++lane)
+            number(read<float>(components.columns[field.first_column + lane] + row * sizeof(float)));
+        return builder_.end();
+    }
+    const std::byte* bytes =
+        schema.whole() ? components.columns[0] + std::size_t(row) * schema.struct_bytes() + field.struct_offset
+                       : components.columns[field.first_column] + std::size_t(row) * field.size;
+    if (field.array_length == 0) return value(field, bytes);
+    builder_.begin_list();
+    for (std::uint32_t i = 0; i < field.array_length; ++i) value(field, bytes + std::size_t(i) * field.value_bytes);
+    builder_.end();
+}
+
+void BlobDump::value(const Field& field, const std::byte* bytes) {
+    if (field.type == FieldType::kFixedString) {
+        const auto* text = reinterpret_cast<const char*>(bytes);
+        return builder_.string({text, ::strnlen(text, field.value_bytes)});
+    }
+    if (field.type == FieldType::kBlobArray) return array(read<BlobArrayBase>(bytes), field.element_type);
+    if (field.type != FieldType::kEnum) return plain(field.type, bytes);
+    const std::uint64_t unused_bits = 64 - 8 * field.value_bytes;  // names may be of signed or unsigned values
+    for (const EnumeratorDefinition& e : field.enumerators)
+        if ((static_cast<std::uint64_t>(e.value) ^ read_unsigned(bytes, field.value_bytes)) << unused_bits == 0)
+            return builder_.string(e.name);
+    builder_.null();
+}
+
+void BlobDump::array(const BlobArrayBase& array, FieldType element_type) {
+    const std::span<const std::byte> values = blob_.array(array, element_type);
+    builder_.begin_list();
+    for (std::size_t i = 0; i < values.size(); i += field_type_bytes(element_type))
+        plain(element_type, values.data() + i);
+    builder_.end();
+}
+
+void BlobDump::plain(FieldType type, const std::byte* bytes) {
+    switch (type) {
+        case FieldType::kBool:
+            return builder_.boolean(*bytes != std::byte(0));
+        case FieldType::kInt8:
+            return builder_.integer(read<std::int8_t>(bytes));
+        case FieldType::kInt16:
+            return builder_.integer(read<std::int16_t>(bytes));
+        case FieldType::kInt32:
+            return builder_.integer(read<std::int32_t>(bytes));
+        case FieldType::kInt64:
+            return builder_.integer(read<std::int64_t>(bytes));
+        case FieldType::kUint8:
+            return builder_.integer(read<std::uint8_t>(bytes));
+        case FieldType::kUint16:
+            return builder_.integer(read<std::uint16_t>(bytes));
+        case FieldType::kUint32:
+            return builder_.integer(read<std::uint32_t>(bytes));
+        case FieldType::kUint64:
+            return builder_.unsigned_integer(read<std::uint64_t>(bytes));
+        case FieldType::kFloat:
+            return number(read<float>(bytes));
+        case FieldType::kDouble:
+            return number(read<double>(bytes));
+        case FieldType::kStringId: {
+            const StringId id(read<std::uint64_t>(bytes));
+            const std::string_view text = blob_.text(id);
+            return text.empty() && id ? hash(id.hash) : builder_.string(text);
+        }
+        case FieldType::kResourceId: {
+            const std::uint64_t id = read<std::uint64_t>(bytes);
+            const std::string_view text = blob_.text(StringId(id));
+            return text.empty() && id != 0 ? hash(id) : builder_.string(text);
+        }
+        case FieldType::kEntity: {
+            const auto index = read<EntityBits>(bytes);
+            return index < blob_.num_entities() ? builder_.unsigned_integer(index) : builder_.null();
+        }
+        default:
+            return floats(bytes, field_type_bytes(type) / sizeof(float));
+    }
+}
+
+void BlobDump::floats(const std::byte* bytes, std::uint32_t count) {
+    builder_.begin_list();
+    for (std::uint32_t i = 0; i < count; ++i) number(read<float>(bytes + i * sizeof(float)));
+    builder_.end();
+}
+
+/// No text format has a number for these.
+void BlobDump::number(double value) {
+    if (std::isfinite(value)) return builder_.number(value);
+    builder_.string(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+/// The double with the same short text, so that 0.1f is printed as 0.1.
+void BlobDump::number(float value) {
+    double number_value = value;
+    if (std::isfinite(value)) {
+        std::string text;
+        append_number(text, value);
+        std::from_chars(text.data(), text.data() + text.size(), number_value);
+    }
+    number(number_value);
+}
+
+void BlobDump::hash(std::uint64_t hash) {
+    std::string text = "#";
+    append_hex(text, hash);
+    builder_.string(text);
+}
+
+void BlobDump::kept_texts() {
+    if (blob_.num_kept_texts() == 0) return;
+    builder_.key("kept_texts");
+    builder_.begin_list();
+    for (std::uint32_t i = 0; i < blob_.num_kept_texts(); ++i) {
+        const KeptText kept = blob_.kept_text(i);
+        builder_.begin_mapping();
+        if (kept.entity_index != kNoBlobEntity) count("entity", kept.entity_index);
+        text("component", kept.component);
+        text("text", kept.text);
+        builder_.end();
+    }
+    builder_.end();
+}
+
+void BlobDump::dependencies() {
+    if (blob_.dependencies().empty()) return;
+    builder_.key("dependencies");
+    builder_.begin_list();
+    for (const BlobDependency& dependency : blob_.dependencies()) {
+        builder_.begin_mapping();
+        text("kind", kDependencyKinds[static_cast<std::uint32_t>(dependency.kind)]);
+        text("path", blob_.string(dependency.path));
+        builder_.end();
+    }
+    builder_.end();
+}
+
+}  // namespace
+
+std::string dump_text(const Blob& blob) { return write_sjson(BlobDump(blob).build().root()); }
+std::string dump_json(const Blob& blob) { return write_json(BlobDump(blob).build().root()); }
+
+}  // namespace shoal::inline SHOAL_ABI

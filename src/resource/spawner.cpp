@@ -1,0 +1,176 @@
+#include "shoal/resource/spawner.h"
+
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// One spawn: first everything is found and compared, then ids are made, then batches go out.
+class SpawnCall {
+public:
+    SpawnCall(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options)
+        : targets_(targets), blob_(blob), options_(options) {}
+
+    Result<Spawned> run() {
+        if (Status status = find_takers(); !status) return status;
+        if (Status status = create_entities(); !status) return status;
+        for (std::size_t i = 0; i < takers_.size(); ++i) {
+            Status status = send(takers_[i]);
+            if (status) continue;
+            undo(i);
+            return Status::error(concat("cannot spawn the components \"", takers_[i].components->schema->name(),
+                                        "\" of \"", blob_.name(), "\": ", status.message()));
+        }
+        if (options_.keep_names) spawned_.keep_names(blob_);
+        return std::move(spawned_);
+    }
+
+private:
+    /// Who takes a component type: a store or a function.
+    struct Taker {
+        const BlobComponents* components;
+        Store* store;
+        const RegisteredComponent* registered;
+    };
+
+    Status find_takers() {
+        for (const BlobComponents& components : blob_.component_types()) {
+            const Schema* schema = nullptr;
+            Taker taker{&components, nullptr, nullptr};
+            if (targets_.registry != nullptr) taker.registered = targets_.registry->find(components.id);
+            if (taker.registered != nullptr && taker.registered->spawn != nullptr)
+                schema = taker.registered->schema != nullptr ? taker.registered->schema : components.schema;
+            else
+                schema = find_store(components.id, taker);
+            if (schema == nullptr) {
+                spawned_.unknown_.push_back({components.schema->name(), components.count()});
+                continue;
+            }
+            if (schema->layout_hash() != components.schema->layout_hash())
+                return Status::error(concat("\"", blob_.name(), "\" was compiled with ", components.schema->to_text(),
+                                            ", this program has ", schema->to_text(), "; compile it again"));
+            takers_.push_back(taker);
+        }
+        return check_unknown();
+    }
+
+    const Schema* find_store(ComponentId id, Taker& taker) const {
+        taker.registered = nullptr;
+        for (Store* store : targets_.stores) {
+            for (const Schema* schema : store->schemas()) {
+                if (schema->id() != id) continue;
+                taker.store = store;
+                return schema;
+            }
+        }
+        return nullptr;
+    }
+
+    Status check_unknown() const {
+        if (!options_.fail_on_unknown || spawned_.unknown_.empty()) return {};
+        std::string names;
+        for (const UnknownComponents& unknown : spawned_.unknown_)
+            names += concat(names.empty() ? "" : ", ", unknown.name, " (", unknown.count, ')');
+        return Status::error(concat("\"", blob_.name(), "\" has components that no store takes: ", names,
+                                    "; attach a store for them or allow them to be skipped"));
+    }
+
+    Status create_entities() {
+        const std::uint64_t num_entities = std::uint64_t(blob_.num_entities()) * options_.copies;
+        if (num_entities > targets_.entities.max_entities())
+            return Status::error(concat(options_.copies, " copies of \"", blob_.name(), "\" have ", num_entities,
+                                        " entities; at most ", targets_.entities.max_entities(), " can live"));
+        spawned_.num_blob_entities_ = blob_.num_entities();
+        spawned_.num_copies_ = options_.copies;
+        spawned_.entities_.resize(static_cast<std::size_t>(num_entities));
+        for (std::uint32_t i = 0; i < blob_.num_entities(); ++i)
+            if (blob_.parents()[i] == kNoBlobEntity) spawned_.roots_.push_back(i);
+        return targets_.entities.create(std::span<Entity>(spawned_.entities_));
+    }
+
+    Status send(const Taker& taker) {
+        const BlobComponents& components = *taker.components;
+        if (components.count() == 0 || options_.copies == 0) return {};
+        const SpawnBatch batch{
+            .component = components.id,
+            .entities = spawned_.entities_,
+            .num_blob_entities = blob_.num_entities(),
+            .num_copies = options_.copies,
+            .entity_index = components.entity_index,
+            .columns = components.columns,
+            .parents = blob_.num_roots() == blob_.num_entities() ? std::span<const std::uint32_t>() : blob_.parents(),
+        };
+        spawned_.num_components_ += std::uint64_t(components.count()) * options_.copies;
+        return taker.store != nullptr ? taker.store->spawn(batch)
+                                      : taker.registered->spawn(taker.registered->spawn_context, batch);
+    }
+
+    /// Takes back what the first `num_sent` takers were given.
+    void undo(std::size_t num_sent) {
+        for (std::size_t i = num_sent; i-- > 0;)
+            if (takers_[i].store != nullptr) takers_[i].store->drop(spawned_.entities_);
+        targets_.entities.destroy(spawned_.entities_);
+    }
+
+    const SpawnTargets& targets_;
+    const Blob& blob_;
+    const SpawnOptions& options_;
+    Array<Taker> takers_ = Array<Taker>("spawn");
+    Spawned spawned_;
+};
+
+Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options) {
+    return SpawnCall(targets, blob, options).run();
+}
+
+void Spawned::keep_names(const Blob& blob) {
+    for (const std::uint32_t entity : blob.entities_by_guid()) {
+        if (blob.guid(entity) == 0) continue;
+        guids_.push_back(blob.guid(entity));
+        entity_of_guid_.push_back(entity);
+    }
+    for (const std::uint32_t entity : blob.entities_by_name()) {
+        const std::string_view name = blob.entity_name(entity);
+        if (name.empty()) continue;
+        name_texts_.insert(name_texts_.end(), name.begin(), name.end());
+        name_ends_.push_back(name_texts_.size());
+        entity_of_name_.push_back(entity);
+    }
+}
+
+Entity Spawned::entity(std::uint32_t blob_index, std::uint32_t copy) const {
+    SHOAL_ASSERT(blob_index < num_blob_entities_ && copy < num_copies_, "no such entity or copy was spawned");
+    return entities_[std::size_t(copy) * num_blob_entities_ + blob_index];
+}
+
+Entity Spawned::find(std::string_view name, std::uint32_t copy) const {
+    if (name.empty()) return kNullEntity;
+    if (const Entity entity = find_guid(hash_text(name), copy)) return entity;
+    const auto text = [&](std::size_t i) {
+        const std::size_t begin = i == 0 ? 0 : name_ends_[i - 1];
+        return std::string_view(name_texts_.data() + begin, name_ends_[i] - begin);
+    };
+    std::size_t first = 0;
+    for (std::size_t count = name_ends_.size(); count > 0;) {
+        const std::size_t half = count / 2;
+        const bool is_before = text(first + half) < name;
+        if (is_before) first += half + 1;
+        count = is_before ? count - half - 1 : half;
+    }
+    return first < name_ends_.size() && text(first) == name ? entity(entity_of_name_[first], copy) : kNullEntity;
+}
+
+Entity Spawned::find_guid(std::uint64_t guid, std::uint32_t copy) const {
+    const auto found = std::lower_bound(guids_.begin(), guids_.end(), guid);
+    if (found == guids_.end() || *found != guid) return kNullEntity;
+    return entity(entity_of_guid_[static_cast<std::size_t>(found - guids_.begin())], copy);
+}
+
+std::uint32_t Spawned::destroy(EntityManager& entities) {
+    const std::uint32_t num_destroyed = entities.destroy(entities_);
+    *this = Spawned();
+    return num_destroyed;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

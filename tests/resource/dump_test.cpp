@@ -1,0 +1,110 @@
+#include "shoal/resource/dump.h"
+
+#include "resource/random_blob.h"
+#include "shoal/document/json.h"
+#include "shoal/document/sjson.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace resource_test {
+namespace {
+
+/// Reads a dump back, so that tests ask a tree and not a text.
+struct Parsed {
+    explicit Parsed(std::string json) {
+        document = read_json(diagnostics.add_file("dump", std::move(json)), diagnostics);
+        EXPECT_TRUE(document.has_value()) << diagnostics.format();
+    }
+    Node root() const { return document->root(); }
+
+    Diagnostics diagnostics;
+    std::optional<Document> document;
+};
+
+// req: D10-D14
+TEST(Dump, json_tells_entities_roots_components_and_bytes) {
+    const Blob blob = *Blob::load(sample_bytes());
+    const Parsed dump(dump_json(blob));
+    EXPECT_EQ(dump.root().find("entities").as_uint64(), 5u);
+    EXPECT_EQ(dump.root().find("roots").as_uint64(), 1u);
+    EXPECT_EQ(dump.root().find("bytes").as_uint64(), blob.bytes().size());
+    EXPECT_EQ(dump.root().find("name").as_string(), "levels/reef");
+    const Node components = dump.root().find("components");
+    EXPECT_EQ(components.size(), 4u);
+    EXPECT_EQ(components.find("stone").as_uint64(), 2u);
+    EXPECT_EQ(components.find("note").as_uint64(), 3u);
+    EXPECT_EQ(dump.root().find("schemas").size(), 4u);
+    EXPECT_EQ(dump.root().find("entity_data").size(), 5u);
+}
+
+TEST(Dump, shows_each_value_as_people_name_it) {
+    const Blob blob = *Blob::load(sample_bytes());
+    const Parsed dump(dump_json(blob));
+    const Node entities = dump.root().find("entity_data");
+    const Node stone = entities[2].find("components").find("stone");
+    EXPECT_EQ(stone.find("mass").as_double(), 1.0);
+    EXPECT_EQ(stone.find("position")[0].as_double(), 0.1) << "not 0.10000000149011612";
+    EXPECT_EQ(stone.find("velocity")[2].as_double(), 6.0) << "split columns are one value";
+    EXPECT_EQ(stone.find("shape").as_string(), "box");
+    EXPECT_TRUE(stone.find("awake").as_bool());
+    EXPECT_EQ(stone.find("target").as_uint64(), 4u);
+    EXPECT_EQ(stone.find("label").as_string(), "großer Stein");
+    EXPECT_EQ(stone.find("kind").as_string(), "granite");
+    EXPECT_EQ(stone.find("path")[1][2].as_double(), 6.0);
+    EXPECT_EQ(stone.find("cell")[2].as_int64(), 3);
+    EXPECT_EQ(entities[2].find("name").as_string(), "c");
+    EXPECT_EQ(entities[2].find("parent").as_uint64(), 1u);
+    EXPECT_EQ(entities[2].find("source").as_string(), "reef.sjson:20");
+    EXPECT_TRUE(entities[0].find("components").find("stone").find("target").is_null());
+    EXPECT_EQ(entities[0].find("components").find("stone").find("shape").as_string(), "sphere");
+    EXPECT_FALSE(entities[0].find("parent"));
+    EXPECT_EQ(entities[3].find("components").find("body").find("energy").as_double(), 0.5);
+    EXPECT_EQ(entities[3].find("components").find("body").find("table")[2].as_int64(), 9);
+    EXPECT_EQ(entities[4].find("components").find("note").size(), 2u) << "a list where there may be many";
+    EXPECT_EQ(entities[4].find("components").find("note")[1].find("number").as_int64(), 13);
+    EXPECT_EQ(dump.root().find("kept_texts")[0].find("component").as_string(), "light");
+    EXPECT_EQ(dump.root().find("dependencies")[1].find("kind").as_string(), "must_not_exist");
+}
+
+TEST(Dump, numbers_that_no_text_format_has_are_words) {
+    BlobWriter writer;
+    Stone stone;
+    stone.target.id = kNoReference;
+    stone.position = {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                      std::numeric_limits<float>::quiet_NaN()};
+    writer.add_component(add_type<Stone>(writer), writer.add_entity({}), image_of(stone));
+    const Parsed dump(dump_json(*Blob::load(*writer.write())));
+    const Node position = dump.root().find("entity_data")[0].find("components").find("stone").find("position");
+    EXPECT_EQ(position[0].as_string(), "inf");
+    EXPECT_EQ(position[1].as_string(), "-inf");
+    EXPECT_EQ(position[2].as_string(), "nan");
+}
+
+TEST(Dump, text_and_json_say_the_same_of_random_blobs) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random seeds(shoal_test::seed() + 3);
+    for (std::int64_t i = 0; i < shoal_test::scaled_operations(500); ++i) {
+        BlobWriter writer;
+        Model model;
+        RandomBlob(seeds.next()).build(writer, model);
+        const Blob blob = *Blob::load(*writer.write());
+        const Parsed json(dump_json(blob));
+        Diagnostics diagnostics;
+        const std::optional<Document> text = read_sjson(diagnostics.add_file("dump", dump_text(blob)), diagnostics);
+        ASSERT_TRUE(text.has_value()) << diagnostics.format();
+        ASSERT_TRUE(equal(text->root(), json.root()));
+        std::uint64_t num_components = 0;
+        for (const Node entity : json.root().find("entity_data"))
+            for (const Node component : entity.find("components"))
+                num_components += component.is_list() ? component.size() : 1;
+        std::uint64_t expected = 0;
+        for (const ModelType& type : model.types) expected += type.components.size();
+        ASSERT_EQ(num_components, expected);
+    }
+}
+
+}  // namespace
+}  // namespace resource_test

@@ -1,0 +1,136 @@
+#include "shoal/resource/library.h"
+
+#include "resource/samples.h"
+#include "shoal/base/file.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace resource_test {
+namespace {
+
+std::vector<std::byte> named(std::string_view name, std::uint32_t value, BlobArray<std::uint32_t>* array = nullptr) {
+    BlobWriter blob;
+    blob.set_name(name);
+    blob.add_entity({});
+    Body body;
+    body.owner.id = kNoReference;
+    const std::uint32_t values[] = {value, value + 1};
+    static_cast<BlobArrayBase&>(body.table) = blob.add_array(FieldType::kUint32, std::as_bytes(std::span(values)));
+    blob.add_component(add_type<Body>(blob), 0, image_of(body));
+    std::vector<std::byte> bytes = *blob.write();
+    if (array != nullptr) {
+        const Result<Blob> loaded = Blob::load(bytes);
+        std::memcpy(static_cast<void*>(&body), loaded->component_types()[0].columns[0], sizeof body);
+        *array = body.table;
+    }
+    return bytes;
+}
+
+TEST(Library, keeps_blobs_by_name) {
+    const shoal_test::LeakCheck leaks;
+    ResourceLibrary library;
+    for (std::uint32_t i = 0; i < 50; ++i) ASSERT_TRUE(library.load(named(concat("r", i), i)));
+    EXPECT_EQ(library.num_blobs(), 50u);
+    for (std::uint32_t i = 0; i < 50; ++i) {
+        ASSERT_NE(library.find(concat("r", i)), nullptr);
+        EXPECT_EQ(library.find(concat("r", i))->name(), concat("r", i));
+        EXPECT_EQ(library.find(ResourceId(concat("r", i))), library.find(concat("r", i)));
+    }
+    EXPECT_EQ(library.find("r50"), nullptr);
+}
+
+TEST(Library, a_blob_stays_where_it_is_while_others_come_and_go) {
+    ResourceLibrary library;
+    const Result<const Blob*> kept = library.load(named("kept", 1));
+    ASSERT_TRUE(kept);
+    for (std::uint32_t i = 0; i < 20; ++i) ASSERT_TRUE(library.load(named(concat("r", i), i)));
+    for (std::uint32_t i = 0; i < 20; ++i) ASSERT_TRUE(library.unload(concat("r", i)));
+    EXPECT_EQ(library.find("kept"), *kept);
+    EXPECT_EQ((*kept)->name(), "kept");
+}
+
+TEST(Library, a_name_is_needed_and_loaded_once) {
+    ResourceLibrary library;
+    EXPECT_FALSE(library.load(*BlobWriter().write()));
+    ASSERT_TRUE(library.load(named("twice", 1)));
+    const Result<const Blob*> second = library.load(named("twice", 2));
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.message().find("\"twice\""), std::string_view::npos);
+    EXPECT_FALSE(library.load(std::vector<std::byte>(100)));
+    EXPECT_EQ(library.num_blobs(), 1u);
+}
+
+// req: D4-D5 D8-D9
+TEST(Library, shows_the_arrays_that_stay_in_a_blob) {
+    BlobArray<std::uint32_t> array;
+    ResourceLibrary library;
+    EXPECT_TRUE(library.view(array).empty());
+    const std::vector<std::byte> bytes = named("arrays", 40, &array);
+    EXPECT_TRUE(library.view(array).empty()) << "not loaded yet";
+    ASSERT_TRUE(library.load(bytes));
+    const std::span<const std::uint32_t> values = library.view(array);
+    ASSERT_EQ(values.size(), 2u);
+    EXPECT_EQ(values[0], 40u);
+    EXPECT_EQ(values[1], 41u);
+    const Blob& blob = *library.find("arrays");
+    EXPECT_GE(reinterpret_cast<const std::byte*>(values.data()), blob.bytes().data()) << "no copy";
+    EXPECT_LT(reinterpret_cast<const std::byte*>(values.data()), blob.bytes().data() + blob.bytes().size());
+}
+
+// req: D4-D5
+TEST(Library, a_pinned_blob_is_not_unloaded_and_the_count_is_told) {
+    struct Pins {
+        ResourceId resource;
+        std::uint64_t count;
+    } pins{ResourceId(std::string_view("pinned")), 3};
+    const CountPins count = [](void* context, ResourceId resource) {
+        const Pins& p = *static_cast<Pins*>(context);
+        return resource == p.resource ? p.count : 0;
+    };
+    ResourceLibrary library;
+    Pins none{ResourceId(std::string_view("free")), 0};
+    library.add_pin_counter(count, &pins);
+    library.add_pin_counter(count, &none);
+    ASSERT_TRUE(library.load(named("pinned", 1)));
+    ASSERT_TRUE(library.load(named("free", 1)));
+    const Status refused = library.unload("pinned");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.message().find("3 values"), std::string_view::npos) << refused.message();
+    EXPECT_NE(library.find("pinned"), nullptr);
+    EXPECT_TRUE(library.unload("free"));
+    pins.count = 0;
+    EXPECT_TRUE(library.unload("pinned"));
+    EXPECT_EQ(library.find("pinned"), nullptr);
+    EXPECT_FALSE(library.unload("pinned"));
+}
+
+TEST(Library, the_pins_of_several_owners_add_up_until_they_are_removed) {
+    std::uint64_t first = 2, second = 5;
+    const CountPins count = [](void* context, ResourceId) { return *static_cast<std::uint64_t*>(context); };
+    ResourceLibrary library;
+    library.add_pin_counter(count, &first);
+    library.add_pin_counter(count, &second);
+    ASSERT_TRUE(library.load(named("shared", 1)));
+    EXPECT_NE(library.unload("shared").message().find("7 values"), std::string_view::npos);
+    library.remove_pin_counter(&first);
+    EXPECT_NE(library.unload("shared").message().find("5 values"), std::string_view::npos);
+    library.remove_pin_counter(&second);
+    EXPECT_TRUE(library.unload("shared"));
+}
+
+TEST(Library, loads_files) {
+    const std::string path = ::testing::TempDir() + "resource_library_test.blob";
+    ASSERT_TRUE(write_file(path, named("filed", 9)));
+    ResourceLibrary library;
+    const Result<const Blob*> blob = library.load_file(path);
+    ASSERT_TRUE(blob) << blob.message();
+    EXPECT_EQ((*blob)->name(), "filed");
+    std::remove(path.c_str());
+    EXPECT_FALSE(library.load_file(path));
+}
+
+}  // namespace
+}  // namespace resource_test

@@ -1,0 +1,161 @@
+#include "shoal/resource/registry.h"
+
+#include "resource/samples.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+namespace resource_test {
+namespace {
+
+// Two names with one XXH3-64, found by search.
+constexpr std::string_view kName = "bbbncljfejjajdli", kSameHash = "lghhjgggelphhpdg";
+
+bool compile_nothing(void*, const CompileInput&, CompileOutput&) { return false; }
+bool compile_other(void*, const CompileInput&, CompileOutput&) { return true; }
+Status spawn_nothing(void*, const SpawnBatch&) { return {}; }
+Status spawn_other(void*, const SpawnBatch&) { return Status::error("no"); }
+
+Schema one_field(std::string_view name, const FieldDefinition& field) {
+    ComponentDefinition definition;
+    definition.name = name;
+    definition.fields.push_back(field);
+    return *Schema::make(definition);
+}
+
+// req: D26-D30 A1
+TEST(Registry, finds_by_name_and_by_the_hash_of_the_name) {
+    const shoal_test::LeakCheck leaks;
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add<Stone>());
+    ASSERT_TRUE(registry.set_compile_function("stone", compile_nothing, &registry, 7));
+    ASSERT_TRUE(registry.set_spawn_function("stone", spawn_nothing, nullptr));
+    const RegisteredComponent* stone = registry.find("stone");
+    ASSERT_NE(stone, nullptr);
+    EXPECT_EQ(registry.find(ComponentId(hash_text("stone"))), stone);
+    EXPECT_EQ(stone->compile, compile_nothing);
+    EXPECT_EQ(stone->compile_context, &registry);
+    EXPECT_EQ(stone->spawn_order, 7);
+    EXPECT_EQ(stone->spawn, spawn_nothing);
+    ASSERT_NE(stone->schema, nullptr);
+    EXPECT_EQ(stone->schema->layout_hash(), schema_of<Stone>().layout_hash());
+    EXPECT_EQ(registry.find("pebble"), nullptr);
+    EXPECT_EQ(registry.components().size(), 1u);
+}
+
+TEST(Registry, functions_may_come_before_the_schema) {
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.set_compile_function("note", compile_nothing, nullptr));
+    EXPECT_EQ(registry.find("note")->schema, nullptr);
+    ASSERT_TRUE(registry.add<Note>());
+    EXPECT_NE(registry.find("note")->schema, nullptr);
+    EXPECT_EQ(registry.find("note")->compile, compile_nothing);
+}
+
+TEST(Registry, the_same_twice_is_fine) {
+    ComponentRegistry registry;
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(registry.add<Stone>());
+        EXPECT_TRUE(registry.set_compile_function("stone", compile_nothing, nullptr, 3));
+        EXPECT_TRUE(registry.set_spawn_function("stone", spawn_nothing, nullptr));
+    }
+    EXPECT_EQ(registry.components().size(), 1u);
+}
+
+TEST(Registry, another_schema_of_the_same_name_is_an_error_that_shows_both) {
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add(one_field("lamp", {.name = "power", .type = FieldType::kFloat})));
+    const Status layout = registry.add(one_field("lamp", {.name = "power", .type = FieldType::kDouble}));
+    ASSERT_FALSE(layout);
+    EXPECT_NE(layout.message().find("lamp v1 {power float}"), std::string_view::npos) << layout.message();
+    EXPECT_NE(layout.message().find("lamp v1 {power double}"), std::string_view::npos);
+    const Status unit = registry.add(one_field("lamp", {.name = "power", .type = FieldType::kFloat, .unit = "W"}));
+    ASSERT_FALSE(unit);
+    EXPECT_NE(unit.message().find("other defaults, units"), std::string_view::npos) << unit.message();
+    FieldDefinition with_default{.name = "power", .type = FieldType::kFloat};
+    with_default.default_value.assign(4, std::byte(0x40));
+    EXPECT_FALSE(registry.add(one_field("lamp", with_default)));
+    EXPECT_TRUE(registry.find("lamp")->schema->fields()[0].unit.empty()) << "the first stays";
+}
+
+TEST(Registry, another_function_of_the_same_name_is_an_error) {
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.set_compile_function("lamp", compile_nothing, nullptr, 1));
+    EXPECT_FALSE(registry.set_compile_function("lamp", compile_other, nullptr, 1));
+    EXPECT_FALSE(registry.set_compile_function("lamp", compile_nothing, nullptr, 2));
+    ASSERT_TRUE(registry.set_spawn_function("lamp", spawn_nothing, nullptr));
+    EXPECT_FALSE(registry.set_spawn_function("lamp", spawn_other, nullptr));
+    EXPECT_EQ(registry.find("lamp")->compile, compile_nothing);
+    EXPECT_EQ(registry.find("lamp")->spawn, spawn_nothing);
+}
+
+TEST(Registry, two_names_with_one_identifier_are_an_error_that_names_both) {
+    ASSERT_EQ(hash_text(kName), hash_text(kSameHash));
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add(one_field(kName, {.name = "power", .type = FieldType::kFloat})));
+    for (const Status& status : {registry.add(one_field(kSameHash, {.name = "power", .type = FieldType::kFloat})),
+                                 registry.set_compile_function(kSameHash, compile_nothing, nullptr),
+                                 registry.set_spawn_function(kSameHash, spawn_nothing, nullptr)}) {
+        ASSERT_FALSE(status);
+        EXPECT_NE(status.message().find(kName), std::string_view::npos) << status.message();
+        EXPECT_NE(status.message().find(kSameHash), std::string_view::npos);
+    }
+    EXPECT_EQ(registry.components().size(), 1u);
+    EXPECT_EQ(registry.find(kSameHash), nullptr);
+}
+
+TEST(Registry, many_components_are_all_found) {
+    ComponentRegistry registry;
+    for (int i = 0; i < 1000; ++i)
+        ASSERT_TRUE(registry.add(one_field(concat("c", i), {.name = concat("f", i), .type = FieldType::kInt32})));
+    for (int i = 0; i < 1000; ++i) {
+        ASSERT_NE(registry.find(concat("c", i)), nullptr);
+        EXPECT_EQ(registry.find(concat("c", i))->schema->fields()[0].name, concat("f", i));
+    }
+}
+
+std::uint32_t find_always_two(const void*, std::uint32_t from, std::string_view reference) {
+    return from == 1 && reference == "../c" ? 2 : kNoBlobEntity;
+}
+
+TEST(CompileOutput, fills_an_image_and_keeps_what_goes_with_it) {
+    BlobWriter blob;
+    blob.set_name("out");
+    for (int i = 0; i < 3; ++i) blob.add_entity({});
+    const Schema& schema = schema_of<Stone>();
+    std::vector<std::byte> image = blob_default_image(schema);
+    EXPECT_EQ(get<EntityBits>(image, offsetof(Stone, target)), kNoReference);
+    CompileOutput out(schema, image, 1, blob, find_always_two, nullptr);
+    Stone stone;
+    stone.mass = 5;
+    stone.kind = *out.intern("basalt");
+    const Vec3 path[] = {{1, 2, 3}};
+    static_cast<BlobArrayBase&>(stone.path) = out.add_array(FieldType::kVec3, std::as_bytes(std::span(path)));
+    out.store(stone);
+    EXPECT_EQ(get<EntityBits>(image, offsetof(Stone, target)), kNoReference) << "null is none, not entity 0";
+    out.store_entity(offsetof(Stone, target), out.find_entity("../c"));
+    out.add_dependency(DependencyKind::kResource, "rock.mesh");
+    EXPECT_EQ(out.find_entity("nowhere"), kNoBlobEntity);
+    blob.add_component(*blob.add_component_type(schema), 1, out.image());
+
+    const Result<Blob> loaded = Blob::load(*blob.write());
+    ASSERT_TRUE(loaded) << loaded.message();
+    const BlobComponents& stones = loaded->component_types()[0];
+    const std::vector<std::byte> row = gather(*stones.schema, stones.columns, 0);
+    EXPECT_EQ(get<float>(row, 0), 5.0f);
+    EXPECT_EQ(get<EntityBits>(row, offsetof(Stone, target)), 2u);
+    EXPECT_EQ(loaded->text(stone.kind), "basalt");
+    EXPECT_EQ(loaded->dependencies().size(), 1u);
+}
+
+TEST(Writer, two_texts_with_one_hash_are_an_error) {
+    BlobWriter blob;
+    ASSERT_TRUE(blob.add_text(kName));
+    ASSERT_TRUE(blob.add_text(kName));
+    const Result<StringId> other = blob.add_text(kSameHash);
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.message().find(kName), std::string_view::npos);
+}
+
+}  // namespace
+}  // namespace resource_test

@@ -1,0 +1,236 @@
+#include "shoal/resource/spawner.h"
+
+#include "resource/fake_store.h"
+#include "resource/random_blob.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+namespace resource_test {
+namespace {
+
+struct Spawn : ::testing::Test {
+    Spawn() : blob(*Blob::load(sample_bytes())) {}
+
+    Result<Spawned> run(const SpawnOptions& options = {}) {
+        return spawn({entities, targets, &registry}, blob, options);
+    }
+
+    EntityManager entities;
+    ComponentRegistry registry;
+    FakeStore stones{schema_of<Stone>()}, bodies{schema_of<Body>()}, notes{schema_of<Note>()},
+        markers{schema_of<Marker>()};
+    std::vector<Store*> targets = {&stones, &bodies, &notes, &markers};
+    Blob blob;
+};
+
+// req: D18-D25
+TEST_F(Spawn, one_batch_per_component_type_brings_every_component) {
+    const Result<Spawned> spawned = run();
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_EQ(entities.num_alive(), 5u);
+    EXPECT_EQ(spawned->num_components(), 8u);
+    EXPECT_TRUE(spawned->unknown().empty());
+    for (const FakeStore* store : {&stones, &bodies, &notes, &markers}) {
+        EXPECT_EQ(store->num_batches, 1);
+        EXPECT_EQ(store->num_parents, 5u);
+    }
+    ASSERT_EQ(stones.rows.size(), 2u);
+    EXPECT_EQ(stones.rows[0].owner, spawned->entity(2));
+    EXPECT_EQ(stones.row_as<Stone>(0).target, spawned->entity(4)) << "references are entities of this spawn";
+    EXPECT_EQ(stones.row_as<Stone>(1).target, kNullEntity);
+    EXPECT_EQ(notes.rows.size(), 3u);
+    EXPECT_EQ(notes.row_as<Note>(2).number, 13);
+}
+
+// req: D15-D17
+TEST_F(Spawn, copies_are_separate_and_come_in_one_batch) {
+    const Result<Spawned> spawned = run({.copies = 200});
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_EQ(entities.num_alive(), 1000u);
+    EXPECT_EQ(spawned->entities().size(), 1000u);
+    EXPECT_EQ(spawned->num_components(), 1600u);
+    EXPECT_EQ(stones.num_batches, 1);
+    ASSERT_EQ(bodies.rows.size(), 200u);
+    std::set<EntityBits> owners;
+    for (std::uint32_t copy = 0; copy < 200; ++copy) {
+        EXPECT_EQ(bodies.rows[copy].owner, spawned->entity(3, copy));
+        EXPECT_EQ(bodies.row_as<Body>(copy).owner, spawned->entity(1, copy));
+        owners.insert(bodies.rows[copy].owner.id);
+    }
+    EXPECT_EQ(owners.size(), 200u);
+}
+
+TEST_F(Spawn, no_copies_are_no_entities) {
+    const Result<Spawned> spawned = run({.copies = 0});
+    ASSERT_TRUE(spawned);
+    EXPECT_EQ(entities.num_alive(), 0u);
+    EXPECT_EQ(stones.num_batches, 0);
+}
+
+// req: D4-D5
+TEST_F(Spawn, entities_are_found_after_the_blob_is_gone) {
+    const Result<Spawned> spawned = run({.copies = 3});
+    ASSERT_TRUE(spawned);
+    blob = *Blob::load(*BlobWriter().write());
+    EXPECT_EQ(spawned->find("a", 1), spawned->entity(0, 1));
+    EXPECT_EQ(spawned->find("b"), spawned->entity(1, 0));
+    EXPECT_EQ(spawned->find("c", 2), spawned->entity(2, 2)) << "the first of several";
+    EXPECT_EQ(spawned->find("guid4", 2), spawned->entity(4, 2)) << "by GUID path";
+    EXPECT_EQ(spawned->find_guid(hash_text("guid0")), spawned->entity(0));
+    EXPECT_EQ(spawned->find("d"), kNullEntity);
+    EXPECT_EQ(spawned->find(""), kNullEntity);
+    ASSERT_EQ(spawned->roots().size(), 1u);
+    EXPECT_EQ(spawned->roots()[0], 0u);
+}
+
+TEST_F(Spawn, names_are_left_out_when_nobody_asks_for_them) {
+    const Result<Spawned> spawned = run({.keep_names = false});
+    ASSERT_TRUE(spawned);
+    EXPECT_EQ(spawned->find("a"), kNullEntity);
+}
+
+TEST_F(Spawn, destroying_takes_all_away) {
+    const shoal_test::LeakCheck leaks;
+    Result<Spawned> spawned = run({.copies = 4});
+    ASSERT_TRUE(spawned);
+    entities.destroy(spawned->entity(1, 2));
+    EXPECT_EQ(spawned->destroy(entities), 19u) << "one was dead already";
+    EXPECT_EQ(entities.num_alive(), 0u);
+    EXPECT_EQ(spawned->entities().size(), 0u);
+}
+
+// req: D10-D14
+TEST_F(Spawn, unknown_component_types_are_skipped_and_counted) {
+    targets = {&notes};
+    const Result<Spawned> spawned = run({.copies = 2});
+    ASSERT_TRUE(spawned) << spawned.message();
+    ASSERT_EQ(spawned->unknown().size(), 3u);
+    EXPECT_EQ(spawned->unknown()[0].name, "stone");
+    EXPECT_EQ(spawned->unknown()[0].count, 2u);
+    EXPECT_EQ(spawned->unknown()[2].name, "body");
+    EXPECT_EQ(notes.rows.size(), 6u);
+    EXPECT_EQ(spawned->num_components(), 6u);
+}
+
+// req: D10-D14
+TEST_F(Spawn, unknown_component_types_are_fatal_with_the_flag) {
+    targets = {&notes, &bodies};
+    const Result<Spawned> spawned = run({.fail_on_unknown = true});
+    ASSERT_FALSE(spawned);
+    EXPECT_NE(spawned.message().find("stone (2), marker (2)"), std::string_view::npos) << spawned.message();
+    EXPECT_EQ(entities.num_alive(), 0u);
+    EXPECT_EQ(notes.num_batches, 0);
+}
+
+// req: D31
+TEST_F(Spawn, a_step_that_fails_undoes_the_ones_before) {
+    ASSERT_TRUE(run());
+    const std::uint64_t num_alive = entities.num_alive();
+    bodies.is_full = true;  // the last in spawn order
+    const Result<Spawned> spawned = run({.copies = 3});
+    ASSERT_FALSE(spawned);
+    EXPECT_NE(spawned.message().find("the store is full"), std::string_view::npos);
+    EXPECT_NE(spawned.message().find("\"body\""), std::string_view::npos) << spawned.message();
+    EXPECT_EQ(entities.num_alive(), num_alive);
+    EXPECT_EQ(stones.rows.size(), 2u) << "those of the first spawn stay";
+    EXPECT_EQ(notes.rows.size(), 3u);
+    EXPECT_EQ(markers.rows.size(), 2u);
+    for (const FakeStore::Row& row : stones.rows) EXPECT_TRUE(entities.alive(row.owner));
+}
+
+TEST_F(Spawn, too_few_ids_change_nothing) {
+    EntityManager few({.max_entities = 7});
+    const Result<Spawned> one = spawn({few, targets}, blob, {});
+    ASSERT_TRUE(one) << one.message();
+    for (const std::uint32_t copies : {1u, 2u, 0xFFFFFFFFu}) {
+        ASSERT_FALSE(spawn({few, targets}, blob, {.copies = copies}));
+        EXPECT_EQ(few.num_alive(), 5u);
+        EXPECT_EQ(stones.rows.size(), 2u);
+    }
+}
+
+TEST_F(Spawn, another_layout_is_refused_and_both_are_named) {
+    ComponentDefinition definition;
+    definition.name = "note";
+    definition.many = true;
+    definition.fields.push_back({.name = "number", .type = FieldType::kFloat});
+    const Schema other = *Schema::make(definition);
+    FakeStore store(other);
+    targets = {&stones, &store};
+    const Result<Spawned> spawned = run();
+    ASSERT_FALSE(spawned);
+    EXPECT_NE(spawned.message().find("note v1 {number int32}"), std::string_view::npos) << spawned.message();
+    EXPECT_NE(spawned.message().find("note v1 {number float}"), std::string_view::npos) << spawned.message();
+    EXPECT_EQ(entities.num_alive(), 0u);
+    EXPECT_EQ(stones.num_batches, 0) << "found before anything was done";
+}
+
+struct Heard {
+    std::uint32_t num_batches = 0;
+    std::uint64_t num_components = 0;
+    bool fails = false;
+};
+
+Status hear(void* context, const SpawnBatch& batch) {
+    auto& heard = *static_cast<Heard*>(context);
+    ++heard.num_batches;
+    heard.num_components += batch.entity_index.size() * batch.num_copies;
+    return heard.fails ? Status::error("it cannot be heard") : Status();
+}
+
+// req: D26-D30
+TEST_F(Spawn, a_registered_function_takes_a_type_in_place_of_a_store) {
+    Heard heard;
+    ASSERT_TRUE(registry.set_spawn_function("note", hear, &heard));
+    ASSERT_TRUE(run({.copies = 2}));
+    EXPECT_EQ(heard.num_batches, 1u);
+    EXPECT_EQ(heard.num_components, 6u);
+    EXPECT_EQ(notes.num_batches, 0);
+    heard.fails = true;
+    EXPECT_FALSE(run());
+    EXPECT_EQ(stones.rows.size(), 4u);
+    EXPECT_EQ(entities.num_alive(), 10u);
+}
+
+TEST_F(Spawn, a_blob_of_roots_has_no_parents) {
+    BlobWriter writer;
+    const std::uint32_t note = add_type<Note>(writer);
+    for (int i = 0; i < 2; ++i) writer.add_component(note, writer.add_entity({}), image_of(Note{i}));
+    blob = *Blob::load(*writer.write());
+    const Result<Spawned> spawned = run();
+    ASSERT_TRUE(spawned);
+    EXPECT_EQ(notes.num_parents, 0u);
+    EXPECT_EQ(spawned->roots().size(), 2u);
+}
+
+TEST(SpawnRandom, random_blobs_reach_their_stores) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random seeds(shoal_test::seed());
+    for (std::int64_t i = 0; i < shoal_test::scaled_operations(2000); ++i) {
+        BlobWriter writer;
+        Model model;
+        RandomBlob(seeds.next()).build(writer, model);
+        const Result<Blob> blob = Blob::load(*writer.write());
+        ASSERT_TRUE(blob);
+        std::deque<FakeStore> stores;
+        std::vector<Store*> targets;
+        for (const ModelType& type : model.types) targets.push_back(&stores.emplace_back(type.schema));
+        EntityManager entities({.max_entities = 1000});
+        const Result<Spawned> spawned = spawn({entities, targets}, *blob, {.copies = 2});
+        ASSERT_TRUE(spawned) << spawned.message();
+        for (std::size_t t = 0; t < stores.size(); ++t) {
+            const std::vector<ModelComponent>& expected = model.types[t].components;
+            ASSERT_EQ(stores[t].rows.size(), 2 * expected.size());
+            for (std::size_t row = 0; row < stores[t].rows.size(); ++row)
+                ASSERT_EQ(stores[t].rows[row].owner,
+                          spawned->entity(expected[row % expected.size()].owner, row < expected.size() ? 0 : 1));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace resource_test
