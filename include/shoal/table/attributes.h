@@ -1,0 +1,72 @@
+#pragma once
+// What a declaration can say of a field, or of the component, beyond its C++ type:
+//
+//     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
+//
+//     field       unit(text)  range(least, greatest)  split
+//     component   name(text)  version(number)  whole  toggled  many
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+
+namespace shoal::inline SHOAL_ABI {
+
+namespace attributes {
+
+struct Unit {
+    const char* text;
+};
+struct Range {
+    double minimum, maximum;
+};
+struct Split {};
+struct Whole {};
+struct Toggled {};
+struct Many {};
+struct Version {
+    std::uint32_t number;
+};
+struct Name {
+    const char* text;
+};
+
+constexpr Unit unit(const char* text) { return {text}; }
+constexpr Range range(double minimum, double maximum) { return {minimum, maximum}; }
+constexpr Version version(std::uint32_t number) { return {number}; }
+constexpr Name name(const char* text) { return {text}; }
+[[maybe_unused]] inline constexpr Split split{};
+[[maybe_unused]] inline constexpr Whole whole{};
+[[maybe_unused]] inline constexpr Toggled toggled{};
+[[maybe_unused]] inline constexpr Many many{};
+
+}  // namespace attributes
+
+/// What a declaration says of one field beyond its type.
+struct FieldNote {
+    const char* name = nullptr;
+    const char* unit = "";
+    bool split = false;
+    bool has_range = false;
+    double minimum = 0, maximum = 0;
+
+    constexpr void add(attributes::Unit value) { unit = value.text; }
+    constexpr void add(attributes::Range value) { has_range = true, minimum = value.minimum, maximum = value.maximum; }
+    constexpr void add(attributes::Split) { split = true; }
+};
+
+/// What a declaration says of the component.
+struct ComponentNote {
+    const char* struct_name = nullptr;
+    const char* name = nullptr;
+    std::uint32_t version = 1;
+    bool whole = false, toggled = false, many = false;
+
+    constexpr void add(attributes::Name value) { name = value.text; }
+    constexpr void add(attributes::Version value) { version = value.number; }
+    constexpr void add(attributes::Whole) { whole = true; }
+    constexpr void add(attributes::Toggled) { toggled = true; }
+    constexpr void add(attributes::Many) { many = true; }
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,195 @@
+#pragma once
+// Typed views of the columns of one field. Which one it is follows from the component's declaration; the code that
+// uses it need not know:
+//
+//     apart   Column<T, kApart>    T[]                      operator[], span()
+//     split   Column<T, kSplit>    float[] per lane         operator[], x() y() z() w()
+//     whole   Column<T, kWhole>    T inside each struct     operator[]
+//
+// Reading views have a const T: their operator[] gives a `const T&`, or a T when the field is split. Writing views
+// give a `T&`, or a SplitReference that can be read, assigned, and used with += -= *=.
+// Lifetime: until the table's next structural call. Thread: as for the table.
+
+#include "shoal/table/describe.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+enum class ColumnLayout : std::uint8_t { kApart, kSplit, kWhole };
+
+template <class T>
+inline constexpr std::uint32_t kLanesOf = field_type_lanes(FieldTraits<std::remove_const_t<T>>::type);
+
+/// Row `row` of a split field.
+template <class T>
+class SplitReference {
+public:
+    SplitReference(float* const* lanes, std::size_t row) : row_(row) {
+        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) lanes_[lane] = lanes[lane];
+    }
+    SHOAL_INLINE T get() const {
+        float values[kLanesOf<T>];
+        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) values[lane] = lanes_[lane][row_];
+        T result;
+        std::memcpy(static_cast<void*>(&result), values, sizeof values);
+        return result;
+    }
+    SHOAL_INLINE void set(const T& value) const {
+        float values[kLanesOf<T>];
+        std::memcpy(values, &value, sizeof values);
+        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) lanes_[lane][row_] = values[lane];
+    }
+    SHOAL_INLINE operator T() const { return get(); }  // NOLINT: it stands for a T
+    SHOAL_INLINE const SplitReference& operator=(const T& value) const { return set(value), *this; }
+    SHOAL_INLINE const SplitReference& operator=(const SplitReference& other) const { return set(other.get()), *this; }
+    SplitReference(const SplitReference&) = default;
+    template <class U>
+    SHOAL_INLINE const SplitReference& operator+=(const U& value) const {
+        T result = get();
+        return set(result += value), *this;
+    }
+    template <class U>
+    SHOAL_INLINE const SplitReference& operator-=(const U& value) const {
+        T result = get();
+        return set(result -= value), *this;
+    }
+    template <class U>
+    SHOAL_INLINE const SplitReference& operator*=(const U& value) const {
+        T result = get();
+        return set(result *= value), *this;
+    }
+
+private:
+    float* lanes_[kLanesOf<T>];
+    std::size_t row_;
+};
+
+template <class T, ColumnLayout kLayout>
+class Column;
+
+template <class T>
+class Column<T, ColumnLayout::kApart> {
+public:
+    using Value = std::remove_const_t<T>;
+    static constexpr ColumnLayout kLayout = ColumnLayout::kApart;
+
+    Column() = default;
+    Column(T* data, std::size_t size) : data_(data), size_(size) {}
+
+    std::size_t size() const { return size_; }
+    T* data() const { return data_; }
+    T& operator[](std::size_t row) const {
+        SHOAL_CHECK(row < size_, "the row is past the end of the column");
+        return data_[row];
+    }
+    std::span<T> span() const { return {data_, size_}; }
+    T* begin() const { return data_; }
+    T* end() const { return data_ + size_; }
+
+private:
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+template <class T>
+class Column<T, ColumnLayout::kWhole> {
+public:
+    using Value = std::remove_const_t<T>;
+    using Bytes = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    static constexpr ColumnLayout kLayout = ColumnLayout::kWhole;
+
+    Column() = default;
+    Column(Bytes* first, std::size_t stride, std::size_t size) : first_(first), stride_(stride), size_(size) {}
+
+    std::size_t size() const { return size_; }
+    T& operator[](std::size_t row) const {
+        SHOAL_CHECK(row < size_, "the row is past the end of the column");
+        return *reinterpret_cast<T*>(first_ + row * stride_);
+    }
+
+private:
+    Bytes* first_ = nullptr;
+    std::size_t stride_ = 0;
+    std::size_t size_ = 0;
+};
+
+template <class T>
+class Column<T, ColumnLayout::kSplit> {
+public:
+    using Value = std::remove_const_t<T>;
+    using Lane = std::conditional_t<std::is_const_v<T>, const float, float>;
+    static constexpr ColumnLayout kLayout = ColumnLayout::kSplit;
+    static constexpr std::uint32_t kNumLanes = kLanesOf<T>;
+
+    Column() = default;
+    Column(Lane* const* lanes, std::size_t size) : size_(size) {
+        for (std::uint32_t lane = 0; lane < kNumLanes; ++lane) lanes_[lane] = lanes[lane];
+    }
+
+    std::size_t size() const { return size_; }
+    SHOAL_INLINE auto operator[](std::size_t row) const {
+        SHOAL_CHECK(row < size_, "the row is past the end of the column");
+        if constexpr (std::is_const_v<T>) {
+            float values[kNumLanes];
+            for (std::uint32_t lane = 0; lane < kNumLanes; ++lane) values[lane] = lanes_[lane][row];
+            Value result;
+            std::memcpy(static_cast<void*>(&result), values, sizeof values);
+            return result;
+        } else {
+            return SplitReference<Value>(lanes_, row);
+        }
+    }
+    /// Shape: size() floats of one lane.
+    std::span<Lane> lane(std::uint32_t index) const {
+        SHOAL_ASSERT(index < kNumLanes, "the field has no such lane");
+        return {lanes_[index], size_};
+    }
+    std::span<Lane> x() const { return lane(0); }
+    std::span<Lane> y() const { return lane(1); }
+    std::span<Lane> z() const requires(kNumLanes > 2) { return lane(2); }
+    std::span<Lane> w() const requires(kNumLanes > 3) { return lane(3); }
+
+private:
+    Lane* lanes_[kNumLanes] = {};
+    std::size_t size_ = 0;
+};
+
+/// Where a member of a component lies, at compile time.
+template <auto kMember>
+struct FieldPlace {
+    using Component = ComponentOf<kMember>;
+    using Value = ValueOf<kMember>;
+    static_assert(DescribedComponent<Component>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static constexpr int kIndex = DescriptionOf<Component>::template field_index<kMember>();
+    static_assert(kIndex >= 0, "the member is not among the fields of its SHOAL_COMPONENT declaration");
+    static constexpr ColumnLayout kLayout = DescriptionOf<Component>::kWhole          ? ColumnLayout::kWhole
+                                            : DescriptionOf<Component>::split(kIndex) ? ColumnLayout::kSplit
+                                                                                      : ColumnLayout::kApart;
+    static constexpr std::uint32_t kFirstColumn = DescriptionOf<Component>::first_column(kIndex);
+    static constexpr std::uint32_t kNumColumns = kLayout == ColumnLayout::kSplit ? kLanesOf<Value> : 1;
+};
+
+/// The view of field `kMember`, for reading or writing.
+template <auto kMember>
+using ReadColumn = Column<const ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
+template <auto kMember>
+using WriteColumn = Column<ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
+
+/// Makes the view from the first elements of the columns. `columns(c)` gives that of schema column c.
+template <auto kMember, class T, class Columns>
+Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset, std::size_t num_rows) {
+    using Place = FieldPlace<kMember>;
+    if constexpr (Place::kLayout == ColumnLayout::kApart) {
+        return {reinterpret_cast<T*>(columns(Place::kFirstColumn)), num_rows};
+    } else if constexpr (Place::kLayout == ColumnLayout::kWhole) {
+        auto* const first = columns(0);  // nullptr in a table that never held a row
+        return {first == nullptr ? first : first + struct_offset, sizeof(ComponentOf<kMember>), num_rows};
+    } else {
+        using Lane = typename Column<T, ColumnLayout::kSplit>::Lane;
+        Lane* lanes[Place::kNumColumns];
+        for (std::uint32_t lane = 0; lane < Place::kNumColumns; ++lane)
+            lanes[lane] = reinterpret_cast<Lane*>(columns(Place::kFirstColumn + lane));
+        return {lanes, num_rows};
+    }
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,206 @@
+#pragma once
+// Declaring a component: one macro per struct, in the struct's own namespace.
+//
+//     struct PointMass { float mass = 1; Vec3 position, velocity, acceleration; };
+//     SHOAL_COMPONENT(PointMass, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
+//
+// A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split. The struct can
+// have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), toggled, many), mass). Defaults are
+// those of the struct. Up to 64 fields; nothing is registered behind the scenes: the description is a function that
+// is found by argument look-up.
+//
+//     enum class Shape : std::uint8_t { kBox, kSphere };
+//     SHOAL_ENUM(Shape, (kBox, "box"), (kSphere, "sphere"))      // or plain: SHOAL_ENUM(Shape, kBox, kSphere)
+
+#include "shoal/table/attributes.h"
+#include "shoal/table/preprocessor.h"
+#include "shoal/table/schema.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+template <class T>
+struct ComponentTag {};
+
+template <class Member>
+struct MemberTraits;
+template <class C, class T>
+struct MemberTraits<T C::*> {
+    using Component = C;
+    using Value = T;
+};
+template <auto kMember>
+using ComponentOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Component;
+template <auto kMember>
+using ValueOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Value;
+
+template <auto kA, auto kB>
+inline constexpr bool kSameMember = false;
+template <auto kA>
+inline constexpr bool kSameMember<kA, kA> = true;
+
+template <auto kMember_, bool kSplit_>
+struct DescribedField {
+    static constexpr auto kMember = kMember_;
+    static constexpr bool kSplit = kSplit_;
+    static constexpr std::uint32_t kNumColumns = kSplit_ ? field_type_lanes(FieldTraits<ValueOf<kMember_>>::type) : 1;
+    FieldNote note;
+};
+
+template <bool kWhole_, bool kMany_>
+struct DescribedHead {
+    static constexpr bool kWhole = kWhole_;
+    static constexpr bool kMany = kMany_;
+    ComponentNote note;
+};
+
+template <auto kMember, class... Attributes>
+constexpr auto describe_field(const char* name, Attributes... attributes) {
+    constexpr bool kSplit = (std::is_same_v<Attributes, attributes::Split> || ...);
+    static_assert(!kSplit || field_type_lanes(FieldTraits<ValueOf<kMember>>::type) > 1,
+                  "only Vec2, Vec3, Vec4 and Quaternion fields can be split");
+    static_assert(!kSplit || !kIsArray<ValueOf<kMember>>, "an array cannot be split");
+    constexpr std::size_t kBytes = field_type_bytes(FieldTraits<ValueOf<kMember>>::type);
+    static_assert(kBytes == 0 || kBytes * kNumValues<ValueOf<kMember>> == sizeof(ValueOf<kMember>),
+                  "the C++ type has another size than the field type that its FieldTraits name");
+    DescribedField<kMember, kSplit> field{{name}};
+    (field.note.add(attributes), ...);
+    return field;
+}
+
+template <class... Attributes>
+constexpr auto describe_head(const char* struct_name, Attributes... attributes) {
+    DescribedHead<(std::is_same_v<Attributes, attributes::Whole> || ...),
+                  (std::is_same_v<Attributes, attributes::Many> || ...)>
+        head{{struct_name}};
+    (head.note.add(attributes), ...);
+    return head;
+}
+
+/// A whole declaration, at compile time.
+template <class T, class Head, class... Fields>
+struct Description {
+    using Component = T;
+    static constexpr bool kWhole = Head::kWhole;
+    static constexpr bool kMany = Head::kMany;
+    static constexpr std::uint32_t kNumFields = sizeof...(Fields);
+    static_assert(kNumFields <= kMaxFields, "a component has at most 64 fields");
+
+    ComponentNote component;
+    FieldNote fields[kNumFields == 0 ? 1 : kNumFields];
+
+    /// Returns the place of `kMember` among the fields, or -1.
+    template <auto kMember>
+    static constexpr int field_index() {
+        int index = -1, i = 0;
+        ((kSameMember<kMember, Fields::kMember> ? void(index = i) : void(), ++i), ...);
+        return index;
+    }
+    /// Returns the index of the first column of field `field_index` in Schema::columns().
+    static constexpr std::uint32_t first_column(int field_index) {
+        if (kWhole) return 0;
+        std::uint32_t column = 0;
+        int i = 0;
+        ((i++ < field_index ? void(column += Fields::kNumColumns) : void()), ...);
+        return column;
+    }
+    static constexpr bool split(int field_index) {
+        bool result = false;
+        int i = 0;
+        ((i++ == field_index ? void(result = Fields::kSplit) : void()), ...);
+        return result && !kWhole;
+    }
+    /// Calls visit.template operator()<kMember, kFirstColumn, kSplit>() for each field, in order.
+    template <class Visitor>
+    static constexpr void for_each_field(Visitor&& visit) {
+        std::uint32_t column = 0;
+        static_cast<void>(column);
+        (visit.template operator()<Fields::kMember, first_column(field_index<Fields::kMember>()),
+                                   Fields::kSplit && !kWhole>(),
+         ...);
+    }
+};
+
+template <class T, class Head, class... Fields>
+constexpr Description<T, Head, Fields...> describe(Head head, Fields... fields) {
+    return {head.note, {fields.note...}};
+}
+
+template <class T>
+concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
+
+template <DescribedComponent T>
+using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
+
+/// Fills what a field's type and a default-made struct tell. Used by make_definition.
+SHOAL_API FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& type, const void* component,
+                                     const void* value);
+
+/// Returns the definition of T, with the defaults of a value-initialised T.
+template <DescribedComponent T>
+ComponentDefinition make_definition() {
+    constexpr auto kDescription = shoal_describe(ComponentTag<T>{});
+    ComponentDefinition definition;
+    definition.name =
+        kDescription.component.name != nullptr ? kDescription.component.name : snake_case(kDescription.component.struct_name);
+    definition.version = kDescription.component.version;
+    definition.whole = kDescription.component.whole;
+    definition.toggled = kDescription.component.toggled;
+    definition.many = kDescription.component.many;
+    definition.struct_bytes = sizeof(T);
+    definition.struct_alignment = alignof(T);
+    const T defaults{};
+    std::size_t i = 0;
+    DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
+        definition.fields.push_back(make_field(kDescription.fields[i++], FieldTraits<ValueOf<kMember>>::info(), &defaults,
+                                               &(defaults.*kMember)));
+    });
+    return definition;
+}
+
+/// Returns the schema of T, made at the first call. Requires: the declaration is valid (a name, sizes that fit).
+template <DescribedComponent T>
+const Schema& schema_of() {
+    static const Schema schema = [] {
+        Result<Schema> result = Schema::make(make_definition<T>());
+        SHOAL_ASSERT(result.ok(), result.ok() ? "" : result.message().data());
+        return std::move(result).value();
+    }();
+    return schema;
+}
+
+}  // namespace shoal::inline SHOAL_ABI
+
+#define SHOAL_PP_FIRST(x, ...) x
+#define SHOAL_PP_FIELD(element) , SHOAL_PP_SPREAD(SHOAL_PP_FIELD_, element)
+#define SHOAL_PP_FIELD_(field, ...) ::shoal::describe_field<&Self::field>(#field __VA_OPT__(, ) __VA_ARGS__)
+#define SHOAL_PP_HEAD_(type, ...) ::shoal::describe_head(#type __VA_OPT__(, ) __VA_ARGS__)
+#define SHOAL_PP_ENUMERATOR(element) SHOAL_PP_SPREAD(SHOAL_PP_ENUMERATOR_, element),
+#define SHOAL_PP_ENUMERATOR_(value, ...) \
+    ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
+
+/// One by one, so that they hide what the program itself calls `split` or `range`.
+#define SHOAL_USE_ATTRIBUTES                                                                                   \
+    using ::shoal::attributes::unit;                                                                           \
+    using ::shoal::attributes::range;                                                                          \
+    using ::shoal::attributes::split;                                                                          \
+    using ::shoal::attributes::whole;                                                                          \
+    using ::shoal::attributes::toggled;                                                                        \
+    using ::shoal::attributes::many;                                                                           \
+    using ::shoal::attributes::version;                                                                        \
+    using ::shoal::attributes::name;
+
+#define SHOAL_COMPONENT(head, ...)                                                                             \
+    constexpr auto shoal_describe(::shoal::ComponentTag<SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)>) {              \
+        using Self [[maybe_unused]] = SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head);                                   \
+        SHOAL_USE_ATTRIBUTES                                                                                   \
+        return ::shoal::describe<Self>(                                                                        \
+            SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head) SHOAL_PP_FOR_EACH(SHOAL_PP_FIELD, __VA_ARGS__));             \
+    }
+
+#define SHOAL_ENUM(type, ...)                                                                                  \
+    inline std::span<const ::shoal::Enumerator> shoal_enumerators(::shoal::EnumTag<type>) {                    \
+        using Self = type;                                                                                     \
+        static constexpr ::shoal::Enumerator kEnumerators[] = {                                                \
+            SHOAL_PP_FOR_EACH(SHOAL_PP_ENUMERATOR, __VA_ARGS__)};                                              \
+        return kEnumerators;                                                                                   \
+    }

@@ -1,0 +1,105 @@
+#pragma once
+// From an entity to its row. Three kinds, chosen by how common a component is:
+//
+//     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
+//               nothing. The default. 4 bytes per index in a touched page.
+//     hash      open addressing: for rare components. 16 bytes a slot, at most 3/4 full.
+//     identity  row = entity index, holes included: for components that nearly every entity has. 1 byte per index.
+//
+// An entry carries the generation of the entity that made it: a stale, null or foreign id finds kNilRow. An index
+// holds at most one generation per entity index.
+// Thread: find from any thread between structural calls.
+
+#include "shoal/base/page_memory.h"
+#include "shoal/entity/entity.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+inline constexpr std::uint32_t kNilRow = 0xFFFFFFFF;
+
+enum class RowIndexKind : std::uint8_t { kPaged, kHash, kIdentity };
+
+class RowIndex {
+public:
+    /// Errors: without address space for even the smallest index, adding fails later, in reserve().
+    SHOAL_API explicit RowIndex(RowIndexKind kind);
+
+    RowIndexKind kind() const { return kind_; }
+
+    /// Returns the row of `entity`, or kNilRow. Total: any id is fine. Cost: one look-up.
+    std::uint32_t find(Entity entity) const {
+        if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) {
+            if (SHOAL_UNLIKELY(entity.index() >= paged_.capacity())) return kNilRow;
+            // Equal generations leave only the row; an empty entry is below every entry that is in use.
+            const EntityBits entry = paged_[entity.index()];
+            const bool found = entry >> kIndexBits == entity.id >> kIndexBits && entry != 0;
+            return found ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
+        }
+        return find_other(entity);
+    }
+
+    /// Returns the row that is kept for the entity index of `entity`, whatever its generation, or kNilRow.
+    SHOAL_API std::uint32_t find_any_generation(Entity entity) const;
+
+    /// Fetches the entry of `entity` into the cache.
+    void prefetch(Entity entity) const {
+        if (kind_ == RowIndexKind::kPaged && entity.index() < paged_.capacity())
+            __builtin_prefetch(paged_.data() + entity.index());
+    }
+
+    /// Makes sure that `num_more` further entities, none with an index above `max_index`, can be set.
+    /// Errors: no memory; nothing has changed.
+    Status reserve(std::uint32_t num_more, std::uint32_t max_index) {
+        if (SHOAL_LIKELY(kind_ != RowIndexKind::kHash && max_index <= max_index_ && max_index < capacity())) return {};
+        return reserve_more(num_more, max_index);
+    }
+
+    /// Sets the row of `entity`, replacing any generation on its index. Requires: reserved; a non-null entity;
+    /// with identity, row == entity.index().
+    void set(Entity entity, std::uint32_t row) {
+        SHOAL_CHECK(entity && (kind_ != RowIndexKind::kPaged || entity.index() < paged_.capacity()),
+                    "the row index has reserved no room for the entity");
+        if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged))
+            paged_[entity.index()] = static_cast<EntityBits>(entity.generation()) << kIndexBits | row;
+        else
+            set_other(entity, row);
+    }
+
+    /// Forgets `entity` if the entry is of its generation; an entry of a newer entity on the same index stays.
+    SHOAL_API void erase(Entity entity);
+
+    /// Forgets all; keeps memory unless `release`.
+    SHOAL_API void clear(bool release = false);
+
+    /// Bytes: `used` by entries in use, `committed` by touched pages as far as is known.
+    SHOAL_API MemoryUse memory_use() const;
+
+    SHOAL_API ~RowIndex();
+    RowIndex(const RowIndex&) = delete;
+    RowIndex& operator=(const RowIndex&) = delete;
+
+private:
+    struct Slot {
+        Entity entity;
+        std::uint32_t row;
+    };
+
+    SHOAL_API std::uint32_t find_other(Entity entity) const;
+    SHOAL_API void set_other(Entity entity, std::uint32_t row);
+    SHOAL_API Status reserve_more(std::uint32_t num_more, std::uint32_t max_index);
+    /// Entity indices that a flat index has address space for.
+    std::size_t capacity() const { return paged_.capacity() + generations_.capacity(); }
+    std::size_t slot_of(std::uint32_t entity_index) const;
+    Status grow_hash(std::size_t num_slots);
+    void erase_slot(std::size_t slot);
+
+    RowIndexKind kind_;
+    std::uint32_t max_index_ = 0;           // highest entity index that reserve() was told of
+    std::uint32_t num_entries_ = 0;         // hash only
+    std::size_t num_slots_ = 0;             // hash only, a power of two
+    PageArray<EntityBits> paged_;           // indexed by entity index: generation above row, 0 is empty
+    PageArray<Generation> generations_;     // identity: indexed by entity index, 0 is a hole
+    PageArray<Slot> slots_;                 // hash
+};
+
+}  // namespace shoal::inline SHOAL_ABI

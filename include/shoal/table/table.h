@@ -1,0 +1,244 @@
+#pragma once
+// A table is how data lies in memory: packed columns, row i of every column belonging to one component.
+//
+//     row            0    1    2   ...  num_rows-1 | capacity
+//     entity         e0   e1   e2                  |           the owner of each row
+//     column 0       ..   ..   ..                  |           one per Schema::columns(), 64-byte aligned
+//     column 1       ..   ..   ..                  |
+//     links          ..   ..   ..                  |           chain {next}, tree {parent, first child, next, previous}
+//
+// A small table lies in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to a range of
+// address space of its own; from then on growing copies nothing and moves no address. A column's room is a multiple
+// of 64 bytes, so that a vector loop may run past the last row up to the next multiple of 64 bytes.
+//
+// Rows are packed: removing one moves the last row into its place. The attached row index and the link columns are
+// kept right by every move. Nothing hands out mutable memory without a mark: per column and block of 1,024 rows the
+// table keeps the stamp of the last write.
+// Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written
+// by several threads as long as no two write one cache line.
+
+#include "shoal/base/page_memory.h"
+#include "shoal/table/row_index.h"
+#include "shoal/table/schema.h"
+#include "shoal/table/structural_change.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
+inline constexpr std::uint32_t kDefaultCapacityRows = 1u << 22;
+
+enum class LinkColumn : std::uint8_t { kChainNext, kTreeParent, kTreeFirstChild, kTreeNext, kTreePrevious };
+
+struct TableOptions {
+    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< most rows that it can ever hold
+    bool chain = false;                                  ///< several rows per entity, linked from the row index
+    bool tree = false;                                   ///< rows link to parents, children and siblings
+};
+
+class Table {
+public:
+    /// Holds nothing until rows are added. `schema` and `pool` outlive the table.
+    SHOAL_API Table(const Schema& schema, PagePool& pool, const TableOptions& options = {});
+    SHOAL_API ~Table();
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+
+    const Schema& schema() const { return *schema_; }
+    std::uint32_t num_rows() const { return num_rows_; }
+    std::uint32_t capacity_rows() const { return options_.capacity_rows; }
+
+    // --- columns -------------------------------------------------------------------------------------------------
+
+    /// Lifetime of all columns: until rows are added (while the table is small), removed or moved.
+    std::span<const Entity> entities() const { return {entities_, num_rows_}; }
+    /// Shape: num_rows() elements of schema().columns()[column].element_bytes.
+    const std::byte* column(std::uint32_t column) const { return columns_[column].data; }
+    /// Marks the rows (all of them) of a column as written and returns its first element.
+    std::byte* write_column(std::uint32_t column) { return write_column(column, {0, num_rows_}); }
+    SHOAL_API std::byte* write_column(std::uint32_t column, RowRange rows);
+    /// Marks one row as written and returns its element.
+    std::byte* write_element(std::uint32_t column, std::uint32_t row) {
+        SHOAL_CHECK(column < schema_->columns().size() && row < num_rows_, "the column or the row does not exist");
+        mark_row(column, row);
+        return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
+    }
+    /// Marks rows as written that a pass wrote through columns handed out without a mark.
+    SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
+    /// Marks all columns of some rows as written.
+    SHOAL_API void stamp_rows(RowRange rows);
+    /// The columns for a pass that marks them itself when it has ended. See mark_written.
+    std::byte* unmarked_column(std::uint32_t column) { return columns_[column].data; }
+
+    /// Fetches a row's elements into the cache; kNilRow is ignored.
+    void prefetch(std::uint32_t row) const {
+        if (row >= num_rows_) return;
+        for (const PhysicalColumn& column : columns_) __builtin_prefetch(column.data + std::size_t(row) * column.element_bytes);
+    }
+
+    // --- structural calls ----------------------------------------------------------------------------------------
+
+    /// Makes room for `count` more rows. Errors: capacity or memory is short; nothing has changed.
+    SHOAL_API Status reserve(std::uint32_t count);
+    /// Appends rows owned by `owners` and returns the first. Elements hold arbitrary bytes (opaque ones are made by
+    /// default) until the caller fills them; the index is not told. Requires: reserved.
+    SHOAL_API std::uint32_t append(std::span<const Entity> owners);
+    /// Appends one row; as above, but requires room only if has_room() is false.
+    std::uint32_t append_one(Entity owner) {
+        SHOAL_CHECK(has_room(), "a row was appended that was not reserved");
+        const std::uint32_t row = num_rows_++;
+        entities_[row] = owner;
+        if (SHOAL_UNLIKELY(plain_ == false)) finish_append({row, row + 1});
+        row_stamps_[row / kRowsPerStampBlock] = stamp_;
+        return row;
+    }
+    bool has_room() const { return num_rows_ < ready_rows_; }
+    /// Appends rows whose owners the caller writes to the span that it gets, at once. Requires: reserved.
+    SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
+
+    /// With an identity index, where rows can be holes: gives a hole an owner, and makes a hole of a row (trailing
+    /// holes are removed). A hole's owner is null; its fields keep harmless values.
+    SHOAL_API void occupy(std::uint32_t row, Entity owner);
+    SHOAL_API void vacate(std::uint32_t row);
+
+    /// Removes a row; the last row moves into its place. Links to it end: children become roots, the chain closes.
+    SHOAL_API void remove(std::uint32_t row);
+    /// Swaps two rows, links and index included.
+    SHOAL_API void swap(std::uint32_t a, std::uint32_t b);
+    /// Removes all rows and keeps memory. The index is cleared.
+    SHOAL_API void clear();
+
+    // --- filling rows (all take rows that exist) -----------------------------------------------------------------
+
+    /// Gives every row of `rows` the component of one struct image. Requires: no opaque fields.
+    SHOAL_API void fill(RowRange rows, const std::byte* image);
+    /// Row rows.begin + i gets images[i]. Shape: `stride` bytes from image to image.
+    SHOAL_API void scatter(RowRange rows, const std::byte* images, std::size_t stride);
+    /// Writes the component of `row` to a struct image, opaque fields left out.
+    SHOAL_API void gather_image(std::uint32_t row, std::byte* image) const;
+    /// Copies whole columns into `rows`. Shape: one pointer per schema column, size of `rows` elements each.
+    SHOAL_API void copy_columns(RowRange rows, std::span<const std::byte* const> columns);
+
+    // --- index and links -----------------------------------------------------------------------------------------
+
+    /// The index that moves keep right; at most one, which outlives the table. nullptr detaches.
+    void attach_index(RowIndex* index) { index_ = index; }
+    RowIndex* index() const { return index_; }
+
+    /// Shape: num_rows() rows, kNilRow for none. Requires: the table has the group.
+    std::span<const std::uint32_t> links(LinkColumn link) const { return {links_[static_cast<int>(link)], num_rows_}; }
+    /// Makes the last appended row the head of its entity's chain, or its only member. Requires: chain and an index.
+    SHOAL_API void push_chain(std::uint32_t row);
+    /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: tree; parent is no descendant.
+    SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
+
+    // --- stamps and changes --------------------------------------------------------------------------------------
+
+    /// Writes from now on carry `stamp`. Requires: no less than before.
+    void set_stamp(std::uint64_t stamp) { stamp_ = stamp; }
+    std::uint64_t stamp() const { return stamp_; }
+    /// Returns the stamp of the last write to a block of 1,024 rows of a column, added and moved rows included.
+    SHOAL_API std::uint64_t written_stamp(std::uint32_t column, std::uint32_t block) const;
+
+    /// Keeps a list of structural changes while anyone watches. Counted.
+    SHOAL_API void watch_changes(bool watch);
+    std::span<const StructuralChange> changes() const { return changes_; }
+    void clear_changes() { changes_.clear(); }
+
+    // --- memory and health ---------------------------------------------------------------------------------------
+
+    /// To be called once a frame: gives pages back that were not needed for several calls.
+    SHOAL_API void settle_memory();
+    /// Gives back all that is not needed, at once.
+    SHOAL_API void shrink();
+    SHOAL_API MemoryUse memory_use() const;
+    /// Times that the rows were copied to a range of their own, or to a larger one after a reservation was cut down.
+    std::uint32_t num_promotions() const { return num_promotions_; }
+    bool in_slab() const { return slab_bytes_ != 0; }
+
+    /// Checks everything that the table promises: places, alignment, index, links, stamps. Cost: O(rows).
+    /// Errors: names what is broken and in which row.
+    SHOAL_API Status validate() const;
+
+private:
+    struct PhysicalColumn {
+        std::byte* data = nullptr;
+        std::uint32_t element_bytes = 0;
+        std::size_t large_bytes = 0;  // of its frame, asked to lie in 2 MiB pages
+        const OpaqueOperations* opaque = nullptr;
+    };
+    /// Columns with elements of one size: rows are copied group by group, without a test per column.
+    struct CopyGroup {
+        std::uint32_t element_bytes;
+        std::uint32_t begin;  // in copy_order_
+        std::uint32_t end;
+    };
+
+    void mark_row(std::uint32_t column, std::uint32_t row) {
+        stamps_[std::size_t(column) * num_stamp_blocks_ + row / kRowsPerStampBlock] = stamp_;
+    }
+    void add_column(std::uint32_t element_bytes, const OpaqueOperations* opaque);
+    void group_columns();
+    void refresh_plain();
+    void refresh_pointers();
+    std::size_t block_bytes(std::uint32_t rows) const;
+    std::size_t range_bytes(std::uint32_t rows) const;
+    void place_in_block(std::byte* block, std::uint32_t rows);
+    void place_in_range(std::byte* range, std::uint32_t rows);
+    Status move_to_block(std::uint32_t rows, std::size_t spare_bytes);
+    Status move_to_range(std::uint32_t rows);
+    void move_contents(const Array<PhysicalColumn>& from);
+    void make_ready(std::uint32_t rows);
+    void grow_stamps();
+    void release_storage();
+    void discard_beyond(std::uint32_t rows);
+    bool has_large_pages_beyond(std::uint32_t rows) const;
+    std::size_t committed_bytes(std::uint32_t rows) const;
+    bool is_wasteful() const;
+    void finish_append(RowRange rows);
+    void move_row(std::uint32_t from, std::uint32_t to);
+    void swap_columns(std::uint32_t a, std::uint32_t b);
+    bool is_displaced(Entity owner) const;
+    std::uint32_t find_before(std::uint32_t row) const;
+    void destroy_opaque(RowRange rows);
+    void leave_chain(std::uint32_t row);
+    void rename_in_chain(std::uint32_t row, std::uint32_t before, std::uint32_t as);
+    void swap_chains(std::uint32_t a, std::uint32_t b);
+    void swap_trees(std::uint32_t a, std::uint32_t b);
+    void leave_tree(std::uint32_t row);
+    void unlink_from_parent(std::uint32_t row);
+    void relabel_tree(std::uint32_t row, std::uint32_t from, std::uint32_t to);
+    Status validate_places() const;
+    Status validate_index() const;
+    Status validate_chains() const;
+    Status validate_trees() const;
+    std::uint32_t& link(LinkColumn column, std::uint32_t row) { return links_[static_cast<int>(column)][row]; }
+
+    const Schema* schema_;
+    PagePool* pool_;
+    TableOptions options_;
+    std::uint32_t num_rows_ = 0;
+    std::uint32_t ready_rows_ = 0;     // may be written without asking for memory
+    std::uint32_t capacity_ = 0;       // rows that the storage has room for
+    std::uint32_t touched_rows_ = 0;   // rows of the range whose pages are committed, at least
+    Entity* entities_ = nullptr;
+    std::uint32_t* links_[5] = {};
+    Array<PhysicalColumn> columns_ = Array<PhysicalColumn>("table");  // schema columns, entity, links
+    Array<std::uint32_t> copy_order_ = Array<std::uint32_t>("table");  // columns by element size
+    Array<CopyGroup> copy_groups_ = Array<CopyGroup>("table");
+    PageRange range_;
+    std::byte* block_ = nullptr;
+    std::size_t slab_bytes_ = 0;       // of block_; 0: the rows lie in range_
+    RowIndex* index_ = nullptr;
+    bool plain_ = true;                // no opaque columns, no links, nobody watches
+    std::uint32_t num_promotions_ = 0;
+    std::uint32_t num_wasteful_calls_ = 0;
+    std::uint64_t shape_ = 0;
+    std::uint64_t stamp_ = 1;
+    std::size_t num_stamp_blocks_ = 0;
+    Array<std::uint64_t> stamps_ = Array<std::uint64_t>("table");      // [column][block of rows]
+    Array<std::uint64_t> row_stamps_ = Array<std::uint64_t>("table");  // [block]: rows added or moved in
+    std::uint32_t num_watchers_ = 0;
+    Array<StructuralChange> changes_ = Array<StructuralChange>("table");
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,160 @@
+// The three kinds of row index against a naive map. // req: B10
+
+#include "shoal/table/row_index.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <unordered_map>
+#include <vector>
+
+namespace shoal {
+namespace {
+
+class RowIndexOfKind : public testing::TestWithParam<RowIndexKind> {};
+
+INSTANTIATE_TEST_SUITE_P(All, RowIndexOfKind,
+                         testing::Values(RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity));
+
+/// One entry per entity index: the entity and its row.
+struct Model {
+    std::unordered_map<std::uint32_t, std::pair<Entity, std::uint32_t>> entries;
+
+    std::uint32_t find(Entity entity) const {
+        const auto entry = entries.find(entity.index());
+        return entry != entries.end() && entry->second.first == entity ? entry->second.second : kNilRow;
+    }
+    std::uint32_t find_any_generation(Entity entity) const {
+        const auto entry = entries.find(entity.index());
+        return entry != entries.end() ? entry->second.second : kNilRow;
+    }
+    void erase(Entity entity) {
+        if (find(entity) != kNilRow) entries.erase(entity.index());
+    }
+};
+
+TEST_P(RowIndexOfKind, agrees_with_a_map_under_random_use) {
+    Random random(shoal_test::seed());
+    SCOPED_TRACE(shoal_test::seed_text());
+    RowIndex index(GetParam());
+    Model model;
+    std::uint32_t spread = 300;
+    const auto any_entity = [&] {
+        return make_entity(1 + random.below(spread), static_cast<Generation>(1 + random.below(4)));
+    };
+    for (std::int64_t i = shoal_test::scaled_operations(2'000'000); i > 0; --i) {
+        if (i % 20'000 == 0) spread = random.below(2) == 0 ? 50 + random.below(500) : 200'000;
+        if (i % 70'001 == 0) {
+            index.clear(random.below(2) == 0);
+            model.entries.clear();
+        }
+        const Entity entity = any_entity();
+        if (random.below(5) < 3) {
+            const std::uint32_t row = GetParam() == RowIndexKind::kIdentity ? entity.index() : random.below(1u << 22);
+            ASSERT_TRUE(index.reserve(1, entity.index()));
+            index.set(entity, row);
+            model.entries[entity.index()] = {entity, row};
+        } else {
+            index.erase(entity);
+            model.erase(entity);
+        }
+        const Entity asked = any_entity();
+        index.prefetch(asked);
+        ASSERT_EQ(index.find(asked), model.find(asked));
+        ASSERT_EQ(index.find_any_generation(asked), model.find_any_generation(asked));
+        ASSERT_EQ(index.find(entity), model.find(entity));
+    }
+    for (const auto& [number, entry] : model.entries) ASSERT_EQ(index.find(entry.first), entry.second);
+}
+
+TEST_P(RowIndexOfKind, an_empty_index_finds_nothing) {
+    RowIndex index(GetParam());
+    for (const Entity entity : {kNullEntity, make_entity(1, 1), make_entity(kIndexMask, 255), Entity{~EntityBits(0)}}) {
+        EXPECT_EQ(index.find(entity), kNilRow);
+        EXPECT_EQ(index.find_any_generation(entity), kNilRow);
+        index.erase(entity);
+    }
+    index.clear();
+    index.clear(true);
+    EXPECT_EQ(index.memory_use().committed_bytes, 0u);
+    EXPECT_EQ(index.memory_use().reserved_bytes, 0u);
+}
+
+TEST_P(RowIndexOfKind, stale_null_and_foreign_ids_find_nothing) {
+    RowIndex index(GetParam());
+    ASSERT_TRUE(index.reserve(10, 100));
+    index.set(make_entity(7, 3), 7);
+    EXPECT_EQ(index.find(make_entity(7, 3)), 7u);
+    EXPECT_EQ(index.find(make_entity(7, 2)), kNilRow) << "an older generation";
+    EXPECT_EQ(index.find(make_entity(7, 4)), kNilRow) << "a newer generation";
+    EXPECT_EQ(index.find(make_entity(7, 0)), kNilRow) << "a generation that no entity has";
+    EXPECT_EQ(index.find(kNullEntity), kNilRow);
+    EXPECT_EQ(index.find(make_entity(0, 3)), kNilRow);
+    EXPECT_EQ(index.find(make_entity(8, 3)), kNilRow);
+    EXPECT_EQ(index.find(make_entity(kIndexMask, 3)), kNilRow);
+#if !SHOAL_WIDE_IDS
+    EXPECT_EQ(index.find({make_entity(7, 3).id | 0x40000000u}), kNilRow) << "a spare bit is set";
+#endif
+}
+
+TEST_P(RowIndexOfKind, row_0_and_the_last_row_can_be_told_from_nothing) {
+    if (GetParam() == RowIndexKind::kIdentity) GTEST_SKIP() << "its rows are the indices";
+    RowIndex index(GetParam());
+    ASSERT_TRUE(index.reserve(2, kIndexMask));
+    index.set(make_entity(1, 1), 0);
+    index.set(make_entity(kIndexMask, 255), (1u << 22) - 1);
+    EXPECT_EQ(index.find(make_entity(1, 1)), 0u);
+    EXPECT_EQ(index.find_any_generation(make_entity(1, 9)), 0u);
+    EXPECT_EQ(index.find(make_entity(kIndexMask, 255)), (1u << 22) - 1);
+    index.erase(make_entity(1, 1));
+    EXPECT_EQ(index.find(make_entity(1, 1)), kNilRow);
+}
+
+TEST_P(RowIndexOfKind, erase_leaves_the_entry_of_a_newer_entity_on_the_same_index) {
+    RowIndex index(GetParam());
+    ASSERT_TRUE(index.reserve(2, 5));
+    index.set(make_entity(5, 1), 5);
+    index.set(make_entity(5, 2), 5);
+    index.erase(make_entity(5, 1));
+    EXPECT_EQ(index.find(make_entity(5, 2)), 5u);
+    index.erase(make_entity(5, 2));
+    EXPECT_EQ(index.find_any_generation(make_entity(5, 2)), kNilRow);
+}
+
+TEST_P(RowIndexOfKind, reserving_in_spans_is_enough_for_all_of_them) {
+    RowIndex index(GetParam());
+    ASSERT_TRUE(index.reserve(10'000, 20'000));
+    for (std::uint32_t i = 1; i <= 10'000; ++i) index.set(make_entity(2 * i, 1), 2 * i);
+    for (std::uint32_t i = 1; i <= 20'000; ++i) ASSERT_EQ(index.find(make_entity(i, 1)), i % 2 == 0 ? i : kNilRow);
+}
+
+TEST_P(RowIndexOfKind, clear_with_release_gives_memory_back) {
+    RowIndex index(GetParam());
+    ASSERT_TRUE(index.reserve(100'000, 100'000));
+    for (std::uint32_t i = 1; i <= 100'000; ++i) index.set(make_entity(i, 1), i);
+    const MemoryUse before = index.memory_use();
+    EXPECT_GT(before.used_bytes, 0u);
+    EXPECT_LE(before.used_bytes, before.committed_bytes);
+    EXPECT_LE(before.committed_bytes, before.reserved_bytes);
+    index.clear(true);
+    EXPECT_EQ(index.memory_use().committed_bytes, 0u);
+    EXPECT_EQ(index.find(make_entity(1, 1)), kNilRow);
+    ASSERT_TRUE(index.reserve(1, 1));
+    index.set(make_entity(1, 1), 1);
+    EXPECT_EQ(index.find(make_entity(1, 1)), 1u);
+    EXPECT_EQ(index.find(make_entity(2, 1)), kNilRow);
+}
+
+#if SHOAL_CHECKED
+TEST(RowIndexDeathTest, setting_without_reserving_is_a_bug) {
+    RowIndex paged(RowIndexKind::kPaged), hash(RowIndexKind::kHash), identity(RowIndexKind::kIdentity);
+    EXPECT_DEATH(paged.set(make_entity(1, 1), 0), "reserved no room");
+    EXPECT_DEATH(hash.set(make_entity(1, 1), 0), "reserved no room");
+    EXPECT_DEATH(identity.set(make_entity(1, 1), 1), "reserved no room");
+    ASSERT_TRUE(identity.reserve(1, 1));
+    EXPECT_DEATH(identity.set(make_entity(1, 1), 2), "the row is the entity's index");
+}
+#endif
+
+}  // namespace
+}  // namespace shoal
