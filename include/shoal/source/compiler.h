@@ -1,0 +1,80 @@
+#pragma once
+// Compiling: from a source to a blob.
+//
+//     ComponentRegistry registry;              // built-in component types, the program's own, those of schema files
+//     CompileOptions options;
+//     Diagnostics diagnostics;
+//     if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return
+//     print(diagnostics.format()); Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options,
+//     diagnostics); std::fputs(diagnostics.format().c_str(), stderr);   // errors and warnings, each with its place if
+//     (reef) write_file("garden.blob", reef->blob);
+//
+//     compose  ->  entities, parents first  ->  per component type, in spawn order: compile function per component
+//
+// The same source gives the same bytes, from run to run and in every folder: the blob names files relative to the
+// roots. Thread: one thread at a time per Diagnostics; the registry is only read.
+
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/registry.h"
+#include "shoal/source/composer.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// What a source may hold that no schema knows. Schema files set it.
+struct SourceRules {
+    bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
+    bool keep_unknown_fields = false;      ///< and unknown keys of entities and levels
+    std::vector<std::string> ignored_keys;
+
+    struct Declaration {
+        std::string component;
+        SourcePosition position;
+    };
+    std::vector<Declaration> declarations;  ///< where schema files declare component types
+};
+
+struct CompileOptions {
+    /// Roots, limits, files. Its ignored_keys and keep_unknown_keys are taken from `rules`.
+    ComposeOptions compose;
+    SourceRules rules;
+    BlobWriteOptions blob;
+    /// Warnings are errors.
+    bool strict = false;
+    /// Of the resource; empty: the path of the source in its root, without extension.
+    std::string name;
+};
+
+struct ComponentCount {
+    std::string name;
+    std::uint64_t count = 0;
+};
+
+/// A blob and what is in it.
+struct CompiledSource {
+    std::vector<std::byte> blob;  ///< empty after check_source
+    std::uint64_t num_entities = 0;
+    std::uint64_t num_roots = 0;
+    std::uint64_t num_components = 0;       ///< of all types; what was kept as text is not counted
+    std::uint64_t num_kept_components = 0;  ///< of unknown types
+    std::uint64_t num_kept_fields = 0;
+    std::uint64_t num_warnings = 0;
+    std::vector<ComponentCount> components;  ///< in the order of the blob
+    std::vector<SourceDependency> dependencies;
+    std::int64_t compose_ns = 0, compile_ns = 0, write_ns = 0;
+};
+
+/// Compiles the source at `path`.
+/// Errors: there is no blob; `diagnostics` has every error with its place, the status a summary.
+SHOAL_API Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
+                                                const CompileOptions& options, Diagnostics& diagnostics);
+/// The same for a text that `diagnostics` already knows.
+SHOAL_API Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry& registry,
+                                              const CompileOptions& options, Diagnostics& diagnostics);
+/// The same as compile_source, without making the blob.
+SHOAL_API Result<CompiledSource> check_source(const std::string& path, const ComponentRegistry& registry,
+                                              const CompileOptions& options, Diagnostics& diagnostics);
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,145 @@
+#pragma once
+// Composing: from a text and the prefabs that it names to one list of entities, parents before children.
+//
+//     Diagnostics diagnostics;
+//     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
+//
+//     garden.sjson            reef/coral.sjson          composed
+//     a: prefab reef/coral    transform { p }           a: transform { p, p' }   layers: coral's text, then garden's
+//        modified p'          child x                   a/x
+//     b: prefab reef/coral                              b: transform { p }       one layer, shared with every coral
+//                                                       b/x
+//
+// Nothing is copied: a component is a chain of layers, each a node of the text that says it, so every value keeps its
+// place. A prefab is read and merged once, however often it is used. docs/formats/source.md has the rules.
+// Errors go to Diagnostics, many at once; what could be understood is composed all the same, so that a compiler can
+// find more. Hostile texts are bounded: by depth, and by counts that are known before anything is expanded.
+// Lifetime: a Composition refers to the texts that the Diagnostics keeps.
+// Thread: one thread at a time per Diagnostics; a Composition does not change.
+
+#include "shoal/document/document.h"
+#include "shoal/document/read_options.h"
+#include "shoal/resource/blob_format.h"
+#include "shoal/source/source_files.h"
+#include "shoal/store/store.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+struct ComposeOptions {
+    /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
+    std::vector<std::string> roots;
+    /// Keys of levels, entities and components that mean nothing here, such as `editor`.
+    std::vector<std::string> ignored_keys;
+    /// Other unknown keys are kept as text; otherwise they are errors.
+    bool keep_unknown_keys = false;
+    /// Entities inside one another, counted over children and prefabs.
+    std::uint32_t max_depth = 256;
+    std::uint64_t max_entities = std::uint64_t(1) << 22;
+    std::uint64_t max_components = std::uint64_t(1) << 25;
+    /// nullptr: the disk.
+    SourceFiles* files = nullptr;
+    ReadOptions read;
+};
+
+/// A file that the result depends on. Kinds: read, must exist (found by a search), must not exist (tried before).
+struct SourceDependency {
+    DependencyKind kind;
+    std::string path;  ///< as it was opened
+    std::string name;  ///< the same everywhere: `$n/` for root n when there are several, then the path inside it
+};
+
+/// What one text says of a component.
+struct ComponentLayer {
+    const ComponentLayer* below = nullptr;  ///< what it modifies; nullptr: it declares the component
+    Node value;                             ///< all that stands there
+    Node fields;  ///< the mapping of fields: `value`, or its `data`; something else for a component given as a value
+    std::uint32_t shared_index = kNotShared;  ///< counts the layers of prefabs, which many entities may share
+    std::uint16_t height = 1;                 ///< layers, this one included
+    std::uint8_t consumed_keys = 0;           ///< keys of `value` that are no fields, by WrapperKey
+    bool has_other_keys = false;              ///< beside `data`
+
+    static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
+    bool wrapped() const { return consumed_keys & 1; }
+};
+
+/// Keys that can stand beside a component's fields, as bits of ComponentLayer::consumed_keys.
+enum class WrapperKey : std::uint8_t { kData, kGuid, kType, kPlainType, kPlainGuid, kId };
+inline constexpr std::string_view kWrapperKeys[] = {"data", "_guid", "_type", "type", "guid", "id"};
+
+struct MergedComponent {
+    std::string_view key;     ///< GUID or name
+    std::uint32_t type = 0;   ///< index into Composition::types()
+    SourcePosition position;  ///< of its declaration
+    const ComponentLayer* top = nullptr;
+};
+
+/// An entity with its prefab merged in. Entities with one prefab share what they do not change.
+struct MergedEntity {
+    std::string_view key;  ///< GUID or name, without `#`
+    std::uint64_t key_hash = 0;
+    std::string_view name;  ///< empty: none
+    SourcePosition position;
+    std::span<const MergedComponent> components;
+    std::span<const MergedEntity* const> children;
+    std::span<const Node> other_keys;  ///< unknown, to be kept
+    std::uint64_t num_entities = 1;    ///< of the subtree
+    std::uint64_t num_components = 0;  ///< of the subtree
+    std::uint32_t height = 1;
+};
+
+struct ComposedEntity {
+    const MergedEntity* entity = nullptr;
+    std::uint32_t parent = kNoBlobEntity;
+    std::uint32_t end = 0;   ///< one past the last entity of its subtree
+    std::uint64_t guid = 0;  ///< XXH3-64 of the keys from the root to it, parted by `/`
+};
+
+class Composition {
+public:
+    SHOAL_API Composition(Composition&& other) noexcept;
+    SHOAL_API ~Composition();
+
+    bool is_level() const { return is_level_; }
+    /// Parents before children, otherwise as in the text.
+    std::span<const ComposedEntity> entities() const { return entities_; }
+    /// The names of component types that occur, in the order of occurrence.
+    std::span<const std::string_view> types() const { return types_; }
+    std::uint32_t num_shared_layers() const { return num_shared_layers_; }
+    /// Unknown keys of the level, to be kept.
+    std::span<const Node> other_keys() const { return other_keys_; }
+    std::span<const SourceDependency> dependencies() const { return dependencies_; }
+    /// What a file of Diagnostics is called in dependencies; empty for files that are not of this composition.
+    SHOAL_API std::string_view source_name(std::uint32_t file) const;
+
+private:
+    friend class Composer;
+    struct Memory;
+    Composition();
+
+    Memory* memory_;
+    bool is_level_ = false;
+    std::uint32_t num_shared_layers_ = 0;
+    std::vector<ComposedEntity> entities_;
+    std::vector<std::string_view> types_;
+    std::vector<Node> other_keys_;
+    std::vector<SourceDependency> dependencies_;
+    std::vector<std::pair<std::uint32_t, std::string>> source_names_;
+};
+
+/// Composes the source at `path`. Returns nothing when it cannot be read at all. Errors: see `diagnostics`.
+SHOAL_API std::optional<Composition> compose(const std::string& path, const ComposeOptions& options,
+                                             Diagnostics& diagnostics);
+/// The same for a text that `diagnostics` already knows. Without roots it cannot use prefabs.
+SHOAL_API std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions& options,
+                                                  Diagnostics& diagnostics);
+
+/// Returns the fields of a component with all its layers merged: mappings key by key, everything else replaced. The
+/// root is null for a component that only has defaults. Lifetime: that of the composition.
+SHOAL_API Document merge_layers(const ComponentLayer& top);
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,68 @@
+#pragma once
+// Where source texts come from, and what a composition depends on.
+//
+//     a name in a text            candidates, in this order                       what is noted
+//     "reef/coral"                root 1: reef/coral.sjson .json .unit .level     must not exist (tried, absent)
+//                                 root 2: reef/coral.sjson                        was read (found)
+//
+// A name whose last part has a dot is tried as it is first. Names are relative to the roots, parted by `/`; a name
+// that is absolute or has an empty part, `.` or `..` is an error, so that no text reaches out of the roots.
+// Thread: one thread at a time per object.
+
+#include "shoal/base/memory.h"
+#include "shoal/base/status.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Reads texts by path.
+class SourceFiles {
+public:
+    virtual ~SourceFiles() = default;
+
+    virtual bool exists(const std::string& path) const = 0;
+    /// Errors: missing, unreadable, a folder; the message names the path and the reason.
+    virtual Result<std::string> read(const std::string& path) = 0;
+    /// Returns the one spelling of `path` by which two paths to one file are known to be equal.
+    virtual std::string canonical(const std::string& path) const = 0;
+};
+
+/// Files as the operating system has them.
+class DiskFiles final : public SourceFiles {
+public:
+    SHOAL_API bool exists(const std::string& path) const override;
+    SHOAL_API Result<std::string> read(const std::string& path) override;
+    SHOAL_API std::string canonical(const std::string& path) const override;
+};
+
+/// Texts in memory, for tools that make sources, and for tests.
+class MemoryFiles final : public SourceFiles {
+public:
+    /// Adds a text, or replaces it.
+    SHOAL_API void add(std::string path, std::string text);
+
+    SHOAL_API bool exists(const std::string& path) const override;
+    SHOAL_API Result<std::string> read(const std::string& path) override;
+    std::string canonical(const std::string& path) const override { return path; }
+
+    /// How often a text was read.
+    std::size_t num_reads() const { return num_reads_; }
+
+private:
+    const std::string* find(const std::string& path) const;
+
+    std::vector<std::pair<std::string, std::string>> texts_;  // by path
+    std::size_t num_reads_ = 0;
+};
+
+/// Extensions tried for a name that has none, in order.
+inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".unit", ".level"};
+
+/// Returns what is wrong with a resource name ("" when nothing is): empty, absolute, leaving the roots.
+SHOAL_API std::string_view resource_name_problem(std::string_view name);
+
+}  // namespace shoal::inline SHOAL_ABI

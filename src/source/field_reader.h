@@ -1,0 +1,43 @@
+#pragma once
+// From a node to the bytes of one field, with every check that the field's declaration asks for.
+
+#include "shoal/document/document.h"
+#include "shoal/table/schema.h"
+
+#include <string>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+class BlobWriter;
+
+/// What reading a field needs besides the field.
+struct FieldReader {
+    Diagnostics& diagnostics;
+    std::string_view component;  ///< for messages
+    BlobWriter* blob = nullptr;  ///< keeps texts and arrays; nullptr: a schema's default, which can have neither
+
+    /// Writes the value of `node` at `value`, which holds the value so far: `{ z = 3 }` leaves x and y of a vector.
+    /// References are only checked for their kind; they are set once all entities are known.
+    /// Shape: field.size bytes. Errors: false, reported, and `value` may be half written.
+    bool read(const Field& field, Node node, std::byte* value);
+
+private:
+    bool fail(const Field& field, Node node, std::string_view problem, std::string hint = {});
+    bool wants(const Field& field, Node node, std::string_view wanted);
+    bool read_one(const Field& field, Node node, std::byte* value);
+    bool read_array(const Field& field, Node node, std::byte* value);
+    bool read_integer(const Field& field, Node node, std::byte* value);
+    bool read_float(const Field& field, Node node, std::byte* value);
+    bool read_double(const Field& field, Node node, std::byte* value);
+    bool read_lanes(const Field& field, Node node, std::byte* value);
+    bool read_named_lanes(const Field& field, Node node, std::byte* value);
+    bool read_matrix(const Field& field, Node node, std::byte* value);
+    bool read_enum(const Field& field, Node node, std::byte* value);
+    bool read_text_id(const Field& field, Node node, std::byte* value);
+    bool read_fixed_string(const Field& field, Node node, std::byte* value);
+    bool read_blob_array(const Field& field, Node node, std::byte* value);
+    bool check_range(const Field& field, Node node, double number);
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,100 @@
+#pragma once
+// Finds which of a few names a key is. Texts that programs write have the same keys in the same order again and
+// again, so the name that followed last time is tried first; one comparison usually does.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Equality of short texts, without a call.
+inline bool same_text(std::string_view a, std::string_view b) {
+    const std::size_t size = a.size();
+    if (size != b.size()) return false;
+    if (size > 16 || size < 4) return a == b;
+    const auto same = [&]<class Word>(Word) {
+        Word first[2], last[2];
+        std::memcpy(&first[0], a.data(), sizeof(Word));
+        std::memcpy(&first[1], b.data(), sizeof(Word));
+        std::memcpy(&last[0], a.data() + size - sizeof(Word), sizeof(Word));
+        std::memcpy(&last[1], b.data() + size - sizeof(Word), sizeof(Word));
+        return ((first[0] ^ first[1]) | (last[0] ^ last[1])) == 0;
+    };
+    return size >= 8 ? same(std::uint64_t()) : same(std::uint32_t());
+}
+
+class KeyPredictor {
+public:
+    KeyPredictor() = default;
+    explicit KeyPredictor(std::span<const std::string_view> names)
+        : names_(names.begin(), names.end()), after_(names.size() + 1, 0) {}
+
+    /// Returns the index of `key`, or -1. `previous` is what the call before returned, -1 at the start.
+    int find(std::string_view key, int previous) {
+        if (names_.empty()) return -1;
+        std::uint16_t& guess = after_[static_cast<std::size_t>(previous + 1)];
+        if (same_text(names_[guess], key)) return guess;
+        for (std::size_t i = 0; i < names_.size(); ++i) {
+            if (names_[i] != key) continue;
+            guess = static_cast<std::uint16_t>(i);
+            return static_cast<int>(i);
+        }
+        return -1;
+    }
+
+    std::span<const std::string_view> names() const { return names_; }
+
+private:
+    std::vector<std::string_view> names_;
+    std::vector<std::uint16_t> after_;  // name + 1 -> the name that followed it last
+};
+
+/// Indices by 64-bit hash: open addressing. Equal hashes are told apart by the caller.
+class HashIndex {
+public:
+    static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+    explicit HashIndex(std::size_t expected = 0) {
+        std::size_t size = 16;
+        while (size < expected * 2) size *= 2;
+        slots_.assign(size, kNone);
+    }
+
+    /// Returns the first index with `hash` that `matches`, or kNone. Cost: O(1).
+    template <class Hash, class Matches>
+    std::uint32_t find(std::uint64_t hash, Hash&& hash_of, Matches&& matches) const {
+        for (std::size_t at = hash & (slots_.size() - 1); slots_[at] != kNone; at = (at + 1) & (slots_.size() - 1))
+            if (hash_of(slots_[at]) == hash && matches(slots_[at])) return slots_[at];
+        return kNone;
+    }
+    template <class Hash>
+    void add(std::uint64_t hash, std::uint32_t index, Hash&& hash_of) {
+        if ((size_ + 1) * 2 > slots_.size()) grow(hash_of);
+        insert(hash, index);
+        ++size_;
+    }
+
+private:
+    void insert(std::uint64_t hash, std::uint32_t index) {
+        std::size_t at = hash & (slots_.size() - 1);
+        while (slots_[at] != kNone) at = (at + 1) & (slots_.size() - 1);
+        slots_[at] = index;
+    }
+    template <class Hash>
+    void grow(Hash&& hash_of) {
+        std::vector<std::uint32_t> old(slots_.size() * 2, kNone);
+        old.swap(slots_);
+        for (const std::uint32_t index : old)
+            if (index != kNone) insert(hash_of(index), index);
+    }
+
+    std::vector<std::uint32_t> slots_;  // a power of two
+    std::size_t size_ = 0;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,19 @@
+#pragma once
+// What several texts say of one component, made one.
+
+#include "shoal/document/document_builder.h"
+#include "shoal/source/composer.h"
+
+#include <span>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Returns whether `key` of an inline layer says something of the component and is no field.
+bool is_consumed(const ComponentLayer& layer, std::string_view key);
+
+/// Adds the nodes that several texts give for one field, lowest first, as one value: mappings merge key by key,
+/// anything else replaces what lies below. Requires: values is not empty.
+void merge_values(DocumentBuilder& builder, std::span<const Node> values);
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,401 @@
+#include "shoal/source/schema_file.h"
+
+#include "shoal/base/text.h"
+#include "shoal/document/json.h"
+#include "shoal/document/sjson.h"
+#include "source/field_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+/// Reads one schema file; nothing is registered until all of it is right.
+class SchemaReader {
+public:
+    SchemaReader(ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics)
+        : registry_(registry), rules_(rules), added_(rules), diagnostics_(diagnostics) {}
+
+    bool read(Node root);
+
+private:
+    struct Read {
+        Schema schema;
+        SourcePosition position;
+        std::optional<std::int32_t> spawn_order;
+    };
+
+    bool is_mapping(Node node, std::string_view what);
+    void unknown_key(Node child, std::string_view owner, std::span<const std::string_view> known);
+    bool text(Node node, std::string_view what, std::string_view& out);
+    bool boolean(Node node, bool& out);
+    bool integer(Node node, std::int64_t least, std::int64_t greatest, std::int64_t& out);
+    void read_rule(Node node, bool& keep);
+    void read_ignored_keys(Node node);
+    void read_component(Node node);
+    bool read_type(Node node, FieldDefinition& field);
+    void read_fields(Node node, ComponentDefinition& definition, std::vector<Node>& defaults);
+    void read_field(Node node, FieldDefinition& field, Node& default_value);
+    void read_values(Node node, FieldDefinition& field);
+    void read_range(Node node, FieldDefinition& field);
+    void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node,
+                std::optional<std::int32_t> spawn_order);
+    void check_known(const Schema& schema, Node node);
+    void add_all();
+
+    ComponentRegistry& registry_;
+    SourceRules& rules_;
+    SourceRules added_;
+    Diagnostics& diagnostics_;
+    std::vector<Read> read_;
+};
+
+bool SchemaReader::is_mapping(Node node, std::string_view what) {
+    if (node.is_mapping()) return true;
+    diagnostics_.error(node.position(), concat(what, " is ", kind_name(node.kind())), "write a mapping: { ... }");
+    return false;
+}
+
+void SchemaReader::unknown_key(Node child, std::string_view owner, std::span<const std::string_view> known) {
+    const int close = closest_text(child.key(), known.data(), known.size());
+    std::string list;
+    for (const std::string_view key : known) append_text(list, concat(list.empty() ? "" : ", ", key));
+    diagnostics_.error(
+        child.key_position(), concat(owner, " has no key ", quoted(child.key())),
+        close >= 0 ? concat("did you mean `", known[static_cast<std::size_t>(close)], "`?") : concat("it has ", list));
+}
+
+bool SchemaReader::text(Node node, std::string_view what, std::string_view& out) {
+    if (node.is_string()) return out = node.as_string(), true;
+    diagnostics_.error(node.position(), concat("this is ", kind_name(node.kind())), concat("write ", what));
+    return false;
+}
+
+bool SchemaReader::boolean(Node node, bool& out) {
+    if (node.is_bool()) return out = node.as_bool(), true;
+    diagnostics_.error(node.position(), concat("`", node.key(), "` is ", kind_name(node.kind())),
+                       "write true or false");
+    return false;
+}
+
+bool SchemaReader::integer(Node node, std::int64_t least, std::int64_t greatest, std::int64_t& out) {
+    const std::optional<std::int64_t> value = node.as_int64();
+    if (value && *value >= least && *value <= greatest) return out = *value, true;
+    diagnostics_.error(node.position(), concat("`", node.key(), "` cannot be this"),
+                       concat("write a whole number from ", least, " to ", greatest));
+    return false;
+}
+
+void SchemaReader::read_rule(Node node, bool& keep) {
+    if (node.is_string() && node.as_string() == "keep")
+        keep = true;
+    else if (!node.is_string() || node.as_string() != "error")
+        diagnostics_.error(node.position(), concat("`", node.key(), "` cannot be this"), "write keep or error");
+}
+
+void SchemaReader::read_ignored_keys(Node node) {
+    if (!node.is_list()) {
+        diagnostics_.error(node.position(), concat("`ignored_keys` is ", kind_name(node.kind())),
+                           "write a list: [editor]");
+        return;
+    }
+    for (const Node key : node) {
+        std::string_view name;
+        if (!text(key, "the name of a key", name)) continue;
+        if (std::find(added_.ignored_keys.begin(), added_.ignored_keys.end(), name) == added_.ignored_keys.end())
+            added_.ignored_keys.emplace_back(name);
+    }
+}
+
+/// Reads `vec3`, or the `type` of a mapping.
+bool SchemaReader::read_type(Node node, FieldDefinition& field) {
+    std::string_view name;
+    if (!text(node, "the name of a field type, such as vec3", name)) return false;
+    field.type = field_type_from_name(name);
+    if (field.type != FieldType(0)) return true;
+    std::string_view known[kNumFieldTypes];
+    std::size_t count = 0;
+    for (int i = 1; i < static_cast<int>(FieldType::kOpaque); ++i)
+        known[count++] = field_type_name(static_cast<FieldType>(i));
+    const int close = closest_text(name, known, count);
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) append_text(list, concat(i == 0 ? "" : ", ", known[i]));
+    diagnostics_.error(node.position(), concat("there is no field type ", quoted(name)),
+                       close >= 0 ? concat("did you mean ", known[close], "?") : concat("choose one of ", list));
+    return false;
+}
+
+void SchemaReader::read_values(Node node, FieldDefinition& field) {
+    std::int64_t next = 0;
+    if (!node.is_list() && !node.is_mapping()) {
+        diagnostics_.error(node.position(), concat("`values` is ", kind_name(node.kind())),
+                           "write a list of names, or names with numbers");
+        return;
+    }
+    if (field.value_bytes == 0) field.value_bytes = 4;
+    for (const Node child : node) {
+        std::string_view name = child.key();
+        if (node.is_mapping()) {
+            if (!integer(child, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+                         next))
+                return;
+        } else if (!text(child, "the name of a value", name)) {
+            return;
+        }
+        field.enumerators.push_back({std::string(name), next});
+        if (node.is_list()) ++next;
+    }
+}
+
+void SchemaReader::read_range(Node node, FieldDefinition& field) {
+    if (node.is_list() && node.size() == 2 && node[0].is_number() && node[1].is_number()) {
+        field.has_range = true;
+        field.minimum = node[0].as_double();
+        field.maximum = node[1].as_double();
+        return;
+    }
+    diagnostics_.error(node.position(), "`range` is not two numbers", "write [least greatest]");
+}
+
+void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_value) {
+    static constexpr std::string_view kKeys[] = {"type",  "default", "unit",     "range", "values",
+                                                 "bytes", "array",   "capacity", "of",    "split"};
+    field.name = node.key();
+    if (node.is_string()) {
+        read_type(node, field);
+        return;
+    }
+    if (!is_mapping(node, concat("field ", quoted(node.key())))) return;
+    const Node type = node.find("type");
+    if (!type) {
+        diagnostics_.error(node.key_position(), concat("field ", quoted(node.key()), " has no type"),
+                           "write { type = float } or the type alone");
+        return;
+    }
+    if (!read_type(type, field)) return;
+    std::int64_t number = 0;
+    std::string_view word;
+    if (const Node bytes = node.find("bytes"); bytes && integer(bytes, 1, 8, number))
+        field.value_bytes = static_cast<std::uint32_t>(number);
+    for (const Node child : node) {
+        const std::string_view key = child.key();
+        if (key == "default")
+            default_value = child;
+        else if (key == "unit") {
+            if (text(child, "a unit, such as m", word)) field.unit = word;
+        } else if (key == "range")
+            read_range(child, field);
+        else if (key == "values")
+            read_values(child, field);
+        else if (key == "array") {
+            if (integer(child, 1, 65536, number)) field.array_length = static_cast<std::uint32_t>(number);
+        } else if (key == "capacity") {
+            if (integer(child, 2, 4096, number)) field.value_bytes = static_cast<std::uint32_t>(number);
+        } else if (key == "split")
+            boolean(child, field.split);
+        else if (key == "of") {
+            FieldDefinition element;
+            if (read_type(child, element)) field.element_type = element.type;
+        } else if (key != "type" && key != "bytes")
+            unknown_key(child, concat("field ", quoted(node.key())), kKeys);
+    }
+}
+
+void SchemaReader::read_fields(Node node, ComponentDefinition& definition, std::vector<Node>& defaults) {
+    if (!is_mapping(node, "`fields`")) return;
+    if (node.size() > kMaxFields) {
+        diagnostics_.error(node.key_position(),
+                           concat("component ", quoted(definition.name), " has ", node.size(), " fields"),
+                           concat("a component has at most ", kMaxFields));
+        return;
+    }
+    for (const Node child : node) {
+        definition.fields.emplace_back();
+        defaults.emplace_back();
+        read_field(child, definition.fields.back(), defaults.back());
+    }
+}
+
+void SchemaReader::read_component(Node node) {
+    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many", "toggled", "whole", "fields"};
+    const std::size_t errors = diagnostics_.num_errors();
+    ComponentDefinition definition;
+    definition.name = node.key();
+    std::vector<Node> defaults;
+    std::optional<std::int32_t> spawn_order;
+    if (!node.is_null() && !is_mapping(node, concat("component ", quoted(node.key())))) return;
+    std::int64_t number = 0;
+    for (const Node child : node) {
+        const std::string_view key = child.key();
+        if (key == "version") {
+            if (integer(child, 1, 0xFFFFFFFF, number)) definition.version = static_cast<std::uint32_t>(number);
+        } else if (key == "spawn_order") {
+            if (integer(child, -1000000, 1000000, number)) spawn_order = static_cast<std::int32_t>(number);
+        } else if (key == "many")
+            boolean(child, definition.many);
+        else if (key == "toggled")
+            boolean(child, definition.toggled);
+        else if (key == "whole")
+            boolean(child, definition.whole);
+        else if (key == "fields")
+            read_fields(child, definition, defaults);
+        else
+            unknown_key(child, concat("component ", quoted(node.key())), kKeys);
+    }
+    if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, spawn_order);
+}
+
+/// Makes the schema; then, knowing sizes, reads the defaults and makes it again with them.
+void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> defaults, Node node,
+                          std::optional<std::int32_t> spawn_order) {
+    const std::size_t errors = diagnostics_.num_errors();
+    for (FieldDefinition& field : definition.fields)
+        if (field.type == FieldType::kQuaternion || field.type == FieldType::kMatrix3x4) {
+            const Quaternion no_rotation;
+            const Matrix3x4 identity;
+            const void* value =
+                field.type == FieldType::kQuaternion ? static_cast<const void*>(&no_rotation) : &identity;
+            const std::size_t bytes = field_type_bytes(field.type), count = std::max(1u, field.array_length);
+            field.default_value.resize(bytes * count);
+            for (std::size_t i = 0; i < count; ++i) std::memcpy(field.default_value.data() + i * bytes, value, bytes);
+        }
+    for (FieldDefinition& field : definition.fields)
+        if (field.type == FieldType::kEnum && !field.enumerators.empty() && field.value_bytes <= 8) {
+            const std::size_t count = std::max(1u, field.array_length);
+            field.default_value.resize(field.value_bytes * count);
+            for (std::size_t i = 0; i < count; ++i)
+                std::memcpy(field.default_value.data() + i * field.value_bytes, &field.enumerators[0].value,
+                            field.value_bytes);
+        }
+    ComponentDefinition plain = definition;
+    for (FieldDefinition& field : plain.fields) field.has_range = field.has_range && field.default_value.empty();
+    for (std::size_t i = 0; i < defaults.size(); ++i)
+        if (defaults[i]) plain.fields[i].has_range = false;
+    const Result<Schema> sized = Schema::make(std::move(plain));
+    if (!sized) {
+        diagnostics_.error(node.key_position(), std::string(sized.message()));
+        return;
+    }
+    FieldReader reader{diagnostics_, definition.name};
+    for (std::size_t i = 0; i < defaults.size(); ++i) {
+        if (!defaults[i]) continue;
+        Field field = sized->fields()[i];
+        field.has_range = definition.fields[i].has_range;
+        std::vector<std::byte> value(sized->default_image().begin() + field.struct_offset,
+                                     sized->default_image().begin() + field.struct_offset + field.size);
+        if (field.type == FieldType::kEntity)
+            diagnostics_.error(defaults[i].position(),
+                               concat("field ", quoted(field.name), ": an entity has no default but none"),
+                               "remove it");
+        else if (reader.read(field, defaults[i], value.data()))
+            definition.fields[i].default_value = std::move(value);
+    }
+    if (diagnostics_.num_errors() != errors) return;
+    Result<Schema> schema = Schema::make(std::move(definition));
+    if (!schema) {
+        diagnostics_.error(node.key_position(), std::string(schema.message()));
+        return;
+    }
+    check_known(*schema, node);
+    read_.push_back({std::move(schema).value(), node.key_position(), spawn_order});
+}
+
+bool same_field(const Field& a, const Field& b) {
+    return a.name == b.name && a.type == b.type && a.element_type == b.element_type &&
+           a.array_length == b.array_length && a.value_bytes == b.value_bytes && a.split == b.split &&
+           a.unit == b.unit && a.has_range == b.has_range &&
+           (!a.has_range || (a.minimum == b.minimum && a.maximum == b.maximum)) && a.enumerators == b.enumerators;
+}
+
+/// Returns what differs between two declarations of one component; empty when nothing does.
+std::string difference(const Schema& a, const Schema& b) {
+    if (a.version() != b.version()) return concat("version ", a.version(), " and ", b.version());
+    if (a.whole() != b.whole() || a.toggled() != b.toggled() || a.many() != b.many())
+        return "`whole`, `toggled` or `many`";
+    if (a.fields().size() != b.fields().size()) return concat(a.fields().size(), " and ", b.fields().size(), " fields");
+    for (std::size_t i = 0; i < a.fields().size(); ++i) {
+        const Field &field = a.fields()[i], &other = b.fields()[i];
+        if (!same_field(field, other)) return concat("field ", quoted(field.name));
+        if (std::memcmp(a.default_image().data() + field.struct_offset, b.default_image().data() + other.struct_offset,
+                        field.size) != 0)
+            return concat("the default of field ", quoted(field.name));
+    }
+    return {};
+}
+
+void SchemaReader::check_known(const Schema& schema, Node node) {
+    const RegisteredComponent* known = registry_.find(schema.name());
+    if (known == nullptr || known->schema == nullptr) return;
+    const std::string what = difference(schema, *known->schema);
+    if (what.empty()) return;
+    Diagnostic& error = diagnostics_.error(
+        node.key_position(),
+        concat("component ", quoted(schema.name()), " is declared already, and not like this: ", what, " differs"),
+        concat("it is known as ", known->schema->to_text(), "; make both the same, or rename one"));
+    for (const SourceRules::Declaration& declaration : rules_.declarations)
+        if (declaration.component == schema.name()) error.note(declaration.position, "it is declared here");
+}
+
+void SchemaReader::add_all() {
+    for (Read& component : read_) {
+        const std::string& name = component.schema.name();
+        const RegisteredComponent* known = registry_.find(name);
+        if (known == nullptr || known->schema == nullptr)
+            if (Status status = registry_.add(component.schema); !status)
+                diagnostics_.error(component.position, std::string(status.message()));
+        known = registry_.find(name);
+        if (component.spawn_order && known != nullptr && known->compile == nullptr)
+            if (Status status = registry_.set_compile_function(name, nullptr, nullptr, *component.spawn_order); !status)
+                diagnostics_.error(component.position, std::string(status.message()));
+        added_.declarations.push_back({name, component.position});
+    }
+    rules_ = std::move(added_);
+}
+
+bool SchemaReader::read(Node root) {
+    static constexpr std::string_view kKeys[] = {"components", "unknown_components", "unknown_fields", "ignored_keys"};
+    const std::size_t errors = diagnostics_.num_errors();
+    if (!is_mapping(root, "a schema file")) return false;
+    for (const Node child : root) {
+        const std::string_view key = child.key();
+        if (key == "unknown_components")
+            read_rule(child, added_.keep_unknown_components);
+        else if (key == "unknown_fields")
+            read_rule(child, added_.keep_unknown_fields);
+        else if (key == "ignored_keys")
+            read_ignored_keys(child);
+        else if (key != "components")
+            unknown_key(child, "a schema file", kKeys);
+        else if (is_mapping(child, "`components`"))
+            for (const Node component : child) read_component(component);
+    }
+    if (diagnostics_.num_errors() == errors) add_all();
+    return diagnostics_.num_errors() == errors;
+}
+
+}  // namespace
+
+bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics) {
+    const std::string_view name = diagnostics.name(file);
+    const bool is_json = name.size() > 5 && name.substr(name.size() - 5) == ".json";
+    ReadOptions options;
+    options.bare_texts = true;
+    const std::optional<Document> document =
+        is_json ? read_json(file, diagnostics) : read_sjson(file, diagnostics, options);
+    return document && SchemaReader(registry, rules, diagnostics).read(document->root());
+}
+
+bool read_schema_file(const std::string& path, ComponentRegistry& registry, SourceRules& rules,
+                      Diagnostics& diagnostics, SourceFiles* files) {
+    DiskFiles disk;
+    Result<std::string> text = (files == nullptr ? disk : *files).read(path);
+    if (!text) {
+        diagnostics.error({}, std::string(text.message()), "give the path of a schema file");
+        return false;
+    }
+    return read_schema_text(diagnostics.add_file(path, std::move(text).value()), registry, rules, diagnostics);
+}
+
+}  // namespace shoal::inline SHOAL_ABI

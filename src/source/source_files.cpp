@@ -1,0 +1,61 @@
+#include "shoal/source/source_files.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace shoal::inline SHOAL_ABI {
+
+bool DiskFiles::exists(const std::string& path) const { return is_file(path) || is_directory(path); }
+
+Result<std::string> DiskFiles::read(const std::string& path) { return read_file(path); }
+
+std::string DiskFiles::canonical(const std::string& path) const {
+    std::error_code failed;
+    const std::filesystem::path result = std::filesystem::weakly_canonical(path, failed);
+    return failed ? path : result.string();
+}
+
+void MemoryFiles::add(std::string path, std::string text) {
+    const auto at = std::lower_bound(texts_.begin(), texts_.end(), path,
+                                     [](const auto& entry, const std::string& key) { return entry.first < key; });
+    if (at != texts_.end() && at->first == path)
+        at->second = std::move(text);
+    else
+        texts_.insert(at, {std::move(path), std::move(text)});
+}
+
+const std::string* MemoryFiles::find(const std::string& path) const {
+    const auto at = std::lower_bound(texts_.begin(), texts_.end(), path,
+                                     [](const auto& entry, const std::string& key) { return entry.first < key; });
+    return at != texts_.end() && at->first == path ? &at->second : nullptr;
+}
+
+bool MemoryFiles::exists(const std::string& path) const { return find(path) != nullptr; }
+
+Result<std::string> MemoryFiles::read(const std::string& path) {
+    const std::string* text = find(path);
+    if (text == nullptr) return Status::error(concat("cannot read ", path, ": there is no such text in memory"));
+    ++num_reads_;
+    return *text;
+}
+
+std::string_view resource_name_problem(std::string_view name) {
+    if (name.empty()) return "it is empty";
+    if (name.front() == '/') return "it is absolute";
+    if (name.find('\0') != std::string_view::npos) return "it holds a zero byte";
+    if (name.find('\\') != std::string_view::npos) return "it holds a backslash";
+    for (std::size_t start = 0; start <= name.size();) {
+        const std::size_t end = std::min(name.find('/', start), name.size());
+        const std::string_view part = name.substr(start, end - start);
+        if (part.empty()) return "it has an empty part";
+        if (part == "." || part == "..") return "it leaves the roots";
+        start = end + 1;
+    }
+    return {};
+}
+
+}  // namespace shoal::inline SHOAL_ABI

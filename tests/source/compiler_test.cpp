@@ -1,0 +1,389 @@
+#include "source_fixture.h"
+
+#include "shoal/base/file.h"
+#include "shoal/resource/blob.h"
+
+#include <cstring>
+#include <filesystem>
+
+namespace shoal_test {
+namespace {
+
+class Compiler : public SourceTest {
+protected:
+    void SetUp() override {
+        schema(R"(components = {
+            transform = { fields = { position = vec3  rotation = quaternion  scale = { type = vec3 default = [1 1
+                1] } } }
+            glow = { spawn_order = 2 fields = { power = { type = float range = [0 10] default = 1 }  hue = int8
+                     mode = { type = enum values = [soft hard] }  mesh = resource_id  tag = string_id
+                     label = { type = fixed_string capacity = 6 }  lit = bool  knots = { type = float array = 3 } } }
+            link = { spawn_order = -1 fields = { to = entity  both = { type = entity array = 2 } } }
+            sound = { many = true fields = { volume = float } }
+            path = { fields = { points = { type = blob_array of = vec3 }  frame = matrix } }
+        })");
+    }
+
+    Blob blob(const std::string& path) {
+        const Result<CompiledSource> source = compiled(path);
+        EXPECT_TRUE(source.ok()) << source.message() << diagnostics.format();
+        Result<Blob> result = Blob::load(source->blob);
+        EXPECT_TRUE(result.ok()) << result.message();
+        return std::move(result).value();
+    }
+    template <class T>
+    static T value(const Blob& blob, std::string_view component, std::string_view field, std::size_t row = 0) {
+        const BlobComponents* found = blob.find_components(ComponentId(component));
+        const Field& f = found->schema->fields()[static_cast<std::size_t>(found->schema->find_field(field))];
+        T result;
+        std::memcpy(&result, found->columns[f.first_column] + row * f.size, sizeof(T));
+        return result;
+    }
+};
+
+TEST_F(Compiler, every_field_type_comes_out_as_written) {  // req: D26 D4
+    file("a/x.sjson", R"(
+        _guid = "g" name = "Lamp"
+        components = {
+            transform = { position = [1 -2.5 3e2]  rotation = [0 0 1 0] }
+            glow = { power = 3 hue = -5 mode = "hard" mesh = "lamps/a" tag = "warm" label = "abcde" lit = true
+                knots = [1 2 3] }
+            path = { points = [[1 2 3] [4 5 6]] frame = [1 0 0 7  0 1 0 8  0 0 1 9] }
+        })");
+    const Blob x = blob("a/x.sjson");
+    EXPECT_EQ(x.name(), "x");
+    EXPECT_EQ(x.num_entities(), 1u);
+    EXPECT_EQ(x.entity_name(0), "Lamp");
+    EXPECT_EQ(x.guid(0), hash_text("g"));
+    EXPECT_EQ(x.source_file(0), "x.sjson");
+    EXPECT_EQ(value<Vec3>(x, "transform", "position"), (Vec3{1, -2.5f, 300}));
+    EXPECT_EQ(value<Quaternion>(x, "transform", "rotation"), (Quaternion{0, 0, 1, 0}));
+    EXPECT_EQ(value<Vec3>(x, "transform", "scale"), (Vec3{1, 1, 1})) << "the default";
+    EXPECT_EQ(value<float>(x, "glow", "power"), 3);
+    EXPECT_EQ(value<std::int8_t>(x, "glow", "hue"), -5);
+    EXPECT_EQ(value<std::uint32_t>(x, "glow", "mode"), 1u);
+    EXPECT_EQ(value<ResourceId>(x, "glow", "mesh"), ResourceId("lamps/a"));
+    EXPECT_EQ(value<StringId>(x, "glow", "tag"), StringId("warm"));
+    EXPECT_EQ(x.text(StringId("warm")), "warm");
+    EXPECT_EQ(value<FixedString<6>>(x, "glow", "label").view(), "abcde");
+    EXPECT_EQ((value<std::array<float, 3>>(x, "glow", "knots")), (std::array<float, 3>{1, 2, 3}));
+    EXPECT_EQ(value<Matrix3x4>(x, "path", "frame").row[2], (Vec4{0, 0, 1, 9}));
+    const auto points = value<BlobArrayBase>(x, "path", "points");
+    ASSERT_EQ(points.count, 2u);
+    Vec3 second;
+    std::memcpy(&second, x.array(points, FieldType::kVec3).data() + sizeof(Vec3), sizeof second);
+    EXPECT_EQ(second, (Vec3{4, 5, 6}));
+}
+
+TEST_F(Compiler, component_types_lie_in_spawn_order_then_by_name) {  // req: D27
+    file("x.sjson", "components = { transform = {} glow = {} sound = {} path = {} link = {} }");
+    std::string order;
+    const Result<CompiledSource> source = compiled("x.sjson");
+    ASSERT_TRUE(source.ok()) << diagnostics.format();
+    for (const ComponentCount& component : source->components) append_text(order, component.name + " ");
+    EXPECT_EQ(order, "link path sound transform glow ");
+}
+
+TEST_F(Compiler, overrides_change_only_what_they_name) {  // req: G1 D4
+    file("lamp.sjson",
+         "components = { transform = { position = [1 2 3] scale = [2 2 2] } glow = { power = 5 hue = 4 } }");
+    file("x.sjson", R"(entities = {
+        a = { prefab = "lamp" }
+        b = { prefab = "lamp" modified_components = { transform = { position = { y = 9 } } glow = { hue = 1 } } }
+        c = { prefab = "lamp" modified_components = { glow = { power = null } } }
+        d = { prefab = "lamp" }
+    })");
+    const Blob x = blob("x.sjson");
+    EXPECT_EQ(value<Vec3>(x, "transform", "position", 0), (Vec3{1, 2, 3}));
+    EXPECT_EQ(value<Vec3>(x, "transform", "position", 1), (Vec3{1, 9, 3}));
+    EXPECT_EQ(value<Vec3>(x, "transform", "scale", 1), (Vec3{2, 2, 2}));
+    EXPECT_EQ(value<float>(x, "glow", "power", 1), 5);
+    EXPECT_EQ(value<std::int8_t>(x, "glow", "hue", 1), 1);
+    EXPECT_EQ(value<float>(x, "glow", "power", 2), 1) << "null is the default of the schema";
+    EXPECT_EQ(value<float>(x, "glow", "power", 3), 5);
+}
+
+TEST_F(Compiler, a_component_of_one_field_can_be_its_value) {
+    file("x.sjson", "components = { sound = 3.5 }");
+    EXPECT_EQ(value<float>(blob("x.sjson"), "sound", "volume"), 3.5f);
+}
+
+TEST_F(Compiler, references_find_self_parent_paths_and_names_from_the_inside_out) {
+    file(
+        "pair.sjson",
+        R"(children = { left = { name = "L" components = { link = { to = "R" both = ["self" "parent"] } } }  right
+            = { name = "R" } })");
+    file("x.sjson", R"(entities = {
+        p = { prefab = "pair" }
+        q = { prefab = "pair" modified_children = { left = { modified_components = { link = { to = "p/left" both =
+            [null "../right"] } } } } }
+        r = { name = "Rex" components = { link = { to = "q" both = ["Rex" "#p/right"] } } }
+    })");
+    const Blob x = blob("x.sjson");  // p p/left p/right q q/left q/right r
+    const auto to = [&](std::size_t row) { return value<EntityBits>(x, "link", "to", row); };
+    const auto both = [&](std::size_t row) { return value<std::array<EntityBits, 2>>(x, "link", "both", row); };
+    EXPECT_EQ(to(0), 2u);
+    EXPECT_EQ(both(0), (std::array<EntityBits, 2>{1, 0}));
+    EXPECT_EQ(to(1), 1u);
+    EXPECT_EQ(both(1), (std::array<EntityBits, 2>{~EntityBits(0), 5}));
+    EXPECT_EQ(to(2), 3u);
+    EXPECT_EQ(both(2), (std::array<EntityBits, 2>{6, 2}));
+}
+
+TEST_F(Compiler, a_reference_to_nobody_or_to_several_is_an_error) {
+    file("x.sjson",
+         "entities = {\n a = { name = \"N\" }\n b = { name = \"N\" components = { link = { to = \"nobody\" } } }\n c = "
+         "{ components = { link = { to = \"N\" } } } }");
+    const std::string text = errors("x.sjson");
+    EXPECT_NE(text.find("3:48: error: component \"link\", field \"to\": there is no entity \"nobody\"; write a name, a "
+                        "GUID path, `parent`, `self` or null"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("4:37: error: component \"link\", field \"to\": several entities are called \"N\"; name it by "
+                        "its GUID path"),
+              std::string::npos)
+        << text;
+}
+
+TEST_F(Compiler, an_unknown_field_is_an_error_with_a_hint) {
+    file("reef/garden.sjson", "components = {\n    transform = {\n        postion = [0 0 3]\n    }\n}\n");
+    EXPECT_EQ(
+        errors("reef/garden.sjson"),
+        "reef/garden.sjson:3:9: error: component \"transform\" has no field \"postion\"; did you mean \"position\"?\n"
+        "    3 |         postion = [0 0 3]\n"
+        "      |         ^~~~~~~\n");
+}
+
+TEST_F(Compiler, an_unknown_component_is_an_error_with_a_hint) {
+    file("x.sjson", "components = { transfrom = {} c1 = { type = \"zzz\" } }");
+    const std::string text = errors("x.sjson");
+    EXPECT_NE(text.find("1:16: error: there is no component type \"transfrom\"; did you mean \"transform\"?"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("1:45: error: there is no component type \"zzz\"; declare it in a schema file, or say "
+                        "`unknown_components = keep` there"),
+              std::string::npos)
+        << text;
+}
+
+TEST_F(Compiler, wrong_values_say_what_where_and_what_to_do) {  // req: D31
+    for (const auto& [value, message] : std::map<std::string, std::string>{
+             {"glow = { power = \"x\" }",
+              "component \"glow\", field \"power\": this is a string, but the field is a float; write a number"},
+             {"glow = { power = 11 }", "11 is out of range; write a number from 0 to 10"},
+             {"sound = { volume = 1e300 }", "1e+300 does not fit a float"},
+             {"glow = { hue = 200 }", "the number does not fit an int8; write a number from -128 to 127"},
+             {"glow = { hue = 1.5 }", "this is a number, but the field is an int8; write a whole number"},
+             {"glow = { mode = \"sfot\" }", "\"sfot\" is none of its values; choose one of soft, hard"},
+             {"glow = { mode = 1 }", "this is an integer, but the field is an enum; write one of soft, hard"},
+             {"glow = { mesh = 1 }", "write the name of a resource, or null"},
+             {"glow = { tag = [] }", "this is a list, but the field is a string_id; write a text, or null"},
+             {"glow = { label = \"abcdef\" }", "the text has 6 bytes, but the field holds 5; shorten it"},
+             {"glow = { lit = 1 }", "this is an integer, but the field is a bool; write true or false"},
+             {"glow = { knots = [1 2] }", "this list has 2 values, but the field has 3; write 3 values"},
+             {"glow = { knots = 1 }", "write a list of 3 values"},
+             {"transform = { position = [1 2] }",
+              "this list has 2 values, but a vec3 has 3; write a list of 3 numbers"},
+             {"transform = { position = { w = 1 } }", "a vec3 has no \"w\""},
+             {"transform = { position = [1 2 \"z\"] }", "this is a string, but the field is a vec3"},
+             {"transform = 3",
+              "component \"transform\" is given as an integer but has 3 fields; write a mapping of fields"},
+             {"path = { points = 1 }", "write a list"},
+             {"path = { points = [[1 2]] }", "this list has 2 values, but a vec3 has 3"},
+             {"path = { frame = [1 2] }", "write a list of 12 numbers, or of 3 rows of 4"},
+             {"link = { to = 3 }", "write the name or GUID path of an entity, or null"}}) {
+        SCOPED_TRACE(value);
+        file("x.sjson", concat("components = { ", value, " }"));
+        EXPECT_NE(errors("x.sjson").find(message), std::string::npos) << diagnostics.format();
+    }
+}
+
+TEST_F(Compiler, many_errors_are_reported_at_once_and_those_of_a_prefab_once) {  // req: D31
+    file("lamp.sjson", "components = { glow = { power = 99 hue = 999 } }");
+    file(
+        "x.sjson",
+        R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" } c = { prefab = "none" } d = { components =
+            { trnsform = {} } } })");
+    EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 4 errors");
+}
+
+TEST_F(Compiler, two_components_of_one_type_need_a_schema_that_says_many) {
+    file("x.sjson",
+         "components = {\n a = { type = \"glow\" }\n b = { type = \"glow\" }\n c = { type = \"sound\" } d = { type = "
+         "\"sound\" } }");
+    const std::string text = errors("x.sjson");
+    EXPECT_NE(text.find("x.sjson:3:2: error: this entity has two components of type \"glow\"; delete one of them"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("x.sjson:2:2: note: the other is here"), std::string::npos) << text;
+    EXPECT_EQ(diagnostics.num_errors(), 1u);
+}
+
+TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_warning) {  // req: D11
+    schema("unknown_components = keep unknown_fields = keep ignored_keys = [editor]");
+    file(
+        "lamp.unit",
+        R"(components = [ { _guid = "c1" _type = "glow" _extra = 1 data = { power = 2 halo = { size = 1 tint = [1
+            2] } } } { _guid = "c2" _type = "magic" data = { a = 1 b = 2 } } ])");
+    file("x.level", R"(sky = "blue" units = [
+        { _guid = "a" prefab = "lamp" layer = 3 editor = {} }
+        { _guid = "b" prefab = "lamp" modified_components = { #c1 = { data = { halo = { size = 5 } } } #c2 = { data
+            = { b = 3 } } } } ])");
+    const Result<CompiledSource> source = compiled("x.level");
+    ASSERT_TRUE(source.ok()) << diagnostics.format();
+    EXPECT_EQ(source->num_kept_components, 2u);
+    EXPECT_EQ(source->num_kept_fields, 6u);
+    EXPECT_EQ(source->num_warnings, 5u);
+    const std::string text = diagnostics.format();
+    for (const std::string_view warning :
+         {"kept 2 components of type \"magic\" as text; no schema knows this type",
+          "kept 2 values of \"halo\" in components of type \"glow\" as text", "kept 2 values of \"_extra\"",
+          "kept 1 value of \"layer\" in the level or its entities", "kept 1 value of \"sky\""})
+        EXPECT_NE(text.find(warning), std::string::npos) << warning << "\n" << text;
+    const Result<Blob> x = Blob::load(source->blob);
+    ASSERT_TRUE(x.ok()) << x.message();
+    std::map<std::string, std::string> kept;
+    for (std::uint32_t i = 0; i < x->num_kept_texts(); ++i) {
+        const KeptText entry = x->kept_text(i);
+        const std::uint32_t number = diagnostics.add_file("kept", std::string(entry.text));
+        kept[concat(static_cast<std::int32_t>(entry.entity_index), ' ', entry.component)] =
+            flat_text(read_sjson(number, diagnostics)->root());
+    }
+    EXPECT_EQ(kept, (std::map<std::string, std::string>{{"0 magic", "{a=1 b=2}"},
+                                                        {"1 magic", "{a=1 b=3}"},
+                                                        {"0 glow", "{_extra=1 halo={size=1 tint=[1 2]}}"},
+                                                        {"1 glow", "{_extra=1 halo={size=5 tint=[1 2]}}"},
+                                                        {"0 ", "{layer=3}"},
+                                                        {"-1 ", "{sky=blue}"}}));
+}
+
+TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_data) {
+    schema("unknown_fields = keep ignored_keys = [editor position]");
+    file(
+        "x.level",
+        R"(units = [ { _guid = "a" position = [1 2] components = [ { _guid = "c" _type = "glow" editor = 1 data = {
+            position = 3 } } ] } ])");
+    const Result<CompiledSource> source = compiled("x.level");
+    ASSERT_TRUE(source.ok()) << diagnostics.format();
+    EXPECT_EQ(source->num_kept_fields, 1u);
+    const Result<Blob> x = Blob::load(source->blob);
+    ASSERT_TRUE(x.ok() && x->num_kept_texts() == 1);
+    EXPECT_EQ(x->kept_text(0).text, "position = 3\n");
+}
+
+// --- compile functions ---------------------------------------------------------------------------------------------
+
+bool compile_sum(void* context, const CompileInput& input, CompileOutput& output) {
+    ++*static_cast<int*>(context);
+    const Node power = input.node.is_mapping() ? input.node.find("formula") : Node();
+    if (!power || !power.is_list()) {
+        input.diagnostics.error(input.node.position(), "a glow needs a formula", "write one");
+        return false;
+    }
+    float sum = 0;
+    for (const Node number : power) sum += static_cast<float>(number.as_double());
+    std::memcpy(output.image().data(), &sum, sizeof sum);
+    return true;
+}
+
+TEST_F(Compiler, a_registered_compile_function_gets_the_merged_node) {  // req: D26 D27 A1
+    int num_calls = 0;
+    ASSERT_TRUE(registry.set_compile_function("flame", compile_sum, &num_calls, 50).ok());
+    schema("components = { flame = { fields = { heat = float } } }");
+    file("lamp.sjson", "components = { flame = { formula = [1 2] other = 1 } }");
+    file(
+        "x.sjson",
+        R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" modified_components = { flame = { formula =
+            [3 4] } } } })");
+    const Blob x = blob("x.sjson");
+    EXPECT_EQ(num_calls, 2);
+    EXPECT_EQ(value<float>(x, "flame", "heat", 0), 3);
+    EXPECT_EQ(value<float>(x, "flame", "heat", 1), 7);
+    EXPECT_EQ(x.component_types()[0].spawn_order, 50);
+    file("y.sjson", "components = { flame = { } }");
+    EXPECT_NE(errors("y.sjson").find("y.sjson:1:24: error: a glow needs a formula; write one"), std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(Compiler, a_function_without_a_schema_is_an_error) {
+    int num_calls = 0;
+    ASSERT_TRUE(registry.set_compile_function("flame", compile_sum, &num_calls).ok());
+    file("x.sjson", "components = { flame = {} }");
+    EXPECT_NE(errors("x.sjson").find("functions are registered for it, but no schema"), std::string::npos);
+}
+
+// --- the blob as a whole -------------------------------------------------------------------------------------------
+
+TEST_F(Compiler, the_same_source_gives_the_same_bytes_in_every_folder) {  // req: D31
+    const std::string level =
+        R"(entities = { a = { prefab = "lamp" name = "A" } b = { prefab = "lamp" components = { sound = { volume =
+            2 } } } })";
+    for (const std::string_view folder : {"here", "some/where/else"}) {
+        file(concat(folder, "/x.sjson"), level);
+        file(concat(folder, "/lamp.sjson"), "components = { glow = { tag = \"t\" } transform = {} }");
+    }
+    const Result<CompiledSource> a = compiled("here/x.sjson"), b = compiled("some/where/else/x.sjson");
+    ASSERT_TRUE(a.ok() && b.ok()) << diagnostics.format();
+    EXPECT_TRUE(a->blob == b->blob);
+}
+
+TEST_F(Compiler, the_other_byte_order_holds_the_same) {  // req: D1 D31
+    file(
+        "x.sjson",
+        R"(entities = { a = { components = { transform = { position = [1 2 3] } link = { to = "self" } path = {
+            points = [[1 2 3]] } } } })");
+    const Result<CompiledSource> little = compiled("x.sjson");
+    options.blob.big_endian = true;
+    const Result<CompiledSource> big = compiled("x.sjson");
+    ASSERT_TRUE(little.ok() && big.ok()) << diagnostics.format();
+    EXPECT_FALSE(little->blob == big->blob);
+    const Result<std::vector<std::byte>> swapped = swap_endianness(big->blob);
+    ASSERT_TRUE(swapped.ok()) << swapped.message();
+    EXPECT_TRUE(*swapped == little->blob);
+}
+
+TEST_F(Compiler, dependencies_go_into_the_blob) {  // req: G12
+    file("x.sjson", R"(prefab = "lamp" components = { glow = { mesh = "m/a" } })");
+    file("lamp.json", "{}");
+    const Blob x = blob("x.sjson");
+    std::string text;
+    for (const BlobDependency& dependency : x.dependencies())
+        append_text(text, concat(static_cast<int>(dependency.kind), ' ', x.string(dependency.path), '\n'));
+    EXPECT_EQ(text, "2 m/a\n1 x.sjson\n4 lamp.sjson\n3 lamp.json\n1 lamp.json\n");
+}
+
+TEST_F(Compiler, check_finds_the_same_errors_and_makes_no_blob) {
+    file("x.sjson", "components = { glow = {} }");
+    const Result<CompiledSource> good = check_source("x.sjson", registry, options, diagnostics);
+    ASSERT_TRUE(good.ok());
+    EXPECT_TRUE(good->blob.empty());
+    EXPECT_EQ(good->num_components, 1u);
+    file("y.sjson", "components = { glow = { power = 11 } }");
+    EXPECT_EQ(check_source("y.sjson", registry, options, diagnostics).message(), "y.sjson: 1 error");
+}
+
+TEST_F(Compiler, a_prefab_on_disk_that_is_a_folder_is_an_error) {
+    const std::string folder = ::testing::TempDir() + "shoal_source_test";
+    std::filesystem::create_directories(folder + "/coral.sjson");
+    ASSERT_TRUE(write_file(folder + "/x.sjson", "prefab = \"coral\"").ok());
+    options.compose.files = nullptr;
+    EXPECT_NE(errors(folder + "/x.sjson").find("coral.sjson"), std::string::npos) << diagnostics.format();
+    EXPECT_NE(diagnostics.format().find("a prefab is a file with one entity"), std::string::npos)
+        << diagnostics.format();
+    EXPECT_FALSE(compiled(folder + "/nowhere.sjson").ok());
+    std::filesystem::remove_all(folder);
+}
+
+TEST_F(Compiler, nothing_leaks) {
+    LeakCheck leaks;
+    Diagnostics own;
+    MemoryFiles texts;
+    texts.add("x.sjson", R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" } c = { prefab = "none" } })");
+    texts.add("lamp.sjson", "components = { glow = { powr = 2 } }");
+    CompileOptions own_options;
+    own_options.compose.files = &texts;
+    EXPECT_FALSE(compile_source("x.sjson", registry, own_options, own).ok());
+}
+
+}  // namespace
+}  // namespace shoal_test

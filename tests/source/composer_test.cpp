@@ -1,0 +1,369 @@
+#include "source_fixture.h"
+
+namespace shoal_test {
+namespace {
+
+using Composer = SourceTest;
+
+// --- finding files -------------------------------------------------------------------------------------------------
+
+TEST_F(Composer, a_prefab_is_found_in_the_folder_of_the_source) {  // req: G1
+    file("reef/garden.sjson", R"(entities = { a = { prefab = "plants/coral" } })");
+    file("reef/plants/coral.sjson", R"(components = { glow = { power = 1 } })");
+    EXPECT_EQ(outline("reef/garden.sjson"), "a glow{power=1}\n");
+}
+
+TEST_F(Composer, roots_are_searched_in_order_and_extensions_within_each) {  // req: G12
+    options.compose.roots = {"mine", "theirs"};
+    file("levels/x.sjson",
+         R"(entities = { a = { prefab = "coral" } b = { prefab = "weed" } c = { prefab = "weed.unit" } })");
+    file("theirs/coral.sjson", "components = { old = {} }");
+    file("mine/coral.unit", "components = { new = {} }");
+    file("theirs/weed.unit", "components = { weed = {} }");
+    EXPECT_EQ(outline("levels/x.sjson"), "a new{}\nb weed{}\nc weed{}\n");
+}
+
+TEST_F(Composer, dependencies_are_tracked_apart_files_read_files_found_files_absent) {  // req: G12 D31
+    options.compose.roots = {"mine", "theirs"};
+    file("mine/x.sjson", R"(entities = { a = { prefab = "coral" } })");
+    file("theirs/coral.json", "{}");
+    const std::optional<Composition> composition = composed("mine/x.sjson");
+    ASSERT_TRUE(composition) << diagnostics.format();
+    std::string text;
+    for (const SourceDependency& dependency : composition->dependencies())
+        append_text(text, concat(static_cast<int>(dependency.kind), ' ', dependency.path, ' ', dependency.name, '\n'));
+    EXPECT_EQ(text,
+              "1 mine/x.sjson $0/x.sjson\n"
+              "4 mine/coral.sjson $0/coral.sjson\n"
+              "4 mine/coral.json $0/coral.json\n"
+              "4 mine/coral.unit $0/coral.unit\n"
+              "4 mine/coral.level $0/coral.level\n"
+              "4 theirs/coral.sjson $1/coral.sjson\n"
+              "3 theirs/coral.json $1/coral.json\n"
+              "1 theirs/coral.json $1/coral.json\n");
+}
+
+TEST_F(Composer, a_missing_prefab_says_where_it_was_looked_for) {
+    options.compose.roots = {"a", "b"};
+    file("a/x.sjson", "prefab = \"coral\"\n");
+    EXPECT_EQ(errors("a/x.sjson"),
+              "a/x.sjson:1:10: error: there is no prefab \"coral\"; looked for a/coral.sjson, b/coral.sjson (and .json "
+              ".unit .level); correct the name "
+              "or give another root\n"
+              "    1 | prefab = \"coral\"\n"
+              "      |          ^~~~~~~\n");
+}
+
+TEST_F(Composer, a_prefab_name_cannot_leave_the_roots) {
+    for (const std::string_view name : {"../coral", "/etc/passwd", "a/../b", "a//b", "", "./a", "a\\\\b"}) {
+        SCOPED_TRACE(name);
+        file("x.sjson", concat("prefab = \"", name, "\""));
+        EXPECT_NE(errors("x.sjson").find("cannot be used: it"), std::string::npos) << diagnostics.format();
+    }
+}
+
+TEST_F(Composer, a_missing_source_and_an_unreadable_prefab_are_errors) {
+    EXPECT_NE(errors("nowhere.sjson").find("cannot read nowhere.sjson"), std::string::npos);
+    options.compose.files = nullptr;  // the disk
+    options.compose.roots = {"/"};
+    const std::uint32_t number = diagnostics.add_file("x.sjson", "prefab = \"tmp.d\"");
+    EXPECT_FALSE(compile_file(number, registry, options, diagnostics).ok());
+}
+
+TEST_F(Composer, a_text_without_roots_says_that_it_cannot_use_prefabs) {
+    const std::uint32_t number = diagnostics.add_file("text", "prefab = \"coral\"");
+    EXPECT_FALSE(compile_file(number, registry, options, diagnostics).ok());
+    EXPECT_NE(diagnostics.format().find("a text without roots cannot use prefabs; give a root"), std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(Composer, a_prefab_is_read_once_however_often_it_is_used) {  // req: G2
+    std::string level = "entities = [";
+    for (int i = 0; i < 300; ++i) append_text(level, "{ prefab = \"coral\" } { prefab = \"coral.sjson\" }");
+    file("x.sjson", level + "]");
+    file("coral.sjson", "prefab = \"base\"");
+    file("base.sjson", "components = { glow = {} }");
+    const std::optional<Composition> composition = composed("x.sjson");
+    ASSERT_TRUE(composition && composition->entities().size() == 600);
+    EXPECT_EQ(files.num_reads(), 3u);
+    EXPECT_EQ(composition->entities()[0].entity->components.data(),
+              composition->entities()[599].entity->components.data())
+        << "the merged prefab is shared";
+}
+
+TEST_F(Composer, a_level_cannot_be_a_prefab) {
+    file("x.sjson", R"(prefab = "y")");
+    file("y.sjson", "entities = {}");
+    EXPECT_NE(errors("x.sjson").find("\"y.sjson\" is used as a prefab but is a level; a prefab is one entity"),
+              std::string::npos);
+}
+
+// --- root forms ----------------------------------------------------------------------------------------------------
+
+TEST_F(Composer, a_source_is_one_entity_or_a_level_with_a_list_or_mapping) {  // req: D15 D16
+    file("one.sjson", R"(_guid = "a1"  name = "Bob"  components = { glow = {} })");
+    EXPECT_EQ(outline("one.sjson"), "a1 \"Bob\" glow{}\n");
+    file("plain.sjson", "components = { glow = {} }");
+    EXPECT_EQ(outline("plain.sjson"), ". glow{}\n");
+    file("list.sjson", R"(units = [ { _guid = "a" } { id = "b" editor = { name = "N" } } { } ])");
+    options.rules.ignored_keys = {"editor"};
+    EXPECT_EQ(outline("list.sjson"), "a\nb \"N\"\n[2]\n");
+    file("mapping.sjson", "entities = { a = {} \"#b\" = {} }");
+    EXPECT_EQ(outline("mapping.sjson"), "a\nb\n");
+    file("empty.sjson", "_type = \"level\"");
+    EXPECT_EQ(outline("empty.sjson"), "");
+    EXPECT_EQ(diagnostics.num_errors(), 0u) << diagnostics.format();
+}
+
+TEST_F(Composer, parents_come_before_children_in_the_order_of_the_text) {  // req: D21 D24
+    file("x.sjson", R"(entities = { b = { children = { d = { children = { e = {} } } c = {} } } a = {} })");
+    EXPECT_EQ(outline("x.sjson"), "b\nb/d\nb/d/e\nb/c\na\n");
+    const std::optional<Composition> composition = composed("x.sjson");
+    ASSERT_TRUE(composition);
+    EXPECT_EQ(composition->entities()[0].end, 4u);
+    EXPECT_EQ(composition->entities()[1].end, 3u);
+    EXPECT_EQ(composition->entities()[2].parent, 1u);
+}
+
+// --- the seven operations, in both spellings -----------------------------------------------------------------------
+
+const char* const kTree = R"(
+    _guid = "root"
+    components = [
+        { _guid = "c1" _type = "transform" data = { position = [1 2 3] scale = [1 1 1] extra = { a = 1 b = [1 2] } } }
+        { _guid = "c2" type = "glow" data = { power = 1 } }
+    ]
+    children = [
+        { _guid = "k1" components = [ { _guid = "c3" _type = "glow" data = { power = 3 } } ]
+          children = [ { _guid = "k3" components = [ { _guid = "c4" _type = "glow" data = { power = 4 } } ] } ] }
+        { _guid = "k2" }
+    ])";
+
+TEST_F(Composer, a_prefab_gives_its_components_and_children) {  // req: G1
+    file("tree.unit", kTree);
+    file("x.sjson", R"(entities = { a = { prefab = "tree" } })");
+    EXPECT_EQ(outline("x.sjson"),
+              "a c1:transform{position=[1 2 3] scale=[1 1 1] extra={a=1 b=[1 2]}} c2:glow{power=1}\n"
+              "a/k1 c3:glow{power=3}\n"
+              "a/k1/k3 c4:glow{power=4}\n"
+              "a/k2\n");
+}
+
+TEST_F(Composer, all_seven_operations_in_the_spelling_of_arrays) {  // req: G1
+    file("tree.unit", kTree);
+    file("x.level", R"(units = [ {
+        _guid = "a" _type = "unit" prefab = "tree"
+        components = [ { _guid = "c9" _type = "sound" data = { volume = 2 } } ]
+        modified_components = { #c1 = { data = { position = [7 8 9] extra = { b = [3] c = 5 } } type = "transform" } }
+        deleted_components = { #c2 = false }
+        children = [ { _guid = "k9" } ]
+        deleted_children = [ { id = "k2" } ]
+        modified_children = [ { id = "k1" modified_components = { #c3 = { data = { power = 33 } } }
+            deleted_children = { #k3 = null } } ]
+    } ])");
+    EXPECT_EQ(outline("x.level"),
+              "a c1:transform{position=[7 8 9] scale=[1 1 1] extra={a=1 b=[3] c=5}} c9:sound{volume=2}\n"
+              "a/k1 c3:glow{power=33}\n"
+              "a/k9\n");
+    EXPECT_EQ(diagnostics.format(), "");
+}
+
+TEST_F(Composer, all_seven_operations_in_the_spelling_of_objects) {  // req: G1
+    file("tree.sjson", R"(
+        components = { transform = { position = [1 2 3] scale = [1 1 1] } c2 = { type = "glow" power = 1 } }
+        children = { k1 = { components = { glow = { power = 3 } } children = { k3 = {} } } k2 = {} })");
+    file("x.sjson", R"(entities = { a = {
+        prefab = "tree"
+        components = { sound = { volume = 2 } c10 = { type = "sound" data = { type = "loud" } } }
+        modified_components = { transform = { position = [7 8 9] } }
+        deleted_components = [ "c2" ]
+        children = { k9 = { name = "new" } }
+        deleted_children = [ "#k2" ]
+        modified_children = { k1 = { modified_components = { glow = { power = 33 } } components = { sound = {} }
+            modified_children = { k3 = { name = "deep" } } } }
+    } })");
+    EXPECT_EQ(outline("x.sjson"),
+              "a transform{position=[7 8 9] scale=[1 1 1]} sound{volume=2} c10:sound{type=loud}\n"
+              "a/k1 glow{power=33} sound{}\n"
+              "a/k1/k3 \"deep\"\n"
+              "a/k9 \"new\"\n");
+    EXPECT_EQ(diagnostics.format(), "");
+}
+
+TEST_F(Composer, edits_reach_the_entity_and_its_whole_prefab_chain) {  // req: G1
+    file("base.sjson", "components = { glow = { power = 1 hue = 1 } } children = { k = {} }");
+    file("middle.sjson",
+         R"(prefab = "base" modified_components = { glow = { power = 2 } } components = { tag = { text = "m" } })");
+    file("x.sjson", R"(entities = { a = { prefab = "middle" components = { own = { n = 1 } }
+        modified_components = { glow = { hue = 3 } tag = { text = "x" } own = { n = 2 } } } b = { prefab = "middle"
+            } c = { prefab = "base" } })");
+    EXPECT_EQ(outline("x.sjson"),
+              "a glow{power=2 hue=3} tag{text=x} own{n=2}\na/k\n"
+              "b glow{power=2 hue=1} tag{text=m}\nb/k\n"
+              "c glow{power=1 hue=1}\nc/k\n");
+}
+
+TEST_F(Composer, a_descendant_is_named_by_path_or_found_deeper) {  // req: G1
+    file("tree.unit", kTree);
+    file("x.sjson", R"(entities = {
+        a = { prefab = "tree" modified_children = { "k1/k3" = { name = "by path" } } }
+        b = { prefab = "tree" modified_children = { k3 = { name = "deeper" } } }
+        c = { prefab = "tree" deleted_children = ["k3"] deleted_components = ["glow"] }
+    })");
+    const std::string text = outline("x.sjson");
+    EXPECT_NE(text.find("a/k1/k3 \"by path\" c4:glow"), std::string::npos) << text;
+    EXPECT_NE(text.find("b/k1/k3 \"deeper\" c4:glow"), std::string::npos) << text;
+    EXPECT_EQ(text.find("c/k1/k3"), std::string::npos) << text;
+    EXPECT_EQ(diagnostics.format(), "");
+}
+
+TEST_F(Composer, a_null_prefab_is_none_and_a_name_is_inherited) {  // req: G1
+    file("coral.sjson", R"(name = "coral" components = { glow = null })");
+    file("x.sjson",
+         R"(entities = { a = { prefab = null } b = { prefab = "coral" } c = { prefab = "coral" name = "red" } })");
+    EXPECT_EQ(outline("x.sjson"), "a\nb \"coral\" glownull\nc \"red\" glownull\n");
+}
+
+TEST_F(Composer, a_merged_node_keeps_its_place) {
+    file("base.sjson", "components = {\n  glow = { power = 1\n hue = 2 } }");
+    file("x.sjson", "prefab = \"base\"\nmodified_components = {\n glow = {\n  power = 3 } }");
+    const std::optional<Composition> composition = composed("x.sjson");
+    ASSERT_TRUE(composition);
+    const Document merged = merge_layers(*composition->entities()[0].entity->components[0].top);
+    const auto place = [&](std::string_view key) {
+        const SourceLocation at = diagnostics.locate(merged.root().find(key).position());
+        return concat(diagnostics.name(at.file), ':', at.line, ':', at.column);
+    };
+    EXPECT_EQ(place("power"), "x.sjson:4:11");
+    EXPECT_EQ(place("hue"), "base.sjson:3:8");
+}
+
+// --- mistakes ------------------------------------------------------------------------------------------------------
+
+TEST_F(Composer, a_stale_override_is_a_warning_that_names_it) {  // req: G1
+    file("coral.sjson", "components = { glow = {} }");
+    file("x.sjson",
+         "prefab = \"coral\"\nmodified_components = { \"#c7\" = { } }\ndeleted_components = [ \"d7\" "
+         "]\nmodified_children = { k7 = {} }\ndeleted_children = { k8 = false }\n");
+    EXPECT_EQ(outline("x.sjson"), ". glow{}\n");
+    EXPECT_EQ(diagnostics.num_errors(), 0u);
+    EXPECT_EQ(diagnostics.num_warnings(), 4u);
+    const std::string text = diagnostics.format();
+    EXPECT_NE(text.find("x.sjson:2:25: warning: `modified_components` names \"c7\", but there is no such component in "
+                        "the prefab \"coral\"; correct the GUID, or remove this"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("x.sjson:3:24: warning: `deleted_components` names \"d7\""), std::string::npos) << text;
+    EXPECT_NE(text.find("x.sjson:4:23: warning: `modified_children` names \"k7\", but there is no such child"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("x.sjson:5:22: warning: `deleted_children` names \"k8\""), std::string::npos) << text;
+}
+
+TEST_F(Composer, strict_makes_a_stale_override_an_error) {
+    file("x.sjson", "deleted_components = [ \"d7\" ]");
+    EXPECT_TRUE(compiled("x.sjson").ok());
+    options.strict = true;
+    EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 1 warning, which count as errors here");
+}
+
+TEST_F(Composer, a_cycle_is_an_error_with_the_whole_chain) {  // req: G2
+    file("a.sjson", "prefab = \"b\"\n");
+    file("b.sjson", "children = { k = { prefab = \"c\" } }\n");
+    file("c.sjson", "prefab = \"a\"\n");
+    const std::string text = errors("a.sjson");
+    EXPECT_NE(
+        text.find(
+            "c.sjson:1:10: error: prefabs use one another in a cycle: a -> b -> c -> a; remove one of the references"),
+        std::string::npos)
+        << text;
+    EXPECT_NE(text.find("a.sjson:1:10: note: \"b\" is used here"), std::string::npos) << text;
+    EXPECT_NE(text.find("b.sjson:1:29: note: \"c\" is used here"), std::string::npos) << text;
+    EXPECT_EQ(diagnostics.num_errors(), 1u) << text;
+}
+
+TEST_F(Composer, a_prefab_that_uses_itself_is_a_cycle) {  // req: G2
+    file("x.sjson", R"(entities = { e = { prefab = "a" } f = { prefab = "a" } })");
+    file("a.sjson", "prefab = \"a.sjson\"");
+    EXPECT_NE(errors("x.sjson").find("in a cycle: a -> a.sjson"), std::string::npos) << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_errors(), 1u);
+}
+
+TEST_F(Composer, doubling_prefabs_are_refused_before_they_are_expanded) {
+    file("p0.sjson", "components = { glow = {} }");
+    for (int i = 1; i <= 40; ++i)
+        file(concat("p", i, ".sjson"),
+             concat("children = { a = { prefab = \"p", i - 1, "\" } b = { prefab = \"p", i - 1, "\" } }"));
+    const std::string text = errors("p40.sjson");
+    EXPECT_NE(text.find("error: this entity and its children have more than 4194304 entities; look for a prefab that "
+                        "uses another one many times"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(diagnostics.num_errors(), 1u) << text;
+}
+
+TEST_F(Composer, a_deep_chain_of_prefabs_is_refused) {
+    file("p0.sjson", "");
+    for (int i = 1; i <= 400; ++i) file(concat("p", i, ".sjson"), concat("prefab = \"p", i - 1, "\""));
+    EXPECT_NE(errors("p400.sjson")
+                  .find("children and prefabs lie more than 256 deep in one another; make the source flatter"),
+              std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(Composer, components_and_entities_with_one_key_are_errors_that_name_both) {
+    file("coral.sjson", "components = {\n glow = {} }");
+    file("x.sjson",
+         "units = [\n{ _guid = \"a\" prefab = \"coral\" components = { glow = {} } }\n{ _guid = \"a\" }\n]\n");
+    const std::string text = errors("x.sjson");
+    EXPECT_NE(
+        text.find(
+            "x.sjson:2:47: error: the component \"glow\" is there already; change it under `modified_components`"),
+        std::string::npos)
+        << text;
+    EXPECT_NE(text.find("coral.sjson:2:2: note: the other is here"), std::string::npos) << text;
+    EXPECT_NE(text.find("x.sjson:3:11: error: there is an entity \"a\" here already"), std::string::npos) << text;
+    EXPECT_NE(text.find("x.sjson:2:1: note: the other is here"), std::string::npos) << text;
+}
+
+TEST_F(Composer, a_key_that_an_entity_does_not_have_is_an_error_unless_ignored_or_kept) {
+    file("x.sjson", "componets = {}\neditor = { name = \"n\" }\n");
+    const std::string text = errors("x.sjson");
+    EXPECT_NE(text.find("x.sjson:1:1: error: an entity has no key \"componets\"; did you mean `components`?"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("x.sjson:2:1: error: an entity has no key \"editor\"; remove it, or list it under "
+                        "`ignored_keys` in a schema file"),
+              std::string::npos)
+        << text;
+}
+
+TEST_F(Composer, what_is_not_what_it_should_be_is_an_error_each) {
+    for (const auto& [source, message] : std::map<std::string, std::string>{
+             {"prefab = 3", "`prefab` is an integer; write the name of a resource, or null"},
+             {"name = []", "`name` is a list; write a text"},
+             {"components = 3", "`components` is an integer; write a list, or a mapping by GUID or name"},
+             {"components = [ 3 ]", "`an element of components` is an integer"},
+             {"components = [ {} ]", "a component in a list does not say what it is; give it a `type`"},
+             {"components = { a = { type = 3 } }", "`type` is an integer; write the name of a component type"},
+             {"components = { a = { data = 3 } }", "`data` is an integer; write a mapping of fields"},
+             {"components = { \"\" = {} }", "an element of `components` has an empty key"},
+             {"modified_components = [ {} ]",
+              "an element of `modified_components` does not say what it is for; give it a `_guid`"},
+             {"children = { a = 3 }", "an entity is a mapping, this is an integer"},
+             {"units = [] entities = []", "a level has `units` or `entities`, not both"},
+             {"units = [] components = {}", "a level has no key \"components\""},
+             {"children = { a = {} } modified_children = { a = { prefab = \"b\" } }",
+              "`modified_children` cannot give a child another prefab"},
+             {"components = { a = { type = \"b\" } } modified_components = { a = { _type = \"c\" } }",
+              "the component \"a\" is of type \"b\", not \"c\""},
+             {"children = { a = { children = { b = {} } } \"a/b\" = {} }",
+              "is that of another entity; give one of them another GUID"}}) {
+        SCOPED_TRACE(source);
+        file("x.sjson", source);
+        EXPECT_NE(errors("x.sjson").find(message), std::string::npos) << diagnostics.format();
+    }
+}
+
+}  // namespace
+}  // namespace shoal_test

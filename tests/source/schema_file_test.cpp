@@ -1,0 +1,143 @@
+#include "source_fixture.h"
+
+#include <cstring>
+
+namespace shoal_test {
+namespace {
+
+using SchemaFile = SourceTest;
+
+template <class T>
+T default_of(const Schema& schema, std::string_view field) {
+    T value;
+    std::memcpy(&value,
+                schema.default_image().data() +
+                    schema.fields()[static_cast<std::size_t>(schema.find_field(field))].struct_offset,
+                sizeof(T));
+    return value;
+}
+
+TEST_F(SchemaFile, declares_component_types_without_cpp) {  // req: D27 F1
+    schema(R"(
+        components = {
+            ship = {
+                version = 3  spawn_order = 7  many = true  toggled = true
+                fields = {
+                    speed = { type = float default = 2.5 unit = "m/s" range = [0 100] }
+                    at = { type = vec3 split = true default = [1 2 3] }
+                    turn = quaternion
+                    state = { type = enum values = [idle busy] default = busy bytes = 1 }
+                    rank = { type = enum values = { low = -1 high = 7 } }
+                    slots = { type = int16 array = 3 default = [1 2 3] }
+                    label = { type = fixed_string capacity = 8 default = "Nemo" }
+                    path = { type = blob_array of = vec3 }
+                    mesh = resource_id  target = entity
+                }
+            }
+            marker = null
+            block = { whole = true fields = { a = uint8 b = double } }
+        })");
+    const RegisteredComponent* ship = registry.find("ship");
+    ASSERT_NE(ship, nullptr);
+    EXPECT_EQ(ship->spawn_order, 7);
+    const Schema& s = *ship->schema;
+    EXPECT_EQ(s.version(), 3u);
+    EXPECT_TRUE(s.many() && s.toggled() && !s.whole());
+    EXPECT_EQ(s.to_text(),
+              "ship v3 {speed float, at vec3 split, turn quaternion, state enum(1), rank enum(4), slots int16[3], "
+              "label fixed_string(8), "
+              "path blob_array, mesh resource_id, target entity}");
+    EXPECT_EQ(default_of<float>(s, "speed"), 2.5f);
+    EXPECT_EQ(default_of<Vec3>(s, "at"), (Vec3{1, 2, 3}));
+    EXPECT_EQ(default_of<Quaternion>(s, "turn"), Quaternion());
+    EXPECT_EQ(default_of<std::uint8_t>(s, "state"), 1);
+    EXPECT_EQ(default_of<std::int32_t>(s, "rank"), -1) << "the first value, when no default is given";
+    EXPECT_EQ((default_of<std::array<std::int16_t, 3>>(s, "slots")), (std::array<std::int16_t, 3>{1, 2, 3}));
+    EXPECT_EQ(default_of<FixedString<8>>(s, "label").view(), "Nemo");
+    EXPECT_EQ(s.fields()[0].unit, "m/s");
+    EXPECT_TRUE(s.fields()[0].has_range && s.fields()[0].maximum == 100);
+    EXPECT_EQ(registry.find("marker")->schema->fields().size(), 0u);
+    EXPECT_TRUE(registry.find("block")->schema->whole());
+}
+
+TEST_F(SchemaFile, rules_add_up_over_several_files) {
+    schema("unknown_components = keep  ignored_keys = [editor \"layer\"]");
+    schema("unknown_fields = \"keep\"  ignored_keys = [editor]");
+    EXPECT_TRUE(options.rules.keep_unknown_components && options.rules.keep_unknown_fields);
+    EXPECT_EQ(options.rules.ignored_keys, (std::vector<std::string>{"editor", "layer"}));
+}
+
+TEST_F(SchemaFile, the_same_declaration_twice_is_fine) {
+    schema("components = { glow = { fields = { power = float } } }");
+    schema("components = { glow = { fields = { power = float } } }");
+}
+
+TEST_F(SchemaFile, contradictory_declarations_are_an_error_that_names_both_places) {
+    schema("components = { glow = { fields = { power = float } } }");
+    EXPECT_EQ(schema_errors("components = {\n  glow = { fields = { power = double } }\n}"),
+              "test.schema.sjson:2:3: error: component \"glow\" is declared already, and not like this: field "
+              "\"power\" differs; it is known as glow v1 {power "
+              "float}; make both the same, or rename one\n"
+              "    2 |   glow = { fields = { power = double } }\n"
+              "      |   ^~~~\n"
+              "test.schema.sjson:1:16: note: it is declared here\n"
+              "    1 | components = { glow = { fields = { power = float } } }\n"
+              "      |                ^~~~\n");
+}
+
+TEST_F(SchemaFile, a_declaration_in_cpp_counts_too) {
+    ComponentDefinition definition;
+    definition.name = "glow";
+    definition.fields.emplace_back().name = "power";
+    ASSERT_TRUE(registry.add(*Schema::make(definition)).ok());
+    schema("components = { glow = { spawn_order = 4 fields = { power = float } } }");
+    EXPECT_EQ(registry.find("glow")->spawn_order, 4);
+    EXPECT_NE(schema_errors("components = { glow = { many = true fields = { power = float } } }").find("differs"),
+              std::string::npos);
+}
+
+TEST_F(SchemaFile, a_wrong_file_adds_nothing) {
+    schema_errors("components = { good = {} bad = { fields = { x = flaot } } } unknown_fields = keep");
+    EXPECT_EQ(registry.find("good"), nullptr);
+    EXPECT_FALSE(options.rules.keep_unknown_fields);
+}
+
+TEST_F(SchemaFile, mistakes_say_what_where_and_what_to_do) {
+    for (const auto& [text, message] : std::map<std::string, std::string>{
+             {"component = {}", "1:1: error: a schema file has no key \"component\"; did you mean `components`?"},
+             {"unknown_fields = kep", "1:18: error: `unknown_fields` cannot be this; write keep or error"},
+             {"ignored_keys = editor", "`ignored_keys` is a string; write a list: [editor]"},
+             {"components = []", "`components` is a list; write a mapping: { ... }"},
+             {"components = { a = { field = {} } }", "component \"a\" has no key \"field\"; did you mean `fields`?"},
+             {"components = { a = { many = 1 } }", "`many` is an integer; write true or false"},
+             {"components = { a = { version = 0 } }",
+              "`version` cannot be this; write a whole number from 1 to 4294967295"},
+             {"components = { \"a-b\" = {} }", "a component cannot be called \"a-b\""},
+             {"components = { a = { fields = { x = flaot } } }",
+              "there is no field type \"flaot\"; did you mean float?"},
+             {"components = { a = { fields = { x = {} } } }",
+              "field \"x\" has no type; write { type = float } or the type alone"},
+             {"components = { a = { fields = { x = { type = float rnage = [0 1] } } } }",
+              "field \"x\" has no key \"rnage\"; did you mean `range`?"},
+             {"components = { a = { fields = { x = { type = float range = 1 } } } }",
+              "`range` is not two numbers; write [least greatest]"},
+             {"components = { a = { fields = { x = { type = float range = [1 0] } } } }", "the range 1 to 0 is empty"},
+             {"components = { a = { fields = { x = { type = float range = [0 1] default = 2 } } } }",
+              "2 is out of range; write a number from 0 to 1"},
+             {"components = { a = { fields = { x = { type = float default = yes } } } }",
+              "this is a string, but the field is a float; write a number"},
+             {"components = { a = { fields = { x = enum } } }", "an enum"},
+             {"components = { a = { fields = { x = { type = enum values = [a a] } } } }", "the enum names \"a\" twice"},
+             {"components = { a = { fields = { x = fixed_string } } }",
+              "a fixed string has a capacity of 2 to 4096 bytes"},
+             {"components = { a = { fields = { x = blob_array } } }",
+              "a blob array holds numbers, vectors, string ids or resource ids"},
+             {"components = { a = { fields = { x = { type = entity default = b } } } }",
+              "an entity has no default but none; remove it"}}) {
+        SCOPED_TRACE(text);
+        EXPECT_NE(schema_errors(text).find(message), std::string::npos) << diagnostics.format();
+    }
+}
+
+}  // namespace
+}  // namespace shoal_test
