@@ -195,7 +195,8 @@ std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* 
 /// Tells of the last `num_destroyed` that were retired: all of `entities`, or those among them that lived.
 void EntityManager::announce(std::span<const Entity> entities, std::size_t num_destroyed) {
     Array<Entity> some = Array<Entity>("entity manager");
-    if (num_destroyed < entities.size()) {
+    // With callbacks, what they are told is copied: a store may reorder the very rows that the caller's span shows.
+    if (num_destroyed < entities.size() || !callbacks_.empty()) {
         const std::size_t first = waiting_.size() - num_destroyed;
         some.resize(num_destroyed);
         for (std::size_t i = 0; i < num_destroyed; ++i) some[i] = previous_life(waiting_[first + i]);

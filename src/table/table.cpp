@@ -122,6 +122,7 @@ void Table::occupy(std::uint32_t row, Entity owner) {
     SHOAL_ASSERT(row < num_rows_ && !entities_[row], "only a hole can be given an owner");
     entities_[row] = owner;
     index_->set(owner, row);
+    if (num_watchers_ != 0) changes_.push_back({StructuralChange::Kind::kAdded, {row, row + 1}, 0, owner});
     stamp_rows({row, row + 1});
 }
 

@@ -59,7 +59,7 @@ public:
 
     /// Ends the life of `entities`, tells the callbacks once, and returns how many died. What does not live (dead,
     /// null, foreign, or repeated in the span) is skipped and counted in num_ignored_destroys().
-    /// Lifetime: the span stays as it is until the call returns, also when callbacks run.
+    /// The span may be a store's own entities(), which callbacks reorder.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     /// Returns whether it was living.
     bool destroy(Entity entity) { return destroy(std::span<const Entity>(&entity, 1)) != 0; }

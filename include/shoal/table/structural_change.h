@@ -6,7 +6,8 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-/// One structural change, while changes are watched.
+/// One structural change, while changes are watched. In a table with holes, added rows may be holes; a hole that gets
+/// an owner is added again, a row that loses its owner is removed and nothing moves.
 struct StructuralChange {
     enum class Kind : std::uint8_t { kAdded, kMoved, kRemoved, kSwapped } kind;
     RowRange rows;              ///< added: the new rows; moved: where one went; removed: where it was; swapped: one of two

@@ -1,0 +1,35 @@
+// Where a field lies is the manager's business. One pass, written once, runs over three layouts of one component.
+#include <shoal/store/query.h>
+
+#include <cstdio>
+
+struct Apart { float mass = 1; shoal::Vec3 position{}, velocity{1, 2, 3}; };
+SHOAL_COMPONENT(Apart, mass, position, velocity)  // a column per field
+
+struct Split { float mass = 1; shoal::Vec3 position{}, velocity{1, 2, 3}; };
+SHOAL_COMPONENT(Split, mass, (position, split), (velocity, split))  // x, y and z in columns of their own
+
+struct Whole { float mass = 1; shoal::Vec3 position{}, velocity{1, 2, 3}; };
+SHOAL_COMPONENT((Whole, whole), mass, position, velocity)  // one column of structs
+
+template <class Body>
+void sail(shoal::EntityManager& entities, shoal::PagePool& pool) {
+    shoal::Manager<Body> bodies(entities, pool);
+    shoal::Entity boats[100];
+    if (!entities.create(boats) || !bodies.add(boats)) return;
+
+    auto moving = shoal::query<shoal::Write<&Body::position>, shoal::Read<&Body::velocity>>(bodies);
+    moving.for_each([](auto&& position, shoal::Vec3 velocity) { position += velocity * 2.0f; });
+
+    const shoal::Vec3 p = bodies.template get<&Body::position>(bodies.instance(boats[42]));
+    std::printf("%s: %zu columns, boat 42 at %g %g %g\n", bodies.core().schema().name().c_str(),
+                bodies.core().schema().columns().size(), p.x, p.y, p.z);
+}
+
+int main() {
+    shoal::EntityManager entities;
+    shoal::PagePool pool;
+    sail<Apart>(entities, pool);
+    sail<Split>(entities, pool);
+    sail<Whole>(entities, pool);
+}

@@ -1,0 +1,166 @@
+#pragma once
+// A component manager is a store for one component type: one table, one index from entity to row, and a policy for
+// death. This is the type-erased core; manager.h puts a typed face on it.
+//
+//     entity --index--> row 0..n-1 --table--> columns
+//
+// An entity has one component here, or, when the schema says `many`, a chain of them. Rows are packed: an Instance
+// (a row) is valid until the next structural call, an Entity for ever.
+//
+// Death of an entity, by policy:
+//     at settle       rows go when the world settles, from the entity manager's list of deaths (the default)
+//     by callback     rows go inside EntityManager::destroy: for components that hold what must be given back at once
+//     random probe    settle looks at random rows until four in a row live: cost almost nothing when few die
+// Thread: structural calls from the world's structural thread; const calls from any thread between passes.
+
+#include "shoal/entity/entity_manager.h"
+#include "shoal/store/store.h"
+#include "shoal/table/table.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
+
+struct ManagerOptions {
+    RowIndexKind index = RowIndexKind::kPaged;
+    DeathPolicy death = DeathPolicy::kAtSettle;
+    std::uint32_t max_collected = 0xFFFFFFFF;  ///< random probe: rows removed per settle at most
+    std::uint32_t capacity_rows = kDefaultCapacityRows;
+};
+
+/// A row of a manager. Lifetime: until the manager's next structural call.
+struct Instance {
+    std::uint32_t row = kNilRow;
+
+    bool is_nil() const { return row == kNilRow; }
+    explicit operator bool() const { return row != kNilRow; }
+    friend bool operator==(Instance, Instance) = default;
+};
+inline constexpr Instance kNilInstance{};
+
+/// What became of the entities of a span.
+struct AddCounts {
+    std::uint32_t num_added = 0;
+    std::uint32_t num_set = 0;      ///< had the component already, or occurred twice: the value was replaced
+    std::uint32_t num_skipped = 0;  ///< not alive
+};
+
+struct CollectCounts {
+    std::uint32_t num_probes = 0;
+    std::uint32_t num_removed = 0;
+};
+
+/// Gives rows their values: row rows.begin + k gets the value meant for entity `first_source + k` of the span.
+using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
+
+class ComponentManager final : public Store {
+public:
+    /// `entities` and `pool` outlive the manager. Requires: `many` needs a paged or hash index.
+    SHOAL_API ComponentManager(const Schema& schema, EntityManager& entities, PagePool& pool,
+                               const ManagerOptions& options = {});
+    SHOAL_API ~ComponentManager() override;
+    ComponentManager(const ComponentManager&) = delete;
+    ComponentManager& operator=(const ComponentManager&) = delete;
+
+    const Schema& schema() const { return schema_; }
+    const ManagerOptions& options() const { return options_; }
+    EntityManager& entity_manager() { return entities_; }
+    const EntityManager& entity_manager() const { return entities_; }
+
+    /// Adds a component to each living entity. Where there is one already it is set instead, unless the schema says
+    /// `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room twice); nothing
+    /// has changed.
+    SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
+    /// The same with values as struct images. Shape: one image per entity, or a single one for all with stride 0.
+    SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images, std::size_t stride);
+
+    /// Removes all components of these entities and returns how many rows went. Others are skipped.
+    SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
+    /// Removes one instance. Requires: it is not nil.
+    SHOAL_API void remove(Instance instance);
+    /// Removes everything and keeps the memory.
+    SHOAL_API void clear();
+
+    /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
+    Instance instance(Entity entity) const { return {index_.find(entity)}; }
+    bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
+    /// Returns the next instance of the same entity, or the nil instance. The newest comes first; spawned ones are in
+    /// source order.
+    Instance next(Instance instance) const {
+        if (!schema_.many()) return {};
+        SHOAL_ASSERT(instance.row < table_.num_rows(), "the instance is nil or was removed");
+        return {table_.links(LinkColumn::kChainNext)[instance.row]};
+    }
+    Entity entity(Instance instance) const {
+        SHOAL_ASSERT(instance.row < table_.num_rows(), "the instance is nil or was removed");
+        return table_.entities()[instance.row];
+    }
+
+    /// Rows of the columns: with an identity index holes, whose entity is null, are among them.
+    std::uint32_t num_rows() const { return table_.num_rows(); }
+    /// Components, without holes.
+    std::uint32_t num_components() const { return table_.num_rows() - num_holes_; }
+    /// Grows with every row that is added, removed or moved: while it stays, what was derived from rows holds.
+    std::uint64_t num_structural_changes() const { return num_structural_changes_; }
+
+    /// Removes rows of dead entities, found by random probes, until four in a row live or `max_removed` went.
+    /// Cost: four probes when nobody died, none when empty. Source: Frykholm, part 2.
+    SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
+
+    Table& table() { return table_; }
+    const Table& table() const { return table_; }
+    RowIndex& index() { return index_; }
+    const RowIndex& index() const { return index_; }
+    /// Checks the table, its index and the count of holes.
+    SHOAL_API Status validate() const;
+
+    /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
+    /// kNilRow. For Manager<T>::add of one.
+    std::uint32_t append_quickly(Entity entity) {
+        if (SHOAL_UNLIKELY(!quick_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
+        if (SHOAL_UNLIKELY(!index_.reserve(1, entity.index()).ok())) return kNilRow;
+        if (SHOAL_UNLIKELY(index_.find_any_generation(entity) != kNilRow)) return kNilRow;
+        const std::uint32_t row = table_.append_one(entity);
+        ++num_structural_changes_;
+        index_.set(entity, row);
+        return row;
+    }
+
+    // Store
+    std::span<const Schema* const> schemas() const override { return {&schema_pointer_, 1}; }
+    SHOAL_API Status spawn(const SpawnBatch& batch) override;
+    void drop(std::span<const Entity> entities) override { remove(entities); }
+    SHOAL_API void settle(const SettleContext& context) override;
+    std::span<const Table* const> tables() const override { return {&table_pointer_, 1}; }
+    SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+
+private:
+    struct Run;
+
+    Status reserve(std::span<const Entity> entities);
+    Status reserve_rows(std::size_t count, std::uint32_t highest);
+    void remove_stale(Entity entity);
+    void remove_row(std::uint32_t row);
+    std::uint32_t remove_rows(std::span<const Entity> entities, bool only_dead);
+    std::uint32_t place(Entity entity);
+    void sweep();
+    Status check_batch(const SpawnBatch& batch);
+    void spawn_packed(const SpawnBatch& batch);
+    void spawn_in_place(const SpawnBatch& batch);
+    void translate_entities(const SpawnBatch& batch, RowRange rows, std::uint32_t copy);
+
+    Schema schema_;
+    const Schema* schema_pointer_ = &schema_;
+    EntityManager& entities_;
+    ManagerOptions options_;
+    RowIndex index_;
+    Table table_;
+    const Table* table_pointer_ = &table_;
+    DeathCursor cursor_;
+    DestructionCallback callback_;
+    std::uint32_t num_holes_ = 0;
+    std::uint64_t num_structural_changes_ = 0;
+    bool quick_ = false;  // paged, one per entity
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,84 @@
+#pragma once
+// A store keeps components: it decides in which table a row lies. A component manager is a store with one table and
+// an index; the database is a store with many tables. All stores answer to this one small interface, and the
+// spawner, the world and every report know nothing else.
+//
+//     spawner  --SpawnBatch-->  store  --rows-->  tables  --statistics-->  reports
+//
+// Thread: structural calls (spawn, drop, settle) from one thread at a time, as for the world that they belong to.
+
+#include "shoal/base/page_memory.h"
+#include "shoal/base/status.h"
+#include "shoal/entity/entity.h"
+#include "shoal/table/schema.h"
+
+#include <span>
+
+namespace shoal::inline SHOAL_ABI {
+
+class EntityManager;
+class Random;
+class Table;
+
+/// No parent, no entity, in a blob.
+inline constexpr std::uint32_t kNoBlobEntity = 0xFFFFFFFF;
+
+/// All components of one type that a blob holds, to be added in one call, as often as there are copies.
+/// An open struct of views: everything it refers to outlives the call only.
+struct SpawnBatch {
+    ComponentId component;
+    /// Shape: num_blob_entities x num_copies; blob entity `i` of copy `k` is entities[k * num_blob_entities + i].
+    std::span<const Entity> entities;
+    std::uint32_t num_blob_entities = 0;
+    std::uint32_t num_copies = 1;
+    /// The owner of each component of one copy, as a blob entity. Shape: components per copy.
+    /// An entity occurs more than once only if the schema says `many`.
+    std::span<const std::uint32_t> entity_index;
+    /// One per Schema::columns() of the store's schema, laid out as a table lays it out, alignment included.
+    /// Shape: entity_index.size() elements each. Entity fields hold a blob entity (all bits set: none) and are
+    /// translated while copied.
+    std::span<const std::byte* const> columns;
+    /// The parent of each blob entity, or kNoBlobEntity; empty when nobody has one. Parents come before children.
+    std::span<const std::uint32_t> parents;
+};
+
+/// What one component type of a store holds.
+struct StoreStatistics {
+    std::string_view component;  ///< Lifetime: that of the store
+    std::uint64_t num_rows = 0;
+    std::uint64_t num_dead_rows = 0;  ///< of entities that are dead and not collected yet, as far as the store knows
+    MemoryUse rows;                   ///< the table
+    MemoryUse index;                  ///< what finds a row by its entity
+};
+
+/// What a store may use while it settles.
+struct SettleContext {
+    Random* random = nullptr;   ///< the world's, seeded
+    std::uint64_t stamp = 0;    ///< of writes from now on; grows with every settle
+};
+
+class Store {
+public:
+    virtual ~Store() = default;
+
+    /// The component types that it takes. Lifetime: that of the store.
+    virtual std::span<const Schema* const> schemas() const = 0;
+
+    /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
+    /// Errors: no memory; then nothing is added.
+    virtual Status spawn(const SpawnBatch& batch) = 0;
+
+    /// Removes everything that these entities have here, dead or alive; others are ignored.
+    virtual void drop(std::span<const Entity> entities) = 0;
+
+    /// Between passes: removes the rows of the dead as the store's policy says, gives memory back, opens a stamp.
+    virtual void settle(const SettleContext& context) = 0;
+
+    /// The tables with its rows, for reports, hashes and pictures; may be empty. Lifetime: until the next structural call.
+    virtual std::span<const Table* const> tables() const = 0;
+
+    /// One entry per component type, in the order of schemas(). Writes at most `out.size()`; returns how many there are.
+    virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

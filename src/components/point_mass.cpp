@@ -1,0 +1,44 @@
+#include "shoal/components/point_mass.h"
+
+#include "shoal/job/row_ranges.h"
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+/// Vectors lie side by side, so that their axes need not be told apart. Parameters, because only there do compilers
+/// believe that arrays do not overlap.
+void integrate(float* __restrict position, float* __restrict velocity, const float* __restrict acceleration,
+               std::size_t num_floats, float dt) {
+    for (std::size_t i = 0; i < num_floats; ++i) {
+        const float v = velocity[i] + acceleration[i] * dt;
+        velocity[i] = v;
+        position[i] += v * dt;
+    }
+}
+
+}  // namespace
+
+void simulate(Manager<PointMass>& masses, float dt, Executor& executor) {
+    static_assert(sizeof(Vec3) == 3 * sizeof(float));
+    using Position = FieldPlace<&PointMass::position>;
+    using Velocity = FieldPlace<&PointMass::velocity>;
+    using Acceleration = FieldPlace<&PointMass::acceleration>;
+    static_assert(Position::kLayout == ColumnLayout::kApart && Velocity::kLayout == ColumnLayout::kApart &&
+                  Acceleration::kLayout == ColumnLayout::kApart);
+    Table& table = masses.core().table();
+    const auto floats = [&](std::uint32_t column) { return reinterpret_cast<float*>(table.unmarked_column(column)); };
+    float* const position = floats(Position::kFirstColumn);
+    float* const velocity = floats(Velocity::kFirstColumn);
+    const float* const acceleration = floats(Acceleration::kFirstColumn);
+
+    for_rows(executor, table.num_rows(), kByteGranularity, [&](RowRange rows, std::uint32_t) {
+        const std::size_t first = std::size_t(rows.begin) * 3;
+        integrate(position + first, velocity + first, acceleration + first, std::size_t(rows.size()) * 3, dt);
+    });
+
+    const RowRange all{0, table.num_rows()};
+    table.mark_written(Position::kFirstColumn, all);
+    table.mark_written(Velocity::kFirstColumn, all);
+}
+
+}  // namespace shoal::inline SHOAL_ABI

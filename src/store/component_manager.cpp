@@ -1,0 +1,300 @@
+#include "shoal/store/component_manager.h"
+
+#include "shoal/base/random.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr std::size_t kPrefetchFrom = 4096;     // entities in a span; below it all is in the cache
+constexpr std::size_t kPrefetchDistance = 32;
+constexpr std::uint32_t kLivingInARow = 4;
+
+std::uint32_t highest_index(std::span<const Entity> entities) {
+    std::uint32_t highest = 0;
+    for (const Entity entity : entities) highest = std::max(highest, entity.index());
+    return highest;
+}
+
+/// The entities of a call, copied if they lie in the table that the call changes.
+class StableSpan {
+public:
+    StableSpan(std::span<const Entity> entities, const Table& table) : span_(entities) {
+        const std::span<const Entity> own = table.entities();
+        if (entities.empty() || entities.data() + entities.size() <= own.data() || entities.data() >= own.data() + own.size()) return;
+        copy_.assign(entities.begin(), entities.end());
+        span_ = copy_;
+    }
+    std::span<const Entity> get() const { return span_; }
+
+private:
+    Array<Entity> copy_ = Array<Entity>("component manager");
+    std::span<const Entity> span_;
+};
+
+}  // namespace
+
+ComponentManager::ComponentManager(const Schema& schema, EntityManager& entities, PagePool& pool,
+                                   const ManagerOptions& options)
+    : schema_(schema),
+      entities_(entities),
+      options_(options),
+      index_(options.index),
+      table_(schema_, pool, {.capacity_rows = options.capacity_rows, .chain = schema.many(), .tree = false}) {
+    SHOAL_ASSERT(!schema.many() || options.index != RowIndexKind::kIdentity,
+                 "with an identity index an entity has one row; use a paged or hash index for `many`");
+    table_.attach_index(&index_);
+    quick_ = options.index == RowIndexKind::kPaged && !schema.many();
+    if (options.death == DeathPolicy::kAtSettle) cursor_ = entities.open_death_cursor();
+    if (options.death == DeathPolicy::kByCallback)
+        callback_ = entities.add_destruction_callback(
+            [](void* self, std::span<const Entity> dead) { static_cast<ComponentManager*>(self)->remove(dead); }, this);
+}
+
+ComponentManager::~ComponentManager() {
+    if (cursor_.number != 0) entities_.close_death_cursor(cursor_);
+    if (callback_.number != 0) entities_.remove_destruction_callback(callback_);
+}
+
+// --- adding ------------------------------------------------------------------------------------------------------
+
+/// Consecutive new rows that are filled in one call.
+struct ComponentManager::Run {
+    ComponentManager& manager;
+    FillRows fill;
+    void* context;
+    RowRange rows{0, 0};
+    std::size_t first_source = 0;
+
+    void flush() {
+        if (rows.begin < rows.end) fill(context, manager.table_, rows, first_source);
+        rows = {0, 0};
+    }
+    void extend(std::uint32_t row, std::size_t source) {
+        if (rows.end == row && first_source + (rows.end - rows.begin) == source && rows.begin < rows.end) {
+            ++rows.end;
+            return;
+        }
+        flush();
+        rows = {row, row + 1};
+        first_source = source;
+    }
+};
+
+/// Makes room for `count` more components, of entities with indices up to `highest`.
+Status ComponentManager::reserve_rows(std::size_t count, std::uint32_t highest) {
+    if (count == 0) return {};
+    const std::uint32_t num_rows = table_.num_rows();
+    const std::size_t num_more = options_.index != RowIndexKind::kIdentity ? count
+                                 : highest < num_rows                      ? 0
+                                                                           : std::size_t(highest) + 1 - num_rows;
+    if (num_more > options_.capacity_rows - num_rows)
+        return Status::error(concat("the manager of \"", schema_.name(), "\" holds ", num_rows, " rows and at most ",
+                                    options_.capacity_rows, "; ", num_more, " more do not fit"));
+    if (Status status = index_.reserve(static_cast<std::uint32_t>(count), highest); !status) return status;
+    return table_.reserve(static_cast<std::uint32_t>(num_more));
+}
+
+/// Makes room for what add() of these entities needs.
+Status ComponentManager::reserve(std::span<const Entity> entities) {
+    // The living have indices that were given out; whatever else is in the span needs no room.
+    const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());
+    Status status = reserve_rows(entities.size(), std::min(highest_index(entities), num_used));
+    if (SHOAL_LIKELY(status.ok())) return status;
+    // Without the dead, and those that will only be set, it may fit.
+    std::size_t num_newcomers = 0;
+    std::uint32_t highest = 0;
+    for (const Entity entity : entities) {
+        if (!entities_.alive(entity) || (!schema_.many() && has(entity))) continue;
+        ++num_newcomers;
+        highest = std::max(highest, entity.index());
+    }
+    return num_newcomers < entities.size() ? reserve_rows(num_newcomers, highest) : status;
+}
+
+/// Removes what an entity of an older generation left on the index of `entity`.
+void ComponentManager::remove_stale(Entity entity) {
+    for (std::uint32_t row = index_.find_any_generation(entity); row != kNilRow; row = index_.find_any_generation(entity)) {
+        if (table_.entities()[row] == entity) return;
+        remove_row(row);
+    }
+}
+
+/// Gives a living entity without a row one, and returns it. Requires: reserved.
+std::uint32_t ComponentManager::place(Entity entity) {
+    ++num_structural_changes_;
+    if (options_.index != RowIndexKind::kIdentity) {
+        const std::uint32_t row = table_.append({&entity, 1});
+        if (schema_.many()) table_.push_chain(row);
+        else index_.set(entity, row);
+        return row;
+    }
+    const std::uint32_t row = entity.index();
+    if (row >= table_.num_rows()) {
+        const RowRange holes{table_.num_rows(), row + 1};
+        std::ranges::fill(table_.append_unowned(holes.end - holes.begin), kNullEntity);
+        if (!schema_.has_opaque()) table_.fill(holes, schema_.default_image().data());
+        num_holes_ += holes.end - holes.begin;
+    }
+    table_.occupy(row, entity);
+    --num_holes_;
+    return row;
+}
+
+Result<AddCounts> ComponentManager::add(std::span<const Entity> added, FillRows fill, void* context) {
+    const StableSpan stable(added, table_);
+    const std::span<const Entity> entities = stable.get();
+    if (Status status = reserve(entities); !status) return status;
+    AddCounts counts;
+    Run run{*this, fill, context};
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        const Entity entity = entities[i];
+        if (SHOAL_UNLIKELY(!entities_.alive(entity))) {
+            ++counts.num_skipped;
+            continue;
+        }
+        const std::uint32_t there = index_.find_any_generation(entity);
+        if (SHOAL_UNLIKELY(there != kNilRow && table_.entities()[there] != entity)) {
+            run.flush();
+            remove_stale(entity);
+        } else if (there != kNilRow && !schema_.many()) {
+            run.flush();
+            fill(context, table_, {there, there + 1}, i);
+            ++counts.num_set;
+            continue;
+        }
+        run.extend(place(entity), i);
+        ++counts.num_added;
+    }
+    run.flush();
+    return counts;
+}
+
+Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
+    struct Images {
+        const std::byte* first;
+        std::size_t stride;
+    } source{images, stride};
+    return add(
+        entities,
+        [](void* context, Table& table, RowRange rows, std::size_t first_source) {
+            const Images& images = *static_cast<const Images*>(context);
+            if (images.stride == 0) table.fill(rows, images.first);
+            else table.scatter(rows, images.first + first_source * images.stride, images.stride);
+        },
+        &source);
+}
+
+// --- removing ----------------------------------------------------------------------------------------------------
+
+void ComponentManager::remove_row(std::uint32_t row) {
+    ++num_structural_changes_;
+    if (options_.index != RowIndexKind::kIdentity) {
+        table_.remove(row);
+        return;
+    }
+    const std::uint32_t num_rows = table_.num_rows();
+    table_.vacate(row);
+    num_holes_ = num_holes_ + 1 - (num_rows - table_.num_rows());
+}
+
+/// Removes all rows of the entities, or of the dead among them, and returns how many went.
+std::uint32_t ComponentManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
+    const bool prefetches = entities.size() >= kPrefetchFrom;
+    std::uint32_t num_removed = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        if (prefetches && i + 2 * kPrefetchDistance < entities.size()) {
+            index_.prefetch(entities[i + 2 * kPrefetchDistance]);
+            table_.prefetch(index_.find(entities[i + kPrefetchDistance]));
+        }
+        if (only_dead && entities_.alive(entities[i])) continue;
+        for (std::uint32_t row = index_.find(entities[i]); row != kNilRow; row = index_.find(entities[i])) {
+            remove_row(row);
+            ++num_removed;
+        }
+    }
+    return num_removed;
+}
+
+std::uint32_t ComponentManager::remove(std::span<const Entity> entities) {
+    return remove_rows(StableSpan(entities, table_).get(), false);
+}
+
+void ComponentManager::remove(Instance instance) {
+    SHOAL_ASSERT(instance.row < table_.num_rows(), "the instance is nil or was removed");
+    remove_row(instance.row);
+}
+
+void ComponentManager::clear() {
+    ++num_structural_changes_;
+    table_.clear();
+    num_holes_ = 0;
+}
+
+CollectCounts ComponentManager::collect(Random& random, std::uint32_t max_removed) {
+    CollectCounts counts;
+    std::uint32_t num_living = 0;
+    while (table_.num_rows() > 0 && num_living < kLivingInARow && counts.num_removed < max_removed) {
+        ++counts.num_probes;
+        const std::uint32_t row = random.below(table_.num_rows());
+        const Entity owner = table_.entities()[row];
+        if (!owner || entities_.alive(owner)) {
+            ++num_living;
+            continue;
+        }
+        num_living = 0;
+        remove_row(row);
+        ++counts.num_removed;
+    }
+    return counts;
+}
+
+/// Removes every row whose entity is dead.
+void ComponentManager::sweep() {
+    for (std::uint32_t row = table_.num_rows(); row-- > 0;) {
+        if (row >= table_.num_rows()) continue;  // it was a trailing hole
+        const Entity owner = table_.entities()[row];
+        if (owner && !entities_.alive(owner)) remove_row(row);
+    }
+}
+
+void ComponentManager::settle(const SettleContext& context) {
+    if (options_.death == DeathPolicy::kAtSettle) {
+        const DeathRange dead = entities_.deaths(cursor_);
+        if (dead.fell_behind) sweep();
+        // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
+        else remove_rows(dead.entities, true);
+        entities_.advance(cursor_, dead.end);
+    } else if (options_.death == DeathPolicy::kRandomProbe) {
+        SHOAL_ASSERT(context.random != nullptr, "random probes need the world's random generator");
+        collect(*context.random, options_.max_collected);
+    }
+    table_.settle_memory();
+    table_.set_stamp(std::max(table_.stamp(), context.stamp));
+}
+
+// --- reports -----------------------------------------------------------------------------------------------------
+
+std::size_t ComponentManager::statistics(std::span<StoreStatistics> out) const {
+    if (out.empty()) return 1;
+    StoreStatistics& result = out[0];
+    result = {};
+    result.component = schema_.name();
+    result.num_rows = num_components();
+    for (const Entity owner : table_.entities()) result.num_dead_rows += owner && !entities_.alive(owner);
+    result.rows = table_.memory_use();
+    result.index = index_.memory_use();
+    return 1;
+}
+
+Status ComponentManager::validate() const {
+    if (Status status = table_.validate(); !status) return status;
+    std::uint32_t num_holes = 0;
+    for (const Entity owner : table_.entities()) num_holes += !owner;
+    if (num_holes == num_holes_) return {};
+    return Status::error(concat("manager of \"", schema_.name(), "\": ", num_holes, " holes, not ", num_holes_));
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,100 @@
+// Spawning: all components of one type of a blob, as often as there are copies, in a few long copies.
+
+#include "shoal/base/text.h"
+#include "shoal/store/component_manager.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+Entity owner_of(const SpawnBatch& batch, std::uint32_t copy, std::size_t component) {
+    return batch.entities[std::size_t(copy) * batch.num_blob_entities + batch.entity_index[component]];
+}
+
+/// Turns the blob entity that an Entity field holds into the entity of one copy.
+Entity translate(const SpawnBatch& batch, std::uint32_t copy, Entity stored) {
+    if (stored.id >= batch.num_blob_entities) return kNullEntity;  // none; a checked blob holds nothing else
+    return batch.entities[std::size_t(copy) * batch.num_blob_entities + static_cast<std::size_t>(stored.id)];
+}
+
+}  // namespace
+
+/// Makes room, and removes what older entities left on the indices of the new ones.
+Status ComponentManager::check_batch(const SpawnBatch& batch) {
+    SHOAL_ASSERT(batch.component == schema_.id() && batch.columns.size() == schema_.columns().size(),
+                 "the batch is of another component type");
+    SHOAL_ASSERT(!schema_.has_opaque(), "a component with opaque fields cannot be spawned from a blob");
+    std::uint32_t highest = 0;
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
+            const Entity owner = owner_of(batch, copy, i);
+            highest = std::max(highest, owner.index());
+            if (SHOAL_LIKELY(index_.find_any_generation(owner) == kNilRow)) continue;
+            remove_stale(owner);
+            if (!schema_.many() && has(owner))
+                return Status::error(concat("an entity of the batch has a \"", schema_.name(), "\" already"));
+        }
+    return reserve_rows(batch.entity_index.size() * batch.num_copies, highest);
+}
+
+Status ComponentManager::spawn(const SpawnBatch& batch) {
+    if (Status status = check_batch(batch); !status) return status;
+    if (batch.entity_index.empty()) return {};
+    if (options_.index == RowIndexKind::kIdentity) spawn_in_place(batch);
+    else spawn_packed(batch);
+    return {};
+}
+
+void ComponentManager::spawn_packed(const SpawnBatch& batch) {
+    const auto count = static_cast<std::uint32_t>(batch.entity_index.size());
+    const std::uint32_t first = table_.num_rows();
+    ++num_structural_changes_;
+    const std::span<Entity> owners = table_.append_unowned(count * batch.num_copies);
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
+        const RowRange rows{first + copy * count, first + (copy + 1) * count};
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const Entity owner = owner_of(batch, copy, i);
+            owners[copy * count + i] = owner;
+            if (!schema_.many()) index_.set(owner, rows.begin + i);
+        }
+        table_.copy_columns(rows, batch.columns);
+        if (schema_.has(FieldType::kEntity)) translate_entities(batch, rows, copy);
+    }
+    // Heads are pushed last to first, so that a chain is in source order.
+    for (std::uint32_t row = table_.num_rows(); schema_.many() && row-- > first;) table_.push_chain(row);
+}
+
+/// Rows are entity indices: every component goes to a place of its own.
+void ComponentManager::spawn_in_place(const SpawnBatch& batch) {
+    const std::span<const ColumnDefinition> columns = schema_.columns();
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
+            const std::uint32_t row = place(owner_of(batch, copy, i));
+            for (std::uint32_t c = 0; c < columns.size(); ++c) {
+                const std::size_t bytes = columns[c].element_bytes;
+                std::memcpy(table_.write_element(c, row), batch.columns[c] + i * bytes, bytes);
+            }
+            if (schema_.has(FieldType::kEntity)) translate_entities(batch, {row, row + 1}, copy);
+        }
+}
+
+void ComponentManager::translate_entities(const SpawnBatch& batch, RowRange rows, std::uint32_t copy) {
+    for (const Field& field : schema_.fields()) {
+        if (field.type != FieldType::kEntity) continue;
+        const ColumnDefinition& column = schema_.columns()[field.first_column];
+        const std::size_t offset = schema_.whole() ? field.struct_offset : 0;
+        std::byte* data = table_.write_column(field.first_column, rows) + offset;
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+            for (std::uint32_t value = 0; value < field.num_values(); ++value) {
+                std::byte* place = data + std::size_t(row) * column.element_bytes + value * sizeof(Entity);
+                Entity entity;
+                std::memcpy(&entity, place, sizeof entity);
+                entity = translate(batch, copy, entity);
+                std::memcpy(place, &entity, sizeof entity);
+            }
+    }
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,149 @@
+#include "shoal/world/world.h"
+
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+
+#include <cstring>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
+    std::uint64_t num_pins = 0;
+    for (const Field& field : table.schema().fields()) {
+        if (field.type != FieldType::kBlobArray) continue;
+        const ColumnDefinition& column = table.schema().columns()[field.first_column];
+        const std::byte* first = table.column(field.first_column) + (table.schema().whole() ? field.struct_offset : 0);
+        for (std::uint32_t row = 0; row < table.num_rows(); ++row)
+            for (std::uint32_t value = 0; value < field.num_values(); ++value) {
+                BlobArrayBase array;
+                std::memcpy(static_cast<void*>(&array), first + std::size_t(row) * column.element_bytes + value * sizeof array,
+                            sizeof array);
+                num_pins += table.entities()[row] && array.count > 0 && array.resource == resource;
+            }
+    }
+    return num_pins;
+}
+
+}  // namespace
+
+World::World(EntityManager& entities, const WorldOptions& options)
+    : entities_(entities),
+      executor_(options.executor != nullptr ? options.executor : &serial_),
+      library_(options.library),
+      pool_(options.pages),
+      random_(options.seed) {
+    if (library_ != nullptr)
+        library_->add_pin_counter(
+            [](void* self, ResourceId resource) { return static_cast<World*>(self)->count_pins(resource); }, this);
+}
+
+World::~World() {
+    if (library_ != nullptr) library_->remove_pin_counter(this);
+    for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
+}
+
+// --- stores ------------------------------------------------------------------------------------------------------
+
+void* World::find_owned(const Schema& schema) const {
+    for (const Owned& owned : owned_) {
+        if (owned.core->schema().id() != schema.id()) continue;
+        SHOAL_ASSERT(owned.typed && owned.core->schema().layout_hash() == schema.layout_hash(),
+                     "this component type has a manager made from another declaration; ask for the typed one first");
+        return owned.object;
+    }
+    return nullptr;
+}
+
+void World::own(const Owned& owned) {
+    owned_.push_back(owned);
+    const Status status = attach(*owned.core);
+    SHOAL_ASSERT(status.ok(), "a store that was attached takes this component type already");
+}
+
+Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOptions& options) {
+    if (Store* store = find_store(schema.id())) {
+        for (const Owned& owned : owned_)
+            if (owned.core == store && owned.core->schema().layout_hash() == schema.layout_hash()) return owned.core;
+        return Status::error(concat("the world has another store for \"", schema.name(), "\": ",
+                                    store->schemas().front()->to_text(), ", not ", schema.to_text()));
+    }
+    void* memory = allocate_memory(sizeof(ComponentManager), "world");
+    auto* made = ::new (memory) ComponentManager(schema, entities_, pool_, options);
+    own({made, made, [](void* object) {
+             static_cast<ComponentManager*>(object)->~ComponentManager();
+             release_memory(object, sizeof(ComponentManager), "world");
+         }, false});
+    return made;
+}
+
+Status World::attach(Store& store) {
+    for (const Schema* schema : store.schemas())
+        if (find_store(schema->id()) != nullptr)
+            return Status::error(concat("the world has a store for \"", schema->name(), "\" already"));
+    stores_.push_back(&store);
+    return {};
+}
+
+void World::detach(Store& store) {
+    for (std::size_t i = 0; i < stores_.size(); ++i)
+        if (stores_[i] == &store) return static_cast<void>(stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(i)));
+    SHOAL_ASSERT(false, "the store is not attached to this world");
+}
+
+Store* World::find_store(ComponentId component) const {
+    for (Store* store : stores_)
+        for (const Schema* schema : store->schemas())
+            if (schema->id() == component) return store;
+    return nullptr;
+}
+
+// --- resources ---------------------------------------------------------------------------------------------------
+
+Status World::adopt_schemas(const Blob& blob) {
+    for (const BlobComponents& components : blob.component_types()) {
+        const RegisteredComponent* registered = registry_.find(components.id);
+        if (registered != nullptr && registered->spawn != nullptr) continue;
+        Store* store = find_store(components.id);
+        if (store == nullptr) {
+            if (Result<ComponentManager*> made = manager(*components.schema); !made) return made.status();
+            continue;
+        }
+        for (const Schema* schema : store->schemas())
+            if (schema->id() == components.id && schema->layout_hash() != components.schema->layout_hash())
+                return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ", components.schema->to_text(),
+                                            ", but the world has ", schema->to_text(), "; compile the source again"));
+    }
+    return {};
+}
+
+Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
+    Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
+    if (spawned)
+        for (const BlobText& text : blob.texts())
+            if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept) log(LogLevel::kWarning, kept.message());
+    return spawned;
+}
+
+std::uint64_t World::count_pins(ResourceId resource) const {
+    std::uint64_t num_pins = 0;
+    for (const Store* store : stores_)
+        for (const Table* table : store->tables())
+            if (table->schema().has(FieldType::kBlobArray)) num_pins += count_pins_in(*table, resource);
+    return num_pins;
+}
+
+// --- time --------------------------------------------------------------------------------------------------------
+
+void World::step(float dt) {
+    schedule_.run(*executor_, dt, frame_++);
+    settle();
+}
+
+void World::settle() {
+    ++stamp_;
+    for (Store* store : stores_) store->settle({&random_, stamp_});
+    pool_.trim();
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,88 @@
+#include "shoal/world/schedule.h"
+
+#include "support/testing.h"
+
+#include <memory>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+TEST(Schedule, passes_run_in_the_order_in_which_they_were_added) {
+    const shoal_test::LeakCheck leaks;
+    Schedule schedule;
+    SerialExecutor executor;
+    std::vector<int> order;
+    schedule.add("first", [&](PassContext&) { order.push_back(1); });
+    schedule.add("second", [&](PassContext&) { order.push_back(2); });
+    schedule.run(executor, 0.5f, 0);
+    schedule.run(executor, 0.5f, 1);
+    EXPECT_EQ(order, (std::vector<int>{1, 2, 1, 2}));
+}
+
+TEST(Schedule, a_pass_is_told_the_time_and_the_frame) {
+    Schedule schedule;
+    SerialExecutor executor;
+    std::vector<std::pair<float, std::uint64_t>> seen;
+    schedule.add("clock", [&](PassContext& pass) { seen.emplace_back(pass.dt, pass.frame); });
+    schedule.run(executor, 0.25f, 8);
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_EQ(seen[0], (std::pair<float, std::uint64_t>{0.25f, 8}));
+}
+
+TEST(Schedule, passes_can_be_removed_and_switched_off) {
+    Schedule schedule;
+    SerialExecutor executor;
+    int num_a = 0, num_b = 0;
+    schedule.add("a", [&](PassContext&) { ++num_a; });
+    schedule.add("b", [&](PassContext&) { ++num_b; });
+    ASSERT_TRUE(schedule.enable("a", false).ok());
+    schedule.run(executor, 0, 0);
+    EXPECT_EQ(num_a, 0);
+    EXPECT_EQ(num_b, 1);
+    ASSERT_TRUE(schedule.enable("a", true).ok());
+    ASSERT_TRUE(schedule.remove("b").ok());
+    schedule.run(executor, 0, 1);
+    EXPECT_EQ(num_a, 1);
+    EXPECT_EQ(num_b, 1);
+    EXPECT_EQ(schedule.num_passes(), 1u);
+    EXPECT_EQ(schedule.remove("b").message(), "the schedule has no pass called \"b\"");
+    EXPECT_EQ(schedule.enable("c", true).message(), "the schedule has no pass called \"c\"");
+}
+
+TEST(Schedule, counts_runs_rows_bytes_and_time) {
+    Schedule schedule;
+    SerialExecutor executor;
+    schedule.add("rows", [&](PassContext& pass) { pass.num_rows = 5, pass.num_bytes = 40; });
+    schedule.run(executor, 0, 0);
+    schedule.run(executor, 0, 1);
+    const PassStatistics pass = schedule.statistics(0);
+    EXPECT_EQ(pass.name, "rows");
+    EXPECT_EQ(pass.num_runs, 2u);
+    EXPECT_EQ(pass.num_rows, 5u);
+    EXPECT_EQ(pass.total_rows, 10u);
+    EXPECT_EQ(pass.total_bytes, 80u);
+    EXPECT_GE(pass.total_ns, pass.last_ns);
+}
+
+TEST(Schedule, lets_go_of_what_a_pass_holds) {
+    auto held = std::make_shared<int>(3);
+    {
+        Schedule schedule;
+        schedule.add("holds", [held](PassContext&) {});
+        EXPECT_EQ(held.use_count(), 2);
+        schedule.add("holds too", [held](PassContext&) {});
+        ASSERT_TRUE(schedule.remove("holds").ok());
+        EXPECT_EQ(held.use_count(), 2);
+    }
+    EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(ScheduleDeathTest, two_passes_of_one_name_are_a_bug) {
+    Schedule schedule;
+    schedule.add("twin", [](PassContext&) {});
+    EXPECT_DEATH(schedule.add("twin", [](PassContext&) {}), "give each its own name");
+}
+
+}  // namespace
