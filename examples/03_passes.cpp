@@ -4,10 +4,14 @@
 #include <cstdio>
 #include <vector>
 
-struct Boat { shoal::Vec3 position{}, velocity{}; };
+struct Boat {
+    shoal::Vec3 position{}, velocity{};
+};
 SHOAL_COMPONENT(Boat, position, velocity)
 
-struct Sail { float area = 0; };
+struct Sail {
+    float area = 0;
+};
 SHOAL_COMPONENT(Sail, (area, unit("m2")))
 
 int main() {
@@ -24,7 +28,9 @@ int main() {
 
     // Boats drive this pass; a sail is looked up by entity, and is null for boats without one.
     world.schedule().add("wind", query<Write<&Boat::velocity>, Gather<&Sail::area>>(boats, sails),
-                         [](auto&& velocity, const float* area) { if (area) velocity.x += *area * 0.25f; });
+                         [](auto&& velocity, const float* area) {
+                             if (area) velocity.x += *area * 0.25f;
+                         });
     world.schedule().add("move", query<Write<&Boat::position>, Read<&Boat::velocity>>(boats),
                          [](auto&& position, Vec3 velocity) { position += velocity * 0.5f; });
     for (int frame = 0; frame < 4; ++frame) world.step(0.5f);

@@ -3,13 +3,22 @@
 
 #include <cstdio>
 
-struct Apart { float mass = 1; shoal::Vec3 position{}, velocity{1, 2, 3}; };
+struct Apart {
+    float mass = 1;
+    shoal::Vec3 position{}, velocity{1, 2, 3};
+};
 SHOAL_COMPONENT(Apart, mass, position, velocity)  // a column per field
 
-struct Split { float mass = 1; shoal::Vec3 position{}, velocity{1, 2, 3}; };
+struct Split {
+    float mass = 1;
+    shoal::Vec3 position{}, velocity{1, 2, 3};
+};
 SHOAL_COMPONENT(Split, mass, (position, split), (velocity, split))  // x, y and z in columns of their own
 
-struct Whole { float mass = 1; shoal::Vec3 position{}, velocity{1, 2, 3}; };
+struct Whole {
+    float mass = 1;
+    shoal::Vec3 position{}, velocity{1, 2, 3};
+};
 SHOAL_COMPONENT((Whole, whole), mass, position, velocity)  // one column of structs
 
 template <class Body>

@@ -31,9 +31,11 @@ int main() {
     CompileOptions options;
     options.name = "sea/buoy";
     if (!registry.add<PointMass>()) return 1;
-    if (!read_schema_text(diagnostics.add_file("sea.schema.sjson", kSchemas), registry, options.rules, diagnostics)) return 1;
+    if (!read_schema_text(diagnostics.add_file("sea.schema.sjson", kSchemas), registry, options.rules, diagnostics))
+        return 1;
 
-    Result<CompiledSource> buoy = compile_file(diagnostics.add_file("sea/buoy.sjson", kBuoy), registry, options, diagnostics);
+    Result<CompiledSource> buoy =
+        compile_file(diagnostics.add_file("sea/buoy.sjson", kBuoy), registry, options, diagnostics);
     std::fputs(diagnostics.format().c_str(), stderr);
     if (!buoy) return 1;
     const Result<Blob> blob = Blob::view(buoy->blob);  // checked once, then used in place

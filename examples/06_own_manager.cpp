@@ -8,7 +8,9 @@
 
 using namespace shoal;
 
-struct Glow { Vec3 colour{}; };
+struct Glow {
+    Vec3 colour{};
+};
 SHOAL_COMPONENT((Glow, name("glow")), colour)
 
 /// Keeps colours in a hash map: rare enough for that, and nobody else's business.
@@ -51,7 +53,8 @@ private:
 
 bool compile_glow(void*, const CompileInput& in, CompileOutput& out) {
     const Node kelvin = in.node.find("kelvin");
-    if (!kelvin || !kelvin.is_number()) return in.diagnostics.error(in.node.position(), "a glow needs its `kelvin`"), false;
+    if (!kelvin || !kelvin.is_number())
+        return in.diagnostics.error(in.node.position(), "a glow needs its `kelvin`"), false;
     const float warmth = static_cast<float>(kelvin.as_double()) / 5400;
     out.store(Glow{{1, warmth, warmth * warmth}});
     return true;

@@ -2,3 +2,7 @@
 if(NOT SHOAL_SANITIZE)
   add_subdirectory(structure)
 endif()
+# The command-line tool as a process. It runs on oneTBB, into which the thread sanitizer cannot see.
+if(NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_SANITIZE MATCHES "thread")
+  add_subdirectory(tool)
+endif()

@@ -95,10 +95,10 @@ void prefer_small_pages(std::byte* begin, std::size_t num_bytes) {
 /// 2 MiB of address space that small tables share.
 struct PagePool::Slab {
     PageRange range;
-    std::size_t num_used = 0;             // granules that blocks hold
-    std::size_t longest_free_hint = 0;    // no free run is longer; exact after a failed search
+    std::size_t num_used = 0;           // granules that blocks hold
+    std::size_t longest_free_hint = 0;  // no free run is longer; exact after a failed search
     BitRuns<kGranulesPerSlab> used;
-    BitRuns<kPagesPerSlab> committed;     // pages that a block has covered since they were last given back
+    BitRuns<kPagesPerSlab> committed;  // pages that a block has covered since they were last given back
 
     std::size_t num_committed_pages() const {
         std::size_t count = 0;

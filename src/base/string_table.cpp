@@ -30,11 +30,13 @@ Result<StringId> StringTable::intern(std::string_view text) {
     if (slots_[i].hash == id.hash) {
         const std::string_view kept(slots_[i].data, slots_[i].length);
         if (kept == text) return id;
-        return Status::error(concat("the texts \"", kept, "\" and \"", text, "\" have the same hash; rename one of them"));
+        return Status::error(
+            concat("the texts \"", kept, "\" and \"", text, "\" have the same hash; rename one of them"));
     }
     if (chunk_bytes_ - chunk_used_ < text.size()) {
         // A chunk begins with its own size, so that it can be given back.
-        chunk_bytes_ = text.size() + sizeof(std::size_t) > kChunkBytes ? text.size() + sizeof(std::size_t) : kChunkBytes;
+        chunk_bytes_ =
+            text.size() + sizeof(std::size_t) > kChunkBytes ? text.size() + sizeof(std::size_t) : kChunkBytes;
         chunks_.push_back(static_cast<char*>(allocate_memory(chunk_bytes_, kOwner)));
         std::memcpy(chunks_.back(), &chunk_bytes_, sizeof chunk_bytes_);
         chunk_used_ = sizeof(std::size_t);

@@ -98,8 +98,10 @@ TagManager::List& TagManager::list_of(StringId tag) {
     std::size_t slot = slot_of(tag);
     if (slots_[slot] == 0) {
         lists_.push_back({.tag = tag, .num_deaths = num_deaths_});
-        if (lists_.size() * 2 > slots_.size()) grow_slots();
-        else slots_[slot] = static_cast<std::uint32_t>(lists_.size());
+        if (lists_.size() * 2 > slots_.size())
+            grow_slots();
+        else
+            slots_[slot] = static_cast<std::uint32_t>(lists_.size());
         slot = slot_of(tag);
     }
     return lists_[slots_[slot] - 1];

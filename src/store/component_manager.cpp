@@ -8,7 +8,7 @@
 namespace shoal::inline SHOAL_ABI {
 namespace {
 
-constexpr std::size_t kPrefetchFrom = 4096;     // entities in a span; below it all is in the cache
+constexpr std::size_t kPrefetchFrom = 4096;  // entities in a span; below it all is in the cache
 constexpr std::size_t kPrefetchDistance = 32;
 constexpr std::uint32_t kLivingInARow = 4;
 
@@ -23,7 +23,9 @@ class StableSpan {
 public:
     StableSpan(std::span<const Entity> entities, const Table& table) : span_(entities) {
         const std::span<const Entity> own = table.entities();
-        if (entities.empty() || entities.data() + entities.size() <= own.data() || entities.data() >= own.data() + own.size()) return;
+        if (entities.empty() || entities.data() + entities.size() <= own.data() ||
+            entities.data() >= own.data() + own.size())
+            return;
         copy_.assign(entities.begin(), entities.end());
         span_ = copy_;
     }
@@ -116,7 +118,8 @@ Status ComponentManager::reserve(std::span<const Entity> entities) {
 
 /// Removes what an entity of an older generation left on the index of `entity`.
 void ComponentManager::remove_stale(Entity entity) {
-    for (std::uint32_t row = index_.find_any_generation(entity); row != kNilRow; row = index_.find_any_generation(entity)) {
+    for (std::uint32_t row = index_.find_any_generation(entity); row != kNilRow;
+         row = index_.find_any_generation(entity)) {
         if (table_.entities()[row] == entity) return;
         remove_row(row);
     }
@@ -127,8 +130,10 @@ std::uint32_t ComponentManager::place(Entity entity) {
     ++num_structural_changes_;
     if (options_.index != RowIndexKind::kIdentity) {
         const std::uint32_t row = table_.append({&entity, 1});
-        if (schema_.many()) table_.push_chain(row);
-        else index_.set(entity, row);
+        if (schema_.many())
+            table_.push_chain(row);
+        else
+            index_.set(entity, row);
         return row;
     }
     const std::uint32_t row = entity.index();
@@ -172,7 +177,8 @@ Result<AddCounts> ComponentManager::add(std::span<const Entity> added, FillRows 
     return counts;
 }
 
-Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
+Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities, const std::byte* images,
+                                               std::size_t stride) {
     struct Images {
         const std::byte* first;
         std::size_t stride;
@@ -181,8 +187,10 @@ Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities,
         entities,
         [](void* context, Table& table, RowRange rows, std::size_t first_source) {
             const Images& images = *static_cast<const Images*>(context);
-            if (images.stride == 0) table.fill(rows, images.first);
-            else table.scatter(rows, images.first + first_source * images.stride, images.stride);
+            if (images.stride == 0)
+                table.fill(rows, images.first);
+            else
+                table.scatter(rows, images.first + first_source * images.stride, images.stride);
         },
         &source);
 }
@@ -265,7 +273,8 @@ void ComponentManager::settle(const SettleContext& context) {
         const DeathRange dead = entities_.deaths(cursor_);
         if (dead.fell_behind) sweep();
         // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
-        else remove_rows(dead.entities, true);
+        else
+            remove_rows(dead.entities, true);
         entities_.advance(cursor_, dead.end);
     } else if (options_.death == DeathPolicy::kRandomProbe) {
         SHOAL_ASSERT(context.random != nullptr, "random probes need the world's random generator");

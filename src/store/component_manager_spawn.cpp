@@ -42,8 +42,10 @@ Status ComponentManager::check_batch(const SpawnBatch& batch) {
 Status ComponentManager::spawn(const SpawnBatch& batch) {
     if (Status status = check_batch(batch); !status) return status;
     if (batch.entity_index.empty()) return {};
-    if (options_.index == RowIndexKind::kIdentity) spawn_in_place(batch);
-    else spawn_packed(batch);
+    if (options_.index == RowIndexKind::kIdentity)
+        spawn_in_place(batch);
+    else
+        spawn_packed(batch);
     return {};
 }
 

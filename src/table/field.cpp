@@ -4,8 +4,8 @@ namespace shoal::inline SHOAL_ABI {
 namespace {
 
 constexpr std::string_view kNames[kNumFieldTypes] = {
-    "",       "bool",   "int8",  "int16",      "int32",      "int64", "uint8",     "uint16",
-    "uint32", "uint64", "float", "double",     "vec2",       "vec3",  "vec4",      "quaternion",
+    "",       "bool",   "int8",      "int16",       "int32",  "int64",        "uint8",      "uint16",
+    "uint32", "uint64", "float",     "double",      "vec2",   "vec3",         "vec4",       "quaternion",
     "matrix", "enum",   "string_id", "resource_id", "entity", "fixed_string", "blob_array", "opaque"};
 
 }  // namespace

@@ -43,8 +43,8 @@ std::size_t RowIndex::slot_of(std::uint32_t entity_index) const {
 std::uint32_t RowIndex::find_other(Entity entity) const {
     if (kind_ == RowIndexKind::kIdentity) {
         if (!entity || entity.index() >= generations_.capacity()) return kNilRow;
-        const bool found = generations_[entity.index()] != 0 &&
-                           make_entity(entity.index(), generations_[entity.index()]) == entity;
+        const bool found =
+            generations_[entity.index()] != 0 && make_entity(entity.index(), generations_[entity.index()]) == entity;
         return found ? entity.index() : kNilRow;
     }
     if (num_slots_ == 0) return kNilRow;
@@ -56,11 +56,13 @@ std::uint32_t RowIndex::find_any_generation(Entity entity) const {
     const std::uint32_t index = entity.index();
     switch (kind_) {
         case RowIndexKind::kPaged:
-            return index < paged_.capacity() && paged_[index] != 0 ? static_cast<std::uint32_t>(paged_[index] & kIndexMask)
-                                                                   : kNilRow;
+            return index < paged_.capacity() && paged_[index] != 0
+                       ? static_cast<std::uint32_t>(paged_[index] & kIndexMask)
+                       : kNilRow;
         case RowIndexKind::kIdentity:
             return index < generations_.capacity() && generations_[index] != 0 ? index : kNilRow;
-        case RowIndexKind::kHash: break;
+        case RowIndexKind::kHash:
+            break;
     }
     if (num_slots_ == 0) return kNilRow;
     const Slot& slot = slots_[slot_of(index)];
@@ -115,9 +117,15 @@ void RowIndex::set_other(Entity entity, std::uint32_t row) {
 void RowIndex::erase(Entity entity) {
     if (find(entity) == kNilRow) return;
     switch (kind_) {
-        case RowIndexKind::kPaged: paged_[entity.index()] = 0; break;
-        case RowIndexKind::kIdentity: generations_[entity.index()] = 0; break;
-        case RowIndexKind::kHash: erase_slot(slot_of(entity.index())); break;
+        case RowIndexKind::kPaged:
+            paged_[entity.index()] = 0;
+            break;
+        case RowIndexKind::kIdentity:
+            generations_[entity.index()] = 0;
+            break;
+        case RowIndexKind::kHash:
+            erase_slot(slot_of(entity.index()));
+            break;
     }
 }
 
@@ -137,8 +145,12 @@ void RowIndex::erase_slot(std::size_t hole) {
 void RowIndex::clear(bool release) {
     const std::size_t num_indices = std::min(static_cast<std::size_t>(max_index_) + 1, capacity());
     switch (kind_) {
-        case RowIndexKind::kPaged: clear_flat(paged_, num_indices, release); break;
-        case RowIndexKind::kIdentity: clear_flat(generations_, num_indices, release); break;
+        case RowIndexKind::kPaged:
+            clear_flat(paged_, num_indices, release);
+            break;
+        case RowIndexKind::kIdentity:
+            clear_flat(generations_, num_indices, release);
+            break;
         case RowIndexKind::kHash:
             if (num_slots_ == 0) break;
             std::memset(static_cast<void*>(slots_.data()), 0, num_slots_ * sizeof(Slot));
@@ -153,17 +165,20 @@ void RowIndex::clear(bool release) {
 
 MemoryUse RowIndex::memory_use() const {
     MemoryUse use;
-    const std::size_t num_indices = max_index_ == 0 ? 0 : std::min(static_cast<std::size_t>(max_index_) + 1, capacity());
+    const std::size_t num_indices =
+        max_index_ == 0 ? 0 : std::min(static_cast<std::size_t>(max_index_) + 1, capacity());
     switch (kind_) {
         case RowIndexKind::kPaged:
-            use = {num_indices * sizeof(EntityBits), round_up(num_indices * sizeof(EntityBits), kPageBytes), paged_.reserved_bytes()};
+            use = {num_indices * sizeof(EntityBits), round_up(num_indices * sizeof(EntityBits), kPageBytes),
+                   paged_.reserved_bytes()};
             break;
         case RowIndexKind::kIdentity:
             use = {num_indices * sizeof(Generation), round_up(num_indices * sizeof(Generation), kPageBytes),
                    generations_.reserved_bytes()};
             break;
         case RowIndexKind::kHash:
-            use = {num_entries_ * sizeof(Slot), round_up(num_slots_ * sizeof(Slot), kPageBytes), slots_.reserved_bytes()};
+            use = {num_entries_ * sizeof(Slot), round_up(num_slots_ * sizeof(Slot), kPageBytes),
+                   slots_.reserved_bytes()};
             break;
     }
     return use;

@@ -31,16 +31,26 @@ double read_number(FieldType type, const std::byte* value, std::uint32_t index) 
         return static_cast<double>(result);
     };
     switch (type) {
-        case FieldType::kInt8: return as(std::int8_t());
-        case FieldType::kInt16: return as(std::int16_t());
-        case FieldType::kInt32: return as(std::int32_t());
-        case FieldType::kInt64: return as(std::int64_t());
-        case FieldType::kUint8: return as(std::uint8_t());
-        case FieldType::kUint16: return as(std::uint16_t());
-        case FieldType::kUint32: return as(std::uint32_t());
-        case FieldType::kUint64: return as(std::uint64_t());
-        case FieldType::kDouble: return as(double());
-        default: return as(float());
+        case FieldType::kInt8:
+            return as(std::int8_t());
+        case FieldType::kInt16:
+            return as(std::int16_t());
+        case FieldType::kInt32:
+            return as(std::int32_t());
+        case FieldType::kInt64:
+            return as(std::int64_t());
+        case FieldType::kUint8:
+            return as(std::uint8_t());
+        case FieldType::kUint16:
+            return as(std::uint16_t());
+        case FieldType::kUint32:
+            return as(std::uint32_t());
+        case FieldType::kUint64:
+            return as(std::uint64_t());
+        case FieldType::kDouble:
+            return as(double());
+        default:
+            return as(float());
     }
 }
 
@@ -80,10 +90,13 @@ struct SchemaMaker {
                 if (field.enumerators[i].name == field.enumerators[j].name)
                     return fail(field, concat("the enum names \"", field.enumerators[i].name, "\" twice"));
         for (const EnumeratorDefinition& e : field.enumerators) {
-            const std::int64_t limit = bytes == 8 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t(1) << (8 * bytes)) - 1;
-            const std::int64_t least = bytes == 8 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t(1) << (8 * bytes - 1));
+            const std::int64_t limit =
+                bytes == 8 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t(1) << (8 * bytes)) - 1;
+            const std::int64_t least =
+                bytes == 8 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t(1) << (8 * bytes - 1));
             if (e.value < least || e.value > limit)
-                return fail(field, concat("the enum value \"", e.name, "\" = ", e.value, " does not fit ", bytes, " bytes"));
+                return fail(field,
+                            concat("the enum value \"", e.name, "\" = ", e.value, " does not fit ", bytes, " bytes"));
         }
         return {};
     }
@@ -104,10 +117,12 @@ struct SchemaMaker {
         if (!is_identifier(field.name))
             return fail(field, "is not a name; use letters, digits and underscores, and start with a letter");
         if (field.type < FieldType::kBool || field.type > FieldType::kOpaque) return fail(field, "has no type");
-        if (field.array_length > kMaxArrayLength) return fail(field, concat("an array holds at most ", kMaxArrayLength, " values"));
+        if (field.array_length > kMaxArrayLength)
+            return fail(field, concat("an array holds at most ", kMaxArrayLength, " values"));
         if (const std::uint32_t bytes = field_type_bytes(field.type); bytes != 0) {
             if (field.value_bytes != 0 && field.value_bytes != bytes)
-                return fail(field, concat("a ", field_type_name(field.type), " has ", bytes, " bytes, not ", field.value_bytes));
+                return fail(field, concat("a ", field_type_name(field.type), " has ", bytes, " bytes, not ",
+                                          field.value_bytes));
             field.value_bytes = bytes;
             field.value_alignment = field_type_alignment(field.type);
         }
@@ -149,20 +164,23 @@ struct SchemaMaker {
     Status check_default(const Field& field) const {
         if (field.default_value.empty()) return {};
         if (field.default_value.size() != field.size)
-            return fail(field, concat("the default has ", field.default_value.size(), " bytes, the field ", field.size));
+            return fail(field,
+                        concat("the default has ", field.default_value.size(), " bytes, the field ", field.size));
         if (!field.has_range) return {};
         const std::uint32_t count = field.num_values() * std::max(1u, field_type_lanes(field.type));
         for (std::uint32_t i = 0; i < count; ++i) {
             const double number = read_number(field.type, field.default_value.data(), i);
             if (!(number >= field.minimum && number <= field.maximum))
-                return fail(field, concat("the default ", number, " is outside the range ", field.minimum, " to ", field.maximum));
+                return fail(field, concat("the default ", number, " is outside the range ", field.minimum, " to ",
+                                          field.maximum));
         }
         return {};
     }
 
     Status check_range(const Field& field) const {
         if (!field.has_range) return {};
-        if (!is_number(field.type)) return fail(field, concat("a ", field_type_name(field.type), " cannot have a range"));
+        if (!is_number(field.type))
+            return fail(field, concat("a ", field_type_name(field.type), " cannot have a range"));
         if (!(field.minimum <= field.maximum))
             return fail(field, concat("the range ", field.minimum, " to ", field.maximum, " is empty"));
         return {};
@@ -171,11 +189,14 @@ struct SchemaMaker {
     /// Checks where the field lies in the struct, beside those before it.
     Status check_place(const Field& field) const {
         if (field.struct_offset > kMaxStructBytes || field.size > kMaxStructBytes - field.struct_offset)
-            return fail(field, concat("it ends beyond ", kMaxStructBytes, " bytes, the most that a component can have"));
+            return fail(field,
+                        concat("it ends beyond ", kMaxStructBytes, " bytes, the most that a component can have"));
         if (field.struct_offset % field.value_alignment != 0)
-            return fail(field, concat("it lies at byte ", field.struct_offset, ", but is aligned to ", field.value_alignment));
+            return fail(field,
+                        concat("it lies at byte ", field.struct_offset, ", but is aligned to ", field.value_alignment));
         for (const Field& other : schema.fields_)
-            if (field.struct_offset < other.struct_offset + other.size && other.struct_offset < field.struct_offset + field.size)
+            if (field.struct_offset < other.struct_offset + other.size &&
+                other.struct_offset < field.struct_offset + field.size)
                 return fail(field, concat("it lies over field \"", other.name, '"'));
         return {};
     }
@@ -201,8 +222,8 @@ struct SchemaMaker {
         if (alignment > kCacheLineBytes || (alignment & (alignment - 1)) != 0)
             return fail(concat("it is aligned to ", alignment, " bytes; 1, 2, 4, 8, 16, 32 and 64 are possible"));
         schema.struct_alignment_ = alignment;
-        schema.struct_bytes_ =
-            definition.struct_bytes != 0 ? definition.struct_bytes : static_cast<std::uint32_t>(round_up(end, alignment));
+        schema.struct_bytes_ = definition.struct_bytes != 0 ? definition.struct_bytes
+                                                            : static_cast<std::uint32_t>(round_up(end, alignment));
         if (end > schema.struct_bytes_) return fail("its fields lie outside the struct");
         if (schema.struct_bytes_ % alignment != 0)
             return fail(concat("it has ", schema.struct_bytes_, " bytes, no multiple of its alignment, ", alignment));
@@ -213,7 +234,8 @@ struct SchemaMaker {
 
     void lay_out_columns() {
         if (definition.whole && !schema.fields_.empty())
-            schema.columns_.push_back({ColumnDefinition::kWholeComponent, 0, schema.struct_bytes_, schema.struct_alignment_, 0, nullptr});
+            schema.columns_.push_back(
+                {ColumnDefinition::kWholeComponent, 0, schema.struct_bytes_, schema.struct_alignment_, 0, nullptr});
         for (std::uint32_t i = 0; i < schema.fields_.size(); ++i) {
             Field& field = schema.fields_[i];
             if (definition.whole) continue;
@@ -221,7 +243,8 @@ struct SchemaMaker {
             field.num_columns = field.split ? field_type_lanes(field.type) : 1;
             const std::uint32_t bytes = field.size / field.num_columns;
             for (std::uint32_t lane = 0; lane < field.num_columns; ++lane)
-                schema.columns_.push_back({i, lane, bytes, field.value_alignment, field.struct_offset + lane * bytes, field.opaque});
+                schema.columns_.push_back(
+                    {i, lane, bytes, field.value_alignment, field.struct_offset + lane * bytes, field.opaque});
         }
         for (const ColumnDefinition& column : schema.columns_) schema.row_bytes_ += column.element_bytes;
     }
@@ -234,12 +257,15 @@ struct SchemaMaker {
     }
 
     void hash_layout() {
-        std::string text = concat(definition.name, '|', sizeof(Entity), '|', definition.whole ? schema.struct_bytes_ : 0, '\n');
+        std::string text =
+            concat(definition.name, '|', sizeof(Entity), '|', definition.whole ? schema.struct_bytes_ : 0, '\n');
         for (const Field& field : schema.fields_) {
-            append_text(text, concat(field.name, '|', static_cast<int>(field.type), '|', static_cast<int>(field.element_type), '|',
-                                     field.array_length, '|', field.value_bytes, '|', field.split));
+            append_text(text,
+                        concat(field.name, '|', static_cast<int>(field.type), '|', static_cast<int>(field.element_type),
+                               '|', field.array_length, '|', field.value_bytes, '|', field.split));
             if (definition.whole) append_text(text, concat('|', field.struct_offset));
-            for (const EnumeratorDefinition& e : field.enumerators) append_text(text, concat('|', e.name, '=', e.value));
+            for (const EnumeratorDefinition& e : field.enumerators)
+                append_text(text, concat('|', e.name, '=', e.value));
             text.push_back('\n');
         }
         schema.layout_hash_ = hash_text(text);
@@ -276,7 +302,8 @@ std::string Schema::to_text() const {
     std::string text = concat(name_, " v", version_, whole_ ? " whole" : "", " {");
     for (const Field& field : fields_) {
         append_text(text, concat(&field == fields_.data() ? "" : ", ", field.name, ' ', field_type_name(field.type)));
-        if (field.type == FieldType::kFixedString || field.type == FieldType::kEnum) append_text(text, concat('(', field.value_bytes, ')'));
+        if (field.type == FieldType::kFixedString || field.type == FieldType::kEnum)
+            append_text(text, concat('(', field.value_bytes, ')'));
         if (field.array_length != 0) append_text(text, concat('[', field.array_length, ']'));
         if (field.split) append_text(text, " split");
     }

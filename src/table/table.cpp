@@ -152,7 +152,8 @@ void Table::finish_append(RowRange rows) {
     for (std::uint32_t* link : links_)
         if (link != nullptr) std::fill(link + rows.begin, link + rows.end, kNilRow);
     if (num_watchers_ == 0) return;
-    if (!changes_.empty() && changes_.back().kind == StructuralChange::Kind::kAdded && changes_.back().rows.end == rows.begin)
+    if (!changes_.empty() && changes_.back().kind == StructuralChange::Kind::kAdded &&
+        changes_.back().rows.end == rows.begin)
         changes_.back().rows.end = rows.end;
     else
         changes_.push_back({StructuralChange::Kind::kAdded, rows, 0, {}});
@@ -165,7 +166,8 @@ void Table::fill(RowRange rows, const std::byte* image) {
     for (std::size_t c = 0; c < definitions.size(); ++c) {
         SHOAL_ASSERT(definitions[c].opaque == nullptr, "opaque fields cannot be filled from bytes");
         const std::size_t bytes = definitions[c].element_bytes;
-        broadcast(columns_[c].data + rows.begin * bytes, image + definitions[c].struct_offset, bytes, rows.end - rows.begin);
+        broadcast(columns_[c].data + rows.begin * bytes, image + definitions[c].struct_offset, bytes,
+                  rows.end - rows.begin);
     }
     stamp_rows(rows);
 }
@@ -181,11 +183,21 @@ void Table::scatter(RowRange rows, const std::byte* images, std::size_t stride) 
         const std::byte* source = images + definitions[c].struct_offset;
         SHOAL_ASSERT(definitions[c].opaque == nullptr, "opaque fields cannot be filled from bytes");
         switch (bytes) {
-            case 1: scatter_elements<std::uint8_t>(target, source, stride, count); break;
-            case 4: scatter_elements<std::uint32_t>(target, source, stride, count); break;
-            case 8: scatter_elements<std::uint64_t>(target, source, stride, count); break;
-            case 12: scatter_elements<Bytes12>(target, source, stride, count); break;
-            case 16: scatter_elements<Bytes16>(target, source, stride, count); break;
+            case 1:
+                scatter_elements<std::uint8_t>(target, source, stride, count);
+                break;
+            case 4:
+                scatter_elements<std::uint32_t>(target, source, stride, count);
+                break;
+            case 8:
+                scatter_elements<std::uint64_t>(target, source, stride, count);
+                break;
+            case 12:
+                scatter_elements<Bytes12>(target, source, stride, count);
+                break;
+            case 16:
+                scatter_elements<Bytes16>(target, source, stride, count);
+                break;
             default:
                 for (std::size_t i = 0; i < count; ++i) std::memcpy(target + i * bytes, source + i * stride, bytes);
         }
@@ -228,8 +240,10 @@ void Table::remove(std::uint32_t row) {
     SHOAL_ASSERT(row < num_rows_, "the row does not exist");
     touched_rows_ = std::max(touched_rows_, num_rows_);
     const Entity owner = entities_[row];
-    if (options_.chain) leave_chain(row);
-    else if (index_ != nullptr && index_->find(owner) == row) index_->erase(owner);
+    if (options_.chain)
+        leave_chain(row);
+    else if (index_ != nullptr && index_->find(owner) == row)
+        index_->erase(owner);
     if (options_.tree) leave_tree(row);
     destroy_opaque({row, row + 1});
     const std::uint32_t last = num_rows_ - 1;
@@ -242,20 +256,36 @@ void Table::remove(std::uint32_t row) {
 void Table::move_row(std::uint32_t from, std::uint32_t to) {
     const Entity owner = entities_[from];
     // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
-    if (options_.chain) rename_in_chain(from, find_before(from), to);
-    else if (index_ != nullptr && index_->find(owner) == from) index_->set(owner, to);
+    if (options_.chain)
+        rename_in_chain(from, find_before(from), to);
+    else if (index_ != nullptr && index_->find(owner) == from)
+        index_->set(owner, to);
     if (options_.tree) relabel_tree(from, from, to);
     for (const CopyGroup& group : copy_groups_) {
         const std::uint32_t* order = copy_order_.data() + group.begin;
         const std::uint32_t count = group.end - group.begin;
         switch (group.element_bytes) {
-            case 1: copy_elements<1>(columns_, order, count, from, to); break;
-            case 2: copy_elements<2>(columns_, order, count, from, to); break;
-            case 4: copy_elements<4>(columns_, order, count, from, to); break;
-            case 8: copy_elements<8>(columns_, order, count, from, to); break;
-            case 12: copy_elements<12>(columns_, order, count, from, to); break;
-            case 16: copy_elements<16>(columns_, order, count, from, to); break;
-            case 48: copy_elements<48>(columns_, order, count, from, to); break;
+            case 1:
+                copy_elements<1>(columns_, order, count, from, to);
+                break;
+            case 2:
+                copy_elements<2>(columns_, order, count, from, to);
+                break;
+            case 4:
+                copy_elements<4>(columns_, order, count, from, to);
+                break;
+            case 8:
+                copy_elements<8>(columns_, order, count, from, to);
+                break;
+            case 12:
+                copy_elements<12>(columns_, order, count, from, to);
+                break;
+            case 16:
+                copy_elements<16>(columns_, order, count, from, to);
+                break;
+            case 48:
+                copy_elements<48>(columns_, order, count, from, to);
+                break;
             default:
                 for (std::uint32_t i = 0; i < count; ++i) {
                     const PhysicalColumn& column = columns_[order[i]];

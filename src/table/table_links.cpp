@@ -11,7 +11,8 @@ constexpr std::uint32_t kSwapMark = 0xFFFFFFFE;  // stands for a row in the midd
 
 }  // namespace
 
-// --- chain: the rows of one entity, headed by the index ---------------------------------------------------------------
+// --- chain: the rows of one entity, headed by the index
+// ---------------------------------------------------------------
 
 void Table::push_chain(std::uint32_t row) {
     SHOAL_ASSERT(options_.chain && index_ != nullptr, "the table was made without a chain, or has no index");
@@ -30,8 +31,10 @@ std::uint32_t Table::find_before(std::uint32_t row) const {
 
 /// Makes what names `row` say `as`. A chain whose head was lost to a newer entity on its index stays lost.
 void Table::rename_in_chain(std::uint32_t row, std::uint32_t before, std::uint32_t as) {
-    if (before != kNilRow) link(LinkColumn::kChainNext, before) = as;
-    else if (index_ != nullptr && index_->find(entities_[row]) == row) index_->set(entities_[row], as);
+    if (before != kNilRow)
+        link(LinkColumn::kChainNext, before) = as;
+    else if (index_ != nullptr && index_->find(entities_[row]) == row)
+        index_->set(entities_[row], as);
 }
 
 void Table::leave_chain(std::uint32_t row) {
@@ -50,8 +53,10 @@ void Table::unlink_from_parent(std::uint32_t row) {
     const std::uint32_t next = std::exchange(link(LinkColumn::kTreeNext, row), kNilRow);
     const std::uint32_t previous = std::exchange(link(LinkColumn::kTreePrevious, row), kNilRow);
     if (next != kNilRow) link(LinkColumn::kTreePrevious, next) = previous;
-    if (previous != kNilRow) link(LinkColumn::kTreeNext, previous) = next;
-    else if (parent != kNilRow) link(LinkColumn::kTreeFirstChild, parent) = next;
+    if (previous != kNilRow)
+        link(LinkColumn::kTreeNext, previous) = next;
+    else if (parent != kNilRow)
+        link(LinkColumn::kTreeFirstChild, parent) = next;
 }
 
 void Table::link_tree(std::uint32_t child, std::uint32_t parent) {
@@ -102,8 +107,10 @@ void Table::swap_chains(std::uint32_t a, std::uint32_t b) {
     const std::uint32_t before_b = find_before(b);
     const bool heads_b = index_ != nullptr && index_->find(entities_[b]) == b;
     rename_in_chain(a, before_a, b);
-    if (before_b != kNilRow) link(LinkColumn::kChainNext, before_b) = a;
-    else if (heads_b) index_->set(entities_[b], a);
+    if (before_b != kNilRow)
+        link(LinkColumn::kChainNext, before_b) = a;
+    else if (heads_b)
+        index_->set(entities_[b], a);
 }
 
 /// Swaps the columns of two rows and repairs the tree in three steps, so that rows that are neighbours of each other
@@ -132,8 +139,10 @@ void Table::swap(std::uint32_t a, std::uint32_t b) {
     SHOAL_ASSERT(a < num_rows_ && b < num_rows_, "the row does not exist");
     if (a == b) return;
     if (options_.chain) swap_chains(a, b);
-    if (options_.tree) swap_trees(a, b);
-    else swap_columns(a, b);
+    if (options_.tree)
+        swap_trees(a, b);
+    else
+        swap_columns(a, b);
     if (!options_.chain && index_ != nullptr) {
         const bool has_a = index_->find(entities_[a]) == b;
         const bool has_b = index_->find(entities_[b]) == a;

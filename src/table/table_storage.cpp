@@ -19,13 +19,13 @@
 namespace shoal::inline SHOAL_ABI {
 namespace {
 
-constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;       // of rows; more of them get a range
-constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;     // from here on the last page may be a large one
-constexpr std::size_t kStaggerLines = 4;                             // starts within a page, one cache line apart
+constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;    // of rows; more of them get a range
+constexpr std::size_t kLargeColumnBytes = std::size_t(16) << 20;  // from here on the last page may be a large one
+constexpr std::size_t kStaggerLines = 4;                          // starts within a page, one cache line apart
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
-constexpr std::uint32_t kRowsAhead = 64;                             // made ready beyond those asked for, and 1 in 64
-constexpr std::uint32_t kPatience = 8;                               // calls of settle_memory before pages go
+constexpr std::uint32_t kRowsAhead = 64;  // made ready beyond those asked for, and 1 in 64
+constexpr std::uint32_t kPatience = 8;    // calls of settle_memory before pages go
 
 std::size_t column_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
     return round_up(std::size_t(rows) * element_bytes, kCacheLineBytes);
@@ -41,10 +41,13 @@ std::size_t frame_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
     return round_up(kMaxStaggerBytes + column_bytes(rows, element_bytes), kLargePageBytes);
 }
 
-/// Bytes from the start of frame `c` that shall lie in large pages while `rows` rows are in use and `ready_rows` may be.
-std::size_t wanted_large_bytes(std::size_t c, std::uint32_t element_bytes, std::uint32_t rows, std::uint32_t ready_rows) {
+/// Bytes from the start of frame `c` that shall lie in large pages while `rows` rows are in use and `ready_rows` may
+/// be.
+std::size_t wanted_large_bytes(std::size_t c, std::uint32_t element_bytes, std::uint32_t rows,
+                               std::uint32_t ready_rows) {
     const std::size_t used = std::size_t(rows) * element_bytes;
-    if (used > kLargeColumnBytes) return round_up(stagger(c) + std::size_t(ready_rows) * element_bytes, kLargePageBytes);
+    if (used > kLargeColumnBytes)
+        return round_up(stagger(c) + std::size_t(ready_rows) * element_bytes, kLargePageBytes);
     return (stagger(c) + used + used / 64) / kLargePageBytes * kLargePageBytes;
 }
 
@@ -133,7 +136,9 @@ Status Table::move_to_range(std::uint32_t rows) {
         room = std::max(rows, room / 2);
         range = pool_->take_range(range_bytes(room), shape_ + room, &touched_hint);
     }
-    if (!range) return Status::error(concat("the table of \"", schema_->name(), "\" cannot grow to ", rows, " rows: ", range.message()));
+    if (!range)
+        return Status::error(
+            concat("the table of \"", schema_->name(), "\" cannot grow to ", rows, " rows: ", range.message()));
     if (touched_hint == 0) prefer_small_pages(range->data, range->num_bytes);
     const Array<PhysicalColumn> from = columns_;
     const PageRange old_range = range_;

@@ -23,7 +23,9 @@ Status Table::validate() const {
 
 Status Table::validate_places() const {
     if (num_rows_ > ready_rows_ || ready_rows_ > capacity_ || capacity_ > options_.capacity_rows)
-        return broken(*schema_, concat("rows ", num_rows_, ", ready ", ready_rows_, ", room ", capacity_, " are not in order"), num_rows_);
+        return broken(*schema_,
+                      concat("rows ", num_rows_, ", ready ", ready_rows_, ", room ", capacity_, " are not in order"),
+                      num_rows_);
     if (num_rows_ > 0 && (num_rows_ - 1) / kRowsPerStampBlock >= num_stamp_blocks_)
         return broken(*schema_, "it has no stamp", num_rows_ - 1);
     const std::byte* begin = slab_bytes_ != 0 ? block_ : range_.data;
@@ -39,7 +41,8 @@ Status Table::validate_places() const {
     }
     for (std::uint32_t b = 0; b < num_stamp_blocks_; ++b)
         for (std::uint32_t c = 0; c < schema_->columns().size(); ++c)
-            if (written_stamp(c, b) > stamp_) return broken(*schema_, "its stamp lies in the future", b * kRowsPerStampBlock);
+            if (written_stamp(c, b) > stamp_)
+                return broken(*schema_, "its stamp lies in the future", b * kRowsPerStampBlock);
     return {};
 }
 
@@ -73,7 +76,8 @@ Status Table::validate_chains() const {
         for (std::uint32_t member = row; member != kNilRow; member = next[member]) {
             if (member >= num_rows_) return broken(*schema_, concat("its chain leads to row ", member), row);
             if (reached[member]) return broken(*schema_, "two chains reach it, or a chain closes on itself", member);
-            if (entities_[member] != entities_[row]) return broken(*schema_, "it lies in the chain of another entity", member);
+            if (entities_[member] != entities_[row])
+                return broken(*schema_, "it lies in the chain of another entity", member);
             reached[member] = 1;
         }
     }
@@ -99,7 +103,8 @@ Status Table::validate_trees() const {
         num_linked += parent[row] != kNilRow;
         std::uint32_t before = kNilRow;
         for (std::uint32_t child = first_child[row]; child != kNilRow; before = child, child = next[child]) {
-            if (parent[child] != row) return broken(*schema_, concat("its child, row ", child, ", names another parent"), row);
+            if (parent[child] != row)
+                return broken(*schema_, concat("its child, row ", child, ", names another parent"), row);
             if (previous[child] != before) return broken(*schema_, "its link to the sibling before is wrong", child);
             if (++num_enumerated > num_rows_) return broken(*schema_, "its children form a cycle", row);
         }

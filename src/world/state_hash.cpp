@@ -8,7 +8,8 @@ namespace {
 std::uint64_t hash_whole(const Table& table, std::uint64_t hash) {
     const std::byte* row = table.column(0);
     for (std::uint32_t i = 0; i < table.num_rows(); ++i, row += table.schema().struct_bytes())
-        for (const Field& field : table.schema().fields()) hash = hash_bytes(row + field.struct_offset, field.size, hash);
+        for (const Field& field : table.schema().fields())
+            hash = hash_bytes(row + field.struct_offset, field.size, hash);
     return hash;
 }
 

@@ -17,8 +17,8 @@ std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
         for (std::uint32_t row = 0; row < table.num_rows(); ++row)
             for (std::uint32_t value = 0; value < field.num_values(); ++value) {
                 BlobArrayBase array;
-                std::memcpy(static_cast<void*>(&array), first + std::size_t(row) * column.element_bytes + value * sizeof array,
-                            sizeof array);
+                std::memcpy(static_cast<void*>(&array),
+                            first + std::size_t(row) * column.element_bytes + value * sizeof array, sizeof array);
                 num_pins += table.entities()[row] && array.count > 0 && array.resource == resource;
             }
     }
@@ -65,15 +65,17 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
     if (Store* store = find_store(schema.id())) {
         for (const Owned& owned : owned_)
             if (owned.core == store && owned.core->schema().layout_hash() == schema.layout_hash()) return owned.core;
-        return Status::error(concat("the world has another store for \"", schema.name(), "\": ",
-                                    store->schemas().front()->to_text(), ", not ", schema.to_text()));
+        return Status::error(concat("the world has another store for \"", schema.name(),
+                                    "\": ", store->schemas().front()->to_text(), ", not ", schema.to_text()));
     }
     void* memory = allocate_memory(sizeof(ComponentManager), "world");
     auto* made = ::new (memory) ComponentManager(schema, entities_, pool_, options);
-    own({made, made, [](void* object) {
+    own({made, made,
+         [](void* object) {
              static_cast<ComponentManager*>(object)->~ComponentManager();
              release_memory(object, sizeof(ComponentManager), "world");
-         }, false});
+         },
+         false});
     return made;
 }
 
@@ -87,7 +89,8 @@ Status World::attach(Store& store) {
 
 void World::detach(Store& store) {
     for (std::size_t i = 0; i < stores_.size(); ++i)
-        if (stores_[i] == &store) return static_cast<void>(stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(i)));
+        if (stores_[i] == &store)
+            return static_cast<void>(stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(i)));
     SHOAL_ASSERT(false, "the store is not attached to this world");
 }
 
@@ -111,8 +114,9 @@ Status World::adopt_schemas(const Blob& blob) {
         }
         for (const Schema* schema : store->schemas())
             if (schema->id() == components.id && schema->layout_hash() != components.schema->layout_hash())
-                return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ", components.schema->to_text(),
-                                            ", but the world has ", schema->to_text(), "; compile the source again"));
+                return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ",
+                                            components.schema->to_text(), ", but the world has ", schema->to_text(),
+                                            "; compile the source again"));
     }
     return {};
 }
@@ -121,7 +125,8 @@ Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
     if (spawned)
         for (const BlobText& text : blob.texts())
-            if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept) log(LogLevel::kWarning, kept.message());
+            if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept)
+                log(LogLevel::kWarning, kept.message());
     return spawned;
 }
 

@@ -109,9 +109,8 @@ TEST_F(Compiler, a_component_of_one_field_can_be_its_value) {
 }
 
 TEST_F(Compiler, references_find_self_parent_paths_and_names_from_the_inside_out) {
-    file(
-        "pair.sjson",
-        R"(children = { left = { name = "L" components = { link = { to = "R" both = ["self" "parent"] } } }  right
+    file("pair.sjson",
+         R"(children = { left = { name = "L" components = { link = { to = "R" both = ["self" "parent"] } } }  right
             = { name = "R" } })");
     file("x.sjson", R"(entities = {
         p = { prefab = "pair" }
@@ -200,9 +199,8 @@ TEST_F(Compiler, wrong_values_say_what_where_and_what_to_do) {  // req: D31
 
 TEST_F(Compiler, many_errors_are_reported_at_once_and_those_of_a_prefab_once) {  // req: D31
     file("lamp.sjson", "components = { glow = { power = 99 hue = 999 } }");
-    file(
-        "x.sjson",
-        R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" } c = { prefab = "none" } d = { components =
+    file("x.sjson",
+         R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" } c = { prefab = "none" } d = { components =
             { trnsform = {} } } })");
     EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 4 errors");
 }
@@ -221,9 +219,8 @@ TEST_F(Compiler, two_components_of_one_type_need_a_schema_that_says_many) {
 
 TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_warning) {  // req: D11
     schema("unknown_components = keep unknown_fields = keep ignored_keys = [editor]");
-    file(
-        "lamp.unit",
-        R"(components = [ { _guid = "c1" _type = "glow" _extra = 1 data = { power = 2 halo = { size = 1 tint = [1
+    file("lamp.unit",
+         R"(components = [ { _guid = "c1" _type = "glow" _extra = 1 data = { power = 2 halo = { size = 1 tint = [1
             2] } } } { _guid = "c2" _type = "magic" data = { a = 1 b = 2 } } ])");
     file("x.level", R"(sky = "blue" units = [
         { _guid = "a" prefab = "lamp" layer = 3 editor = {} }
@@ -259,9 +256,8 @@ TEST_F(Compiler, what_no_schema_knows_is_kept_as_text_counted_and_named_in_a_war
 
 TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_data) {
     schema("unknown_fields = keep ignored_keys = [editor position]");
-    file(
-        "x.level",
-        R"(units = [ { _guid = "a" position = [1 2] components = [ { _guid = "c" _type = "glow" editor = 1 data = {
+    file("x.level",
+         R"(units = [ { _guid = "a" position = [1 2] components = [ { _guid = "c" _type = "glow" editor = 1 data = {
             position = 3 } } ] } ])");
     const Result<CompiledSource> source = compiled("x.level");
     ASSERT_TRUE(source.ok()) << diagnostics.format();
@@ -291,9 +287,8 @@ TEST_F(Compiler, a_registered_compile_function_gets_the_merged_node) {  // req: 
     ASSERT_TRUE(registry.set_compile_function("flame", compile_sum, &num_calls, 50).ok());
     schema("components = { flame = { fields = { heat = float } } }");
     file("lamp.sjson", "components = { flame = { formula = [1 2] other = 1 } }");
-    file(
-        "x.sjson",
-        R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" modified_components = { flame = { formula =
+    file("x.sjson",
+         R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" modified_components = { flame = { formula =
             [3 4] } } } })");
     const Blob x = blob("x.sjson");
     EXPECT_EQ(num_calls, 2);
@@ -328,9 +323,8 @@ TEST_F(Compiler, the_same_source_gives_the_same_bytes_in_every_folder) {  // req
 }
 
 TEST_F(Compiler, the_other_byte_order_holds_the_same) {  // req: D1 D31
-    file(
-        "x.sjson",
-        R"(entities = { a = { components = { transform = { position = [1 2 3] } link = { to = "self" } path = {
+    file("x.sjson",
+         R"(entities = { a = { components = { transform = { position = [1 2 3] } link = { to = "self" } path = {
             points = [[1 2 3]] } } } })");
     const Result<CompiledSource> little = compiled("x.sjson");
     options.blob.big_endian = true;

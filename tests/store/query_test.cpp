@@ -37,7 +37,9 @@ class Query : public ::testing::Test {};
 using Layouts = ::testing::Types<Apart, Split, Whole>;
 TYPED_TEST_SUITE(Query, Layouts);
 
-Vec3 velocity_of(std::size_t i) { return {static_cast<float>(i % 7), static_cast<float>(i % 5), static_cast<float>(i % 3)}; }
+Vec3 velocity_of(std::size_t i) {
+    return {static_cast<float>(i % 7), static_cast<float>(i % 5), static_cast<float>(i % 3)};
+}
 
 /// A manager with one body per entity, each with a velocity of its own.
 template <class Body>
@@ -59,8 +61,9 @@ struct Bodies {
 TYPED_TEST(Query, one_pass_runs_over_every_layout_and_visits_each_row_once) {
     for (const std::size_t count : {0, 1, 63, 64, 65, 5000}) {
         Bodies<TypeParam> bodies(count);
-        query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(bodies.manager)
-            .for_each([](auto&& p, Vec3 v) { p += v * 2.0f; });
+        query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(bodies.manager).for_each([](auto&& p, Vec3 v) {
+            p += v * 2.0f;
+        });
         for (std::size_t i = 0; i < count; ++i) {
             const Vec3 p = bodies.manager.template get<&TypeParam::position>(bodies.manager.instance(bodies.owners[i]));
             ASSERT_EQ(p, velocity_of(i) * 2.0f) << i;
@@ -85,7 +88,8 @@ TYPED_TEST(Query, threads_give_the_same_bits_as_one_loop) {
 TYPED_TEST(Query, gathered_fields_are_null_where_the_entity_lacks_them) {
     Bodies<TypeParam> bodies(1000);
     Manager<Wind> winds(bodies.entities, bodies.pool);
-    for (std::size_t i = 0; i < 1000; i += 3) ASSERT_TRUE(winds.add(bodies.owners[i], {{static_cast<float>(i), 0, 0}}).ok());
+    for (std::size_t i = 0; i < 1000; i += 3)
+        ASSERT_TRUE(winds.add(bodies.owners[i], {{static_cast<float>(i), 0, 0}}).ok());
     std::size_t num_calls = 0, num_found = 0;
     query<Write<&TypeParam::velocity>, Gather<&Wind::force>>(bodies.manager, winds)
         .for_each([&](Entity owner, auto&& velocity, const Vec3* force) {
@@ -105,7 +109,9 @@ TYPED_TEST(Query, only_written_columns_are_marked) {
     Bodies<TypeParam> bodies(10);
     Table& table = bodies.manager.core().table();
     table.set_stamp(7);
-    query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(bodies.manager).for_each([](auto&& p, Vec3 v) { p += v; });
+    query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(bodies.manager).for_each([](auto&& p, Vec3 v) {
+        p += v;
+    });
     using Position = FieldPlace<&TypeParam::position>;
     using Velocity = FieldPlace<&TypeParam::velocity>;
     for (std::uint32_t lane = 0; lane < Position::kNumColumns; ++lane)

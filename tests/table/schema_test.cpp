@@ -237,9 +237,7 @@ TEST(Schema, what_is_just_allowed_is_allowed) {
     const Change allowed[] = {
         [](auto& d) { d.name = std::string(128, 'a'); },
         [](auto& d) { d.fields[0].array_length = 65536; },
-        [](auto& d) {
-            d.fields[2].enumerators = {{"low", -128}, {"high", 255}};
-        },
+        [](auto& d) { d.fields[2].enumerators = {{"low", -128}, {"high", 255}}; },
         [](auto& d) {
             d.fields[2].value_bytes = 8;
             d.fields[2].enumerators = {{"low", std::numeric_limits<std::int64_t>::min()},

@@ -52,8 +52,9 @@ TEST(World, a_component_type_without_a_struct_gets_a_manager_from_its_schema) {
     EXPECT_EQ(*made, world.manager(schema).value());
     definition.fields.push_back({.name = "colour", .type = FieldType::kVec3});
     const Result<ComponentManager*> other = world.manager(Schema::make(definition).value());
-    EXPECT_EQ(other.message(),
-              "the world has another store for \"coral\": coral v1 {height float}, not coral v1 {height float, colour vec3}");
+    EXPECT_EQ(
+        other.message(),
+        "the world has another store for \"coral\": coral v1 {height float}, not coral v1 {height float, colour vec3}");
 }
 
 TEST(World, an_attached_store_is_settled_and_reported_but_stays_its_owners) {

@@ -27,10 +27,9 @@ SHOAL_API AssertionHandler set_assertion_handler(AssertionHandler handler);
 
 }  // namespace shoal::inline SHOAL_ABI
 
-#define SHOAL_ASSERT(condition, message)                                                        \
-    do {                                                                                        \
-        if (SHOAL_UNLIKELY(!(condition)))                                                       \
-            ::shoal::fail_assertion({#condition, message, __FILE__, __LINE__});                 \
+#define SHOAL_ASSERT(condition, message)                                                                      \
+    do {                                                                                                      \
+        if (SHOAL_UNLIKELY(!(condition))) ::shoal::fail_assertion({#condition, message, __FILE__, __LINE__}); \
     } while (false)
 
 #if SHOAL_CHECKED

@@ -52,7 +52,7 @@ template <class T>
 class [[nodiscard]] Result {
 public:
     Result(T value) : has_value_(true) { ::new (static_cast<void*>(&value_)) T(std::move(value)); }  // NOLINT
-    Result(Status status) : has_value_(false) {                                                       // NOLINT
+    Result(Status status) : has_value_(false) {                                                      // NOLINT
         SHOAL_ASSERT(!status.ok(), "a Result without a value needs a failure");
         ::new (static_cast<void*>(&status_)) Status(std::move(status));
     }

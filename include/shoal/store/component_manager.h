@@ -72,7 +72,8 @@ public:
     /// has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
     /// The same with values as struct images. Shape: one image per entity, or a single one for all with stride 0.
-    SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images, std::size_t stride);
+    SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
+                                           std::size_t stride);
 
     /// Removes all components of these entities and returns how many rows went. Others are skipped.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);

@@ -24,7 +24,8 @@ public:
     /// `entities` and `pool` outlive the manager.
     Manager(EntityManager& entities, PagePool& pool, const ManagerOptions& options = {})
         : core_(schema_of<T>(), entities, pool, options) {
-        for (const Field& field : core_.schema().fields()) offsets_[&field - core_.schema().fields().data()] = field.struct_offset;
+        for (const Field& field : core_.schema().fields())
+            offsets_[&field - core_.schema().fields().data()] = field.struct_offset;
     }
 
     ComponentManager& core() { return core_; }
@@ -41,11 +42,15 @@ public:
         return Instance{row};
     }
     /// Gives each of `entities` a component with this value. See ComponentManager::add.
-    Result<AddCounts> add(std::span<const Entity> entities, const T& value = T{}) requires std::is_copy_assignable_v<T> {
+    Result<AddCounts> add(std::span<const Entity> entities, const T& value = T{})
+        requires std::is_copy_assignable_v<T>
+    {
         return add_values(entities, &value, 0);
     }
     /// Gives each of `entities` a component with its own value. Shape: as many values as entities.
-    Result<AddCounts> add(std::span<const Entity> entities, std::span<const T> values) requires std::is_copy_assignable_v<T> {
+    Result<AddCounts> add(std::span<const Entity> entities, std::span<const T> values)
+        requires std::is_copy_assignable_v<T>
+    {
         SHOAL_ASSERT(values.size() == entities.size(), "one value per entity is needed");
         return add_values(entities, values.data(), 1);
     }
@@ -86,9 +91,8 @@ public:
     T value(Instance instance) const {
         SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
         T result{};
-        DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
-            assign(result.*kMember, get<kMember>(instance));
-        });
+        DescriptionOf<T>::for_each_field(
+            [&]<auto kMember, std::uint32_t, bool>() { assign(result.*kMember, get<kMember>(instance)); });
         return result;
     }
 
@@ -99,8 +103,8 @@ public:
     template <auto kMember>
     ReadColumn<kMember> column() const {
         static_assert(std::is_same_v<ComponentOf<kMember>, T>, "the field belongs to another component");
-        return make_column<kMember, const ValueOf<kMember>>(
-            [&](std::uint32_t c) { return core_.table().column(c); }, offset<kMember>(), num_rows());
+        return make_column<kMember, const ValueOf<kMember>>([&](std::uint32_t c) { return core_.table().column(c); },
+                                                            offset<kMember>(), num_rows());
     }
     /// Marks the rows (all of them) as written and returns the whole column.
     template <auto kMember>
@@ -122,7 +126,8 @@ public:
         SHOAL_ASSERT(out.size() == entities.size(), "one place per entity is needed");
         const auto values = column<kMember>();
         const RowIndex& index = core_.index();
-        const std::size_t num_ahead = entities.size() > 4 * kFarAhead && num_rows() > kCachedRows ? entities.size() - kFarAhead : 0;
+        const std::size_t num_ahead =
+            entities.size() > 4 * kFarAhead && num_rows() > kCachedRows ? entities.size() - kFarAhead : 0;
         std::size_t num_found = 0, i = 0;
         const auto gather_one = [&] {
             const std::uint32_t row = index.find(entities[i]);
@@ -131,7 +136,8 @@ public:
         };
         for (; i < num_ahead; ++i) {
             index.prefetch(entities[i + kFarAhead]);
-            if (const std::uint32_t row = index.find(entities[i + kFarAhead / 2]); row != kNilRow) prefetch_row(values, row);
+            if (const std::uint32_t row = index.find(entities[i + kFarAhead / 2]); row != kNilRow)
+                prefetch_row(values, row);
             gather_one();
         }
         for (; i < entities.size(); ++i) gather_one();
@@ -149,7 +155,8 @@ private:
     template <class Column>
     static void prefetch_row(const Column& column, std::uint32_t row) {
         if constexpr (Column::kLayout == ColumnLayout::kSplit)
-            for (std::uint32_t lane = 0; lane < Column::kNumLanes; ++lane) __builtin_prefetch(column.lane(lane).data() + row);
+            for (std::uint32_t lane = 0; lane < Column::kNumLanes; ++lane)
+                __builtin_prefetch(column.lane(lane).data() + row);
         else
             __builtin_prefetch(&column[row]);
     }
@@ -199,8 +206,10 @@ private:
                 [&](std::uint32_t c) { return core_.table().unmarked_column(c); }, offset<kMember>(), num_rows());
             for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
                 auto& value = values[(row - rows.begin) * step].*kMember;
-                if constexpr (std::is_const_v<Value>) assign(column[row], value);
-                else assign(column[row], std::move(value));
+                if constexpr (std::is_const_v<Value>)
+                    assign(column[row], value);
+                else
+                    assign(column[row], std::move(value));
             }
         });
         core_.table().stamp_rows(rows);

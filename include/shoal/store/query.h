@@ -58,11 +58,12 @@ public:
             pointer_ = &view[row];
         }
     }
-    SHOAL_INLINE operator const typename View::Value*() const { return pointer_; }  // NOLINT: it is passed as one
+    SHOAL_INLINE operator const typename View::Value *() const { return pointer_; }  // NOLINT: it is passed as one
 
 private:
     struct None {};
-    [[no_unique_address]] std::conditional_t<View::kLayout == ColumnLayout::kSplit, typename View::Value, None> value_{};
+    [[no_unique_address]] std::conditional_t<View::kLayout == ColumnLayout::kSplit, typename View::Value, None>
+        value_{};
     const typename View::Value* pointer_ = nullptr;
 };
 
@@ -80,8 +81,9 @@ public:
     static_assert(sizeof...(Terms) > 0, "a query names at least one field");
     static_assert(((detail::kTimesNamed<Terms::kMember, Terms::kMember...> == 1) && ...),
                   "a query names each field once; Write gives the old value too");
-    static_assert((!Terms::kGathers || ...), "a query reads or writes at least one field of the manager that drives it");
-    static_assert(((Terms::kGathers || std::is_same_v<ComponentOf<Terms::kMember>, T>)&&...),
+    static_assert((!Terms::kGathers || ...),
+                  "a query reads or writes at least one field of the manager that drives it");
+    static_assert(((Terms::kGathers || std::is_same_v<ComponentOf<Terms::kMember>, T>) && ...),
                   "Read and Write name fields of the first manager; use Gather for those of others");
 
     /// One manager per Gather term's component, in any order; `driver` may not be gathered from.
@@ -189,12 +191,14 @@ private:
                                        std::byte* const* lanes, std::index_sequence<kTerms...>) {
         const auto call = [&](std::uint32_t row, const auto&... views) __attribute__((always_inline)) {
             const Entity* owners = query.driver_.entities().data();
-            if constexpr (std::is_invocable_v<Function&, Entity, decltype(argument<Terms>(query, kTerms, views, row))...>) {
+            if constexpr (std::is_invocable_v<Function&, Entity,
+                                              decltype(argument<Terms>(query, kTerms, views, row))...>) {
                 if (owners[row]) function(owners[row], argument<Terms>(query, kTerms, views, row)...);
             } else {
-                static_assert(std::is_invocable_v<Function&, decltype(argument<Terms>(query, kTerms, views, row))...>,
-                              "the function takes one argument per term: a value for Read, `auto&&` for Write, a pointer "
-                              "to const for Gather, and optionally an Entity before them");
+                static_assert(
+                    std::is_invocable_v<Function&, decltype(argument<Terms>(query, kTerms, views, row))...>,
+                    "the function takes one argument per term: a value for Read, `auto&&` for Write, a pointer "
+                    "to const for Gather, and optionally an Entity before them");
                 function(argument<Terms>(query, kTerms, views, row)...);
             }
         };
@@ -205,10 +209,11 @@ private:
     }
 
     template <class Term>
-    SHOAL_INLINE static decltype(auto) argument(const ManagerQuery& query, std::size_t term, const typename Term::View& view,
-                                                std::uint32_t row) {
+    SHOAL_INLINE static decltype(auto) argument(const ManagerQuery& query, std::size_t term,
+                                                const typename Term::View& view, std::uint32_t row) {
         if constexpr (Term::kGathers)
-            return detail::Gathered<typename Term::View>(view, query.cores_[term]->instance(query.driver_.entities()[row]).row);
+            return detail::Gathered<typename Term::View>(
+                view, query.cores_[term]->instance(query.driver_.entities()[row]).row);
         else
             return view[row];
     }

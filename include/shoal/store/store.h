@@ -53,8 +53,8 @@ struct StoreStatistics {
 
 /// What a store may use while it settles.
 struct SettleContext {
-    Random* random = nullptr;   ///< the world's, seeded
-    std::uint64_t stamp = 0;    ///< of writes from now on; grows with every settle
+    Random* random = nullptr;  ///< the world's, seeded
+    std::uint64_t stamp = 0;   ///< of writes from now on; grows with every settle
 };
 
 class Store {
@@ -74,10 +74,12 @@ public:
     /// Between passes: removes the rows of the dead as the store's policy says, gives memory back, opens a stamp.
     virtual void settle(const SettleContext& context) = 0;
 
-    /// The tables with its rows, for reports, hashes and pictures; may be empty. Lifetime: until the next structural call.
+    /// The tables with its rows, for reports, hashes and pictures; may be empty. Lifetime: until the next structural
+    /// call.
     virtual std::span<const Table* const> tables() const = 0;
 
-    /// One entry per component type, in the order of schemas(). Writes at most `out.size()`; returns how many there are.
+    /// One entry per component type, in the order of schemas(). Writes at most `out.size()`; returns how many there
+    /// are.
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
 };
 

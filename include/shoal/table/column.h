@@ -145,8 +145,16 @@ public:
     }
     std::span<Lane> x() const { return lane(0); }
     std::span<Lane> y() const { return lane(1); }
-    std::span<Lane> z() const requires(kNumLanes > 2) { return lane(2); }
-    std::span<Lane> w() const requires(kNumLanes > 3) { return lane(3); }
+    std::span<Lane> z() const
+        requires(kNumLanes > 2)
+    {
+        return lane(2);
+    }
+    std::span<Lane> w() const
+        requires(kNumLanes > 3)
+    {
+        return lane(3);
+    }
 
 private:
     Lane* lanes_[kNumLanes] = {};
@@ -158,7 +166,8 @@ template <auto kMember>
 struct FieldPlace {
     using Component = ComponentOf<kMember>;
     using Value = ValueOf<kMember>;
-    static_assert(DescribedComponent<Component>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(DescribedComponent<Component>,
+                  "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static constexpr int kIndex = DescriptionOf<Component>::template field_index<kMember>();
     static_assert(kIndex >= 0, "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static constexpr ColumnLayout kLayout = DescriptionOf<Component>::kWhole          ? ColumnLayout::kWhole
@@ -176,7 +185,8 @@ using WriteColumn = Column<ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
 
 /// Makes the view from the first elements of the columns. `columns(c)` gives that of schema column c.
 template <auto kMember, class T, class Columns>
-Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset, std::size_t num_rows) {
+Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset,
+                                                    std::size_t num_rows) {
     using Place = FieldPlace<kMember>;
     if constexpr (Place::kLayout == ColumnLayout::kApart) {
         return {reinterpret_cast<T*>(columns(Place::kFirstColumn)), num_rows};

@@ -2,7 +2,8 @@
 // Declaring a component: one macro per struct, in the struct's own namespace.
 //
 //     struct PointMass { float mass = 1; Vec3 position, velocity, acceleration; };
-//     SHOAL_COMPONENT(PointMass, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
+//     SHOAL_COMPONENT(PointMass, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity,
+//     acceleration)
 //
 // A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split. The struct can
 // have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), toggled, many), mass). Defaults are
@@ -114,8 +115,8 @@ struct Description {
     static constexpr void for_each_field(Visitor&& visit) {
         std::uint32_t column = 0;
         static_cast<void>(column);
-        (visit.template operator()<Fields::kMember, first_column(field_index<Fields::kMember>()),
-                                   Fields::kSplit && !kWhole>(),
+        (visit.template
+         operator()<Fields::kMember, first_column(field_index<Fields::kMember>()), Fields::kSplit && !kWhole>(),
          ...);
     }
 };
@@ -140,8 +141,8 @@ template <DescribedComponent T>
 ComponentDefinition make_definition() {
     constexpr auto kDescription = shoal_describe(ComponentTag<T>{});
     ComponentDefinition definition;
-    definition.name =
-        kDescription.component.name != nullptr ? kDescription.component.name : snake_case(kDescription.component.struct_name);
+    definition.name = kDescription.component.name != nullptr ? kDescription.component.name
+                                                             : snake_case(kDescription.component.struct_name);
     definition.version = kDescription.component.version;
     definition.whole = kDescription.component.whole;
     definition.toggled = kDescription.component.toggled;
@@ -151,8 +152,8 @@ ComponentDefinition make_definition() {
     const T defaults{};
     std::size_t i = 0;
     DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
-        definition.fields.push_back(make_field(kDescription.fields[i++], FieldTraits<ValueOf<kMember>>::info(), &defaults,
-                                               &(defaults.*kMember)));
+        definition.fields.push_back(make_field(kDescription.fields[i++], FieldTraits<ValueOf<kMember>>::info(),
+                                               &defaults, &(defaults.*kMember)));
     });
     return definition;
 }
@@ -179,28 +180,27 @@ const Schema& schema_of() {
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
 /// One by one, so that they hide what the program itself calls `split` or `range`.
-#define SHOAL_USE_ATTRIBUTES                                                                                   \
-    using ::shoal::attributes::unit;                                                                           \
-    using ::shoal::attributes::range;                                                                          \
-    using ::shoal::attributes::split;                                                                          \
-    using ::shoal::attributes::whole;                                                                          \
-    using ::shoal::attributes::toggled;                                                                        \
-    using ::shoal::attributes::many;                                                                           \
-    using ::shoal::attributes::version;                                                                        \
+#define SHOAL_USE_ATTRIBUTES            \
+    using ::shoal::attributes::unit;    \
+    using ::shoal::attributes::range;   \
+    using ::shoal::attributes::split;   \
+    using ::shoal::attributes::whole;   \
+    using ::shoal::attributes::toggled; \
+    using ::shoal::attributes::many;    \
+    using ::shoal::attributes::version; \
     using ::shoal::attributes::name;
 
-#define SHOAL_COMPONENT(head, ...)                                                                             \
-    constexpr auto shoal_describe(::shoal::ComponentTag<SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)>) {              \
-        using Self [[maybe_unused]] = SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head);                                   \
-        SHOAL_USE_ATTRIBUTES                                                                                   \
-        return ::shoal::describe<Self>(                                                                        \
-            SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head) SHOAL_PP_FOR_EACH(SHOAL_PP_FIELD, __VA_ARGS__));             \
+#define SHOAL_COMPONENT(head, ...)                                                                \
+    constexpr auto shoal_describe(::shoal::ComponentTag<SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)>) { \
+        using Self [[maybe_unused]] = SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head);                      \
+        SHOAL_USE_ATTRIBUTES                                                                      \
+        return ::shoal::describe<Self>(SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head)                      \
+                                           SHOAL_PP_FOR_EACH(SHOAL_PP_FIELD, __VA_ARGS__));       \
     }
 
-#define SHOAL_ENUM(type, ...)                                                                                  \
-    inline std::span<const ::shoal::Enumerator> shoal_enumerators(::shoal::EnumTag<type>) {                    \
-        using Self = type;                                                                                     \
-        static constexpr ::shoal::Enumerator kEnumerators[] = {                                                \
-            SHOAL_PP_FOR_EACH(SHOAL_PP_ENUMERATOR, __VA_ARGS__)};                                              \
-        return kEnumerators;                                                                                   \
+#define SHOAL_ENUM(type, ...)                                                                                        \
+    inline std::span<const ::shoal::Enumerator> shoal_enumerators(::shoal::EnumTag<type>) {                          \
+        using Self = type;                                                                                           \
+        static constexpr ::shoal::Enumerator kEnumerators[] = {SHOAL_PP_FOR_EACH(SHOAL_PP_ENUMERATOR, __VA_ARGS__)}; \
+        return kEnumerators;                                                                                         \
     }

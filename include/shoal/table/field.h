@@ -9,7 +9,8 @@
 //     std::array<T, N>, T[N] of any of these           N values side by side
 //     FixedString<N>                                   up to N - 1 bytes of UTF-8, in place
 //     BlobArray<T>                                     a read-only array that stays in its blob
-//     anything else                                    opaque: moved and destroyed by its own operations, never in a blob
+//     anything else                                    opaque: moved and destroyed by its own operations, never in a
+//     blob
 //
 // A type of the program's own that has the bytes of one of these says so by specialising FieldTraits:
 //     template <> struct shoal::FieldTraits<glm::vec3> : shoal::PlainField<shoal::FieldType::kVec3> {};
@@ -62,8 +63,8 @@ SHOAL_API FieldType field_type_from_name(std::string_view name);
 
 /// Bytes of one value; 0 for those whose size varies (enum, fixed string, opaque).
 constexpr std::uint32_t field_type_bytes(FieldType type) {
-    constexpr std::uint8_t kBytes[kNumFieldTypes] = {0, 1,  1,  2,  4, 8, 1, 2, 4, 8, 4, 8, 8,
-                                                     12, 16, 16, 48, 0, 8, 8, sizeof(Entity), 0, 24, 0};
+    constexpr std::uint8_t kBytes[kNumFieldTypes] = {
+        0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 12, 16, 16, 48, 0, 8, 8, sizeof(Entity), 0, 24, 0};
     return kBytes[static_cast<int>(type)];
 }
 constexpr std::uint32_t field_type_alignment(FieldType type) {
@@ -72,20 +73,28 @@ constexpr std::uint32_t field_type_alignment(FieldType type) {
         case FieldType::kVec3:
         case FieldType::kVec4:
         case FieldType::kQuaternion:
-        case FieldType::kMatrix3x4: return 4;
-        case FieldType::kBlobArray: return 8;
-        case FieldType::kFixedString: return 1;
-        default: return field_type_bytes(type);
+        case FieldType::kMatrix3x4:
+            return 4;
+        case FieldType::kBlobArray:
+            return 8;
+        case FieldType::kFixedString:
+            return 1;
+        default:
+            return field_type_bytes(type);
     }
 }
 /// How many floats a value of a type that can be split is made of; 1 for types that cannot.
 constexpr std::uint32_t field_type_lanes(FieldType type) {
     switch (type) {
-        case FieldType::kVec2: return 2;
-        case FieldType::kVec3: return 3;
+        case FieldType::kVec2:
+            return 2;
+        case FieldType::kVec3:
+            return 3;
         case FieldType::kVec4:
-        case FieldType::kQuaternion: return 4;
-        default: return 1;
+        case FieldType::kQuaternion:
+            return 4;
+        default:
+            return 1;
     }
 }
 
@@ -94,7 +103,7 @@ struct OpaqueOperations {
     std::uint32_t size;
     std::uint32_t alignment;
     void (*construct)(void* value);
-    void (*move_construct)(void* to, void* from);  ///< leaves `from` to be destroyed
+    void (*move_construct)(void* to, void* from);        ///< leaves `from` to be destroyed
     void (*copy_construct)(void* to, const void* from);  ///< nullptr when it cannot be copied
     void (*destroy)(void* value);
 };
@@ -102,7 +111,9 @@ struct OpaqueOperations {
 template <class T>
 const OpaqueOperations& opaque_operations() {
     static constexpr OpaqueOperations kOperations{
-        sizeof(T), alignof(T), [](void* value) { ::new (value) T(); },
+        sizeof(T),
+        alignof(T),
+        [](void* value) { ::new (value) T(); },
         [](void* to, void* from) { ::new (to) T(std::move(*static_cast<T*>(from))); },
         [] {
             void (*copy)(void*, const void*) = nullptr;
@@ -173,17 +184,28 @@ struct FieldTraits<T> {
         return {FieldType::kEnum, FieldType(0), 0, sizeof(T), alignof(T), nullptr, shoal_enumerators(EnumTag<T>{})};
     }
 };
-template <> struct FieldTraits<bool> : PlainField<FieldType::kBool> {};
-template <> struct FieldTraits<float> : PlainField<FieldType::kFloat> {};
-template <> struct FieldTraits<double> : PlainField<FieldType::kDouble> {};
-template <> struct FieldTraits<Vec2> : PlainField<FieldType::kVec2> {};
-template <> struct FieldTraits<Vec3> : PlainField<FieldType::kVec3> {};
-template <> struct FieldTraits<Vec4> : PlainField<FieldType::kVec4> {};
-template <> struct FieldTraits<Quaternion> : PlainField<FieldType::kQuaternion> {};
-template <> struct FieldTraits<Matrix3x4> : PlainField<FieldType::kMatrix3x4> {};
-template <> struct FieldTraits<StringId> : PlainField<FieldType::kStringId> {};
-template <> struct FieldTraits<ResourceId> : PlainField<FieldType::kResourceId> {};
-template <> struct FieldTraits<Entity> : PlainField<FieldType::kEntity> {};
+template <>
+struct FieldTraits<bool> : PlainField<FieldType::kBool> {};
+template <>
+struct FieldTraits<float> : PlainField<FieldType::kFloat> {};
+template <>
+struct FieldTraits<double> : PlainField<FieldType::kDouble> {};
+template <>
+struct FieldTraits<Vec2> : PlainField<FieldType::kVec2> {};
+template <>
+struct FieldTraits<Vec3> : PlainField<FieldType::kVec3> {};
+template <>
+struct FieldTraits<Vec4> : PlainField<FieldType::kVec4> {};
+template <>
+struct FieldTraits<Quaternion> : PlainField<FieldType::kQuaternion> {};
+template <>
+struct FieldTraits<Matrix3x4> : PlainField<FieldType::kMatrix3x4> {};
+template <>
+struct FieldTraits<StringId> : PlainField<FieldType::kStringId> {};
+template <>
+struct FieldTraits<ResourceId> : PlainField<FieldType::kResourceId> {};
+template <>
+struct FieldTraits<Entity> : PlainField<FieldType::kEntity> {};
 template <std::uint32_t kCapacity>
 struct FieldTraits<FixedString<kCapacity>> {
     static constexpr FieldType type = FieldType::kFixedString;

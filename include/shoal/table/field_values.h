@@ -19,7 +19,8 @@ struct FixedString {
     explicit FixedString(std::string_view text) {
         text = text.substr(0, text.find('\0'));
         std::size_t length = text.size() < kCapacity ? text.size() : kCapacity - 1;
-        while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
+        while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
+            --length;
         if (length > 0) std::memcpy(data, text.data(), length);
     }
     std::string_view view() const { return {data, ::strnlen(data, kCapacity)}; }

@@ -94,12 +94,12 @@ private:
     void erase_slot(std::size_t slot);
 
     RowIndexKind kind_;
-    std::uint32_t max_index_ = 0;           // highest entity index that reserve() was told of
-    std::uint32_t num_entries_ = 0;         // hash only
-    std::size_t num_slots_ = 0;             // hash only, a power of two
-    PageArray<EntityBits> paged_;           // indexed by entity index: generation above row, 0 is empty
-    PageArray<Generation> generations_;     // identity: indexed by entity index, 0 is a hole
-    PageArray<Slot> slots_;                 // hash
+    std::uint32_t max_index_ = 0;        // highest entity index that reserve() was told of
+    std::uint32_t num_entries_ = 0;      // hash only
+    std::size_t num_slots_ = 0;          // hash only, a power of two
+    PageArray<EntityBits> paged_;        // indexed by entity index: generation above row, 0 is empty
+    PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
+    PageArray<Slot> slots_;              // hash
 };
 
 }  // namespace shoal::inline SHOAL_ABI

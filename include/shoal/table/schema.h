@@ -37,8 +37,8 @@ struct FieldDefinition {
     FieldType type = FieldType::kFloat;
     FieldType element_type = FieldType(0);  ///< of a blob array
     std::uint32_t array_length = 0;         ///< 0: one value, otherwise a fixed array of as many
-    std::uint32_t value_bytes = 0;          ///< for enum (1, 2, 4, 8), fixed string (capacity) and opaque; else 0 or right
-    std::uint32_t value_alignment = 0;      ///< for opaque; else 0 or right
+    std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity) and opaque; else 0 or right
+    std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or right
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as C would
     bool split = false;
     bool has_range = false;
@@ -56,9 +56,9 @@ struct FieldDefinition {
 struct ComponentDefinition {
     std::string name{};
     std::uint32_t version = 1;
-    bool whole = false;    ///< all fields in one column
-    bool toggled = false;  ///< comes and goes often: a bit per row instead of a move
-    bool many = false;     ///< an entity may have several
+    bool whole = false;              ///< all fields in one column
+    bool toggled = false;            ///< comes and goes often: a bit per row instead of a move
+    bool many = false;               ///< an entity may have several
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as C would
     std::uint32_t struct_alignment = 0;
     std::vector<FieldDefinition> fields{};

@@ -72,7 +72,8 @@ public:
     /// Fetches a row's elements into the cache; kNilRow is ignored.
     void prefetch(std::uint32_t row) const {
         if (row >= num_rows_) return;
-        for (const PhysicalColumn& column : columns_) __builtin_prefetch(column.data + std::size_t(row) * column.element_bytes);
+        for (const PhysicalColumn& column : columns_)
+            __builtin_prefetch(column.data + std::size_t(row) * column.element_bytes);
     }
 
     // --- structural calls ----------------------------------------------------------------------------------------
@@ -217,19 +218,19 @@ private:
     PagePool* pool_;
     TableOptions options_;
     std::uint32_t num_rows_ = 0;
-    std::uint32_t ready_rows_ = 0;     // may be written without asking for memory
-    std::uint32_t capacity_ = 0;       // rows that the storage has room for
-    std::uint32_t touched_rows_ = 0;   // rows of the range whose pages are committed, at least
+    std::uint32_t ready_rows_ = 0;    // may be written without asking for memory
+    std::uint32_t capacity_ = 0;      // rows that the storage has room for
+    std::uint32_t touched_rows_ = 0;  // rows of the range whose pages are committed, at least
     Entity* entities_ = nullptr;
     std::uint32_t* links_[5] = {};
-    Array<PhysicalColumn> columns_ = Array<PhysicalColumn>("table");  // schema columns, entity, links
+    Array<PhysicalColumn> columns_ = Array<PhysicalColumn>("table");   // schema columns, entity, links
     Array<std::uint32_t> copy_order_ = Array<std::uint32_t>("table");  // columns by element size
     Array<CopyGroup> copy_groups_ = Array<CopyGroup>("table");
     PageRange range_;
     std::byte* block_ = nullptr;
-    std::size_t slab_bytes_ = 0;       // of block_; 0: the rows lie in range_
+    std::size_t slab_bytes_ = 0;  // of block_; 0: the rows lie in range_
     RowIndex* index_ = nullptr;
-    bool plain_ = true;                // no opaque columns, no links, nobody watches
+    bool plain_ = true;  // no opaque columns, no links, nobody watches
     std::uint32_t num_promotions_ = 0;
     std::uint32_t num_wasteful_calls_ = 0;
     std::uint64_t shape_ = 0;

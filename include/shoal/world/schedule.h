@@ -19,10 +19,10 @@ namespace shoal::inline SHOAL_ABI {
 /// What a pass is given, and what it reports for its line in the table.
 struct PassContext {
     Executor& executor;
-    float dt = 0;             ///< Units: seconds
-    std::uint64_t frame = 0;  ///< frames before this one
-    std::uint64_t num_rows = 0;    ///< set by the pass: rows that it went through
-    std::uint64_t num_bytes = 0;   ///< set by the pass: bytes that it read and wrote, as far as it knows
+    float dt = 0;                 ///< Units: seconds
+    std::uint64_t frame = 0;      ///< frames before this one
+    std::uint64_t num_rows = 0;   ///< set by the pass: rows that it went through
+    std::uint64_t num_bytes = 0;  ///< set by the pass: bytes that it read and wrote, as far as it knows
 };
 
 /// A pass of a schedule. Interface for those that need state; most are a query and a function.
@@ -34,11 +34,11 @@ public:
 
 /// What a pass has cost so far.
 struct PassStatistics {
-    std::string_view name;         ///< Lifetime: that of the schedule
+    std::string_view name;  ///< Lifetime: that of the schedule
     bool enabled = true;
     std::uint64_t num_runs = 0;
-    std::uint64_t num_rows = 0;    ///< of the last run
-    std::uint64_t num_bytes = 0;   ///< of the last run
+    std::uint64_t num_rows = 0;   ///< of the last run
+    std::uint64_t num_bytes = 0;  ///< of the last run
     std::uint64_t total_rows = 0;
     std::uint64_t total_bytes = 0;
     std::int64_t last_ns = 0;

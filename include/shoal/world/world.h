@@ -44,10 +44,12 @@ public:
         if (void* owned = find_owned(schema_of<T>())) return *static_cast<Manager<T>*>(owned);
         void* memory = allocate_memory(sizeof(Manager<T>), "world");
         auto* made = ::new (memory) Manager<T>(entities_, pool_, options);
-        own({made, &made->core(), [](void* object) {
+        own({made, &made->core(),
+             [](void* object) {
                  static_cast<Manager<T>*>(object)->~Manager<T>();
                  release_memory(object, sizeof(Manager<T>), "world");
-             }, true});
+             },
+             true});
         return *made;
     }
     /// Returns the manager of a component type that has no C++ struct here, made at the first call.

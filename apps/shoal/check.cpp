@@ -1,0 +1,96 @@
+// shoal check: what is wrong in sources.
+
+#include "shoal/base/text.h"
+#include "sources.h"
+#include "verbs.h"
+
+#include <memory>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+constexpr Flag kFlags[] = {kRootFlag, kSchemaFlag, kJsonFlag};
+
+// A line is a paragraph.
+constexpr std::string_view kManual =
+    "Reads each SOURCE with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
+    "nothing. Warnings alone are no failure.\n";
+
+constexpr std::string_view kExamples =
+    "shoal check reef.sjson\n"
+    "shoal check levels/*.sjson --root . --schema game.schema.sjson\n"
+    "shoal check reef.sjson --json\n";
+
+struct Checked {
+    std::string source;
+    SourceSession session;
+    bool ok = false;
+    std::uint64_t num_entities = 0;
+};
+
+void check(const Arguments& arguments, Checked& checked) {
+    SourceSession& session = checked.session;
+    if (!prepare(arguments, session)) return;
+    const Result<CompiledSource> result =
+        check_source(checked.source, session.registry, session.options, session.diagnostics);
+    checked.ok = result.ok();
+    if (result)
+        checked.num_entities = result->num_entities;
+    else if (session.diagnostics.num_errors() == 0)
+        session.diagnostics.error({}, std::string(result.message()));
+}
+
+/// All sources in one object; `ok`: all of them are. Each has its own diagnostics; those of all stand together as well.
+void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& all, bool ok) {
+    JsonObject object;
+    object.boolean("ok", ok);
+    std::uint64_t num_errors = 0, num_warnings = 0;
+    object.builder.key("sources");
+    object.builder.begin_list();
+    for (const auto& checked : all) {
+        object.builder.begin_mapping();
+        object.text("source", checked->source);
+        object.boolean("ok", checked->ok);
+        object.count("entities", checked->num_entities);
+        object.count("errors", checked->session.diagnostics.num_errors());
+        object.count("warnings", checked->session.diagnostics.num_warnings());
+        object.builder.end();
+        num_errors += checked->session.diagnostics.num_errors();
+        num_warnings += checked->session.diagnostics.num_warnings();
+    }
+    object.builder.end();
+    object.count("errors", num_errors);
+    object.count("warnings", num_warnings);
+    object.builder.key("diagnostics");
+    object.builder.begin_list();
+    for (const auto& checked : all) object.add_entries(checked->session.diagnostics);
+    object.builder.end();
+    console.print_json(object.finish());
+}
+
+int run(const Arguments& arguments, Console& console) {
+    std::vector<std::unique_ptr<Checked>> all;
+    bool ok = true;
+    for (const std::string& source : arguments.operands()) {
+        Checked& checked = *all.emplace_back(std::make_unique<Checked>());
+        checked.source = source;
+        check(arguments, checked);
+        ok &= checked.ok;
+        console.print_diagnostics(checked.session.diagnostics);
+        console.print(concat(
+            source, ": ", checked.ok ? concat("ok, ", counted(checked.num_entities, "entity", "entities"), ", ") : "",
+            summary_of(checked.session.diagnostics), "\n"));
+    }
+    if (console.json()) print_json(console, all, ok);
+    return ok ? 0 : 1;
+}
+
+}  // namespace
+
+const Verb kCheckVerb{
+    "check", "say what is wrong in sources", "SOURCE...", 1, ~std::size_t(0), kFlags, kManual, kExamples, run};
+
+}  // namespace shoal_tool

@@ -1,0 +1,138 @@
+#include "console.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/text.h"
+#include "shoal/document/json.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+namespace shoal_tool {
+namespace {
+
+constexpr std::int64_t kProgressStepNs = 50'000'000;
+constexpr int kProgressWidth = 40;
+
+bool is_terminal(int descriptor) {
+    const char* terminal = std::getenv("TERM");
+    return isatty(descriptor) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+bool wants_color() {
+    const char* no_color = std::getenv("NO_COLOR");
+    return (no_color == nullptr || *no_color == 0) && is_terminal(STDERR_FILENO);
+}
+
+/// Colours the words that begin a diagnostic; lines of source text, which begin with a space, stay as they are.
+std::string colored(std::string_view text) {
+    constexpr std::string_view kWords[] = {"error: ", "warning: ", "note: "};
+    constexpr std::string_view kCodes[] = {"\033[1;31m", "\033[1;33m", "\033[1;36m"};
+    std::string out;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n') + 1 == 0 ? text.size() : text.find('\n') + 1);
+        text.remove_prefix(line.size());
+        std::size_t at = std::string_view::npos, word = 0;
+        for (std::size_t i = 0; i < std::size(kWords) && line[0] != ' '; ++i)
+            if (const std::size_t found = line.find(kWords[i]); found < at) at = found, word = i;
+        if (at == std::string_view::npos)
+            out += line;
+        else
+            out += shoal::concat(line.substr(0, at), kCodes[word], kWords[word].substr(0, kWords[word].size() - 1),
+                                 "\033[0m ", line.substr(at + kWords[word].size()));
+    }
+    return out;
+}
+
+}  // namespace
+
+Console::Console(bool json)
+    : json_(json), colored_errors_(wants_color()), shows_progress_(is_terminal(STDERR_FILENO)) {}
+
+void Console::print(std::string_view text) { json_ ? print_error(text) : print_out(text); }
+
+void Console::print_out(std::string_view text) {
+    failed_ |= std::fwrite(text.data(), 1, text.size(), stdout) != text.size();
+}
+
+void Console::print_error(std::string_view text) {
+    std::fflush(stdout);  // so that both streams come in order where they go to one place
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void Console::print_diagnostics(const shoal::Diagnostics& diagnostics) {
+    const std::string text = diagnostics.format();
+    print_error(colored_errors_ ? colored(text) : text);
+}
+
+void Console::print_json(const shoal::Document& document) { print_out(shoal::write_json(document.root())); }
+
+void Console::show_progress(std::string_view what, std::uint64_t done, std::uint64_t total) {
+    if (!shows_progress_) return;
+    if (done == total) return print_error("\r\033[K");
+    const std::int64_t now_ns = shoal::monotonic_ns();
+    if (now_ns < next_progress_ns_) return;
+    next_progress_ns_ = now_ns + kProgressStepNs;
+    const int filled = static_cast<int>(done * kProgressWidth / total);
+    const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
+                            std::string(static_cast<std::size_t>(kProgressWidth - filled), '.');
+    print_error(shoal::concat("\r[", bar, "] ", done, '/', total, ' ', what, "\033[K"));
+}
+
+bool Console::flush() { return std::fflush(stdout) == 0 && !failed_; }
+
+void JsonObject::text(std::string_view key, std::string_view value) {
+    builder.key(key);
+    builder.string(utf8_text(value));
+}
+
+void JsonObject::count(std::string_view key, std::uint64_t value) {
+    builder.key(key);
+    builder.unsigned_integer(value);
+}
+
+void JsonObject::number(std::string_view key, double value) {
+    builder.key(key);
+    std::isfinite(value) ? builder.number(value) : builder.null();
+}
+
+void JsonObject::boolean(std::string_view key, bool value) {
+    builder.key(key);
+    builder.boolean(value);
+}
+
+void JsonObject::add_diagnostics(const shoal::Diagnostics& diagnostics) {
+    count("errors", diagnostics.num_errors());
+    count("warnings", diagnostics.num_warnings());
+    builder.key("diagnostics");
+    builder.begin_list();
+    add_entries(diagnostics);
+    builder.end();
+}
+
+void JsonObject::add_entries(const shoal::Diagnostics& diagnostics) {
+    for (const shoal::Diagnostic& entry : diagnostics.entries()) {
+        const shoal::SourceLocation place = diagnostics.locate(entry.position);
+        builder.begin_mapping();
+        text("severity", entry.severity == shoal::Severity::kError ? "error" : "warning");
+        text("file", place.file == 0 ? std::string_view() : diagnostics.name(place.file));
+        count("line", place.line);
+        count("column", place.column);
+        text("message", entry.message);
+        text("hint", entry.hint);
+        builder.end();
+    }
+}
+
+std::string utf8_text(std::string_view text) {
+    std::string result(text);
+    if (!shoal::is_utf8(text))
+        for (char& c : result)
+            if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    return result;
+}
+
+}  // namespace shoal_tool

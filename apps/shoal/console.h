@@ -1,0 +1,68 @@
+#pragma once
+// What goes where: facts to standard output, diagnostics and progress to standard error. With --json standard output
+// has one JSON object, and all that people read goes to standard error.
+
+#include "shoal/document/diagnostics.h"
+#include "shoal/document/document_builder.h"
+
+#include <string>
+#include <string_view>
+
+namespace shoal_tool {
+
+class Console {
+public:
+    explicit Console(bool json);
+
+    bool json() const { return json_; }
+
+    /// Prints facts for people.
+    void print(std::string_view text);
+    /// Prints errors and warnings, coloured on a terminal.
+    void print_diagnostics(const shoal::Diagnostics& diagnostics);
+    /// Prints the one JSON object. Returns false when standard output cannot take it.
+    void print_json(const shoal::Document& document);
+    /// Prints text to standard output, whatever the mode.
+    void print_out(std::string_view text);
+    void print_error(std::string_view text);
+
+    /// Shows how far something is, on a terminal only. `done` == `total` takes it away.
+    void show_progress(std::string_view what, std::uint64_t done, std::uint64_t total);
+
+    /// Returns whether all that was printed has arrived.
+    bool flush();
+
+private:
+    bool json_;
+    bool colored_errors_;
+    bool shows_progress_;
+    bool failed_ = false;
+    std::int64_t next_progress_ns_ = 0;
+};
+
+/// A JSON object under construction, one member a line.
+class JsonObject {
+public:
+    JsonObject() { builder.begin_mapping(); }
+
+    void text(std::string_view key, std::string_view value);
+    void count(std::string_view key, std::uint64_t value);
+    /// What is not finite becomes null.
+    void number(std::string_view key, double value);
+    void boolean(std::string_view key, bool value);
+    /// Adds `errors`, `warnings` and `diagnostics`, a list of {severity, file, line, column, message, hint}.
+    void add_diagnostics(const shoal::Diagnostics& diagnostics);
+    /// Adds the entries of the list alone.
+    void add_entries(const shoal::Diagnostics& diagnostics);
+    shoal::Document finish() {
+        builder.end();
+        return builder.finish();
+    }
+
+    shoal::DocumentBuilder builder;
+};
+
+/// Returns `text`, or when it is not UTF-8 (as a file name may be) with `?` for each byte beyond ASCII.
+std::string utf8_text(std::string_view text);
+
+}  // namespace shoal_tool

@@ -1,0 +1,300 @@
+// shoal run: spawns a level, runs passes over it, shows what happened.
+
+#include "passes.h"
+#include "place.h"
+#include "shoal/base/file.h"
+#include "shoal/base/text.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/components/tag.h"
+#include "shoal/inspect/picture.h"
+#include "shoal/inspect/report.h"
+#include "shoal/inspect/text_table.h"
+#include "sources.h"
+#include "verbs.h"
+
+#include <filesystem>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+constexpr Flag kFlags[] = {
+    kRootFlag,
+    kSchemaFlag,
+    {"repeat", "N", "spawn N copies, side by side on a square grid (default: 1)"},
+    {"frames", "N", "run the passes N times (default: 60)"},
+    {"dt", "S", "seconds from frame to frame (default: 1/60)"},
+    {"workers", "N", "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it"},
+    {"seed", "N", "of the world's random generator (default: 1)"},
+    kJsonFlag,
+    {"picture", "FILE.svg", "draw where the entities are after the last frame"},
+};
+
+// A line is a paragraph.
+constexpr std::string_view kManual =
+    "Takes a source, which is compiled in memory first, or a blob; spawns it in one call; runs its passes; "
+    "and prints what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, "
+    "memory by owner.\n"
+    "\n"
+    "A level says where a child is as seen from its parent: after the spawn, each vec3 field `position` (and "
+    "`velocity` and `acceleration` beside it) is given the sum of its ancestors'. Copies are shifted by the "
+    "width of the level.\n"
+    "\n"
+    "passes:\n"
+    "  simulate   moves the point masses, if there are any\n"
+    "  bounds     finds the box around all positions\n"
+    "  settle     drops the rows of the dead and gives memory back\n"
+    "\n"
+    "The state hash covers every field of every row. It is the same for any number of workers.\n";
+
+constexpr std::string_view kExamples =
+    "shoal run reef.blob\n"
+    "shoal run reef.sjson --schema game.schema.sjson --frames 600 --picture reef.svg\n"
+    "shoal run reef.blob --repeat 100 --workers 4 --json\n";
+
+struct Task {
+    std::string level, picture;
+    std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
+    double dt = 1.0 / 60;
+};
+
+/// What happened, beside what the world's report says.
+struct Outcome {
+    WorldReport report;
+    std::uint64_t num_entities = 0;  ///< spawned
+    std::uint64_t num_components = 0;
+    std::uint64_t num_bytes = 0;  ///< of components, over all copies
+    std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
+    std::uint32_t num_workers = 0;
+    std::uint64_t state_hash = 0;
+    Bounds bounds;
+    std::uint64_t num_drawn = 0, num_not_drawn = 0;
+
+    double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
+    double per_second(std::uint64_t count) const {
+        return spawn_ns <= 0 ? 0 : static_cast<double>(count) * 1e9 / static_cast<double>(spawn_ns);
+    }
+};
+
+Status read_task(const Arguments& arguments, Task& task) {
+    task.level = arguments.operands()[0];
+    task.picture = arguments.value("picture");
+    if (Status status = arguments.read_number("repeat", std::uint64_t(1), 1'000'000, task.num_copies); !status)
+        return status;
+    if (Status status = arguments.read_number("frames", std::uint64_t(0), 1'000'000'000, task.num_frames); !status)
+        return status;
+    if (Status status = arguments.read_number("workers", std::uint64_t(0), 1024, task.num_workers); !status)
+        return status;
+    if (Status status = arguments.read_number("seed", std::uint64_t(0), ~std::uint64_t(0), task.seed); !status)
+        return status;
+    return arguments.read_number("dt", 0.0, 3600.0, task.dt);
+}
+
+/// Reads the blob, or compiles the source. Errors: in the session's diagnostics.
+std::optional<Blob> load(const Arguments& arguments, const Task& task, SourceSession& session) {
+    if (is_blob_file(task.level)) {
+        Result<Blob> blob = read_blob(task.level);
+        if (blob) return std::move(*blob);
+        session.diagnostics.error({}, std::string(blob.message()));
+        return std::nullopt;
+    }
+    if (!prepare(arguments, session)) return std::nullopt;
+    const Result<CompiledSource> compiled =
+        compile_source(task.level, session.registry, session.options, session.diagnostics);
+    if (compiled) {
+        Result<Blob> blob = Blob::load(compiled->blob);
+        if (blob) return std::move(*blob);
+        session.diagnostics.error({}, std::string(blob.message()));
+    } else if (session.diagnostics.num_errors() == 0) {
+        session.diagnostics.error({}, std::string(compiled.message()));
+    }
+    return std::nullopt;
+}
+
+/// Makes typed managers for built-in component types of the blob, untyped ones for the others.
+Status make_stores(World& world, const Blob& blob) {
+    const auto holds = [&](const Schema& schema) { return blob.find_components(schema.id()) != nullptr; };
+    if (holds(schema_of<PointMass>())) world.manager<PointMass>();
+    if (holds(schema_of<DebugName>())) world.manager<DebugName>();
+    if (holds(schema_of<Tag>())) world.manager<Tag>();
+    return world.adopt_schemas(blob);
+}
+
+Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& outcome) {
+    if (Status status = make_stores(world, blob); !status) return status;
+    const std::int64_t begin_ns = monotonic_ns();
+    const Result<Spawned> spawned =
+        world.spawn(blob, {.copies = static_cast<std::uint32_t>(task.num_copies), .keep_names = false});
+    outcome.spawn_ns = monotonic_ns() - begin_ns;
+    if (!spawned) return spawned.status();
+    outcome.num_entities = spawned->entities().size();
+    outcome.num_components = spawned->num_components();
+    for (const BlobComponents& components : blob.component_types())
+        outcome.num_bytes += std::uint64_t(components.count()) * components.schema->row_bytes() * task.num_copies;
+    return place(world, blob, *spawned);
+}
+
+void run_frames(World& world, const Task& task, Console& console, Outcome& outcome) {
+    const Schedule& schedule = world.schedule();
+    const std::int64_t begin_ns = monotonic_ns();
+    for (std::uint64_t frame = 0; frame < task.num_frames; ++frame) {
+        const std::int64_t frame_ns = monotonic_ns();
+        world.step(static_cast<float>(task.dt));
+        outcome.last_settle_ns = monotonic_ns() - frame_ns;
+        for (std::size_t pass = 0; pass < schedule.num_passes(); ++pass)
+            outcome.last_settle_ns -= schedule.statistics(pass).last_ns;
+        outcome.settle_ns += outcome.last_settle_ns;
+        console.show_progress("frames", frame + 1, task.num_frames);
+    }
+    outcome.run_ns = monotonic_ns() - begin_ns;
+}
+
+void gather(const World& world, const Task& task, Outcome& outcome) {
+    outcome.report = report_world(world);
+    PassReport settle{.name = "settle",
+                      .num_runs = task.num_frames,
+                      .total_ns = outcome.settle_ns,
+                      .last_ns = outcome.last_settle_ns};
+    for (const ComponentReport& component : outcome.report.components) settle.num_rows += component.num_rows;
+    settle.total_rows = settle.num_rows * task.num_frames;
+    outcome.report.passes.push_back(std::move(settle));
+    outcome.state_hash = world.state_hash();
+}
+
+Status draw(const World& world, const Task& task, Outcome& outcome) {
+    if (task.picture.empty()) return {};
+    PictureOptions options;
+    options.title = utf8_text(std::filesystem::path(task.level).stem().string());
+    options.subtitle =
+        concat(counted(outcome.num_entities, "entity", "entities"),
+               task.num_copies > 1 ? concat(" in ", task.num_copies, " copies") : "", ", seen from above after ",
+               counted(task.num_frames, "frame", "frames"), " of ", decimal_text(task.dt * 1000, 1), " ms");
+    const Picture picture = draw_world(world, options);
+    outcome.num_drawn = picture.num_points;
+    outcome.num_not_drawn = picture.num_skipped;
+    return write_file(task.picture, std::string_view(picture.svg));
+}
+
+std::string hash_text_of(std::uint64_t hash) {
+    std::string text;
+    append_hex(text, hash);
+    return text;
+}
+
+std::string vector_text(Vec3 v) {
+    return concat('[', decimal_text(double(v.x), 2), ' ', decimal_text(double(v.y), 2), ' ',
+                  decimal_text(double(v.z), 2), ']');
+}
+
+void print_facts(Console& console, const Task& task, const Outcome& outcome) {
+    std::string text =
+        concat(task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "", "\nspawned ",
+               counted(outcome.num_entities, "entity", "entities"), " with ",
+               counted(outcome.num_components, "component", "components"), " in ", decimal_text(outcome.spawn_ms(), 2),
+               " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1), " million entities/s, ",
+               decimal_text(outcome.per_second(outcome.num_bytes) * 1e-6, 0), " MB/s\nran ",
+               counted(task.num_frames, "frame", "frames"), " in ",
+               decimal_text(static_cast<double>(outcome.run_ns) * 1e-6, 1), " ms on ",
+               counted(outcome.num_workers, "worker", "workers"), "\n\n", report_text(outcome.report), "\n");
+    if (outcome.bounds.num_points > 0)
+        text += concat("bounds      ", vector_text(outcome.bounds.low), " to ", vector_text(outcome.bounds.high), "\n");
+    if (outcome.bounds.num_skipped > 0)
+        text += concat("not finite  ", counted(outcome.bounds.num_skipped, "position", "positions"), "\n");
+    text += concat("state hash  ", hash_text_of(outcome.state_hash), "\n");
+    if (!task.picture.empty())
+        text += concat("picture     ", task.picture, ", ", counted(outcome.num_drawn, "point", "points"), "\n");
+    console.print(text);
+}
+
+void write_vector(DocumentBuilder& builder, Vec3 v) {
+    builder.begin_list();
+    for (const float lane : {v.x, v.y, v.z}) builder.number(static_cast<double>(lane));
+    builder.end();
+}
+
+void write_outcome(JsonObject& object, const Task& task, const Outcome& outcome) {
+    object.text("level", task.level);
+    object.count("copies", task.num_copies);
+    object.count("entities", outcome.num_entities);
+    object.count("num_components", outcome.num_components);
+    object.number("load_ms", static_cast<double>(outcome.load_ns) * 1e-6);
+    object.number("spawn_ms", outcome.spawn_ms());
+    object.number("spawn_entities_per_s", outcome.per_second(outcome.num_entities));
+    object.number("spawn_bytes_per_s", outcome.per_second(outcome.num_bytes));
+    object.count("frames", task.num_frames);
+    object.number("dt", task.dt);
+    object.count("workers", outcome.num_workers);
+    object.count("seed", task.seed);
+    object.number("run_ms", static_cast<double>(outcome.run_ns) * 1e-6);
+    object.text("state_hash", hash_text_of(outcome.state_hash));
+    write_report(outcome.report, object.builder);
+}
+
+void write_places(JsonObject& object, const Task& task, const Outcome& outcome) {
+    if (outcome.bounds.num_points > 0) {
+        object.builder.key("bounds");
+        object.builder.begin_mapping();
+        object.builder.key("low");
+        write_vector(object.builder, outcome.bounds.low);
+        object.builder.key("high");
+        write_vector(object.builder, outcome.bounds.high);
+        object.builder.end();
+    }
+    if (task.picture.empty()) return;
+    object.text("picture", task.picture);
+    object.count("points_drawn", outcome.num_drawn);
+    object.count("points_not_finite", outcome.num_not_drawn);
+}
+
+void print_json(Console& console, const Task& task, const Outcome& outcome, const Diagnostics& diagnostics) {
+    JsonObject object;
+    object.boolean("ok", true);
+    write_outcome(object, task, outcome);
+    write_places(object, task, outcome);
+    object.add_diagnostics(diagnostics);
+    console.print_json(object.finish());
+}
+
+/// Everything after loading.
+Status live(const Blob& blob, const Task& task, Console& console, Outcome& outcome) {
+    EntityManager entities;
+    ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
+    World world(entities, {.executor = &executor, .seed = task.seed});
+    outcome.num_workers = executor.num_workers();
+    if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
+    add_passes(world, outcome.bounds);
+    run_frames(world, task, console, outcome);
+    gather(world, task, outcome);
+    return draw(world, task, outcome);
+}
+
+int run(const Arguments& arguments, Console& console) {
+    Task task;
+    if (Status status = read_task(arguments, task); !status)
+        return fail_usage(console, arguments.verb(), status.message());
+    SourceSession session;
+    Outcome outcome;
+    const std::int64_t begin_ns = monotonic_ns();
+    const std::optional<Blob> blob = load(arguments, task, session);
+    outcome.load_ns = monotonic_ns() - begin_ns;
+    if (!blob) return fail(console, session.diagnostics);
+    if (Status status = live(*blob, task, console, outcome); !status) {
+        session.diagnostics.error({}, std::string(status.message()));
+        return fail(console, session.diagnostics);
+    }
+    console.print_diagnostics(session.diagnostics);
+    print_facts(console, task, outcome);
+    if (console.json()) print_json(console, task, outcome, session.diagnostics);
+    return 0;
+}
+
+}  // namespace
+
+const Verb kRunVerb{
+    "run", "spawn a level, run passes over it, show what happened", "SOURCE_OR_BLOB", 1, 1, kFlags, kManual, kExamples,
+    run};
+
+}  // namespace shoal_tool

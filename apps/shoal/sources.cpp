@@ -1,0 +1,103 @@
+#include "sources.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/text.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/components/tag.h"
+#include "shoal/inspect/text_table.h"
+#include "shoal/source/schema_file.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+Status add_built_ins(ComponentRegistry& registry) {
+    if (Status status = registry.add<DebugName>(); !status) return status;
+    if (Status status = registry.add<Tag>(); !status) return status;
+    return registry.add<PointMass>();
+}
+
+bool starts_as_blob(std::span<const std::byte> bytes) {
+    return bytes.size() >= sizeof kBlobMagic && std::memcmp(bytes.data(), kBlobMagic, sizeof kBlobMagic) == 0;
+}
+
+}  // namespace
+
+bool prepare(const Arguments& arguments, SourceSession& session) {
+    session.options.compose.roots = arguments.values("root");
+    for (const std::string& root : session.options.compose.roots)
+        if (!is_directory(root))
+            session.diagnostics.error({}, concat("the root \"", root, "\" is not a folder"), "correct --root");
+    if (Status status = add_built_ins(session.registry); !status)
+        session.diagnostics.error({}, std::string(status.message()));
+    for (const std::string& schema : arguments.values("schema"))
+        read_schema_file(schema, session.registry, session.options.rules, session.diagnostics);
+    return session.diagnostics.num_errors() == 0;
+}
+
+bool is_blob_file(const std::string& path) {
+    std::FILE* file = is_file(path) ? std::fopen(path.c_str(), "rb") : nullptr;
+    if (file == nullptr) return false;
+    std::byte start[sizeof kBlobMagic] = {};
+    const std::size_t num_read = std::fread(start, 1, sizeof start, file);
+    std::fclose(file);
+    return starts_as_blob({start, num_read});
+}
+
+Result<Blob> load_any_byte_order(std::span<const std::byte> bytes) {
+    std::uint32_t mark = 0;
+    if (bytes.size() >= sizeof(BlobHeader))
+        std::memcpy(&mark, bytes.data() + offsetof(BlobHeader, endianness), sizeof mark);
+    if (!starts_as_blob(bytes) || mark != kBlobSwappedEndianness) return Blob::load(bytes);
+    Result<std::vector<std::byte>> swapped = swap_endianness(bytes);
+    return swapped ? Blob::load(*swapped) : Result<Blob>(swapped.status());
+}
+
+Result<Blob> read_blob(const std::string& path) {
+    Result<std::string> bytes = read_file(path);
+    if (!bytes) return bytes.status();
+    Result<Blob> blob = load_any_byte_order(std::as_bytes(std::span(bytes->data(), bytes->size())));
+    if (!blob) return Status::error(concat(path, ": ", blob.message()));
+    return blob;
+}
+
+int fail(Console& console, const Diagnostics& diagnostics) {
+    console.print_diagnostics(diagnostics);
+    if (!console.json()) return 1;
+    JsonObject object;
+    object.boolean("ok", false);
+    object.add_diagnostics(diagnostics);
+    console.print_json(object.finish());
+    return 1;
+}
+
+int fail(Console& console, std::string_view message, std::string_view hint) {
+    Diagnostics diagnostics;
+    diagnostics.error({}, std::string(message), std::string(hint));
+    return fail(console, diagnostics);
+}
+
+int fail_usage(Console& console, const Verb& verb, std::string_view message) {
+    fail(console, message);
+    console.print_error(concat("usage: ", usage_line(verb), "\n`shoal help ", verb.name, "` says more\n"));
+    return 2;
+}
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+    return concat(count_text(count), ' ', count == 1 ? one : many);
+}
+
+std::string summary_of(const Diagnostics& diagnostics) {
+    const std::string warnings =
+        diagnostics.num_warnings() == 0 ? "no warnings" : counted(diagnostics.num_warnings(), "warning", "warnings");
+    return diagnostics.num_errors() == 0 ? warnings
+                                         : concat(counted(diagnostics.num_errors(), "error", "errors"), ", ", warnings);
+}
+
+}  // namespace shoal_tool

@@ -1,0 +1,47 @@
+#pragma once
+// What the verbs that read sources share: their flags, schemas, and how a failure is told.
+
+#include "arguments.h"
+#include "console.h"
+#include "shoal/resource/blob.h"
+#include "shoal/source/compiler.h"
+
+namespace shoal_tool {
+
+inline constexpr Flag kRootFlag{
+    "root", "DIR",
+    "a folder that prefab names are relative to; several are searched in order (default: that of SOURCE)", 0, true};
+inline constexpr Flag kSchemaFlag{
+    "schema", "FILE", "component types declared as text, and what to keep or ignore; several add up", 0, true};
+inline constexpr Flag kJsonFlag{"json", "",
+                                "print one JSON object to standard output; what people read goes to standard error"};
+
+/// The knowledge that one source is compiled with, and what is found wrong in it.
+struct SourceSession {
+    shoal::Diagnostics diagnostics;
+    shoal::ComponentRegistry registry;
+    shoal::CompileOptions options;
+};
+
+/// Registers the built-in component types and reads the schema files. False: reported in the session.
+bool prepare(const Arguments& arguments, SourceSession& session);
+
+/// Reads and checks a blob. One for machines of the other byte order is swapped in memory.
+shoal::Result<shoal::Blob> read_blob(const std::string& path);
+/// Returns whether a file starts as a blob does; false also when it cannot be read.
+bool is_blob_file(const std::string& path);
+shoal::Result<shoal::Blob> load_any_byte_order(std::span<const std::byte> bytes);
+
+/// Prints the diagnostics, as JSON too when that is asked for. Returns 1, the exit code.
+int fail(Console& console, const shoal::Diagnostics& diagnostics);
+/// The same for a failure that has no place in a text.
+int fail(Console& console, std::string_view message, std::string_view hint = {});
+/// The same for a command line that does not fit the verb: shows its usage and returns 2.
+int fail_usage(Console& console, const Verb& verb, std::string_view message);
+
+/// Returns `1 entity`, `2,000 entities`.
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
+/// Returns `1 error, 2 warnings`, or `no warnings`.
+std::string summary_of(const shoal::Diagnostics& diagnostics);
+
+}  // namespace shoal_tool

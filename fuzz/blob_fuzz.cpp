@@ -1,0 +1,43 @@
+// Blobs: any bytes are refused with a message, or are spawned and dumped without harm. The checksum is put right
+// first, so that the fuzzer gets past it.
+#include "shoal/base/text.h"
+#include "shoal/resource/dump.h"
+#include "shoal/world/world.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+using namespace shoal;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const auto* first = reinterpret_cast<const std::byte*>(data);
+    std::vector<std::byte> bytes(first, first + size);
+    if (size >= sizeof(BlobHeader)) {
+        constexpr std::size_t kHashed = offsetof(BlobHeader, checksum) + sizeof(BlobHeader::checksum);
+        const std::uint64_t total = size;
+        std::memcpy(bytes.data() + offsetof(BlobHeader, total_bytes), &total, sizeof total);
+        const std::uint64_t checksum = hash_bytes(bytes.data() + kHashed, size - kHashed);
+        std::memcpy(bytes.data() + offsetof(BlobHeader, checksum), &checksum, sizeof checksum);
+    }
+    const Result<Blob> blob = Blob::load(bytes);
+    if (!blob) {
+        if (blob.message().empty() || !is_utf8(blob.message())) std::abort();
+        return 0;
+    }
+    EntityManager entities;
+    World world(entities);
+    if (!world.adopt_schemas(*blob)) return 0;
+    Result<Spawned> spawned = world.spawn(*blob, {.copies = 2});
+    if (spawned) {
+        static_cast<void>(world.state_hash());
+        spawned->destroy(entities);
+        world.settle();
+    }
+    for (const Store* store : world.stores())
+        for (const Table* table : store->tables())
+            if (table->num_rows() != 0 || !table->validate()) std::abort();
+    static_cast<void>(dump_text(*blob));
+    static_cast<void>(dump_json(*blob));
+    return 0;
+}

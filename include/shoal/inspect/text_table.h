@@ -1,0 +1,41 @@
+#pragma once
+// Tables for people: aligned columns of text, and numbers written so that they can be read.
+//
+//     pass         runs      rows   ms mean
+//     simulate      600    10,137     0.021
+//
+// Thread: any; calls are independent.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// Returns `1,234,567`.
+SHOAL_API std::string count_text(std::uint64_t count);
+/// Returns `512 B`, `1.5 KiB`, `20.0 MiB`: three digits or a few more, and a unit.
+SHOAL_API std::string bytes_text(std::uint64_t bytes);
+/// Returns `value` with `num_decimals` digits after the point; `-` for what is not finite.
+SHOAL_API std::string decimal_text(double value, int num_decimals);
+
+/// Rows of texts under a header. The first column is aligned left, the others right.
+class TextTable {
+public:
+    SHOAL_API explicit TextTable(std::vector<std::string> header);
+
+    /// Shape: as many texts as the header has.
+    SHOAL_API void add_row(std::vector<std::string> row);
+    bool empty() const { return rows_.size() == 1; }
+
+    /// Returns the lines, each with its end; columns are as wide as their widest text, counted in code points.
+    SHOAL_API std::string text() const;
+
+private:
+    std::vector<std::vector<std::string>> rows_;  // the header first
+};
+
+}  // namespace shoal::inline SHOAL_ABI

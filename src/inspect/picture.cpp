@@ -1,0 +1,284 @@
+#include "shoal/inspect/picture.h"
+
+#include "inspect/picture_points.h"
+#include "shoal/base/text.h"
+#include "shoal/inspect/positions.h"
+#include "shoal/inspect/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+// Told apart on a dark sea, also by those who do not see red and green.
+constexpr std::string_view kColors[] = {"#6fd6ff", "#d4a6ff", "#ffe08a", "#ff9e7a", "#9be88f", "#ff8fb8",
+                                        "#4fb8a8", "#f2f4ff", "#ffb84d", "#7f9bff", "#c9d66b", "#e39bd3"};
+constexpr std::size_t kMaxLegendEntries = 16;
+constexpr std::size_t kMaxDensityBytes = 500'000;
+constexpr double kFinestCell = 2, kCoarsestCell = 64;  // pixels
+constexpr std::string_view kStyle =
+    "text{font-family:Inter,'Helvetica Neue',Arial,sans-serif;fill:#cfe6f2}"
+    ".title{font-size:24px;font-weight:600;fill:#f3fbff}.sub{font-size:14px;fill:#86aec4}"
+    ".tick{font-size:12px;fill:#7fa6bb}.name{font-size:14px}.count{font-size:13px;fill:#86aec4}"
+    ".grid{stroke:#8fd0ee;stroke-opacity:.09;stroke-width:1}.frame{fill:none;stroke:#8fd0ee;stroke-opacity:.35}"
+    ".dots{fill:none;stroke-linecap:round}.cells{fill:none;stroke-linecap:butt;stroke-width:1;shape-rendering:"
+    "crispEdges}";
+
+/// Returns `text` as it can stand between tags: escaped, without what XML forbids, and not too long.
+std::string xml_text(std::string_view text, std::size_t max_bytes) {
+    if (!is_utf8(text)) return "(not UTF-8)";
+    const bool is_long = text.size() > max_bytes;
+    text = text.substr(0, max_bytes);
+    while (!is_utf8(text)) text.remove_suffix(1);
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text.substr(i, 3) == "\xEF\xBF\xBE" || text.substr(i, 3) == "\xEF\xBF\xBF")
+            i += 2;  // U+FFFE, U+FFFF
+        else if (text[i] == '&')
+            out += "&amp;";
+        else if (text[i] == '<')
+            out += "&lt;";
+        else if (text[i] == '>')
+            out += "&gt;";
+        else if (static_cast<unsigned char>(text[i]) >= 0x20)
+            out += text[i];
+    }
+    return is_long ? out + "…" : out;
+}
+
+/// Layers in drawing order, with what each one needs.
+struct DrawnLayer {
+    const PictureLayer* layer;
+    std::string_view color;
+    std::uint64_t num_points;
+    bool as_dots = false;
+    std::vector<std::string> shades;  ///< of a layer that is drawn as cells
+};
+
+class PictureWriter {
+public:
+    PictureWriter(std::span<const PictureLayer> layers, const PictureOptions& options)
+        : options_(options), view_(make_picture_view(layers)) {
+        choose_layers(layers);
+    }
+
+    Picture draw() {
+        header();
+        grid();
+        cells_and_dots();
+        frame();
+        legend();
+        scale_bar();
+        put("</svg>\n");
+        return {std::move(svg_), num_points_, num_skipped_};
+    }
+
+private:
+    template <class... Arguments>
+    void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(svg_), format, std::forward<Arguments>(arguments)...);
+    }
+
+    void choose_layers(std::span<const PictureLayer> layers);
+    void header();
+    void grid();
+    void cells_and_dots();
+    std::size_t shade_layers();
+    void draw_layer(const DrawnLayer& drawn);
+    void frame();
+    void legend();
+    void scale_bar();
+    double dot_pixels(const DrawnLayer& drawn) const;
+
+    const PictureOptions& options_;
+    PictureView view_;
+    std::string svg_;
+    std::vector<DrawnLayer> layers_;  // rarest first
+    double cell_pixels_ = kFinestCell;
+    std::uint64_t num_points_ = 0;
+    std::uint64_t num_skipped_ = 0;
+};
+
+void PictureWriter::choose_layers(std::span<const PictureLayer> layers) {
+    for (const PictureLayer& layer : layers) {
+        const auto finite = [](Vec2 point) { return std::isfinite(point.x) && std::isfinite(point.y); };
+        const auto num_points =
+            static_cast<std::uint64_t>(std::count_if(layer.points.begin(), layer.points.end(), finite));
+        num_points_ += num_points;
+        num_skipped_ += layer.num_skipped + layer.points.size() - num_points;
+        layers_.push_back({&layer, kColors[layers_.size() % std::size(kColors)], num_points, false, {}});
+    }
+    std::sort(layers_.begin(), layers_.end(), [](const DrawnLayer& a, const DrawnLayer& b) {
+        return a.num_points != b.num_points ? a.num_points < b.num_points : a.layer < b.layer;
+    });
+    std::uint64_t num_dots = 0;
+    for (DrawnLayer& drawn : layers_) {
+        num_dots += drawn.num_points;
+        drawn.as_dots = num_dots <= options_.max_dots;
+    }
+}
+
+void PictureWriter::header() {
+    put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+        "height=\"{1:.0f}\">\n",
+        view_.page_width(), view_.page_height());
+    put("<defs><linearGradient id=\"sea\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\"><stop offset=\"0\" "
+        "stop-color=\"#0d3b55\"/>"
+        "<stop offset=\"1\" stop-color=\"#061c2e\"/></linearGradient>"
+        "<clipPath id=\"plot\"><rect width=\"{:.0f}\" height=\"{:.0f}\"/></clipPath></defs>\n",
+        view_.plot_width, view_.plot_height);
+    put("<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#041421\"/>\n", kStyle);
+    put("<text class=\"title\" x=\"{}\" y=\"42\">{}</text>\n", PictureView::kPlotX, xml_text(options_.title, 90));
+    put("<text class=\"sub\" x=\"{}\" y=\"68\">{}</text>\n", PictureView::kPlotX, xml_text(options_.subtitle, 160));
+}
+
+void PictureWriter::grid() {
+    const double step = nice_length(view_.metres_per_pixel * 130);
+    put("<g transform=\"translate({} {})\">\n<rect width=\"{:.0f}\" height=\"{:.0f}\" fill=\"url(#sea)\"/>\n",
+        PictureView::kPlotX, PictureView::kPlotY, view_.plot_width, view_.plot_height);
+    const double right = view_.left + view_.plot_width * view_.metres_per_pixel;
+    const double top = view_.bottom + view_.plot_height * view_.metres_per_pixel;
+    // Counted, since adding a small step to a large coordinate may lead nowhere.
+    const double first_x = std::ceil(view_.left / step), first_y = std::ceil(view_.bottom / step);
+    for (int i = 0; i < 40 && (first_x + i) * step <= right; ++i) {
+        const double x = view_.x((first_x + i) * step);
+        put("<path class=\"grid\" d=\"M{0:.1f} 0V{1:.0f}\"/><text class=\"tick\" text-anchor=\"middle\" x=\"{0:.1f}\" "
+            "y=\"{2:.0f}\">{3}</text>\n",
+            x, view_.plot_height, view_.plot_height + 20, tick_text((first_x + i) * step, step));
+    }
+    for (int i = 0; i < 40 && (first_y + i) * step <= top; ++i) {
+        const double y = view_.y((first_y + i) * step);
+        put("<path class=\"grid\" d=\"M0 {0:.1f}H{1:.0f}\"/><text class=\"tick\" text-anchor=\"end\" x=\"-10\" "
+            "y=\"{2:.1f}\">{3}</text>\n",
+            y, view_.plot_width, y + 4, tick_text((first_y + i) * step, step));
+    }
+    put("<text class=\"tick\" x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">x, m</text>"
+        "<text class=\"tick\" x=\"-10\" y=\"-10\" text-anchor=\"end\">y, m</text>\n</g>\n",
+        view_.plot_width, view_.plot_height + 40);
+}
+
+/// Dots are larger where there are fewer, and those of a rare layer stand out.
+double PictureWriter::dot_pixels(const DrawnLayer& drawn) const {
+    double num_dots = 0;
+    for (const DrawnLayer& other : layers_)
+        if (other.as_dots) num_dots += static_cast<double>(other.num_points);
+    const double pixels = std::sqrt(view_.plot_width * view_.plot_height / num_dots) * 0.42;
+    const double rarity = std::pow(num_dots / static_cast<double>(drawn.num_points), 0.125);
+    return std::clamp(pixels, 2.2, 5.0) * std::clamp(rarity, 1.0, 2.0);
+}
+
+/// Makes the cells of all layers that are too many for dots, and returns how many bytes they are. One count has one
+/// shade in all layers.
+std::size_t PictureWriter::shade_layers() {
+    std::vector<DensityGrid> grids;
+    std::uint32_t most = 0;
+    for (const DrawnLayer& drawn : layers_) {
+        if (drawn.as_dots) continue;
+        grids.emplace_back(drawn.layer->points, view_, cell_pixels_);
+        most = std::max(most, grids.back().most());
+    }
+    std::size_t num_bytes = 0, grid = 0;
+    for (DrawnLayer& drawn : layers_) {
+        if (drawn.as_dots) continue;
+        drawn.shades = grids[grid++].paths(most);
+        for (const std::string& path : drawn.shades) num_bytes += path.size();
+    }
+    return num_bytes;
+}
+
+void PictureWriter::draw_layer(const DrawnLayer& drawn) {
+    put("<g stroke=\"{}\">", drawn.color);
+    if (drawn.as_dots && drawn.num_points > 0)
+        put("<path class=\"dots\" transform=\"scale(.1)\" stroke-width=\"{:.0f}\" stroke-opacity=\".8\" d=\"{}\"/>",
+            dot_pixels(drawn) * 10, dots_path(drawn.layer->points, view_));
+    for (std::size_t shade = 0; shade < drawn.shades.size(); ++shade)
+        if (!drawn.shades[shade].empty())
+            put("<path class=\"cells\" transform=\"scale({:.3f}) translate(0 .5)\" stroke-opacity=\"{:.2f}\" "
+                "d=\"{}\"/>",
+                cell_pixels_, 0.2 + 0.8 * static_cast<double>(shade) / (kNumShades - 1), drawn.shades[shade]);
+    put("</g>\n");
+}
+
+void PictureWriter::cells_and_dots() {
+    while (shade_layers() > kMaxDensityBytes && cell_pixels_ < kCoarsestCell) cell_pixels_ *= 1.5;
+    put("<g transform=\"translate({} {})\"><g clip-path=\"url(#plot)\">\n", PictureView::kPlotX, PictureView::kPlotY);
+    for (std::size_t i = layers_.size(); i-- > 0;) draw_layer(layers_[i]);
+    put("</g></g>\n");
+}
+
+void PictureWriter::frame() {
+    put("<rect class=\"frame\" x=\"{}\" y=\"{}\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n", PictureView::kPlotX,
+        PictureView::kPlotY, view_.plot_width, view_.plot_height);
+    if (num_points_ == 0)
+        put("<text class=\"sub\" text-anchor=\"middle\" x=\"{:.0f}\" y=\"{:.0f}\">no entity has a position</text>\n",
+            PictureView::kPlotX + view_.plot_width / 2, PictureView::kPlotY + view_.plot_height / 2);
+}
+
+void PictureWriter::legend() {
+    const double x = PictureView::kPlotX + view_.plot_width + 28;
+    const std::size_t most = std::min(kMaxLegendEntries, static_cast<std::size_t>((view_.plot_height - 90) / 44));
+    double y = PictureView::kPlotY + 14;
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+        if (layers_.size() - i > most) {
+            put("<text class=\"count\" x=\"{:.0f}\" y=\"{:.0f}\">and {} more</text>\n", x, y, i + 1);
+            break;
+        }
+        const DrawnLayer& drawn = layers_[i];
+        put("<circle cx=\"{:.0f}\" cy=\"{:.0f}\" r=\"6\" fill=\"{}\"/><text class=\"name\" x=\"{:.0f}\" "
+            "y=\"{:.0f}\">{}</text>"
+            "<text class=\"count\" x=\"{:.0f}\" y=\"{:.0f}\">{}{}</text>\n",
+            x, y - 5, drawn.color, x + 16, y, xml_text(drawn.layer->name, 24), x + 16, y + 18,
+            count_text(drawn.num_points), drawn.as_dots ? "" : ", as density");
+        y += 44;
+    }
+    if (num_skipped_ > 0)
+        put("<text class=\"count\" x=\"{:.0f}\" y=\"{:.0f}\">{} not finite, left out</text>\n", x, y,
+            count_text(num_skipped_));
+}
+
+void PictureWriter::scale_bar() {
+    const double metres = nice_length(view_.metres_per_pixel * 180), pixels = metres / view_.metres_per_pixel;
+    const double x = PictureView::kPlotX + view_.plot_width + 28, y = PictureView::kPlotY + view_.plot_height - 10;
+    const std::string label =
+        metres >= 1000 ? tick_text(metres / 1000, metres / 1000) + " km" : tick_text(metres, metres) + " m";
+    put("<path d=\"M{0:.1f} {1:.1f}v8h{2:.1f}v-8\" fill=\"none\" stroke=\"#cfe6f2\" stroke-width=\"1.5\"/>"
+        "<text class=\"tick\" text-anchor=\"middle\" x=\"{3:.1f}\" y=\"{4:.1f}\">{5}</text>\n",
+        x, y, pixels, x + pixels / 2, y - 2, label);
+}
+
+}  // namespace
+
+std::vector<PictureLayer> picture_layers(const World& world) {
+    std::vector<PictureLayer> layers;
+    for (const Store* store : world.stores())
+        for (const Table* table : store->tables()) {
+            const std::optional<Vec3Rows> positions = find_vec3(*table, "position");
+            if (!positions || table->num_rows() == 0) continue;
+            const std::string& name = table->schema().name();
+            auto layer =
+                std::find_if(layers.begin(), layers.end(), [&](const PictureLayer& l) { return l.name == name; });
+            if (layer == layers.end()) layer = layers.insert(layers.end(), PictureLayer{name, {}, 0});
+            layer->points.reserve(layer->points.size() + table->num_rows());
+            for (std::uint32_t row = 0; row < table->num_rows(); ++row) {
+                if (!world.entities().alive(table->entities()[row])) continue;
+                const Vec3 place = (*positions)[row];
+                layer->points.push_back({place.x, place.y});
+            }
+        }
+    return layers;
+}
+
+Picture draw_picture(std::span<const PictureLayer> layers, const PictureOptions& options) {
+    return PictureWriter(layers, options).draw();
+}
+
+Picture draw_world(const World& world, const PictureOptions& options) {
+    return draw_picture(picture_layers(world), options);
+}
+
+}  // namespace shoal::inline SHOAL_ABI

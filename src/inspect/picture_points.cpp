@@ -1,0 +1,80 @@
+#include "inspect/picture_points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+struct Place {
+    std::int32_t y, x;
+    auto operator<=>(const Place&) const = default;
+};
+
+bool is_finite(Vec2 point) { return std::isfinite(point.x) && std::isfinite(point.y); }
+
+/// Appends a move relative to where the pen is, and a dash.
+void append_dash(std::string& path, Place& pen, Place to, std::int32_t length) {
+    fmt::format_to(std::back_inserter(path), "{}{} {}h{}", path.empty() ? 'M' : 'm', to.x - pen.x, to.y - pen.y,
+                   length);
+    pen = {to.y, to.x + length};
+}
+
+/// Shade of a cell: by the logarithm of its count, 0 for one point, the last for the fullest cell.
+std::uint32_t shade_of(std::uint32_t count, std::uint32_t most) {
+    if (count <= 1 || most <= 1) return 0;
+    const double share = std::log(double(count)) / std::log(double(most));
+    return std::min(kNumShades - 1, static_cast<std::uint32_t>(share * kNumShades));
+}
+
+}  // namespace
+
+std::string dots_path(std::span<const Vec2> points, const PictureView& view) {
+    std::vector<Place> places;
+    places.reserve(points.size());
+    for (const Vec2 point : points)
+        if (is_finite(point))
+            places.push_back({static_cast<std::int32_t>(std::lround(view.y(double(point.y)) * 10)),
+                              static_cast<std::int32_t>(std::lround(view.x(double(point.x)) * 10))});
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::string path;
+    Place pen{0, 0};
+    for (const Place place : places) append_dash(path, pen, place, 1);
+    return path;
+}
+
+DensityGrid::DensityGrid(std::span<const Vec2> points, const PictureView& view, double cell_pixels)
+    : columns_(static_cast<std::uint32_t>(std::ceil(view.plot_width / cell_pixels))),
+      rows_(static_cast<std::uint32_t>(std::ceil(view.plot_height / cell_pixels))),
+      counts_(std::size_t(columns_) * rows_) {
+    for (const Vec2 point : points) {
+        if (!is_finite(point)) continue;
+        const double x = view.x(double(point.x)) / cell_pixels, y = view.y(double(point.y)) / cell_pixels;
+        const auto column = static_cast<std::size_t>(std::clamp(x, 0.0, double(columns_ - 1)));
+        const auto row = static_cast<std::size_t>(std::clamp(y, 0.0, double(rows_ - 1)));
+        most_ = std::max(most_, ++counts_[row * columns_ + column]);
+    }
+}
+
+std::vector<std::string> DensityGrid::paths(std::uint32_t most) const {
+    std::vector<std::string> paths(kNumShades);
+    std::vector<Place> pens(kNumShades);
+    for (std::uint32_t row = 0; row < rows_; ++row)
+        for (std::uint32_t column = 0; column < columns_;) {
+            const bool is_empty = count(row, column) == 0;
+            const std::uint32_t shade = shade_of(count(row, column), most);
+            std::uint32_t end = column + 1;
+            while (end < columns_ && (count(row, end) == 0) == is_empty && shade_of(count(row, end), most) == shade)
+                ++end;
+            const Place place{static_cast<std::int32_t>(row), static_cast<std::int32_t>(column)};
+            if (!is_empty) append_dash(paths[shade], pens[shade], place, static_cast<std::int32_t>(end - column));
+            column = end;
+        }
+    return paths;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,198 @@
+#include "shoal/inspect/report.h"
+
+#include "shoal/document/document_builder.h"
+#include "shoal/document/json.h"
+#include "shoal/inspect/text_table.h"
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+std::vector<PassReport> report_passes(const Schedule& schedule) {
+    std::vector<PassReport> passes;
+    for (std::size_t i = 0; i < schedule.num_passes(); ++i) {
+        const PassStatistics pass = schedule.statistics(i);
+        passes.push_back({std::string(pass.name), pass.num_runs, pass.num_rows, pass.total_rows, pass.total_bytes,
+                          pass.total_ns, pass.last_ns});
+    }
+    return passes;
+}
+
+void report_store(const Store& store, std::vector<ComponentReport>& out) {
+    const std::span<const Schema* const> schemas = store.schemas();
+    std::vector<StoreStatistics> statistics(store.statistics({}));
+    store.statistics(statistics);
+    for (std::size_t i = 0; i < statistics.size(); ++i) {
+        const StoreStatistics& held = statistics[i];
+        const std::uint32_t row_bytes = i < schemas.size() ? schemas[i]->row_bytes() : 0;
+        out.push_back(
+            {std::string(held.component), held.num_rows, held.num_dead_rows, row_bytes, held.rows, held.index});
+    }
+}
+
+/// Pages of the pool that no table holds: free parts of slabs, and ranges kept for the next table.
+MemoryUse spare_pages(const PagePool& pool, MemoryUse* kept) {
+    const PagePoolStatistics statistics = pool.statistics();
+    *kept = {0, statistics.kept_bytes, statistics.kept_bytes};
+    const std::size_t reserved = statistics.num_slabs * kLargePageBytes;
+    const auto beyond = [&](std::size_t bytes) {
+        return bytes < statistics.slab_used_bytes ? 0 : bytes - statistics.slab_used_bytes;
+    };
+    return {0, beyond(statistics.slab_committed_bytes), beyond(reserved)};
+}
+
+std::vector<OwnerReport> report_memory(const World& world, const std::vector<ComponentReport>& components) {
+    MemoryUse tables, indexes, kept;
+    for (const ComponentReport& component : components) {
+        tables += component.rows;
+        indexes += component.index;
+    }
+    const MemoryUse spare = spare_pages(world.pool(), &kept);
+    const std::size_t bookkeeping = bookkeeping_bytes();
+    return {{"component tables", tables},
+            {"row indexes", indexes},
+            {"entity manager", world.entities().memory_use()},
+            {"page pool: free in slabs", spare},
+            {"page pool: kept ranges", kept},
+            {"bookkeeping", {bookkeeping, bookkeeping, bookkeeping}}};
+}
+
+std::string pass_table(const WorldReport& report) {
+    TextTable table({"pass", "runs", "rows", "ms total", "ms mean", "ms last", "GB/s"});
+    for (const PassReport& pass : report.passes)
+        table.add_row({pass.name, count_text(pass.num_runs), count_text(pass.num_rows),
+                       decimal_text(pass.total_ms(), 2), decimal_text(pass.mean_ms(), 3),
+                       decimal_text(pass.last_ms(), 3),
+                       pass.total_bytes == 0 ? "-" : decimal_text(pass.gb_per_s(), 2)});
+    return table.empty() ? std::string() : table.text() + '\n';
+}
+
+std::string component_table(const WorldReport& report) {
+    TextTable table({"component", "rows", "dead", "bytes/row", "used", "committed", "reserved", "index", "wasted"});
+    for (const ComponentReport& component : report.components)
+        table.add_row({component.name, count_text(component.num_rows), count_text(component.num_dead_rows),
+                       decimal_text(component.bytes_per_row(), 1), bytes_text(component.rows.used_bytes),
+                       bytes_text(component.rows.committed_bytes), bytes_text(component.rows.reserved_bytes),
+                       bytes_text(component.index.committed_bytes), bytes_text(component.wasted_bytes())});
+    return table.empty() ? std::string() : table.text() + '\n';
+}
+
+std::string memory_table(const WorldReport& report) {
+    TextTable table({"memory", "used", "committed", "reserved"});
+    MemoryUse total;
+    const auto add = [&](const std::string& name, const MemoryUse& memory) {
+        table.add_row({name, bytes_text(memory.used_bytes), bytes_text(memory.committed_bytes),
+                       bytes_text(memory.reserved_bytes)});
+    };
+    for (const OwnerReport& owner : report.memory) {
+        add(owner.name, owner.memory);
+        total += owner.memory;
+    }
+    add("total", total);
+    return table.text();
+}
+
+/// Members of the mapping that is being built.
+class Members {
+public:
+    explicit Members(DocumentBuilder& builder) : builder_(builder) {}
+
+    void count(std::string_view key, std::uint64_t number) {
+        builder_.key(key);
+        builder_.unsigned_integer(number);
+    }
+    void number(std::string_view key, double number) {
+        builder_.key(key);
+        builder_.number(number);
+    }
+    void text(std::string_view key, std::string_view text) {
+        builder_.key(key);
+        builder_.string(text);
+    }
+    void memory(const MemoryUse& memory) {
+        count("used_bytes", memory.used_bytes);
+        count("committed_bytes", memory.committed_bytes);
+        count("reserved_bytes", memory.reserved_bytes);
+    }
+    void memory(std::string_view key, const MemoryUse& use) {
+        builder_.key(key);
+        builder_.begin_mapping();
+        memory(use);
+        builder_.end();
+    }
+
+private:
+    DocumentBuilder& builder_;
+};
+
+void write_pass(const PassReport& pass, DocumentBuilder& builder) {
+    builder.begin_mapping();
+    Members members(builder);
+    members.text("name", pass.name);
+    members.count("runs", pass.num_runs);
+    members.count("rows", pass.num_rows);
+    members.count("total_rows", pass.total_rows);
+    members.count("total_bytes", pass.total_bytes);
+    members.number("ms_total", pass.total_ms());
+    members.number("ms_mean", pass.mean_ms());
+    members.number("ms_last", pass.last_ms());
+    members.number("gb_per_s", pass.gb_per_s());
+    builder.end();
+}
+
+void write_component(const ComponentReport& component, DocumentBuilder& builder) {
+    builder.key(component.name);
+    builder.begin_mapping();
+    Members members(builder);
+    members.count("rows", component.num_rows);
+    members.count("dead_rows", component.num_dead_rows);
+    members.count("row_bytes", component.row_bytes);
+    members.number("bytes_per_row", component.bytes_per_row());
+    members.memory(component.rows);
+    members.memory("index", component.index);
+    members.count("wasted_bytes", component.wasted_bytes());
+    builder.end();
+}
+
+}  // namespace
+
+WorldReport report_world(const World& world) {
+    WorldReport report;
+    report.num_entities = world.entities().num_alive();
+    report.frame = world.frame();
+    report.passes = report_passes(world.schedule());
+    for (const Store* store : world.stores()) report_store(*store, report.components);
+    report.memory = report_memory(world, report.components);
+    return report;
+}
+
+std::string report_text(const WorldReport& report) {
+    return pass_table(report) + component_table(report) + memory_table(report);
+}
+
+void write_report(const WorldReport& report, DocumentBuilder& builder) {
+    builder.key("passes");
+    builder.begin_list();
+    for (const PassReport& pass : report.passes) write_pass(pass, builder);
+    builder.end();
+    builder.key("components");
+    builder.begin_mapping();
+    for (const ComponentReport& component : report.components) write_component(component, builder);
+    builder.end();
+    builder.key("memory");
+    builder.begin_mapping();
+    for (const OwnerReport& owner : report.memory) Members(builder).memory(owner.name, owner.memory);
+    builder.end();
+}
+
+std::string report_json(const WorldReport& report) {
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    Members members(builder);
+    members.count("entities", report.num_entities);
+    members.count("frame", report.frame);
+    write_report(report, builder);
+    builder.end();
+    return write_json(builder.finish().root());
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,139 @@
+#include "shoal/inspect/report.h"
+
+#include "shoal/components/point_mass.h"
+#include "shoal/components/tag.h"
+#include "shoal/inspect/text_table.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <numeric>
+
+namespace {
+
+using namespace shoal;
+
+class ReportTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        stones_.resize(5000);
+        ASSERT_TRUE(entities_.create(stones_).ok());
+        ASSERT_TRUE(world_.manager<PointMass>().add(stones_).ok());
+        ASSERT_TRUE(world_.manager<Tag>({.death = DeathPolicy::kRandomProbe}).add(std::span(stones_).first(10)).ok());
+        world_.schedule().add("count", [](PassContext& pass) {
+            pass.num_rows = 123;
+            pass.num_bytes = 4567;
+        });
+    }
+
+    EntityManager entities_;
+    World world_{entities_};
+    std::vector<Entity> stones_;
+};
+
+TEST_F(ReportTest, a_pass_is_reported_with_its_runs_rows_bytes_and_time) {  // req: F12
+    for (int i = 0; i < 3; ++i) world_.step(0.1f);
+    const WorldReport report = report_world(world_);
+    EXPECT_EQ(report.frame, 3u);
+    ASSERT_EQ(report.passes.size(), 1u);
+    const PassReport& pass = report.passes[0];
+    EXPECT_EQ(pass.name, "count");
+    EXPECT_EQ(pass.num_runs, 3u);
+    EXPECT_EQ(pass.num_rows, 123u);
+    EXPECT_EQ(pass.total_rows, 369u);
+    EXPECT_EQ(pass.total_bytes, 3u * 4567u);
+    EXPECT_GE(pass.total_ns, pass.last_ns);
+    EXPECT_DOUBLE_EQ(pass.mean_ms() * 3, pass.total_ms());
+}
+
+TEST_F(ReportTest, memory_is_reported_per_component_type) {  // req: F12
+    const WorldReport report = report_world(world_);
+    EXPECT_EQ(report.num_entities, 5000u);
+    ASSERT_EQ(report.components.size(), 2u);
+    const ComponentReport& masses = report.components[0];
+    EXPECT_EQ(masses.name, "point_mass");
+    EXPECT_EQ(masses.num_rows, 5000u);
+    EXPECT_EQ(masses.row_bytes, sizeof(PointMass));
+    EXPECT_GE(masses.rows.used_bytes, 5000 * sizeof(PointMass));
+    EXPECT_LE(masses.rows.used_bytes, masses.rows.committed_bytes);
+    EXPECT_GE(masses.bytes_per_row(), double(sizeof(PointMass)));
+    EXPECT_EQ(masses.wasted_bytes(), masses.rows.committed_bytes - masses.rows.used_bytes +
+                                         masses.index.committed_bytes - masses.index.used_bytes);
+    EXPECT_EQ(report.components[1].name, "tag");
+    EXPECT_EQ(report.components[1].num_rows, 10u);
+}
+
+TEST_F(ReportTest, rows_of_the_dead_are_counted_until_they_are_collected) {
+    entities_.destroy(std::span(stones_).first(4));
+    EXPECT_EQ(report_world(world_).components[0].num_dead_rows, 4u);
+    EXPECT_EQ(report_world(world_).components[1].num_dead_rows, 4u);
+    world_.settle();
+    EXPECT_EQ(report_world(world_).components[0].num_dead_rows, 0u);
+    EXPECT_EQ(report_world(world_).components[0].num_rows, 4996u);
+}
+
+TEST_F(ReportTest, no_byte_of_a_table_is_counted_for_two_owners) {
+    const WorldReport report = report_world(world_);
+    MemoryUse tables;
+    for (const ComponentReport& component : report.components) tables += component.rows;
+    ASSERT_FALSE(report.memory.empty());
+    EXPECT_EQ(report.memory[0].memory.committed_bytes, tables.committed_bytes);
+    const PagePoolStatistics pool = world_.pool().statistics();
+    for (const OwnerReport& owner : report.memory) {
+        EXPECT_LE(owner.memory.used_bytes, owner.memory.committed_bytes) << owner.name;
+        EXPECT_LE(owner.memory.committed_bytes, owner.memory.reserved_bytes) << owner.name;
+        if (owner.name == "page pool: free in slabs") {
+            EXPECT_EQ(owner.memory.committed_bytes + pool.slab_used_bytes, pool.slab_committed_bytes);
+        }
+    }
+}
+
+TEST_F(ReportTest, an_empty_world_is_reported_too) {
+    EntityManager nobody;
+    World empty(nobody);
+    const WorldReport report = report_world(empty);
+    EXPECT_TRUE(report.passes.empty());
+    EXPECT_TRUE(report.components.empty());
+    EXPECT_NE(report_text(report).find("total"), std::string::npos);
+    const nlohmann::json json = nlohmann::json::parse(report_json(report));
+    EXPECT_EQ(json["entities"], 0);
+    EXPECT_TRUE(json["passes"].is_array());
+    EXPECT_TRUE(json["components"].empty());
+}
+
+TEST_F(ReportTest, json_and_text_say_the_same) {
+    world_.step(0.1f);
+    const WorldReport report = report_world(world_);
+    const nlohmann::json json = nlohmann::json::parse(report_json(report));
+    const std::string text = report_text(report);
+    EXPECT_EQ(json["entities"], 5000);
+    EXPECT_EQ(json["frame"], 1);
+    EXPECT_EQ(json["passes"][0]["name"], "count");
+    EXPECT_EQ(json["passes"][0]["rows"], 123);
+    EXPECT_EQ(json["passes"][0]["ms_total"], report.passes[0].total_ms());
+    EXPECT_NE(text.find("count     1   123"), std::string::npos) << text;
+    for (const ComponentReport& component : report.components) {
+        const nlohmann::json& told = json["components"][component.name];
+        EXPECT_EQ(told["rows"], component.num_rows);
+        EXPECT_EQ(told["used_bytes"], component.rows.used_bytes);
+        EXPECT_EQ(told["index"]["committed_bytes"], component.index.committed_bytes);
+        EXPECT_EQ(told["wasted_bytes"], component.wasted_bytes());
+        const std::size_t line = text.find("\n" + component.name + " ");
+        ASSERT_NE(line, std::string::npos) << text;
+        const std::string row = text.substr(line + 1, text.find('\n', line + 1) - line - 1);
+        EXPECT_NE(row.find(" " + count_text(component.num_rows) + " "), std::string::npos) << row;
+        EXPECT_NE(row.find(bytes_text(component.rows.committed_bytes)), std::string::npos) << row;
+    }
+    for (const OwnerReport& owner : report.memory)
+        EXPECT_EQ(json["memory"][owner.name]["committed_bytes"], owner.memory.committed_bytes);
+}
+
+TEST(PassReport, has_no_rate_and_no_mean_before_it_ran) {
+    const PassReport pass;
+    EXPECT_EQ(pass.mean_ms(), 0);
+    EXPECT_EQ(pass.gb_per_s(), 0);
+    const ComponentReport component;
+    EXPECT_EQ(component.bytes_per_row(), 0);
+}
+
+}  // namespace

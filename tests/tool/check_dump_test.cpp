@@ -1,0 +1,100 @@
+#include "tool/tool_process.h"
+
+namespace {
+
+using shoal_test::kReef;
+using shoal_test::ToolResult;
+class ToolCheck : public shoal_test::ToolTest {};
+class ToolDump : public shoal_test::ToolTest {};
+
+TEST_F(ToolCheck, says_of_each_source_whether_it_is_right) {
+    const std::string good = write("good.sjson", kReef),
+                      bad = write("bad.sjson", "components = { point_mass = { mass = \"two\" } }");
+    EXPECT_EQ(run({"check", good}).exit_code, 0);
+    EXPECT_TRUE(run({"check", good}).prints("good.sjson: ok, 3 entities, no warnings"));
+    const ToolResult both = run({"check", good, bad});
+    EXPECT_EQ(both.exit_code, 1);
+    EXPECT_TRUE(both.prints("good.sjson: ok, 3 entities"));
+    EXPECT_TRUE(both.prints("bad.sjson: 1 error, no warnings"));
+    EXPECT_TRUE(both.says(bad + ":1:38: error: ")) << both.err;
+}
+
+TEST_F(ToolCheck, finds_many_errors_at_once) {
+    const std::string bad =
+        write("bad.sjson", "components = {\n  point_mass = { mass = \"two\" speed = 3 }\n  tagg = {}\n}\n");
+    const ToolResult result = run({"check", bad, "--json"});
+    EXPECT_EQ(result.exit_code, 1);
+    const nlohmann::json json = result.json();
+    EXPECT_EQ(json["ok"], false);
+    EXPECT_EQ(json["errors"], 3);
+    EXPECT_EQ(json["diagnostics"].size(), 3u);
+}
+
+TEST_F(ToolCheck, json_has_all_sources_and_their_diagnostics) {
+    const std::string good = write("good.sjson", kReef), bad = write("bad.sjson", "components = { nobody = {} }");
+    const nlohmann::json json = run({"check", good, bad, "--json"}).json();
+    EXPECT_EQ(json["ok"], false);
+    ASSERT_EQ(json["sources"].size(), 2u);
+    EXPECT_EQ(json["sources"][0]["ok"], true);
+    EXPECT_EQ(json["sources"][0]["entities"], 3);
+    EXPECT_EQ(json["sources"][1]["ok"], false);
+    EXPECT_EQ(json["sources"][1]["errors"], 1);
+    EXPECT_EQ(json["diagnostics"][0]["file"], bad);
+    EXPECT_EQ(json["diagnostics"][0]["line"], 1);
+    EXPECT_EQ(run({"check", good, "--json"}).json()["ok"], true);
+}
+
+TEST_F(ToolCheck, writes_nothing_and_a_missing_source_is_an_error) {
+    const std::string good = write("pond/good.sjson", kReef);
+    run({"check", good});
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("pond")), {}), 1);
+    const ToolResult missing = run({"check", path("missing.sjson")});
+    EXPECT_EQ(missing.exit_code, 1);
+    EXPECT_TRUE(missing.says("missing.sjson"));
+    EXPECT_EQ(run({"check", path("pond")}).exit_code, 1) << "a folder is no source";
+}
+
+TEST_F(ToolCheck, uses_schemas_and_roots) {
+    const std::string schema = write("crab.schema.sjson", "components = { crab = { fields = { claws = uint8 } } }");
+    write("shared/crab.sjson", "components = { crab = { claws = 1 } }");
+    const std::string source = write("levels/beach.sjson", "entities = { a = { prefab = \"crab\" } }");
+    EXPECT_EQ(run({"check", source, "--schema", schema}).exit_code, 1);
+    EXPECT_EQ(run({"check", source, "--root", path("shared")}).exit_code, 1);
+    EXPECT_EQ(run({"check", source, "--schema", schema, "--root", path("shared")}).exit_code, 0);
+    const std::string broken = write("broken.schema.sjson", "components = { crab = { fields = { claws = uint9 } } }");
+    const ToolResult result = run({"check", source, "--schema", broken});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(result.says("broken.schema.sjson:1:")) << result.err;
+}
+
+TEST_F(ToolDump, shows_every_value_by_name) {  // req: D10-D14
+    const ToolResult result = run({"dump", reef_blob()});
+    EXPECT_EQ(result.exit_code, 0);
+    for (const char* text :
+         {"entities = 3", "roots = 2", "point_mass = 3", "\"anna\"", "\"egg\"", "\"food\"", "mass = 2"})
+        EXPECT_TRUE(result.prints(text)) << text << "\n" << result.out;
+}
+
+TEST_F(ToolDump, json_has_counts_and_bytes) {
+    const std::string blob = reef_blob();
+    const nlohmann::json json = run({"dump", blob, "--json"}).json();
+    EXPECT_EQ(json["entities"], 3);
+    EXPECT_EQ(json["roots"], 2);
+    EXPECT_EQ(json["components"], (nlohmann::json{{"point_mass", 3}, {"debug_name", 1}, {"tag", 1}}));
+    EXPECT_EQ(json["bytes"], std::filesystem::file_size(blob));
+}
+
+TEST_F(ToolDump, refuses_what_is_no_blob_and_what_is_damaged) {
+    const ToolResult source = run({"dump", write("reef.sjson", kReef)});
+    EXPECT_EQ(source.exit_code, 1);
+    EXPECT_TRUE(source.says("it is not a blob")) << source.err;
+    std::string bytes = read(reef_blob());
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    const ToolResult damaged = run({"dump", write("damaged.blob", bytes), "--json"});
+    EXPECT_EQ(damaged.exit_code, 1);
+    EXPECT_EQ(damaged.json()["ok"], false);
+    EXPECT_EQ(run({"dump", write("short.blob", bytes.substr(0, 20))}).exit_code, 1);
+    EXPECT_EQ(run({"dump", path("missing.blob")}).exit_code, 1);
+}
+
+}  // namespace

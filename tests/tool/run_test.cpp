@@ -1,0 +1,243 @@
+#include "inspect/xml_check.h"
+#include "tool/tool_process.h"
+
+namespace {
+
+using shoal_test::kReef;
+using shoal_test::ToolResult;
+
+class ToolRun : public shoal_test::ToolTest {};
+class ToolLagoon : public shoal_test::ToolTest {
+protected:
+    static std::string sample(const std::string& name) {
+        return std::string(SHOAL_SOURCE_DIR "/samples/lagoon/") + name;
+    }
+
+    std::string lagoon_blob() const {
+        const ToolResult result = run({"compile", sample("lagoon.sjson"), "--schema", sample("lagoon.schema.sjson"),
+                                       "-o", path("lagoon.blob"), "--strict"});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_TRUE(result.prints("no warnings"));
+        return path("lagoon.blob");
+    }
+};
+class ToolCrown : public shoal_test::ToolTest {
+protected:
+    const std::string crown_ = std::string(SHOAL_SOURCE_DIR) + "/../shared/corpora/crown";
+    const std::string level_ = crown_ + "/01-physics/levels/mover.level";
+    const std::string schema_ = SHOAL_SOURCE_DIR "/tests/corpora/crown.sjson";
+
+    void SetUp() override {
+        ToolTest::SetUp();
+        if (!std::filesystem::exists(level_)) GTEST_SKIP() << level_ << " is not here";
+    }
+    std::vector<std::string> with_roots(std::vector<std::string> words) const {
+        for (const std::string& word : {std::string("--root"), crown_, std::string("--root"), crown_ + "/01-physics",
+                                        std::string("--schema"), schema_})
+            words.push_back(word);
+        return words;
+    }
+};
+
+const nlohmann::json* find_pass(const nlohmann::json& json, const std::string& name) {
+    for (const nlohmann::json& pass : json["passes"])
+        if (pass["name"] == name) return &pass;
+    return nullptr;
+}
+
+TEST_F(ToolRun, json_has_the_facts_that_people_read) {
+    const ToolResult result = run({"run", reef_blob(), "--frames", "12", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json json = result.json();
+    EXPECT_EQ(json["ok"], true);
+    EXPECT_EQ(json["entities"], 3);
+    EXPECT_EQ(json["num_components"], 5);
+    EXPECT_EQ(json["components"]["point_mass"]["rows"], 3);
+    EXPECT_EQ(json["components"]["debug_name"]["rows"], 1);
+    EXPECT_EQ(json["components"]["tag"]["rows"], 1);
+    EXPECT_GE(json["spawn_ms"].get<double>(), 0);
+    ASSERT_EQ(json["passes"].size(), 3u);
+    for (const char* name : {"simulate", "bounds", "settle"}) {
+        ASSERT_NE(find_pass(json, name), nullptr) << name;
+        EXPECT_EQ((*find_pass(json, name))["runs"], 12);
+        EXPECT_TRUE(result.says(std::string("\n") + name + " ")) << result.err;
+    }
+    EXPECT_EQ((*find_pass(json, "simulate"))["rows"], 3);
+    EXPECT_EQ(json["state_hash"].get<std::string>().size(), 18u);
+    EXPECT_TRUE(result.says("state hash  " + json["state_hash"].get<std::string>()));
+    EXPECT_TRUE(result.says("spawned 3 entities with 5 components"));
+}
+
+TEST_F(ToolRun, a_source_runs_as_its_blob_does) {
+    const std::string blob = reef_blob();
+    EXPECT_EQ(run({"run", path("reef.sjson"), "--json"}).json()["state_hash"],
+              run({"run", blob, "--json"}).json()["state_hash"]);
+}
+
+TEST_F(ToolRun, the_state_hash_does_not_depend_on_the_number_of_workers) {
+    const std::string blob = reef_blob();
+    std::vector<std::string> hashes;
+    for (const char* workers : {"1", "2", "3", "4", "0"}) {
+        const nlohmann::json json =
+            run({"run", blob, "--repeat", "20000", "--frames", "5", "--workers", workers, "--json"}).json();
+        if (*workers != '0') {
+            EXPECT_EQ(json["workers"], std::stoi(workers));
+        }
+        EXPECT_EQ(json["entities"], 60000);
+        hashes.push_back(json["state_hash"]);
+    }
+    for (const std::string& hash : hashes) EXPECT_EQ(hash, hashes[0]);
+}
+
+TEST_F(ToolRun, frames_and_dt_move_point_masses) {
+    const std::string blob = reef_blob();
+    const auto bounds = [&](const char* frames, const char* dt) {
+        return run({"run", blob, "--frames", frames, "--dt", dt, "--json"}).json()["bounds"];
+    };
+    // anna flies along x at 1 m/s, her egg beside her; bert falls.
+    const nlohmann::json start = bounds("1", "0");
+    EXPECT_EQ(start["low"], (nlohmann::json{0.0, 0.0, 0.0}));
+    EXPECT_EQ(start["high"], (nlohmann::json{0.0, 5.0, 10.0})) << "the egg is 5 m from anna";
+    const nlohmann::json later = bounds("100", "0.01");
+    EXPECT_NEAR(later["high"][0].get<double>(), 1.0, 1e-4) << "the egg flies with anna";
+    EXPECT_NEAR(later["low"][2].get<double>(), -9.81 / 2, 0.06);
+    EXPECT_NE(run({"run", blob, "--frames", "1", "--json"}).json()["state_hash"],
+              run({"run", blob, "--frames", "2", "--json"}).json()["state_hash"]);
+}
+
+TEST_F(ToolRun, zero_frames_only_spawn) {
+    const nlohmann::json json = run({"run", reef_blob(), "--frames", "0", "--json"}).json();
+    EXPECT_EQ(json["entities"], 3);
+    EXPECT_EQ((*find_pass(json, "simulate"))["runs"], 0);
+}
+
+TEST_F(ToolRun, copies_lie_side_by_side) {
+    const std::string source = write("pair.sjson",
+                                     "entities = { a = { components = { point_mass = {} } } b = { components = { "
+                                     "point_mass = { position = [9 0 0] } } } }");
+    const nlohmann::json json = run({"run", source, "--repeat", "4", "--frames", "1", "--json"}).json();
+    EXPECT_EQ(json["copies"], 4);
+    EXPECT_EQ(json["entities"], 8);
+    EXPECT_EQ(json["components"]["point_mass"]["rows"], 8);
+    EXPECT_EQ(json["bounds"]["low"], (nlohmann::json{0.0, 0.0, 0.0}));
+    EXPECT_GT(json["bounds"]["high"][0].get<double>(), 18.0) << "two copies of 9 m, and a gap";
+    EXPECT_GT(json["bounds"]["high"][1].get<double>(), 9.0) << "two rows of them";
+}
+
+TEST_F(ToolRun, a_child_is_placed_relative_to_all_of_its_ancestors) {
+    const std::string schema = write("nest.schema.sjson",
+                                     "components = { nest = { fields = { position = { type = vec3 split = true } } } "
+                                     "twig = { whole = true fields = { length = float position = vec3 } } }");
+    const std::string source = write("tree.sjson", R"(
+components = { nest = { position = [100 0 0] } }
+children = { bare = { children = { twig = { components = { twig = { position = [0 20 0] } } } } } }
+)");
+    const nlohmann::json json = run({"run", source, "--schema", schema, "--frames", "1", "--json"}).json();
+    EXPECT_EQ(json["bounds"]["low"], (nlohmann::json{100.0, 0.0, 0.0}));
+    EXPECT_EQ(json["bounds"]["high"], (nlohmann::json{100.0, 20.0, 0.0}));
+}
+
+TEST_F(ToolRun, the_picture_is_well_formed_and_shows_each_layer) {
+    const std::string blob = reef_blob();
+    const ToolResult result = run({"run", blob, "--picture", path("reef.svg"), "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const std::string svg = read(path("reef.svg"));
+    EXPECT_EQ(shoal_test::XmlCheck::problem(svg), "");
+    EXPECT_NE(svg.find(">point_mass<"), std::string::npos);
+    EXPECT_EQ(result.json()["picture"], path("reef.svg"));
+    EXPECT_EQ(result.json()["points_drawn"], 3);
+    EXPECT_TRUE(result.says("picture     " + path("reef.svg")));
+}
+
+TEST_F(ToolRun, a_picture_that_cannot_be_written_is_an_error) {
+    const ToolResult result = run({"run", reef_blob(), "--picture", path("no/folder/reef.svg"), "--json"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.json()["ok"], false);
+    EXPECT_TRUE(result.says("no/folder/reef.svg"));
+}
+
+TEST_F(ToolRun, a_level_without_positions_runs) {
+    const std::string source = write("names.sjson", "components = { debug_name = \"alone\" }");
+    const ToolResult result = run({"run", source, "--repeat", "3", "--picture", path("names.svg"), "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.json()["entities"], 3);
+    EXPECT_FALSE(result.json().contains("bounds"));
+    EXPECT_EQ(find_pass(result.json(), "simulate"), nullptr);
+    EXPECT_EQ(shoal_test::XmlCheck::problem(read(path("names.svg"))), "");
+}
+
+TEST_F(ToolRun, a_level_without_entities_runs) {
+    const ToolResult result = run({"run", write("empty.sjson", "entities = []"), "--repeat", "5", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.json()["entities"], 0);
+}
+
+TEST_F(ToolRun, more_copies_than_there_are_ids_is_an_error_that_says_so) {
+    const ToolResult result = run({"run", reef_blob(), "--repeat", "1000000000", "--json"});
+    EXPECT_EQ(result.exit_code, 2) << "beyond the range of the flag";
+    std::string many = "entities = [\n";
+    for (int i = 0; i < 100; ++i) many += "{ components = { debug_name = \"x\" } }\n";
+    const ToolResult full = run({"run", write("many.sjson", many + "]\n"), "--repeat", "1000000", "--json"});
+    EXPECT_EQ(full.exit_code, 1);
+    EXPECT_EQ(full.json()["ok"], false);
+}
+
+TEST_F(ToolRun, the_seed_is_taken_and_errors_of_a_source_are_told) {
+    EXPECT_EQ(run({"run", reef_blob(), "--seed", "18446744073709551615", "--json"}).json()["seed"], ~std::uint64_t(0));
+    const ToolResult result = run({"run", write("bad.sjson", "components = { point_mass = { mass = [] } }")});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(result.says("bad.sjson:1:38: error: ")) << result.err;
+}
+
+TEST_F(ToolLagoon, compiles_without_a_warning_to_more_than_ten_thousand_entities) {
+    const nlohmann::json json = run({"dump", lagoon_blob(), "--json"}).json();
+    EXPECT_GE(json["entities"].get<int>(), 10'000);
+    for (const char* type : {"point_mass", "debug_name", "tag", "fish", "coral", "anemone", "food", "buoy"})
+        EXPECT_GT(json["components"][type].get<int>(), 0) << type;
+}
+
+TEST_F(ToolLagoon, moves) {
+    const std::string blob = lagoon_blob();
+    const nlohmann::json few = run({"run", blob, "--frames", "1", "--json"}).json(),
+                         more = run({"run", blob, "--frames", "10", "--json"}).json();
+    EXPECT_NE(few["state_hash"], more["state_hash"]);
+    EXPECT_EQ((*find_pass(more, "simulate"))["rows"], few["components"]["point_mass"]["rows"]);
+}
+
+TEST_F(ToolLagoon, is_the_same_for_any_number_of_workers_and_draws_a_small_picture) {
+    const std::string blob = lagoon_blob();
+    std::string first;
+    for (const char* workers : {"1", "2", "4"}) {
+        const std::string hash =
+            run({"run", blob, "--frames", "20", "--workers", workers, "--picture", path("lagoon.svg"), "--json"})
+                .json()["state_hash"];
+        if (first.empty()) first = hash;
+        EXPECT_EQ(hash, first) << workers;
+    }
+    EXPECT_EQ(shoal_test::XmlCheck::problem(read(path("lagoon.svg"))), "");
+    EXPECT_LT(std::filesystem::file_size(path("lagoon.svg")), 1'000'000u);
+}
+
+TEST_F(ToolCrown, a_level_of_another_engine_compiles_unchanged_with_the_known_counts) {
+    const ToolResult result = run(with_roots({"compile", level_, "-o", path("mover.blob"), "--json"}));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json json = result.json();
+    EXPECT_EQ(json["entities"], 327);
+    EXPECT_EQ(json["roots"], 325);
+    EXPECT_EQ(json["num_components"], 1287);
+    EXPECT_EQ(json["components"].size(), 14u);
+    EXPECT_EQ(json["components"]["transform"], 326);
+    EXPECT_EQ(json["components"]["mesh_renderer"], 317);
+    EXPECT_EQ(json["components"]["collider"], 303);
+}
+
+TEST_F(ToolCrown, thirty_one_copies_are_10137_entities) {
+    const ToolResult result = run(with_roots({"run", level_, "--repeat", "31", "--frames", "3", "--json"}));
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json json = result.json();
+    EXPECT_EQ(json["entities"], 10'137);
+    EXPECT_EQ(json["components"]["transform"]["rows"], 326 * 31);
+    EXPECT_EQ(json["num_components"], 1287 * 31);
+}
+
+}  // namespace

@@ -1,0 +1,95 @@
+#pragma once
+// Runs the tool as a process, in a folder of its own for each test.
+
+#include "shoal/base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal_test {
+
+/// What a process said and how it ended.
+struct ToolResult {
+    int exit_code = -1;
+    std::string out;  ///< standard output
+    std::string err;  ///< standard error
+
+    bool says(std::string_view text) const { return err.find(text) != std::string::npos; }
+    bool prints(std::string_view text) const { return out.find(text) != std::string::npos; }
+    /// Standard output as the one JSON object that it has to be.
+    nlohmann::json json() const {
+        nlohmann::json result = nlohmann::json::parse(out, nullptr, false);
+        EXPECT_TRUE(result.is_object()) << "standard output is not one JSON object:\n" << out;
+        return result;
+    }
+};
+
+inline std::string shell_quoted(std::string_view word) {
+    std::string result = "'";
+    for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return result + "'";
+}
+
+/// Two entities that fall and a child.
+inline constexpr std::string_view kReef = R"(
+entities = {
+    anna = { name = "anna" components = { point_mass = { mass = 2 position = [0 0 10] velocity = [1 0 0] } }
+        children = { egg = { components = { point_mass = { position = [0 5 0] } debug_name = "egg" } } } }
+    bert = { components = { point_mass = { acceleration = [0 0 -9.81] } food = { type = "tag" tag = "food" } } }
+}
+)";
+
+class ToolTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+        folder_ = std::filesystem::temp_directory_path() /
+                  ("shoal_tool_" + std::to_string(getpid()) + "_" + info->test_suite_name() + "_" + info->name());
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+
+    std::string path(std::string_view name) const { return (folder_ / name).string(); }
+    std::string write(std::string_view name, std::string_view text) const {
+        std::filesystem::create_directories((folder_ / name).parent_path());
+        EXPECT_TRUE(shoal::write_file(path(name), text).ok());
+        return path(name);
+    }
+    static std::string read(const std::string& path) {
+        shoal::Result<std::string> text = shoal::read_file(path);
+        EXPECT_TRUE(text.ok()) << text.message();
+        return text ? *text : std::string();
+    }
+
+    /// Runs the tool. `environment` stands before the command: "NO_COLOR=1".
+    ToolResult run(const std::vector<std::string>& arguments, std::string_view environment = {}) const {
+        std::string command = std::string(environment) + " " + shell_quoted(SHOAL_TOOL);
+        for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
+        command += " >" + shell_quoted(path("stdout")) + " 2>" + shell_quoted(path("stderr")) + " </dev/null";
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(path("stdout")), read(path("stderr"))};
+    }
+
+    /// Compiles kReef and returns the path of the blob.
+    std::string reef_blob() const {
+        const ToolResult result = run({"compile", write("reef.sjson", kReef), "-o", path("reef.blob")});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return path("reef.blob");
+    }
+
+private:
+    std::filesystem::path folder_;
+};
+
+}  // namespace shoal_test
