@@ -47,8 +47,8 @@ struct StoreStatistics {
     std::string_view component;  ///< Lifetime: that of the store
     std::uint64_t num_rows = 0;
     std::uint64_t num_dead_rows = 0;  ///< of entities that are dead and not collected yet, as far as the store knows
-    MemoryUse rows;                   ///< the table
-    MemoryUse index;                  ///< what finds a row by its entity
+    MemoryUse rows{};                 ///< the table
+    MemoryUse index{};                ///< what finds a row by its entity
 };
 
 /// What a store may use while it settles.
