@@ -1,0 +1,202 @@
+// From text to blob, memory to memory: a level of the shape that editors write, whose entities place prefabs.
+// The reference finds and reads every number of the same text, and does nothing else.
+
+#include "reference.h"
+#include "shoal/resource/blob.h"
+#include "shoal/source/compiler.h"
+#include "shoal/source/schema_file.h"
+#include "workloads.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+namespace shoal_bench {
+namespace {
+
+using namespace shoal;
+
+constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000};
+
+constexpr const char* kSchema = R"(
+ignored_keys = [editor]
+components = {
+    transform = { fields = { position = vec3  rotation = quaternion  scale = { type = vec3 default = [1 1 1] } } }
+    mesh_renderer = { spawn_order = 1  fields = {
+        mesh_resource = resource_id  geometry_name = string_id  material = resource_id  visible = bool
+        cast_shadows = bool
+    } }
+    collider = { spawn_order = 1  fields = {
+        shape = string_id  scene = resource_id  name = string_id  material = string_id
+    } }
+    actor = { spawn_order = 2  fields = {
+        class = string_id  collision_filter = string_id  material = string_id  mass = { type = float unit = kg }
+    } }
+}
+)";
+
+/// What the level places, how often in a hundred, and the component that each placement modifies.
+struct Prefab {
+    const char* name;
+    std::uint32_t percent;
+    const char* transform_guid;
+};
+constexpr Prefab kPrefabs[] = {{"cone", 42, "1689686c-99b6-4b8a-90c8-9606bb466096"},
+                               {"cube", 39, "23dbf108-db64-4ca2-9647-8c639ee039ad"},
+                               {"sphere", 13, "8972a214-327e-4396-b01e-45701189e8c9"},
+                               {"cylinder", 6, "4e97adb8-f875-4cd4-a6e3-59f3fd93c64f"}};
+
+std::string format_guid(Random& random) {
+    const std::uint64_t a = random.next(), b = random.next();
+    char text[40];
+    std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%012llx", unsigned(a >> 32), unsigned(a >> 16 & 0xFFFF),
+                  unsigned(a & 0xFFFF), unsigned(b >> 48), static_cast<unsigned long long>(b & 0xFFFFFFFFFFFF));
+    return text;
+}
+
+std::string prefab_text(const Prefab& prefab) {
+    std::string text = "components = [\n";
+    const auto add = [&](const char* guid, const char* type, const std::string& data) {
+        text += std::string("\t{\n\t\t_guid = \"") + guid + "\"\n\t\t_type = \"" + type + "\"\n\t\tdata = {\n" + data +
+                "\t\t}\n\t\ttype = \"" + type + "\"\n\t}\n";
+    };
+    const std::string name = prefab.name;
+    add(prefab.transform_guid, "transform", "position = [0 0 0.5]\nrotation = [0 0 0 1]\nscale = [1 1 1]\n");
+    add("49753fff-34ea-4aff-8bcf-5116f1c1519a", "mesh_renderer",
+        "cast_shadows = true\ngeometry_name = \"" + name +
+            "\"\nmaterial = \"shapes/plain\"\nmesh_resource = \"shapes/" + name + "\"\nvisible = true\n");
+    add("08b8b97a-c894-409f-8f57-e7508ff8d3cf", "collider",
+        "material = \"default\"\nname = \"" + name + "\"\nscene = \"shapes/" + name + "\"\nshape = \"convex_hull\"\n");
+    add("b15082c5-3aaf-4c9a-8925-e5c958d49171", "actor",
+        "class = \"static\"\ncollision_filter = \"default\"\nmass = 1\nmaterial = \"default\"\n");
+    return text + "]\n";
+}
+
+/// Half of the numbers are short, as a grid gives them; the others have the 17 digits that editors print.
+void add_number(std::string& text, Random& random, bool is_short) {
+    char number[32];
+    const double value =
+        is_short ? double(random.below(1024)) / 8 - 64 : double(float(random.unit() * 128 - 64)) + 1e-9;
+    std::snprintf(number, sizeof number, "\t\t\t\t\t\t%.17g\n", value);
+    text += number;
+}
+
+void add_numbers(std::string& text, Random& random, const char* key, int count, bool is_short) {
+    text += std::string("\t\t\t\t\t") + key + " = [\n";
+    for (int i = 0; i < count; ++i) add_number(text, random, is_short);
+    text += "\t\t\t\t\t]\n";
+}
+
+void add_unit(std::string& text, Random& random) {
+    std::uint32_t draw = random.below(100), kind = 0;
+    while (draw >= kPrefabs[kind].percent) draw -= kPrefabs[kind++].percent;
+    const Prefab& prefab = kPrefabs[kind];
+    text += "\t{\n\t\t_guid = \"" + format_guid(random) + "\"\n\t\t_type = \"unit\"\n\t\tchildren = [\n\t\t]\n";
+    text += std::string("\t\teditor = {\n\t\t\thidden = false\n\t\t\tlocked = false\n\t\t\tname = \"") + prefab.name +
+            "\"\n\t\t}\n";
+    text += std::string("\t\tmodified_components = {\n\t\t\t#") + prefab.transform_guid + " = {\n\t\t\t\tdata = {\n";
+    add_numbers(text, random, "position", 3, random.below(2) == 0);
+    if (random.below(2) == 0)
+        text += "\t\t\t\t\trotation = [\n\t\t\t\t\t\t0\n\t\t\t\t\t\t0\n\t\t\t\t\t\t0\n\t\t\t\t\t\t1\n\t\t\t\t\t]\n";
+    else
+        add_numbers(text, random, "rotation", 4, false);
+    text += "\t\t\t\t\tscale = [\n\t\t\t\t\t\t1\n\t\t\t\t\t\t1\n\t\t\t\t\t\t0.25\n\t\t\t\t\t]\n";
+    text += std::string("\t\t\t\t}\n\t\t\t}\n\t\t}\n\t\tprefab = \"shapes/") + prefab.name + "\"\n\t}\n";
+}
+
+std::string level_text(std::size_t n) {
+    Random random(7);
+    std::string text = "_guid = \"ba028395-428e-42f2-aca8-11a1523fe8bf\"\n_type = \"level\"\nunits = [\n";
+    for (std::size_t i = 0; i < n; ++i) add_unit(text, random);
+    return text + "]\n";
+}
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
+
+/// Adds up all numbers of a text; texts in quotes and words are skipped.
+std::uint64_t read_numbers(std::string_view text) {
+    std::uint64_t sum = 0;
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at < end;) {
+        if (*at == '"') {
+            at = static_cast<const char*>(std::memchr(at + 1, '"', static_cast<std::size_t>(end - at - 1))) + 1;
+        } else if (*at == '-' || (*at >= '0' && *at <= '9')) {
+            double value = 0;
+            at = std::from_chars(at, end, value).ptr;
+            sum += bits_of(static_cast<float>(value));
+        } else if (is_blank(*at)) {
+            ++at;
+        } else {
+            while (at < end && !is_blank(*at)) ++at;
+        }
+    }
+    return sum;
+}
+
+/// Adds up the same numbers where they ended up.
+std::uint64_t sum_transforms(std::span<const std::byte> bytes) {
+    const Blob blob = need(Blob::view(bytes));
+    const BlobComponents* transforms = blob.find_components(ComponentId("transform"));
+    if (transforms == nullptr) fail("the compiled level has no transforms");
+    std::uint64_t sum = 0;
+    for (std::size_t c = 0; c < transforms->columns.size(); ++c) {
+        const std::size_t count =
+            transforms->count() * std::size_t(transforms->schema->columns()[c].element_bytes) / sizeof(float);
+        const auto* values = reinterpret_cast<const float*>(transforms->columns[c]);
+        for (std::size_t i = 0; i < count; ++i) sum += bits_of(values[i]);
+    }
+    return sum;
+}
+
+void compile(Bench& bench, std::size_t n) {
+    const std::string text = level_text(n);
+    const auto num_bytes =
+        static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_blank(c); }));
+    ComponentRegistry registry;
+    MemoryFiles files;
+    CompileOptions options;
+    options.name = "level";
+    options.compose.roots = {"root"};
+    options.compose.files = &files;
+    for (const Prefab& prefab : kPrefabs)
+        files.add(std::string("root/shapes/") + prefab.name + ".sjson", prefab_text(prefab));
+    std::optional<Diagnostics> diagnostics;
+    std::uint32_t file = 0;
+    std::optional<CompiledSource> compiled;
+    diagnostics.emplace();
+    if (!read_schema_text(diagnostics->add_file("bench.schema.sjson", kSchema), registry, options.rules, *diagnostics))
+        fail(diagnostics->format());
+    const auto prepare = [&] {
+        compiled.reset();
+        diagnostics.emplace();
+        file = diagnostics->add_file("root/level.sjson", text);
+    };
+    const auto run = [&] {
+        Result result = compile_file(file, registry, options, *diagnostics);
+        if (!result) fail(diagnostics->format());
+        compiled.emplace(std::move(*result));
+    };
+    std::uint64_t other = 0;
+    bench.compare({"compile/sjson", n, 0, num_bytes}, {prepare, run, [&] { return sum_transforms(compiled->blob); }},
+                  {{}, [&] { other = read_numbers(text); }, [&] { return other; }},
+                  [](Measurement& result) { result.target_mb_per_s = 100; });
+    const auto ns_per_entity = [&](std::int64_t ns) { return double(ns) / double(n); };
+    std::printf(
+        "  of which composing %.0f ns, compiling %.0f ns, writing %.0f ns; %.1f MB of text, %.1f MB without blanks\n",
+        ns_per_entity(compiled->compose_ns), ns_per_entity(compiled->compile_ns), ns_per_entity(compiled->write_ns),
+        double(text.size()) * 1e-6, double(num_bytes) * 1e-6);
+}
+
+}  // namespace
+
+void measure_compiling(Bench& bench) {
+    if (!bench.wants("compile/sjson")) return;
+    for (const std::size_t n : bench.sizes(kSizes)) compile(bench, n);
+}
+
+}  // namespace shoal_bench

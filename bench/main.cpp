@@ -1,0 +1,87 @@
+#include "harness.h"
+#include "shoal/base/file.h"
+#include "workloads.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+using namespace shoal_bench;
+
+constexpr const char* kUsage =
+    "usage: shoal_bench [--filter REGEX] [--quick] [--json FILE] [--chart FILE.svg] [--from FILE.json]\n"
+    "  --filter REGEX    only the workloads whose name matches, such as '^ids/'\n"
+    "  --quick           up to 100,000 entities and few rounds: to see that it runs, not how fast\n"
+    "  --json FILE       write the results\n"
+    "  --chart FILE.svg  draw them\n"
+    "  --from FILE.json  print and draw the results of another run instead of measuring\n";
+
+[[noreturn]] void fail_usage(const std::string& message) {
+    std::fprintf(stderr, "shoal_bench: %s\n%s", message.c_str(), kUsage);
+    std::exit(2);
+}
+
+Options read_options(int num_arguments, char** arguments) {
+    Options options;
+    for (int i = 1; i < num_arguments; ++i) {
+        const std::string flag = arguments[i];
+        const auto value = [&] {
+            if (i + 1 == num_arguments) fail_usage(flag + " needs a value");
+            return std::string(arguments[++i]);
+        };
+        if (flag == "--quick")
+            options.quick = true;
+        else if (flag == "--json")
+            options.json_path = value();
+        else if (flag == "--chart")
+            options.chart_path = value();
+        else if (flag == "--from")
+            options.from_path = value();
+        else if (flag == "--filter") {
+            const std::string pattern = value();
+            try {
+                options.filter = std::regex(pattern, std::regex::ECMAScript);
+                options.has_filter = true;
+            } catch (const std::regex_error& error) {
+                fail_usage("--filter \"" + pattern + "\" is no regular expression: " + error.what());
+            }
+        } else if (flag == "--help" || flag == "-h") {
+            std::fputs(kUsage, stdout);
+            std::exit(0);
+        } else {
+            fail_usage("there is no flag \"" + flag + "\"");
+        }
+    }
+    return options;
+}
+
+std::vector<Measurement> measure(const Options& options) {
+    Bench bench(options);
+    measure_ids(bench);
+    measure_tables(bench);
+    measure_managers(bench);
+    measure_spawning(bench);
+    measure_compiling(bench);
+    measure_memory(bench);
+    if (bench.results().empty()) fail("no workload matches the filter");
+    return {bench.results().begin(), bench.results().end()};
+}
+
+}  // namespace
+
+int main(int num_arguments, char** arguments) {
+    const Options options = read_options(num_arguments, arguments);
+    print_heading();
+    std::vector<Measurement> results;
+    if (options.from_path.empty()) {
+        results = measure(options);
+    } else {
+        results = read_results(options.from_path);
+        for (const Measurement& result : results) print_result(result);
+    }
+    if (!options.json_path.empty()) need_ok(shoal::write_file(options.json_path, to_json(results)));
+    if (!options.chart_path.empty()) need_ok(shoal::write_file(options.chart_path, draw_chart(results)));
+    return 0;
+}

@@ -1,0 +1,143 @@
+// What an entity with 28 bytes of data costs in memory, as the operating system counts it: id, owner and index
+// included. The time is that of making all of it from nothing.
+
+#include "plain_bodies.h"
+#include "workloads.h"
+
+#include <cstdio>
+#include <optional>
+
+namespace shoal_bench {
+
+using namespace shoal;
+
+struct Position {
+    Vec3 value;
+};
+SHOAL_COMPONENT(Position, value)
+
+struct Velocity {
+    Vec3 value;
+};
+SHOAL_COMPONENT(Velocity, value)
+
+struct Mass {
+    float value = 0;
+};
+SHOAL_COMPONENT(Mass, value)
+
+namespace {
+
+constexpr std::initializer_list<std::size_t> kSizes = {100'000, 1'000'000};
+
+/// Bytes of this process that are in memory.
+double resident_bytes() {
+    std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
+    if (file == nullptr) fail("/proc/self/smaps_rollup cannot be read");
+    char line[256];
+    double kibibytes = 0;
+    while (std::fgets(line, sizeof line, file) != nullptr)
+        if (std::sscanf(line, "Rss: %lf kB", &kibibytes) == 1) break;
+    std::fclose(file);
+    return kibibytes * 1024;
+}
+
+/// Adds one column to a manager of a component with one field.
+template <class T>
+void add_column(Manager<T>& manager, std::span<const Entity> entities, const void* values) {
+    need(manager.core().add(
+        entities,
+        [](void* context, Table& table, RowRange rows, std::size_t first) {
+            const std::byte* columns[] = {static_cast<const std::byte*>(context) + first * sizeof(T)};
+            table.copy_columns(rows, columns);
+        },
+        const_cast<void*>(values)));
+}
+
+struct OneManager {
+    OneManager(std::span<Entity> ids, const BodyValues& values) : bodies(entities, pool) {
+        need_ok(entities.create(ids));
+        need(bodies.core().add(
+            ids,
+            [](void* context, Table& table, RowRange rows, std::size_t first) {
+                const auto& from = *static_cast<const BodyValues*>(context);
+                const std::byte* columns[] = {reinterpret_cast<const std::byte*>(from.position.data() + first),
+                                              reinterpret_cast<const std::byte*>(from.velocity.data() + first),
+                                              reinterpret_cast<const std::byte*>(from.mass.data() + first)};
+                table.copy_columns(rows, columns);
+            },
+            const_cast<BodyValues*>(&values)));
+    }
+    std::uint64_t num_rows() const { return bodies.num_rows(); }
+
+    EntityManager entities;
+    PagePool pool;
+    Manager<Body> bodies;
+};
+
+struct ThreeManagers {
+    ThreeManagers(std::span<Entity> ids, const BodyValues& values)
+        : position(entities, pool), velocity(entities, pool), mass(entities, pool) {
+        need_ok(entities.create(ids));
+        add_column(position, ids, values.position.data());
+        add_column(velocity, ids, values.velocity.data());
+        add_column(mass, ids, values.mass.data());
+    }
+    std::uint64_t num_rows() const { return mass.num_rows(); }
+
+    EntityManager entities;
+    PagePool pool;
+    Manager<Position> position;
+    Manager<Velocity> velocity;
+    Manager<Mass> mass;
+};
+
+/// One plain table, with a record per entity.
+struct PlainTable {
+    PlainTable(std::span<Entity> ids, const BodyValues& values) : bodies(ids.size() + 1, ids.size()) {
+        for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = make_entity(static_cast<std::uint32_t>(i + 1), 1);
+        bodies.add_all(ids, values.position.data(), values.velocity.data(), values.mass.data());
+    }
+    std::uint64_t num_rows() const { return bodies.num_rows(); }
+
+    PlainBodies bodies;
+};
+
+template <class T>
+double bytes_of(std::span<Entity> ids, const BodyValues& values) {
+    const double before = resident_bytes();
+    const T made(ids, values);
+    return (resident_bytes() - before) / double(ids.size());
+}
+
+template <class T>
+Side making(std::optional<T>& made, std::span<Entity> ids, const BodyValues& values) {
+    return {[&] { made.reset(); }, [&made, ids, &values] { made.emplace(ids, values); },
+            [&] { return made->num_rows(); }};
+}
+
+template <class T>
+void measure(Bench& bench, const std::string& name, std::size_t n, double target_bytes) {
+    if (!bench.wants(name)) return;
+    const BodyValues values(n);
+    std::vector<Entity> ids(n, make_entity(1, 1));
+    const double mine_bytes = bytes_of<T>(ids, values), other_bytes = bytes_of<PlainTable>(ids, values);
+    std::optional<T> mine;
+    std::optional<PlainTable> other;
+    bench.compare({name, n}, making(mine, ids, values), making(other, ids, values), [&](Measurement& result) {
+        result.bytes_per_entity = mine_bytes;
+        result.reference_bytes_per_entity = other_bytes;
+        result.target_bytes = n >= 1'000'000 ? target_bytes : 0;
+    });
+}
+
+}  // namespace
+
+void measure_memory(Bench& bench) {
+    for (const std::size_t n : bench.sizes(kSizes)) {
+        measure<OneManager>(bench, "memory/one_manager_three_fields", n, 40);
+        measure<ThreeManagers>(bench, "memory/three_managers", n, 56);
+    }
+}
+
+}  // namespace shoal_bench

@@ -1,0 +1,83 @@
+#pragma once
+// What the hand-written references are made of: plain arrays on the same kind of pages as shoal's, so that a ratio
+// says something of the code and not of the pages.
+//
+//     shoal                                reference
+//     column of a table                    PlainColumn: 2 MiB pages for whole ones, 4 KiB pages for the rest
+//     generations, row index               PageArray: 4 KiB pages
+
+#include "harness.h"
+#include "shoal/base/page_memory.h"
+#include "shoal/base/random.h"
+#include "shoal/entity/entity.h"
+
+#include <numeric>
+
+/// A loop that is measured as it stands. (SHOAL_NOINLINE is for code that is seldom called, and made small.)
+#define SHOAL_BENCH_LOOP __attribute__((noinline))
+
+namespace shoal_bench {
+
+/// A fixed array on pages chosen as a table chooses those of a column.
+template <class T>
+class PlainColumn {
+public:
+    /// `place` differs between the columns of one table: their starts must not fall into the same cache sets.
+    PlainColumn(std::size_t capacity, std::size_t place) {
+        const std::size_t start = place / 4 % 4 * shoal::kPageBytes + place % 4 * shoal::kCacheLineBytes;
+        const std::size_t num_bytes = start + capacity * sizeof(T);
+        const std::size_t slack = capacity * sizeof(T) / 64;
+        range_ = need(
+            shoal::reserve_pages(shoal::round_up(num_bytes + slack, shoal::kLargePageBytes), shoal::kLargePageBytes));
+        shoal::prefer_small_pages(range_.data, range_.num_bytes);
+        const bool all = capacity * sizeof(T) > (std::size_t(16) << 20);
+        shoal::prefer_large_pages(
+            range_.data,
+            all ? range_.num_bytes : (num_bytes + slack) / shoal::kLargePageBytes * shoal::kLargePageBytes);
+        data_ = reinterpret_cast<T*>(range_.data + start);
+    }
+    ~PlainColumn() { shoal::release_pages(range_); }
+    PlainColumn(const PlainColumn&) = delete;
+    PlainColumn& operator=(const PlainColumn&) = delete;
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    T& operator[](std::size_t row) { return data_[row]; }
+    const T& operator[](std::size_t row) const { return data_[row]; }
+
+private:
+    shoal::PageRange range_;
+    T* data_ = nullptr;
+};
+
+/// Where an entity is, as anyone would write it first.
+struct Record {
+    std::uint32_t generation = 0;
+    std::uint32_t row = 0;
+};
+
+template <class T>
+shoal::PageArray<T> plain_pages(std::size_t capacity) {
+    shoal::PageArray<T> pages;
+    need_ok(pages.reserve(capacity, capacity));
+    return pages;
+}
+
+/// Puts `values` into an order that depends on the seed only.
+template <class T>
+void shuffle(std::span<T> values, std::uint64_t seed) {
+    shoal::Random random(seed);
+    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(std::uint32_t(i))]);
+}
+
+inline std::vector<std::uint32_t> shuffled_numbers(std::size_t count, std::uint64_t seed) {
+    std::vector<std::uint32_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    shuffle(std::span(numbers), seed);
+    return numbers;
+}
+
+/// For checksums that do not depend on an order.
+constexpr std::uint64_t mix(std::uint64_t value) { return shoal::Random(value).next(); }
+
+}  // namespace shoal_bench

@@ -1,0 +1,15 @@
+#pragma once
+// The groups of workloads, one file each. Every workload stands beside its reference.
+
+#include "harness.h"
+
+namespace shoal_bench {
+
+void measure_ids(Bench& bench);
+void measure_tables(Bench& bench);
+void measure_managers(Bench& bench);
+void measure_spawning(Bench& bench);
+void measure_compiling(Bench& bench);
+void measure_memory(Bench& bench);
+
+}  // namespace shoal_bench
