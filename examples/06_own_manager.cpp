@@ -1,5 +1,5 @@
 // A plugin gives entities a capability that the library does not know: a manager with a storage of its own, and a
-// compile function that turns what people write (a temperature) into what the manager wants (a colour).
+// compile function that turns what people write (a temperature) into what the manager wants (a colour).  // req: A1
 #include <shoal/source/compiler.h>
 #include <shoal/world/world.h>
 
@@ -27,10 +27,8 @@ public:
     Status spawn(const SpawnBatch& batch) override {
         const auto* colours = reinterpret_cast<const Vec3*>(batch.columns[0]);
         for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
-            for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
-                const Entity owner = batch.entities[copy * batch.num_blob_entities + batch.entity_index[i]];
-                colour_of_[owner.id] = colours[i];
-            }
+            for (std::size_t i = 0; i < batch.entity_index.size(); ++i)
+                colour_of_[batch.owner(copy, i).id] = colours[i];
         return {};
     }
     void drop(std::span<const Entity> dead) override {

@@ -33,7 +33,7 @@ struct Checked {
 
 void check(const Arguments& arguments, Checked& checked) {
     SourceSession& session = checked.session;
-    if (!prepare(arguments, session)) return;
+    if (!prepare(arguments, checked.source, session)) return;
     const Result<CompiledSource> result =
         check_source(checked.source, session.registry, session.options, session.diagnostics);
     checked.ok = result.ok();

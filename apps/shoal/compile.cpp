@@ -36,7 +36,7 @@ constexpr std::string_view kManual =
 
 constexpr std::string_view kExamples =
     "shoal compile reef.sjson -o reef.blob\n"
-    "shoal compile levels/reef.sjson --root . --root ../shared --schema game.schema.sjson -o reef.blob\n"
+    "shoal compile levels/reef.sjson --root . --root ../library --schema game.schema.sjson -o reef.blob\n"
     "shoal compile reef.sjson -o reef.blob --strict --json\n";
 
 struct Task {
@@ -57,8 +57,7 @@ Status check_output(const Task& task, const Arguments& arguments, const Compiled
         if (dependency.kind == DependencyKind::kSource) read.push_back(dependency.path);
     for (const std::string& path : read)
         if (is_same_file(path, task.output))
-            return Status::error(
-                concat("the output \"", task.output, "\" is a file that was read; give -o another name"));
+            return Status::error(concat("the output \"", task.output, "\" is a file that was read"));
     return {};
 }
 
@@ -118,7 +117,7 @@ int run(const Arguments& arguments, Console& console) {
         return fail_usage(console, arguments.verb(),
                           concat("--endian takes little or big, not ", shoal::quoted(task.endian)));
     SourceSession session;
-    if (!prepare(arguments, session)) return fail(console, session.diagnostics);
+    if (!prepare(arguments, task.source, session)) return fail(console, session.diagnostics);
     session.options.strict = arguments.has("strict");
     session.options.blob = {task.endian == "big", task.offset_tables};
     Result<CompiledSource> compiled =
@@ -127,12 +126,12 @@ int run(const Arguments& arguments, Console& console) {
         if (session.diagnostics.num_errors() == 0) session.diagnostics.error({}, std::string(compiled.message()));
         return fail(console, session.diagnostics);
     }
-    Status status = check_output(task, arguments, *compiled);
-    if (status) status = write_file(task.output, std::span<const std::byte>(compiled->blob));
-    if (!status) {
-        session.diagnostics.error({}, std::string(status.message()));
-        return fail(console, session.diagnostics);
-    }
+    if (Status status = check_output(task, arguments, *compiled); !status)
+        session.diagnostics.error({}, std::string(status.message()), "give -o another name");
+    else if (status = write_file(task.output, std::span<const std::byte>(compiled->blob)); !status)
+        session.diagnostics.error({}, std::string(status.message()), 
+                                  "give -o a file in a folder that can be written and has room");
+    if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
     const std::int64_t total_ns = monotonic_ns() - begin_ns;
     console.print_diagnostics(session.diagnostics);
     print_facts(console, task, *compiled, session.diagnostics, total_ns);

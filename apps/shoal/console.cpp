@@ -113,16 +113,29 @@ void JsonObject::add_diagnostics(const shoal::Diagnostics& diagnostics) {
     builder.end();
 }
 
+void JsonObject::add_place(const shoal::Diagnostics& diagnostics, shoal::SourcePosition position) {
+    const shoal::SourceLocation place = diagnostics.locate(position);
+    text("file", place.file == 0 ? std::string_view() : diagnostics.name(place.file));
+    count("line", place.line);
+    count("column", place.column);
+}
+
 void JsonObject::add_entries(const shoal::Diagnostics& diagnostics) {
     for (const shoal::Diagnostic& entry : diagnostics.entries()) {
-        const shoal::SourceLocation place = diagnostics.locate(entry.position);
         builder.begin_mapping();
         text("severity", entry.severity == shoal::Severity::kError ? "error" : "warning");
-        text("file", place.file == 0 ? std::string_view() : diagnostics.name(place.file));
-        count("line", place.line);
-        count("column", place.column);
+        add_place(diagnostics, entry.position);
         text("message", entry.message);
         text("hint", entry.hint);
+        builder.key("notes");
+        builder.begin_list();
+        for (const shoal::DiagnosticNote& note : entry.notes) {
+            builder.begin_mapping();
+            add_place(diagnostics, note.position);
+            text("message", note.message);
+            builder.end();
+        }
+        builder.end();
         builder.end();
     }
 }

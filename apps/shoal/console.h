@@ -50,10 +50,13 @@ public:
     /// What is not finite becomes null.
     void number(std::string_view key, double value);
     void boolean(std::string_view key, bool value);
-    /// Adds `errors`, `warnings` and `diagnostics`, a list of {severity, file, line, column, message, hint}.
+    /// Adds `errors`, `warnings` and `diagnostics`, a list of {severity, file, line, column, message, hint, notes}; a
+    /// note is {file, line, column, message}.
     void add_diagnostics(const shoal::Diagnostics& diagnostics);
     /// Adds the entries of the list alone.
     void add_entries(const shoal::Diagnostics& diagnostics);
+    /// Adds `file`, `line` and `column`: empty and zero for nowhere.
+    void add_place(const shoal::Diagnostics& diagnostics, shoal::SourcePosition position);
     shoal::Document finish() {
         builder.end();
         return builder.finish();

@@ -28,7 +28,7 @@ constexpr std::string_view kExamples =
 
 int run(const Arguments& arguments, Console& console) {
     const Result<Blob> blob = read_blob(arguments.operands()[0]);
-    if (!blob) return fail(console, blob.message());
+    if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made");
     console.print_out(console.json() ? dump_json(*blob) : dump_text(*blob));
     return 0;
 }

@@ -98,10 +98,10 @@ std::optional<Blob> load(const Arguments& arguments, const Task& task, SourceSes
     if (is_blob_file(task.level)) {
         Result<Blob> blob = read_blob(task.level);
         if (blob) return std::move(*blob);
-        session.diagnostics.error({}, std::string(blob.message()));
+        session.diagnostics.error({}, std::string(blob.message()), "compile its source again");
         return std::nullopt;
     }
-    if (!prepare(arguments, session)) return std::nullopt;
+    if (!prepare(arguments, task.level, session)) return std::nullopt;
     const Result<CompiledSource> compiled =
         compile_source(task.level, session.registry, session.options, session.diagnostics);
     if (compiled) {
@@ -175,7 +175,9 @@ Status draw(const World& world, const Task& task, Outcome& outcome) {
     const Picture picture = draw_world(world, options);
     outcome.num_drawn = picture.num_points;
     outcome.num_not_drawn = picture.num_skipped;
-    return write_file(task.picture, std::string_view(picture.svg));
+    const Status status = write_file(task.picture, std::string_view(picture.svg));
+    if (status) return {};
+    return Status::error(concat(status.message(), "; give --picture a file in a folder that can be written and has room"));
 }
 
 std::string hash_text_of(std::uint64_t hash) {

@@ -29,7 +29,10 @@ bool starts_as_blob(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-bool prepare(const Arguments& arguments, SourceSession& session) {
+bool prepare(const Arguments& arguments, const std::string& source, SourceSession& session) {
+    if (is_blob_file(source))
+        session.diagnostics.error({}, concat("\"", source, "\" is a blob, not a source"),
+                                  "give the source that it was compiled from; `shoal dump` shows what it holds");
     session.options.compose.roots = arguments.values("root");
     for (const std::string& root : session.options.compose.roots)
         if (!is_directory(root))

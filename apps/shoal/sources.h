@@ -23,8 +23,9 @@ struct SourceSession {
     shoal::CompileOptions options;
 };
 
-/// Registers the built-in component types and reads the schema files. False: reported in the session.
-bool prepare(const Arguments& arguments, SourceSession& session);
+/// Registers the built-in component types, reads the schema files, and refuses a source that is a blob. False: reported
+/// in the session.
+bool prepare(const Arguments& arguments, const std::string& source, SourceSession& session);
 
 /// Reads and checks a blob. One for machines of the other byte order is swapped in memory.
 shoal::Result<shoal::Blob> read_blob(const std::string& path);

@@ -26,6 +26,8 @@ std::string replace_file(const std::string& path, const void* data, std::size_t 
 
 bool is_file(const std::string& path);
 bool is_directory(const std::string& path);
+/// Whether anything is there: a link that leads nowhere too, and what one may not look at.
+bool is_anything(const std::string& path);
 std::int64_t monotonic_ns();
 
 }  // namespace shoal::inline SHOAL_ABI::os

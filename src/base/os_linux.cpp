@@ -84,8 +84,9 @@ void prefer_small_pages(void* data, std::size_t num_bytes) { ::madvise(data, num
 std::string read_file(const std::string& path, std::size_t max_bytes, void* context, PlaceFunction place,
                       std::size_t& num_read) {
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.fd < 0) return reason("cannot open");
     struct stat info;
+    if (file.fd < 0 && errno == ENOENT && ::lstat(path.c_str(), &info) == 0) return "it is a link to nothing";
+    if (file.fd < 0) return reason("cannot open");
     if (::fstat(file.fd, &info) != 0) return reason("cannot read");
     if (S_ISDIR(info.st_mode)) return "it is a directory";
     if (!S_ISREG(info.st_mode)) return "it is not a regular file";
@@ -128,6 +129,11 @@ bool is_file(const std::string& path) {
 bool is_directory(const std::string& path) {
     struct stat info;
     return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool is_anything(const std::string& path) {
+    struct stat info;
+    return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 std::int64_t monotonic_ns() {

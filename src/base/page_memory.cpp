@@ -121,7 +121,7 @@ PagePool::PagePool(const PagePoolOptions& options) : options_(options) {}
 
 PagePool::~PagePool() {
     for (Slab* slab : slabs_) {
-        SHOAL_CHECK(slab->num_used == 0, "a page pool must outlive the tables that it serves");
+        SHOAL_ASSERT(slab->num_used == 0, "a page pool must outlive the tables that it serves");
         release_pages(slab->range);
         slab->~Slab();
         release_memory(slab, sizeof(Slab), "page pool");

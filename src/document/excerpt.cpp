@@ -9,7 +9,7 @@ namespace shoal::inline SHOAL_ABI {
 namespace {
 
 constexpr std::size_t kWindow = 100;     // code points shown of a long line
-constexpr std::size_t kMostBefore = 40;  // of these, before the place
+constexpr std::size_t kBinaryWindow = 25;  // of what is no text, where most take four columns
 constexpr std::size_t kGutterDigits = 5;
 constexpr std::string_view kCut = "...";
 
@@ -28,18 +28,21 @@ struct Window {
 };
 
 Window find_window(std::string_view text, std::size_t at) {
+    const bool is_binary = text.substr(at, kWindow).find('\0') != std::string_view::npos;
+    const std::size_t width = is_binary ? kBinaryWindow : kWindow;
+    const std::size_t most_before = width * 2 / 5;
     std::size_t begin = at, before = 0;
     std::size_t starts[kWindow + 1] = {at};  // of the code points before `at`, nearest first
-    while (before < kWindow && begin > 0 && text[begin - 1] != '\n') starts[++before] = begin = step_back(text, begin);
+    while (before < width && begin > 0 && text[begin - 1] != '\n') starts[++before] = begin = step_back(text, begin);
 
     std::size_t end = at, after = 0;
     std::size_t ends[kWindow + 1] = {at};
-    while (after < kWindow && end < text.size() && text[end] != '\n')
+    while (after < width && end < text.size() && text[end] != '\n')
         ends[++after] = end += decode_utf8(text.substr(end)).num_bytes;
 
-    if (before + after > kWindow) {
-        before = std::min(before, std::max(kMostBefore, kWindow - std::min(after, kWindow)));
-        after = std::min(after, kWindow - before);
+    if (before + after > width) {
+        before = std::min(before, std::max(most_before, width - std::min(after, width)));
+        after = std::min(after, width - before);
         begin = starts[before];
         end = ends[after];
     }

@@ -252,7 +252,8 @@ const char* SjsonReader::close_wrongly(const char* p) {
         if (!lost_) error(p, "\"]\" closes nothing", "remove it, or add the \"[\" that it belongs to");
     } else {
         if (!lost_)
-            error(p, concat("expected \"", is_mapping ? '}' : ']', "\", found ", sign_at(p)))
+            error(p, concat("expected \"", is_mapping ? '}' : ']', "\", found ", sign_at(p)),
+                  concat("close the ", is_mapping ? "mapping" : "list", " first"))
                 .note(writer_.container().position(), concat("the ", is_mapping ? "mapping" : "list", " opens here"));
         writer_.close();
         const bool fits_outside = writer_.depth() > 0 && !at_open_root() && writer_.in_mapping() != is_mapping;

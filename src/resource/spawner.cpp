@@ -22,7 +22,7 @@ public:
             return Status::error(concat("cannot spawn the components \"", takers_[i].components->schema->name(),
                                         "\" of \"", blob_.name(), "\": ", status.message()));
         }
-        if (options_.keep_names) spawned_.keep_names(blob_);
+        if (options_.keep_names && options_.copies > 0) spawned_.keep_names(blob_);
         return std::move(spawned_);
     }
 
@@ -50,6 +50,9 @@ private:
             if (schema->layout_hash() != components.schema->layout_hash())
                 return Status::error(concat("\"", blob_.name(), "\" was compiled with ", components.schema->to_text(),
                                             ", this program has ", schema->to_text(), "; compile it again"));
+            if (components.schema->many() && !schema->many())
+                return Status::error(concat("\"", blob_.name(), "\" was compiled with several \"", schema->name(),
+                                            "\" per entity, this program has one; compile it again"));
             takers_.push_back(taker);
         }
         return check_unknown();

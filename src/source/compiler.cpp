@@ -161,8 +161,9 @@ void Compilation::unknown_type(const TypePlan& plan) {
             if (const Node type = declared->value.find(key)) position = type.position();
         diagnostics_.error(position, concat("there is no component type ", quoted(plan.name)),
                            has_function ? "functions are registered for it, but no schema"
-                           : close >= 0 ? concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?")
-                                        : "declare it in a schema file, or say `unknown_components = keep` there");
+                           : close >= 0
+                               ? concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?")
+                               : "give a schema file that declares it, or one that says `unknown_components = keep`");
     }
 }
 

@@ -95,6 +95,7 @@ private:
     std::vector<Node> kept_;  // of the component at hand
     KeptCounts kept_keys_;
     std::unordered_set<const ComponentLayer*> doubles_;  // reported
+    std::unordered_set<std::uint64_t> bad_references_;   // places reported: a prefab's are met in each of its copies
 };
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -122,6 +122,13 @@ void Compilation::unknown_field(TypePlan& plan, Node child) {
         return;
     }
     const std::span<const std::string_view> names = plan.keys.names();
+    if (std::find(names.begin(), names.end(), key) != names.end()) {
+        diagnostics_.error(
+            child.key_position(),
+            concat("component ", quoted(plan.name), " has the field ", quoted(key), " beside its `data`"),
+            "move it into `data`");
+        return;
+    }
     const int close = closest_text(key, names.data(), names.size());
     std::string hint = close >= 0 ? concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?")
                                   : std::string("it has ");
@@ -154,6 +161,9 @@ void Compilation::keep_fields(TypePlan& plan, std::uint32_t entity) {
 std::uint64_t Compilation::resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
     if (!node.is_string()) return kNoBlobEntity;
     const ReferenceIndex::Found found = references_.find(entity, node.as_string());
+    const bool is_good = found.entity != kNoBlobEntity && found.other == kNoBlobEntity;
+    const SourcePosition at = node.position();
+    if (is_good || !bad_references_.insert(std::uint64_t(at.file) << 32 | at.offset).second) return found.entity;
     if (found.other != kNoBlobEntity) {
         const std::span<const ComposedEntity> entities = composition_.entities();
         diagnostics_
@@ -163,7 +173,7 @@ std::uint64_t Compilation::resolve(const TypePlan& plan, std::uint32_t entity, c
                    "name it by its GUID path")
             .note(entities[found.entity].entity->position, "one is here")
             .note(entities[found.other].entity->position, "another is here");
-    } else if (found.entity == kNoBlobEntity) {
+    } else {
         diagnostics_.error(node.position(),
                            concat("component ", quoted(plan.name), ", field ", quoted(field.name),
                                   ": there is no entity ", quoted(node.as_string())),

@@ -139,6 +139,9 @@ std::optional<Composition> Composer::finish(const Document* document) {
                            "write one entity, or a level with `entities`");
         return std::nullopt;
     }
+    if (root.size() == 0)
+        diagnostics_.warning(root.position(), "the source is empty, and makes one entity without components",
+                             "write `components`, `children` or `prefab`, or a level with `entities`");
     result_.is_level_ = is_level(root);
     if (result_.is_level_) {
         compose_level(root);
@@ -215,10 +218,12 @@ Composer::Prefab* Composer::load_prefab(const std::string& path, std::string nam
     if (document == nullptr) return &loaded;
     const Node root = document->root();
     if (!root.is_mapping() || is_level(root)) {
-        diagnostics_.error(root.position(),
-                           concat(quoted(name), " is used as a prefab but is ",
-                                  root.is_mapping() ? "a level" : kind_name(root.kind())),
-                           "a prefab is one entity with `components`, `children` or `prefab`");
+        diagnostics_
+            .error(root.position(),
+                   concat(quoted(name), " is used as a prefab but is ",
+                          root.is_mapping() ? "a level" : kind_name(root.kind())),
+                   "a prefab is one entity with `components`, `children` or `prefab`")
+            .note(uses_.back().position, "it is used here");
         return &loaded;
     }
     loaded.state = Prefab::State::kComposing;
@@ -235,9 +240,11 @@ void Composer::report_cycle(const Prefab& prefab, Node reference) {
     while (first + 1 < uses_.size() && uses_[first].prefab != &prefab) ++first;
     std::string chain;
     for (std::size_t i = first; i < uses_.size(); ++i) append_text(chain, concat(uses_[i].name, " -> "));
-    Diagnostic& error = diagnostics_.error(reference.position(),
-                                           concat("prefabs use one another in a cycle: ", chain, reference.as_string()),
-                                           "remove one of the references");
+    append_text(chain, reference.as_string());
+    if (uses_[first].name != reference.as_string())
+        append_text(chain, concat(", which is the same file as ", uses_[first].name));
+    Diagnostic& error = diagnostics_.error(
+        reference.position(), concat("prefabs use one another in a cycle: ", chain), "remove one of the references");
     for (std::size_t i = first + 1; i < uses_.size(); ++i)
         error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
 }

@@ -121,7 +121,7 @@ private:
     const MergedEntity* merge_within_depth(Node node, const Entry& entry, const MergedEntity* modified);
     void read_keys(Node node, bool of_level, EntityText& text, std::vector<Node>& others);
     void read_name(const EntityText& text, MergedEntity& entity);
-    std::string_view guid_of(Node node, SourcePosition& position) const;
+    std::string_view guid_of(Node node, SourcePosition& position);
     template <class Visit>
     void each_entry(Node list, EntityKey key, Visit&& visit);
     bool entry_of_list(Node item, EntityKey key, Entry& entry);

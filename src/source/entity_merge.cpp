@@ -51,6 +51,10 @@ void Composer::read_keys(Node node, bool of_level, EntityText& text, std::vector
         return std::find(options_.ignored_keys.begin(), options_.ignored_keys.end(), key) !=
                options_.ignored_keys.end();
     };
+    const bool is_source = depth_ == 1 && !result_.is_level_;  // a level whose `units` is mistyped looks like an entity
+    const auto helps = [&](EntityKey key) {
+        return allowed(key) || (is_source && (key == EntityKey::kUnits || key == EntityKey::kEntities));
+    };
     int index = -1;
     for (const Node child : node) {
         const std::string_view key = child.key();
@@ -65,7 +69,7 @@ void Composer::read_keys(Node node, bool of_level, EntityText& text, std::vector
         const int close = closest_text(key, kEntityKeys, std::size(kEntityKeys));
         diagnostics_.error(child.key_position(),
                            concat(of_level ? "a level" : "an entity", " has no key ", quoted(key)),
-                           close >= 0 && kEntityKeys[close] != key && allowed(static_cast<EntityKey>(close))
+                           close >= 0 && kEntityKeys[close] != key && helps(static_cast<EntityKey>(close))
                                ? concat("did you mean `", kEntityKeys[close], "`?")
                                : "remove it, or list it under `ignored_keys` in a schema file");
     }
@@ -81,9 +85,10 @@ void Composer::read_name(const EntityText& text, MergedEntity& entity) {
 }
 
 /// Returns the GUID that a mapping gives itself; empty when there is none.
-std::string_view Composer::guid_of(Node node, SourcePosition& position) const {
+std::string_view Composer::guid_of(Node node, SourcePosition& position) {
     for (const std::string_view key : {"_guid", "guid", "id"}) {
         const Node guid = node.find(key);
+        if (guid && key == "_guid" && !guid.is_string() && !guid.is_null()) wrong_kind(guid, key, "a text");
         if (!guid || !guid.is_string()) continue;
         position = guid.position();
         return without_hash(guid.as_string());
@@ -99,7 +104,8 @@ bool Composer::entry_of_list(Node item, EntityKey key, Entry& entry) {
         return true;
     }
     if (!item.is_mapping()) {
-        wrong_kind(item, concat("an element of ", key_name(key)), deletes ? "a GUID or name" : "a mapping");
+        diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` is ", kind_name(item.kind())),
+                           deletes ? "write a GUID or name" : "write a mapping");
         return false;
     }
     entry.key = guid_of(item, entry.position);
@@ -217,6 +223,16 @@ void Composer::count(MergedEntity& entity) {
 
 void Composer::stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what) {
     if (draft.base_failed || too_large_) return;
+    const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == entry.key; };
+    const bool is_component = key == EntityKey::kModifiedComponents || key == EntityKey::kDeletedComponents;
+    const auto num_of_type = is_component ? std::count_if(components_.begin(), components_.end(), is_of_type) : 0;
+    if (num_of_type > 1) {
+        diagnostics_.warning(entry.position,
+                             concat("`", key_name(key), "` names ", quoted(entry.key), ", but there are ", num_of_type,
+                                    " components of this type"),
+                             "name one of them by its GUID");
+        return;
+    }
     const std::string where =
         draft.base_name.empty() ? std::string("here") : concat("in the prefab ", quoted(draft.base_name));
     diagnostics_.warning(

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
 constexpr std::uint64_t kMaxBlobArrayElements = std::uint64_t(1) << 28;
+constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may be another number than was written
 
 struct IntegerRange {
     std::int64_t least;
@@ -51,7 +52,7 @@ bool to_integer(Node node, bool& negative, std::uint64_t& bits) {
     if (const auto value = node.as_uint64()) return bits = *value, true;
     if (!node.is_number()) return false;
     const double number = node.as_double();
-    if (number != std::floor(number) || !(std::fabs(number) <= 9007199254740992.0)) return false;
+    if (number != std::floor(number) || !(std::fabs(number) <= kLargestExact)) return false;
     negative = number < 0;
     bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(number));
     return true;
@@ -150,12 +151,15 @@ bool FieldReader::check_range(const Field& field, Node node, double number) {
 bool FieldReader::read_integer(const Field& field, Node node, std::byte* value) {
     bool negative = false;
     std::uint64_t bits = 0;
-    if (!to_integer(node, negative, bits)) return wants(field, node, "a whole number");
+    const bool is_exact = to_integer(node, negative, bits);
+    if (!is_exact && !(node.is_number() && std::fabs(node.as_double()) > kLargestExact))
+        return wants(field, node, "a whole number");
     const IntegerRange range = integer_range(field.type);
-    const bool fits = negative ? static_cast<std::int64_t>(bits) >= range.least : bits <= range.greatest;
+    const bool fits = is_exact && (negative ? static_cast<std::int64_t>(bits) >= range.least : bits <= range.greatest);
     if (!fits)
         return fail(field, node, concat("the number does not fit ", type_with_article(field.type)),
-                    concat("write a number from ", range.least, " to ", range.greatest));
+                    concat("write a number from ", range.least, " to ", range.greatest,
+                           is_exact ? "" : ", without point or exponent"));
     const double number = negative ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
     if (!check_range(field, node, number)) return false;
     switch (field.value_bytes) {

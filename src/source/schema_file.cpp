@@ -38,6 +38,8 @@ private:
     bool read_type(Node node, FieldDefinition& field);
     void read_fields(Node node, ComponentDefinition& definition, std::vector<Node>& defaults);
     void read_field(Node node, FieldDefinition& field, Node& default_value);
+    void check_keys(Node node, const FieldDefinition& field);
+    void check_layout(Node node, const ComponentDefinition& definition);
     void read_values(Node node, FieldDefinition& field);
     void read_range(Node node, FieldDefinition& field);
     void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node,
@@ -164,7 +166,7 @@ void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_v
                                                  "bytes", "array",   "capacity", "of",    "split"};
     field.name = node.key();
     if (node.is_string()) {
-        read_type(node, field);
+        if (read_type(node, field)) check_keys(node, field);
         return;
     }
     if (!is_mapping(node, concat("field ", quoted(node.key())))) return;
@@ -175,6 +177,7 @@ void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_v
         return;
     }
     if (!read_type(type, field)) return;
+    check_keys(node, field);
     std::int64_t number = 0;
     std::string_view word;
     if (const Node bytes = node.find("bytes"); bytes && integer(bytes, 1, 8, number))
@@ -200,6 +203,50 @@ void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_v
             if (read_type(child, element)) field.element_type = element.type;
         } else if (key != "type" && key != "bytes")
             unknown_key(child, concat("field ", quoted(node.key())), kKeys);
+    }
+}
+
+/// Refuses keys that mean nothing for the type of the field, and the lack of those without which it means nothing.
+void SchemaReader::check_keys(Node node, const FieldDefinition& field) {
+    const std::string owner = concat("field ", quoted(field.name), " is of type ", field_type_name(field.type));
+    const auto only_for = [&](std::string_view key, bool fits, std::string_view types) {
+        const Node child = node.is_mapping() ? node.find(key) : Node();
+        if (!child || fits) return;
+        diagnostics_.error(child.key_position(), concat(owner, ", and `", key, "` is for ", types),
+                           "remove it, or choose another type");
+    };
+    const auto needed_for = [&](std::string_view key, bool is_needed, std::string_view example) {
+        if (!is_needed || (node.is_mapping() && node.find(key))) return;
+        diagnostics_.error(node.key_position(), concat(owner, ", which needs `", key, '`'), concat("write ", example));
+    };
+    const bool is_enum = field.type == FieldType::kEnum, is_text = field.type == FieldType::kFixedString,
+               is_array = field.type == FieldType::kBlobArray;
+    only_for("values", is_enum, "enums");
+    only_for("bytes", is_enum, "enums");
+    only_for("capacity", is_text, "fixed strings");
+    only_for("of", is_array, "blob arrays");
+    only_for("range", field.type >= FieldType::kInt8 && field.type <= FieldType::kQuaternion, "numbers and vectors");
+    only_for("split", field_type_lanes(field.type) > 1, "vectors and quaternions");
+    needed_for("values", is_enum, "{ type = enum values = [NAME ...] }");
+    needed_for("capacity", is_text, "{ type = fixed_string capacity = 16 }");
+    needed_for("of", is_array, "{ type = blob_array of = float }");
+}
+
+/// What the parts of a declaration say of one another.
+void SchemaReader::check_layout(Node node, const ComponentDefinition& definition) {
+    for (const FieldDefinition& field : definition.fields) {
+        if (definition.whole && field.split)
+            diagnostics_.error(node.key_position(),
+                               concat("component ", quoted(definition.name), " is `whole`, and its field ",
+                                      quoted(field.name), " is `split`"),
+                               "remove one of the two");
+        if (field.has_range && field.default_value.empty() && field.minimum <= field.maximum &&
+            (field.minimum > 0 || field.maximum < 0))
+            diagnostics_.error(node.key_position(),
+                               concat("component ", quoted(definition.name), ", field ", quoted(field.name),
+                                      ": without a default it is 0, which is outside the range ", field.minimum,
+                                      " to ", field.maximum),
+                               "give it a default in the range");
     }
 }
 
@@ -292,6 +339,7 @@ void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> 
         else if (reader.read(field, defaults[i], value.data()))
             definition.fields[i].default_value = std::move(value);
     }
+    check_layout(node, definition);
     if (diagnostics_.num_errors() != errors) return;
     Result<Schema> schema = Schema::make(std::move(definition));
     if (!schema) {
@@ -311,16 +359,19 @@ bool same_field(const Field& a, const Field& b) {
 
 /// Returns what differs between two declarations of one component; empty when nothing does.
 std::string difference(const Schema& a, const Schema& b) {
-    if (a.version() != b.version()) return concat("version ", a.version(), " and ", b.version());
-    if (a.whole() != b.whole() || a.toggled() != b.toggled() || a.many() != b.many())
-        return "`whole`, `toggled` or `many`";
-    if (a.fields().size() != b.fields().size()) return concat(a.fields().size(), " and ", b.fields().size(), " fields");
+    if (a.version() != b.version()) return concat("version ", a.version(), " instead of ", b.version());
+    if (a.whole() != b.whole()) return "`whole` differs";
+    if (a.toggled() != b.toggled()) return "`toggled` differs";
+    if (a.many() != b.many()) return "`many` differs";
+    if (a.fields().size() != b.fields().size())
+        return concat(a.fields().size(), a.fields().size() == 1 ? " field" : " fields", " instead of ",
+                      b.fields().size());
     for (std::size_t i = 0; i < a.fields().size(); ++i) {
         const Field &field = a.fields()[i], &other = b.fields()[i];
-        if (!same_field(field, other)) return concat("field ", quoted(field.name));
+        if (!same_field(field, other)) return concat("field ", quoted(field.name), " differs");
         if (std::memcmp(a.default_image().data() + field.struct_offset, b.default_image().data() + other.struct_offset,
                         field.size) != 0)
-            return concat("the default of field ", quoted(field.name));
+            return concat("the default of field ", quoted(field.name), " differs");
     }
     return {};
 }
@@ -332,7 +383,7 @@ void SchemaReader::check_known(const Schema& schema, Node node) {
     if (what.empty()) return;
     Diagnostic& error = diagnostics_.error(
         node.key_position(),
-        concat("component ", quoted(schema.name()), " is declared already, and not like this: ", what, " differs"),
+        concat("component ", quoted(schema.name()), " is declared already, and not like this: ", what),
         concat("it is known as ", known->schema->to_text(), "; make both the same, or rename one"));
     for (const SourceRules::Declaration& declaration : rules_.declarations)
         if (declaration.component == schema.name()) error.note(declaration.position, "it is declared here");

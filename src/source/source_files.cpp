@@ -8,8 +8,13 @@
 #include <system_error>
 
 namespace shoal::inline SHOAL_ABI {
+namespace {
 
-bool DiskFiles::exists(const std::string& path) const { return is_file(path) || is_directory(path); }
+constexpr std::size_t kMaxResourceName = 1024;
+
+}  // namespace
+
+bool DiskFiles::exists(const std::string& path) const { return is_anything(path); }
 
 Result<std::string> DiskFiles::read(const std::string& path) { return read_file(path); }
 
@@ -46,6 +51,7 @@ Result<std::string> MemoryFiles::read(const std::string& path) {
 std::string_view resource_name_problem(std::string_view name) {
     if (name.empty()) return "it is empty";
     if (name.front() == '/') return "it is absolute";
+    if (name.size() > kMaxResourceName) return "it is too long";
     if (name.find('\0') != std::string_view::npos) return "it holds a zero byte";
     if (name.find('\\') != std::string_view::npos) return "it holds a backslash";
     for (std::size_t start = 0; start <= name.size();) {

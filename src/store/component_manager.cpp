@@ -149,6 +149,7 @@ std::uint32_t ComponentManager::place(Entity entity) {
 }
 
 Result<AddCounts> ComponentManager::add(std::span<const Entity> added, FillRows fill, void* context) {
+    require_unlocked();
     const StableSpan stable(added, table_);
     const std::span<const Entity> entities = stable.get();
     if (Status status = reserve(entities); !status) return status;
@@ -210,6 +211,7 @@ void ComponentManager::remove_row(std::uint32_t row) {
 
 /// Removes all rows of the entities, or of the dead among them, and returns how many went.
 std::uint32_t ComponentManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
+    require_unlocked();
     const bool prefetches = entities.size() >= kPrefetchFrom;
     std::uint32_t num_removed = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) {
@@ -231,17 +233,20 @@ std::uint32_t ComponentManager::remove(std::span<const Entity> entities) {
 }
 
 void ComponentManager::remove(Instance instance) {
+    require_unlocked();
     SHOAL_ASSERT(instance.row < table_.num_rows(), "the instance is nil or was removed");
     remove_row(instance.row);
 }
 
 void ComponentManager::clear() {
+    require_unlocked();
     ++num_structural_changes_;
     table_.clear();
     num_holes_ = 0;
 }
 
 CollectCounts ComponentManager::collect(Random& random, std::uint32_t max_removed) {
+    require_unlocked();
     CollectCounts counts;
     std::uint32_t num_living = 0;
     while (table_.num_rows() > 0 && num_living < kLivingInARow && counts.num_removed < max_removed) {
@@ -269,6 +274,7 @@ void ComponentManager::sweep() {
 }
 
 void ComponentManager::settle(const SettleContext& context) {
+    require_unlocked();
     if (options_.death == DeathPolicy::kAtSettle) {
         const DeathRange dead = entities_.deaths(cursor_);
         if (dead.fell_behind) sweep();

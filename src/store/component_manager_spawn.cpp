@@ -9,10 +9,6 @@
 namespace shoal::inline SHOAL_ABI {
 namespace {
 
-Entity owner_of(const SpawnBatch& batch, std::uint32_t copy, std::size_t component) {
-    return batch.entities[std::size_t(copy) * batch.num_blob_entities + batch.entity_index[component]];
-}
-
 /// Turns the blob entity that an Entity field holds into the entity of one copy.
 Entity translate(const SpawnBatch& batch, std::uint32_t copy, Entity stored) {
     if (stored.id >= batch.num_blob_entities) return kNullEntity;  // none; a checked blob holds nothing else
@@ -25,11 +21,16 @@ Entity translate(const SpawnBatch& batch, std::uint32_t copy, Entity stored) {
 Status ComponentManager::check_batch(const SpawnBatch& batch) {
     SHOAL_ASSERT(batch.component == schema_.id() && batch.columns.size() == schema_.columns().size(),
                  "the batch is of another component type");
+    SHOAL_ASSERT(batch.entities.size() == std::size_t(batch.num_blob_entities) * batch.num_copies,
+                 "a batch has as many entities as there are blob entities in all copies");
     SHOAL_ASSERT(!schema_.has_opaque(), "a component with opaque fields cannot be spawned from a blob");
-    std::uint32_t highest = 0;
+    std::uint32_t highest = 0, highest_owner = 0;
+    for (const std::uint32_t owner : batch.entity_index) highest_owner = std::max(highest_owner, owner);
+    SHOAL_ASSERT(batch.entity_index.empty() || highest_owner < batch.num_blob_entities,
+                 "the owner of a component is not among the blob entities");
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
-            const Entity owner = owner_of(batch, copy, i);
+            const Entity owner = batch.owner(copy, i);
             highest = std::max(highest, owner.index());
             if (SHOAL_LIKELY(index_.find_any_generation(owner) == kNilRow)) continue;
             remove_stale(owner);
@@ -40,6 +41,7 @@ Status ComponentManager::check_batch(const SpawnBatch& batch) {
 }
 
 Status ComponentManager::spawn(const SpawnBatch& batch) {
+    require_unlocked();
     if (Status status = check_batch(batch); !status) return status;
     if (batch.entity_index.empty()) return {};
     if (options_.index == RowIndexKind::kIdentity)
@@ -57,7 +59,7 @@ void ComponentManager::spawn_packed(const SpawnBatch& batch) {
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
         const RowRange rows{first + copy * count, first + (copy + 1) * count};
         for (std::uint32_t i = 0; i < count; ++i) {
-            const Entity owner = owner_of(batch, copy, i);
+            const Entity owner = batch.owner(copy, i);
             owners[copy * count + i] = owner;
             if (!schema_.many()) index_.set(owner, rows.begin + i);
         }
@@ -73,7 +75,7 @@ void ComponentManager::spawn_in_place(const SpawnBatch& batch) {
     const std::span<const ColumnDefinition> columns = schema_.columns();
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
-            const std::uint32_t row = place(owner_of(batch, copy, i));
+            const std::uint32_t row = place(batch.owner(copy, i));
             for (std::uint32_t c = 0; c < columns.size(); ++c) {
                 const std::size_t bytes = columns[c].element_bytes;
                 std::memcpy(table_.write_element(c, row), batch.columns[c] + i * bytes, bytes);

@@ -103,12 +103,12 @@ Status RowIndex::grow_hash(std::size_t num_slots) {
 
 void RowIndex::set_other(Entity entity, std::uint32_t row) {
     if (kind_ == RowIndexKind::kIdentity) {
-        SHOAL_CHECK(row == entity.index(), "with an identity index, the row is the entity's index");
-        SHOAL_CHECK(entity.index() < generations_.capacity(), "the row index has reserved no room for the entity");
+        SHOAL_ASSERT(row == entity.index(), "with an identity index, the row is the entity's index");
+        SHOAL_ASSERT(entity.index() < generations_.capacity(), "the row index has reserved no room for the entity");
         generations_[entity.index()] = entity.generation();
         return;
     }
-    SHOAL_CHECK(num_slots_ > num_entries_ + 1, "the row index has reserved no room for the entity");
+    SHOAL_ASSERT(num_slots_ > num_entries_ + 1, "the row index has reserved no room for the entity");
     Slot& slot = slots_[slot_of(entity.index())];
     num_entries_ += slot.entity ? 0 : 1;
     slot = {entity, row};

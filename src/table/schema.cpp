@@ -83,12 +83,13 @@ struct SchemaMaker {
 
     Status check_enum(const Field& field) const {
         const std::uint32_t bytes = field.value_bytes;
-        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return fail(field, "an enum has 1, 2, 4 or 8 bytes");
-        if (field.enumerators.empty()) return fail(field, "an enum needs at least one named value");
+        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) 
+            return fail(field, "an enum has 1, 2, 4 or 8 bytes; give it one of these sizes");
+        if (field.enumerators.empty()) return fail(field, "an enum needs at least one named value; name its values");
         for (std::size_t i = 0; i < field.enumerators.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (field.enumerators[i].name == field.enumerators[j].name)
-                    return fail(field, concat("the enum names \"", field.enumerators[i].name, "\" twice"));
+                    return fail(field, concat("the enum names \"", field.enumerators[i].name, "\" twice; rename one of them"));
         for (const EnumeratorDefinition& e : field.enumerators) {
             const std::int64_t limit =
                 bytes == 8 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t(1) << (8 * bytes)) - 1;
@@ -96,7 +97,8 @@ struct SchemaMaker {
                 bytes == 8 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t(1) << (8 * bytes - 1));
             if (e.value < least || e.value > limit)
                 return fail(field,
-                            concat("the enum value \"", e.name, "\" = ", e.value, " does not fit ", bytes, " bytes"));
+                            concat("the enum value \"", e.name, "\" = ", e.value, " does not fit ", bytes,
+                                   bytes == 1 ? " byte" : " bytes", "; choose a smaller number, or more bytes"));
         }
         return {};
     }
@@ -133,16 +135,16 @@ struct SchemaMaker {
         if (field.type == FieldType::kFixedString) {
             field.value_alignment = 1;
             if (field.value_bytes < 2 || field.value_bytes > 4096)
-                return fail(field, "a fixed string has a capacity of 2 to 4096 bytes, its end included");
+                return fail(field, "a fixed string has a capacity of 2 to 4096 bytes, its end included; give it one");
         }
         if (field.type == FieldType::kBlobArray &&
             (field.element_type < FieldType::kBool || field.element_type > FieldType::kResourceId ||
              field.element_type == FieldType::kEnum))
-            return fail(field, "a blob array holds numbers, vectors, string ids or resource ids");
+            return fail(field, "a blob array holds numbers, vectors, string ids or resource ids; choose one of these");
         if (field.type == FieldType::kOpaque)
             if (Status status = complete_opaque(field); !status) return status;
         if (field.split && (field_type_lanes(field.type) == 1 || field.array_length != 0))
-            return fail(field, "only vec2, vec3, vec4 and quaternion fields can be split");
+            return fail(field, "only vec2, vec3, vec4 and quaternion fields can be split, and no arrays; remove `split`");
         field.size = field.value_bytes * field.num_values();
         return {};
     }
@@ -180,9 +182,9 @@ struct SchemaMaker {
     Status check_range(const Field& field) const {
         if (!field.has_range) return {};
         if (!is_number(field.type))
-            return fail(field, concat("a ", field_type_name(field.type), " cannot have a range"));
+            return fail(field, concat("a ", field_type_name(field.type), " cannot have a range; remove it"));
         if (!(field.minimum <= field.maximum))
-            return fail(field, concat("the range ", field.minimum, " to ", field.maximum, " is empty"));
+            return fail(field, concat("the range ", field.minimum, " to ", field.maximum, " is empty; write the least number first"));
         return {};
     }
 

@@ -111,6 +111,7 @@ std::uint32_t Table::append(std::span<const Entity> owners) {
 
 std::span<Entity> Table::append_unowned(std::uint32_t count) {
     SHOAL_ASSERT(count <= ready_rows_ - num_rows_, "rows were appended that were not reserved");
+    if (count == 0) return {};
     const RowRange rows{num_rows_, num_rows_ + count};
     num_rows_ = rows.end;
     if (!plain_) finish_append(rows);
@@ -119,7 +120,7 @@ std::span<Entity> Table::append_unowned(std::uint32_t count) {
 }
 
 void Table::occupy(std::uint32_t row, Entity owner) {
-    SHOAL_ASSERT(row < num_rows_ && !entities_[row], "only a hole can be given an owner");
+    SHOAL_ASSERT(row < num_rows_ && !entities_[row] && index_ != nullptr, "only a hole can be given an owner");
     entities_[row] = owner;
     index_->set(owner, row);
     if (num_watchers_ != 0) changes_.push_back({StructuralChange::Kind::kAdded, {row, row + 1}, 0, owner});
@@ -359,6 +360,7 @@ void Table::mark_written(std::uint32_t column, RowRange rows) {
 }
 
 void Table::stamp_rows(RowRange rows) {
+    SHOAL_ASSERT(rows.begin <= rows.end && rows.end <= num_rows_, "the rows do not exist");
     if (rows.begin == rows.end) return;
     std::fill(row_stamps_.data() + rows.begin / kRowsPerStampBlock,
               row_stamps_.data() + (rows.end - 1) / kRowsPerStampBlock + 1, stamp_);

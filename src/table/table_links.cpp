@@ -15,7 +15,8 @@ constexpr std::uint32_t kSwapMark = 0xFFFFFFFE;  // stands for a row in the midd
 // ---------------------------------------------------------------
 
 void Table::push_chain(std::uint32_t row) {
-    SHOAL_ASSERT(options_.chain && index_ != nullptr, "the table was made without a chain, or has no index");
+    SHOAL_ASSERT(options_.chain && index_ != nullptr && row < num_rows_,
+                 "the table was made without a chain, or has no index, or the row does not exist");
     link(LinkColumn::kChainNext, row) = index_->find(entities_[row]);
     index_->set(entities_[row], row);
 }

@@ -4,8 +4,17 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-Schedule::~Schedule() {
+Schedule::~Schedule() { clear(); }
+
+/// The list of passes does not change under the loop that goes through it.
+void Schedule::require_idle() const {
+    SHOAL_ASSERT(!is_running_, "a pass changed or ran the schedule that it belongs to; do it when that has run");
+}
+
+void Schedule::clear() {
+    require_idle();
     for (Entry& entry : entries_) entry.destroy(entry.pass);
+    entries_.clear();
 }
 
 Schedule::Entry* Schedule::find(std::string_view name) {
@@ -15,11 +24,13 @@ Schedule::Entry* Schedule::find(std::string_view name) {
 }
 
 void Schedule::append(std::string_view name, Pass* pass, void (*destroy)(Pass*)) {
+    require_idle();
     SHOAL_ASSERT(find(name) == nullptr, "a pass of this name is in the schedule; give each its own name");
     entries_.push_back({std::string(name), pass, destroy, {}});
 }
 
 Status Schedule::remove(std::string_view name) {
+    require_idle();
     Entry* entry = find(name);
     if (entry == nullptr) return Status::error(concat("the schedule has no pass called \"", name, "\""));
     entry->destroy(entry->pass);
@@ -35,6 +46,8 @@ Status Schedule::enable(std::string_view name, bool enabled) {
 }
 
 void Schedule::run(Executor& executor, float dt, std::uint64_t frame) {
+    require_idle();
+    is_running_ = true;
     for (Entry& entry : entries_) {
         if (!entry.statistics.enabled) continue;
         PassContext context{executor, dt, frame};
@@ -49,6 +62,7 @@ void Schedule::run(Executor& executor, float dt, std::uint64_t frame) {
         statistics.total_bytes += context.num_bytes;
         ++statistics.num_runs;
     }
+    is_running_ = false;
 }
 
 PassStatistics Schedule::statistics(std::size_t pass) const {

@@ -10,6 +10,7 @@ namespace {
 
 std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
     std::uint64_t num_pins = 0;
+    if (table.num_rows() == 0) return 0;
     for (const Field& field : table.schema().fields()) {
         if (field.type != FieldType::kBlobArray) continue;
         const ColumnDefinition& column = table.schema().columns()[field.first_column];
@@ -23,6 +24,13 @@ std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
             }
     }
     return num_pins;
+}
+
+/// Returns the schema of a component type that the store takes, or nullptr.
+const Schema* find_schema(const Store& store, ComponentId component) {
+    for (const Schema* schema : store.schemas())
+        if (schema->id() == component) return schema;
+    return nullptr;
 }
 
 }  // namespace
@@ -40,6 +48,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 
 World::~World() {
     if (library_ != nullptr) library_->remove_pin_counter(this);
+    schedule_.clear();  // what passes own may refer to the managers
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
 }
 
@@ -65,8 +74,12 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
     if (Store* store = find_store(schema.id())) {
         for (const Owned& owned : owned_)
             if (owned.core == store && owned.core->schema().layout_hash() == schema.layout_hash()) return owned.core;
-        return Status::error(concat("the world has another store for \"", schema.name(),
-                                    "\": ", store->schemas().front()->to_text(), ", not ", schema.to_text()));
+        const Schema& taken = *find_schema(*store, schema.id());
+        if (taken.layout_hash() == schema.layout_hash())
+            return Status::error(concat("the store for \"", schema.name(),
+                                        "\" is attached to the world, which owns no manager for it; use that store"));
+        return Status::error(concat("the world has another store for \"", schema.name(), "\": ", taken.to_text(),
+                                    ", not ", schema.to_text()));
     }
     void* memory = allocate_memory(sizeof(ComponentManager), "world");
     auto* made = ::new (memory) ComponentManager(schema, entities_, pool_, options);
@@ -96,8 +109,7 @@ void World::detach(Store& store) {
 
 Store* World::find_store(ComponentId component) const {
     for (Store* store : stores_)
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == component) return store;
+        if (find_schema(*store, component) != nullptr) return store;
     return nullptr;
 }
 
@@ -112,11 +124,11 @@ Status World::adopt_schemas(const Blob& blob) {
             if (Result<ComponentManager*> made = manager(*components.schema); !made) return made.status();
             continue;
         }
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == components.id && schema->layout_hash() != components.schema->layout_hash())
-                return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ",
-                                            components.schema->to_text(), ", but the world has ", schema->to_text(),
-                                            "; compile the source again"));
+        const Schema& taken = *find_schema(*store, components.id);
+        if (taken.layout_hash() != components.schema->layout_hash())
+            return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ",
+                                        components.schema->to_text(), ", but the world has ", taken.to_text(),
+                                        "; compile the source again"));
     }
     return {};
 }

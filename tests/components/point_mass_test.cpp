@@ -64,7 +64,7 @@ TEST(PointMasses, a_row_has_its_owner_and_four_fields) {
     EXPECT_EQ(PointMass{}.mass, 1);
 }
 
-// req: A9 B14 B15 B16
+// req: A9 B14 B15
 TEST(PointMasses, simulate_gives_the_bits_of_the_naive_loop_for_every_number_of_workers) {
     for (const std::uint32_t count : {0u, 1u, 7u, 4096u, 4097u, 50'003u}) {
         SCOPED_TRACE(count);

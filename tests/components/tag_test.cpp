@@ -41,7 +41,7 @@ struct Tags : ::testing::Test {
 using Texts = std::vector<std::string>;
 using Entities = std::vector<Entity>;
 
-// req: G7
+// req: G9
 TEST_F(Tags, an_entity_carries_any_number_of_tags) {
     const Entities made = create(3);
     for (const char* tag : {"enemy", "large", "swims"}) ASSERT_TRUE(tags.add_tag(made[0], tag).ok());
@@ -57,7 +57,7 @@ TEST_F(Tags, an_entity_carries_any_number_of_tags) {
     EXPECT_EQ(of(made[1]), Texts{"large"});
 }
 
-// req: G7
+// req: G9
 TEST_F(Tags, entities_are_found_by_tag) {
     const Entities made = create(4);
     EXPECT_TRUE(tags.entities_with("swims").empty());

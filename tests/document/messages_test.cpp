@@ -87,7 +87,7 @@ TEST(SjsonMessages, an_unclosed_mapping_list_string_text_or_comment_says_where_i
 
 TEST(SjsonMessages, a_wrong_bracket_is_one_error) {
     EXPECT_EQ(sjson_messages("a = {\n  b = [1 2\n}\nc = 3\n"),
-              "test.sjson:3:1: error: expected \"]\", found \"}\"\n"
+              "test.sjson:3:1: error: expected \"]\", found \"}\"; close the list first\n"
               "    3 | }\n"
               "      | ^\n"
               "test.sjson:2:7: note: the list opens here\n"
@@ -162,7 +162,7 @@ TEST(SjsonMessages, what_is_no_text) {
 TEST(SjsonMessages, too_deep) {
     EXPECT_EQ(
         Reading("a = {b = {c = 1}}", &shoal::read_sjson, {.max_depth = 2}).messages(),
-        "test.sjson:1:10: error: nested deeper than 2 levels; flatten the data, or raise the limit of the reader\n"
+        "test.sjson:1:10: error: nested deeper than 2 levels; flatten the data\n"
         "    1 | a = {b = {c = 1}}\n"
         "      |          ^\n");
 }

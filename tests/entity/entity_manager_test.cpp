@@ -20,7 +20,7 @@ std::vector<Entity> create(EntityManager& entities, std::size_t count) {
     return result;
 }
 
-// req: A2, A15
+// req: A2, A14, A15
 TEST(Entity, is_a_number_with_spare_bits_for_a_tag) {
     EXPECT_TRUE(std::is_trivially_copyable_v<Entity>);
     if constexpr (kIndexBits == 22) {

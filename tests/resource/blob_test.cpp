@@ -59,6 +59,7 @@ TEST(Blob, parents_none_0_1_1_2_make_the_tree_of_the_document) {
     EXPECT_EQ(tree(tree, kNoBlobEntity), "(A(B(C(E)D)))");
 }
 
+// req: D26-D30
 TEST(Blob, component_types_lie_in_spawn_order_then_by_name) {
     const Result<Blob> blob = Blob::load(sample_bytes());
     ASSERT_TRUE(blob);
@@ -160,6 +161,7 @@ TEST(Blob, one_jump_leads_past_each_component_type) {
     EXPECT_EQ(end, entry.offset + entry.num_bytes);
 }
 
+// req: D10-D14
 TEST(Blob, offset_tables_lead_to_the_rows_of_an_entity) {
     const Result<Blob> blob = Blob::load(sample_bytes({.offset_tables = true}));
     ASSERT_TRUE(blob) << blob.message();

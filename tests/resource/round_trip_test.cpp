@@ -176,6 +176,7 @@ TEST(Endianness, every_number_is_swapped_where_it_lies) {
     expect_swapped(blob->array(body.table, FieldType::kUint32).data(), 4, 3);
 }
 
+// req: D31
 TEST(Endianness, the_loader_refuses_the_other_byte_order_and_says_what_to_do) {
     const Result<Blob> blob = Blob::load(sample_bytes({.big_endian = true}));
     ASSERT_FALSE(blob);

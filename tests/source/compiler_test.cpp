@@ -159,8 +159,8 @@ TEST_F(Compiler, an_unknown_component_is_an_error_with_a_hint) {
     EXPECT_NE(text.find("1:16: error: there is no component type \"transfrom\"; did you mean \"transform\"?"),
               std::string::npos)
         << text;
-    EXPECT_NE(text.find("1:45: error: there is no component type \"zzz\"; declare it in a schema file, or say "
-                        "`unknown_components = keep` there"),
+    EXPECT_NE(text.find("1:45: error: there is no component type \"zzz\"; give a schema file that declares it, or one "
+                        "that says `unknown_components = keep`"),
               std::string::npos)
         << text;
 }
@@ -172,6 +172,10 @@ TEST_F(Compiler, wrong_values_say_what_where_and_what_to_do) {  // req: D31
              {"glow = { power = 11 }", "11 is out of range; write a number from 0 to 10"},
              {"sound = { volume = 1e300 }", "1e+300 does not fit a float"},
              {"glow = { hue = 200 }", "the number does not fit an int8; write a number from -128 to 127"},
+             {"glow = { hue = 18446744073709551616 }",
+              "the number does not fit an int8; write a number from -128 to 127, without point or exponent"},
+             {"glow = { power = 1 data = { hue = 1 } }",
+              "component \"glow\" has the field \"power\" beside its `data`; move it into `data`"},
              {"glow = { hue = 1.5 }", "this is a number, but the field is an int8; write a whole number"},
              {"glow = { mode = \"sfot\" }", "\"sfot\" is none of its values; choose one of soft, hard"},
              {"glow = { mode = 1 }", "this is an integer, but the field is an enum; write one of soft, hard"},
@@ -203,6 +207,13 @@ TEST_F(Compiler, many_errors_are_reported_at_once_and_those_of_a_prefab_once) { 
          R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" } c = { prefab = "none" } d = { components =
             { trnsform = {} } } })");
     EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 4 errors");
+}
+
+TEST_F(Compiler, a_bad_reference_in_a_prefab_is_reported_once) {
+    file("lamp.sjson", "components = { link = { to = \"nobody\" } }");
+    file("x.sjson", R"(entities = { a = { prefab = "lamp" } b = { prefab = "lamp" }
+            c = { components = { link = { to = "nobody" } } } })");
+    EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 2 errors") << diagnostics.format();
 }
 
 TEST_F(Compiler, two_components_of_one_type_need_a_schema_that_says_many) {

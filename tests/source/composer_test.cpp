@@ -94,8 +94,9 @@ TEST_F(Composer, a_prefab_is_read_once_however_often_it_is_used) {  // req: G2
 TEST_F(Composer, a_level_cannot_be_a_prefab) {
     file("x.sjson", R"(prefab = "y")");
     file("y.sjson", "entities = {}");
-    EXPECT_NE(errors("x.sjson").find("\"y.sjson\" is used as a prefab but is a level; a prefab is one entity"),
-              std::string::npos);
+    const std::string text = errors("x.sjson");
+    EXPECT_NE(text.find("\"y.sjson\" is used as a prefab but is a level; a prefab is one entity"), std::string::npos);
+    EXPECT_NE(text.find("x.sjson:1:10: note: it is used here"), std::string::npos) << text;
 }
 
 // --- root forms ----------------------------------------------------------------------------------------------------
@@ -260,6 +261,23 @@ TEST_F(Composer, a_stale_override_is_a_warning_that_names_it) {  // req: G1
     EXPECT_NE(text.find("x.sjson:5:22: warning: `deleted_children` names \"k8\""), std::string::npos) << text;
 }
 
+TEST_F(Composer, a_type_that_several_components_have_names_none_of_them) {
+    file("coral.sjson", "components = { a = { type = \"glow\" } b = { type = \"glow\" } }");
+    file("x.sjson", "prefab = \"coral\"\nmodified_components = { glow = { power = 3 } }\n");
+    EXPECT_EQ(outline("x.sjson"), ". a:glow{} b:glow{}\n");
+    EXPECT_NE(diagnostics.format().find("x.sjson:2:25: warning: `modified_components` names \"glow\", but there are 2 "
+                                        "components of this type; name one of them by its GUID"),
+              std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(Composer, an_empty_source_is_one_entity_and_a_warning) {
+    file("x.sjson", "// nothing yet\n");
+    EXPECT_EQ(outline("x.sjson"), ".\n");
+    EXPECT_EQ(diagnostics.num_warnings(), 1u);
+    EXPECT_NE(diagnostics.format().find("the source is empty"), std::string::npos) << diagnostics.format();
+}
+
 TEST_F(Composer, strict_makes_a_stale_override_an_error) {
     file("x.sjson", "deleted_components = [ \"d7\" ]");
     EXPECT_TRUE(compiled("x.sjson").ok());
@@ -338,12 +356,22 @@ TEST_F(Composer, a_key_that_an_entity_does_not_have_is_an_error_unless_ignored_o
         << text;
 }
 
+TEST_F(Composer, a_mistyped_root_of_a_level_is_recognised) {
+    file("x.sjson", "entites = [ {} ]\n");
+    EXPECT_NE(errors("x.sjson").find("did you mean `entities`?"), std::string::npos) << diagnostics.format();
+    file("x.sjson", "units = [ { unit = [] } ]\n");
+    EXPECT_NE(errors("x.sjson").find("an entity has no key \"unit\"; remove it"), std::string::npos)
+        << "an entity inside has no `units`\n"
+        << diagnostics.format();
+}
+
 TEST_F(Composer, what_is_not_what_it_should_be_is_an_error_each) {
     for (const auto& [source, message] : std::map<std::string, std::string>{
              {"prefab = 3", "`prefab` is an integer; write the name of a resource, or null"},
              {"name = []", "`name` is a list; write a text"},
+             {"units = [ { _guid = 3 } ]", "`_guid` is an integer; write a text"},
              {"components = 3", "`components` is an integer; write a list, or a mapping by GUID or name"},
-             {"components = [ 3 ]", "`an element of components` is an integer"},
+             {"components = [ 3 ]", "an element of `components` is an integer; write a mapping"},
              {"components = [ {} ]", "a component in a list does not say what it is; give it a `type`"},
              {"components = { a = { type = 3 } }", "`type` is an integer; write the name of a component type"},
              {"components = { a = { data = 3 } }", "`data` is an integer; write a mapping of fields"},

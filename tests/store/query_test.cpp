@@ -57,7 +57,7 @@ struct Bodies {
     std::vector<Entity> owners;
 };
 
-// req: A6
+// req: A6 B4
 TYPED_TEST(Query, one_pass_runs_over_every_layout_and_visits_each_row_once) {
     for (const std::size_t count : {0, 1, 63, 64, 65, 5000}) {
         Bodies<TypeParam> bodies(count);
@@ -71,7 +71,7 @@ TYPED_TEST(Query, one_pass_runs_over_every_layout_and_visits_each_row_once) {
     }
 }
 
-// req: B15
+// req: B15 E11
 TYPED_TEST(Query, threads_give_the_same_bits_as_one_loop) {
     Bodies<TypeParam> alone(40'000), shared(40'000);
     const auto move = [](auto&& p, Vec3 v) { p = p * 0.9f + v * 0.1f; };

@@ -1,4 +1,4 @@
-// The three kinds of row index against a naive map. // req: B10
+// The three kinds of row index against a naive map.
 
 #include "shoal/table/row_index.h"
 #include "support/testing.h"
@@ -33,6 +33,7 @@ struct Model {
     }
 };
 
+// req: B10
 TEST_P(RowIndexOfKind, agrees_with_a_map_under_random_use) {
     Random random(shoal_test::seed());
     SCOPED_TRACE(shoal_test::seed_text());
@@ -80,6 +81,7 @@ TEST_P(RowIndexOfKind, an_empty_index_finds_nothing) {
     EXPECT_EQ(index.memory_use().reserved_bytes, 0u);
 }
 
+// req: B12
 TEST_P(RowIndexOfKind, stale_null_and_foreign_ids_find_nothing) {
     RowIndex index(GetParam());
     ASSERT_TRUE(index.reserve(10, 100));

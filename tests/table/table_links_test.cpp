@@ -1,4 +1,4 @@
-// Chains (several rows per entity) and trees, kept right by every move. // req: C24
+// Chains (several rows per entity) and trees, kept right by every move.
 
 #include "table/table_fixture.h"
 

@@ -167,7 +167,7 @@ TEST(TableMemory, a_vector_loop_may_write_up_to_the_next_64_bytes) {
     }
 }
 
-TEST(TableMemory, goes_back_after_a_burst) {
+TEST(TableMemory, goes_back_after_a_burst) {  // req: B9
     const Schema schema = uniform_schema(FieldType::kVec3, 4);
     const Image image(schema.struct_bytes(), std::byte(9));
     PagePool pool;

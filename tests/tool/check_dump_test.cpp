@@ -44,6 +44,16 @@ TEST_F(ToolCheck, json_has_all_sources_and_their_diagnostics) {
     EXPECT_EQ(run({"check", good, "--json"}).json()["ok"], true);
 }
 
+TEST_F(ToolCheck, json_tells_second_places_as_notes) {
+    const std::string source = write("bad.sjson", "components = { tag = \"a\" }\ncomponents = { tag = \"b\" }\n");
+    const nlohmann::json notes = run({"check", source, "--json"}).json()["diagnostics"][0]["notes"];
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_EQ(notes[0]["file"], source);
+    EXPECT_EQ(notes[0]["line"], 1);
+    EXPECT_EQ(notes[0]["column"], 1);
+    EXPECT_EQ(notes[0]["message"], "first defined here");
+}
+
 TEST_F(ToolCheck, writes_nothing_and_a_missing_source_is_an_error) {
     const std::string good = write("pond/good.sjson", kReef);
     run({"check", good});
@@ -88,6 +98,7 @@ TEST_F(ToolDump, refuses_what_is_no_blob_and_what_is_damaged) {
     const ToolResult source = run({"dump", write("reef.sjson", kReef)});
     EXPECT_EQ(source.exit_code, 1);
     EXPECT_TRUE(source.says("it is not a blob")) << source.err;
+    EXPECT_TRUE(source.says("give the path of a blob that `shoal compile` made")) << source.err;
     std::string bytes = read(reef_blob());
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
     const ToolResult damaged = run({"dump", write("damaged.blob", bytes), "--json"});

@@ -103,6 +103,7 @@ TEST_F(ToolCompile, output_that_cannot_be_written_is_an_error_and_leaves_nothing
     const ToolResult missing = run({"compile", source, "-o", path("no/such/folder/reef.blob")});
     EXPECT_EQ(missing.exit_code, 1);
     EXPECT_TRUE(missing.says("no/such/folder/reef.blob")) << missing.err;
+    EXPECT_TRUE(missing.says("give -o a file in a folder that can be written")) << missing.err;
     std::filesystem::create_directory(path("taken"));
     EXPECT_EQ(run({"compile", source, "-o", path("taken")}).exit_code, 1);
     EXPECT_TRUE(std::filesystem::is_directory(path("taken")));

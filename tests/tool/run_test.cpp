@@ -154,6 +154,7 @@ TEST_F(ToolRun, a_picture_that_cannot_be_written_is_an_error) {
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.json()["ok"], false);
     EXPECT_TRUE(result.says("no/folder/reef.svg"));
+    EXPECT_TRUE(result.says("give --picture a file in a folder that can be written")) << result.err;
 }
 
 TEST_F(ToolRun, a_level_without_positions_runs) {

@@ -51,6 +51,7 @@ TEST(Schedule, passes_can_be_removed_and_switched_off) {
     EXPECT_EQ(schedule.enable("c", true).message(), "the schedule has no pass called \"c\"");
 }
 
+// req: A9 F12
 TEST(Schedule, counts_runs_rows_bytes_and_time) {
     Schedule schedule;
     SerialExecutor executor;

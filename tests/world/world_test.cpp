@@ -57,6 +57,7 @@ TEST(World, a_component_type_without_a_struct_gets_a_manager_from_its_schema) {
         "the world has another store for \"coral\": coral v1 {height float}, not coral v1 {height float, colour vec3}");
 }
 
+// req: A1
 TEST(World, an_attached_store_is_settled_and_reported_but_stays_its_owners) {
     EntityManager entities;
     PagePool pool;
@@ -92,6 +93,7 @@ TEST(World, step_runs_the_passes_and_then_settles) {
     for (const Vec3& p : bodies.column<&Body::position>()) EXPECT_EQ(p.x, 1);
 }
 
+// req: A9
 TEST(World, state_hash_tells_states_apart_and_not_workers) {
     const auto run = [](std::uint32_t num_workers, float speed) {
         EntityManager entities;
@@ -151,6 +153,7 @@ std::vector<std::byte> path_blob() {
     return std::move(bytes).value();
 }
 
+// req: D8-D9
 TEST(World, rows_pin_the_blob_that_their_arrays_lie_in) {
     EntityManager entities;
     ResourceLibrary library;
@@ -195,7 +198,7 @@ TEST(World, what_a_blob_carries_and_nobody_takes_can_be_adopted) {
     EXPECT_EQ(world.find_store(schema_of<Path>().id())->tables()[0]->num_rows(), 2u);
 }
 
-// req: C3
+// req: C3 C4
 TEST(World, the_same_entity_can_be_in_two_worlds_and_leaves_both_when_it_dies) {
     EntityManager entities;
     World game(entities), inventory(entities);

@@ -54,6 +54,7 @@ public:
     /// Requires: T is the struct that the schema describes.
     template <class T>
     void store(const T& component) {
+        static_assert(std::is_trivially_copyable_v<T>, "only what can be copied byte by byte can be kept in a blob");
         store_bytes({reinterpret_cast<const std::byte*>(&component), sizeof(T)});
     }
     /// Writes a reference (kNoBlobEntity: none) into an Entity field that starts `offset` bytes into the image.

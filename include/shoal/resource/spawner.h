@@ -56,6 +56,7 @@ public:
     std::span<const std::uint32_t> roots() const { return roots_; }
 
     /// Returns the entity with this GUID path, otherwise the first with this name, otherwise null.
+    /// Requires: copy < num_copies(), unless nothing was spawned.
     SHOAL_API Entity find(std::string_view name_or_guid_path, std::uint32_t copy = 0) const;
     SHOAL_API Entity find_guid(std::uint64_t guid, std::uint32_t copy = 0) const;
 

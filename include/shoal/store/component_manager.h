@@ -118,6 +118,7 @@ public:
     /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
     /// kNilRow. For Manager<T>::add of one.
     std::uint32_t append_quickly(Entity entity) {
+        require_unlocked();
         if (SHOAL_UNLIKELY(!quick_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
         if (SHOAL_UNLIKELY(!index_.reserve(1, entity.index()).ok())) return kNilRow;
         if (SHOAL_UNLIKELY(index_.find_any_generation(entity) != kNilRow)) return kNilRow;
@@ -138,6 +139,11 @@ public:
 private:
     struct Run;
 
+    friend class RowLock;
+
+    void require_unlocked() const {
+        SHOAL_ASSERT(num_locks_ == 0, "components came or went while a loop ran over them; do it when it has ended");
+    }
     Status reserve(std::span<const Entity> entities);
     Status reserve_rows(std::size_t count, std::uint32_t highest);
     void remove_stale(Entity entity);
@@ -160,8 +166,26 @@ private:
     DeathCursor cursor_;
     DestructionCallback callback_;
     std::uint32_t num_holes_ = 0;
+    std::uint32_t num_locks_ = 0;
     std::uint64_t num_structural_changes_ = 0;
     bool quick_ = false;  // paged, one per entity
+};
+
+/// Keeps the rows of managers where they are: while it lives, structural calls end the program.
+/// Thread: any; locks may lie within each other and side by side.
+class RowLock {
+public:
+    explicit RowLock(std::span<ComponentManager* const> managers) : managers_(managers) {
+        for (ComponentManager* manager : managers_) __atomic_fetch_add(&manager->num_locks_, 1u, __ATOMIC_RELAXED);
+    }
+    RowLock(const RowLock&) = delete;
+    RowLock& operator=(const RowLock&) = delete;
+    ~RowLock() {
+        for (ComponentManager* manager : managers_) __atomic_fetch_sub(&manager->num_locks_, 1u, __ATOMIC_RELAXED);
+    }
+
+private:
+    std::span<ComponentManager* const> managers_;
 };
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -18,8 +18,10 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-template <DescribedComponent T>
+template <class T>
 class Manager {
+    static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+
 public:
     /// `entities` and `pool` outlive the manager.
     Manager(EntityManager& entities, PagePool& pool, const ManagerOptions& options = {})
@@ -170,6 +172,7 @@ private:
     }
     template <auto kMember>
     decltype(auto) written_element(Instance instance) {
+        static_assert(std::is_same_v<ComponentOf<kMember>, T>, "the field belongs to another component");
         SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
         return make_column<kMember, ValueOf<kMember>>(
             [&](std::uint32_t c) { return core_.table().write_element(c, instance.row); }, offset<kMember>(), 1)[0];

@@ -12,7 +12,8 @@
 //
 // The function is called with one argument per term, in order, and with the Entity before them if it takes one.
 // Lifetime: a query refers to its managers; columns are looked up anew by each loop.
-// Thread: between structural calls. Two loops may run at once if neither writes what the other names.
+// Thread: between structural calls; made inside a loop, they end the program (see RowLock). Two loops may run at once
+// if neither writes what the other names.
 
 #include "shoal/job/row_ranges.h"
 #include "shoal/store/manager.h"
@@ -72,7 +73,6 @@ inline constexpr int kTimesNamed = (0 + ... + (kSameMember<kMember, kOthers> ? 1
 
 template <std::size_t>
 using LanePointer = std::byte*;
-
 }  // namespace detail
 
 template <class T, class... Terms>
@@ -102,12 +102,16 @@ public:
     /// Calls `function` for each row, and marks the written fields.
     template <class Function>
     void for_each(Function&& function) const {
+        check<Function>();
+        const RowLock lock(cores_);
         for_rows(function, {0, num_rows()});
         mark_written();
     }
     /// The same on several threads; `function` is called from all of them at once.
     template <class Function>
     void for_each(Executor& executor, Function&& function) const {
+        check<Function>();
+        const RowLock lock(cores_);
         shoal::for_rows(executor, num_rows(), kByteGranularity,
                         [&](RowRange rows, std::uint32_t) { for_rows(function, rows); });
         mark_written();
@@ -130,6 +134,18 @@ private:
     static constexpr std::size_t kNumTerms = sizeof...(Terms);
     static constexpr std::size_t kNumLanes = (0 + ... + FieldPlace<Terms::kMember>::kNumColumns);
     static constexpr bool kGathersAny = (Terms::kGathers || ...);
+
+    template <class Term>
+    using Argument = std::conditional_t<Term::kGathers, detail::Gathered<typename Term::View>,
+                                        decltype(std::declval<const typename Term::View&>()[0])>;
+    template <class Function>
+    static constexpr bool kTakesEntity = std::is_invocable_v<Function&, Entity, Argument<Terms>...>;
+    template <class Function>
+    static constexpr void check() {
+        static_assert(kTakesEntity<Function> || std::is_invocable_v<Function&, Argument<Terms>...>,
+                      "the function takes one argument per term: a value for Read, `auto&&` for Write, a pointer to "
+                      "const for Gather, and optionally an Entity before them");
+    }
 
     static constexpr std::size_t first_lane(std::size_t term) {
         const std::size_t counts[] = {FieldPlace<Terms::kMember>::kNumColumns...};
@@ -191,14 +207,9 @@ private:
                                        std::byte* const* lanes, std::index_sequence<kTerms...>) {
         const auto call = [&](std::uint32_t row, const auto&... views) __attribute__((always_inline)) {
             const Entity* owners = query.driver_.entities().data();
-            if constexpr (std::is_invocable_v<Function&, Entity,
-                                              decltype(argument<Terms>(query, kTerms, views, row))...>) {
+            if constexpr (kTakesEntity<Function>) {
                 if (owners[row]) function(owners[row], argument<Terms>(query, kTerms, views, row)...);
             } else {
-                static_assert(
-                    std::is_invocable_v<Function&, decltype(argument<Terms>(query, kTerms, views, row))...>,
-                    "the function takes one argument per term: a value for Read, `auto&&` for Write, a pointer "
-                    "to const for Gather, and optionally an Entity before them");
                 function(argument<Terms>(query, kTerms, views, row)...);
             }
         };

@@ -40,6 +40,11 @@ struct SpawnBatch {
     std::span<const std::byte* const> columns;
     /// The parent of each blob entity, or kNoBlobEntity; empty when nobody has one. Parents come before children.
     std::span<const std::uint32_t> parents;
+
+    /// The owner of component `i` in one copy.
+    Entity owner(std::uint32_t copy, std::size_t i) const {
+        return entities[std::size_t(copy) * num_blob_entities + entity_index[i]];
+    }
 };
 
 /// What one component type of a store holds.

@@ -166,8 +166,7 @@ template <auto kMember>
 struct FieldPlace {
     using Component = ComponentOf<kMember>;
     using Value = ValueOf<kMember>;
-    static_assert(DescribedComponent<Component>,
-                  "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(kIsDescribed<Component>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static constexpr int kIndex = DescriptionOf<Component>::template field_index<kMember>();
     static_assert(kIndex >= 0, "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static constexpr ColumnLayout kLayout = DescriptionOf<Component>::kWhole          ? ColumnLayout::kWhole

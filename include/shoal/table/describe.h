@@ -129,6 +129,10 @@ constexpr Description<T, Head, Fields...> describe(Head head, Fields... fields) 
 template <class T>
 concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
 
+/// The same for static_assert, which explains a concept at length.
+template <class T>
+inline constexpr bool kIsDescribed = DescribedComponent<T>;
+
 template <DescribedComponent T>
 using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
 

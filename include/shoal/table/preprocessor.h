@@ -7,6 +7,9 @@
 //
 // Source: the loop is the __VA_OPT__ technique of D. Mazières, "Recursive macros with C++20 __VA_OPT__", 2021.
 
+// A mistake in a declaration is reported where it stands, not once more for each of a hundred macros behind it.
+#pragma GCC system_header
+
 #define SHOAL_PP_PARENS ()
 #define SHOAL_PP_EXPAND(...) SHOAL_PP_EXPAND3(SHOAL_PP_EXPAND3(SHOAL_PP_EXPAND3(__VA_ARGS__)))
 #define SHOAL_PP_EXPAND3(...) SHOAL_PP_EXPAND2(SHOAL_PP_EXPAND2(SHOAL_PP_EXPAND2(__VA_ARGS__)))

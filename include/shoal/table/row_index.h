@@ -57,7 +57,7 @@ public:
     /// Sets the row of `entity`, replacing any generation on its index. Requires: reserved; a non-null entity;
     /// with identity, row == entity.index().
     void set(Entity entity, std::uint32_t row) {
-        SHOAL_CHECK(entity && (kind_ != RowIndexKind::kPaged || entity.index() < paged_.capacity()),
+        SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < paged_.capacity()),
                     "the row index has reserved no room for the entity");
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged))
             paged_[entity.index()] = static_cast<EntityBits>(entity.generation()) << kIndexBits | row;

@@ -58,7 +58,7 @@ public:
     SHOAL_API std::byte* write_column(std::uint32_t column, RowRange rows);
     /// Marks one row as written and returns its element.
     std::byte* write_element(std::uint32_t column, std::uint32_t row) {
-        SHOAL_CHECK(column < schema_->columns().size() && row < num_rows_, "the column or the row does not exist");
+        SHOAL_ASSERT(column < schema_->columns().size() && row < num_rows_, "the column or the row does not exist");
         mark_row(column, row);
         return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
     }
@@ -85,7 +85,7 @@ public:
     SHOAL_API std::uint32_t append(std::span<const Entity> owners);
     /// Appends one row; as above, but requires room only if has_room() is false.
     std::uint32_t append_one(Entity owner) {
-        SHOAL_CHECK(has_room(), "a row was appended that was not reserved");
+        SHOAL_ASSERT(has_room(), "a row was appended that was not reserved");
         const std::uint32_t row = num_rows_++;
         entities_[row] = owner;
         if (SHOAL_UNLIKELY(plain_ == false)) finish_append({row, row + 1});

@@ -34,7 +34,7 @@ public:
 
 /// What a pass has cost so far.
 struct PassStatistics {
-    std::string_view name;  ///< Lifetime: that of the schedule
+    std::string_view name;  ///< Lifetime: until a pass comes or goes
     bool enabled = true;
     std::uint64_t num_runs = 0;
     std::uint64_t num_rows = 0;   ///< of the last run
@@ -53,7 +53,7 @@ public:
     Schedule& operator=(const Schedule&) = delete;
 
     /// Adds a pass that calls `function` for each row of `rows`; see store/query.h.
-    /// Requires: no pass of this schedule has the name.
+    /// Requires: no pass of this schedule has the name; the schedule does not run.
     template <class T, class... Terms, class Function>
     void add(std::string_view name, const ManagerQuery<T, Terms...>& rows, Function function) {
         emplace<QueryPass<ManagerQuery<T, Terms...>, Function>>(name, rows, std::move(function));
@@ -65,12 +65,14 @@ public:
         emplace<FunctionPass<Function>>(name, std::move(function));
     }
 
-    /// Takes a pass out. Errors: there is none of that name.
+    /// Takes a pass out. Requires: the schedule does not run. Errors: there is none of that name.
     SHOAL_API Status remove(std::string_view name);
+    /// Takes all passes out. Requires: the schedule does not run.
+    SHOAL_API void clear();
     /// Switches a pass off or on. Errors: there is none of that name.
     SHOAL_API Status enable(std::string_view name, bool enabled);
 
-    /// Runs the passes that are on, in order.
+    /// Runs the passes that are on, in order. Requires: it does not run already.
     SHOAL_API void run(Executor& executor, float dt, std::uint64_t frame);
 
     std::size_t num_passes() const { return entries_.size(); }
@@ -120,8 +122,10 @@ private:
     }
     SHOAL_API void append(std::string_view name, Pass* pass, void (*destroy)(Pass*));
     Entry* find(std::string_view name);
+    void require_idle() const;
 
     Array<Entry> entries_ = Array<Entry>("schedule");
+    bool is_running_ = false;
 };
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -39,8 +39,10 @@ public:
     // --- stores --------------------------------------------------------------------------------------------------
 
     /// Returns the manager of T's components, made at the first call. `options` count at that call only.
-    template <DescribedComponent T>
+    /// Requires: no store was attached, or made from a schema alone, for that component type before.
+    template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
+        static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
         if (void* owned = find_owned(schema_of<T>())) return *static_cast<Manager<T>*>(owned);
         void* memory = allocate_memory(sizeof(Manager<T>), "world");
         auto* made = ::new (memory) Manager<T>(entities_, pool_, options);
@@ -53,7 +55,8 @@ public:
         return *made;
     }
     /// Returns the manager of a component type that has no C++ struct here, made at the first call.
-    /// Errors: a store takes another component type of that name; the message shows both schemas.
+    /// Errors: a store takes another component type of that name, and the message shows both schemas; or it is not
+    /// the world's own.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
 
     /// Makes `store` part of this world: it is spawned into, settled and reported. It stays its owner's, who detaches

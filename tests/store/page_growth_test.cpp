@@ -1,0 +1,63 @@
+// Managers take memory by pages and slabs: nothing is allocated per row.
+
+#include "store/manager_testing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace shoal_test {
+namespace {
+
+/// Counts what is asked of the bookkeeping heap while it lives.
+class AllocationCount {
+public:
+    AllocationCount()
+        : before_(set_memory_hooks({[](void* self, std::size_t bytes, const char*) {
+                                        ++static_cast<AllocationCount*>(self)->count_;
+                                        return std::malloc(bytes);
+                                    },
+                                    [](void*, void* memory, std::size_t, const char*) { std::free(memory); }, this})) {}
+    ~AllocationCount() { set_memory_hooks(before_); }
+    AllocationCount(const AllocationCount&) = delete;
+    AllocationCount& operator=(const AllocationCount&) = delete;
+
+    std::uint64_t count() const { return count_; }
+
+private:
+    MemoryHooks before_;
+    std::uint64_t count_ = 0;
+};
+
+template <class T>
+struct PageGrowth : ::testing::Test {};
+TYPED_TEST_SUITE(PageGrowth, AllComponents);
+
+// req: B9
+TYPED_TEST(PageGrowth, a_manager_that_grows_row_by_row_allocates_nothing_small) {
+    for (const RowIndexKind kind : kinds_of<TypeParam>()) {
+        SCOPED_TRACE(kind_name(kind));
+        EntityManager entities;
+        PagePool pool;
+        Manager<TypeParam> manager(entities, pool, {.index = kind});
+        const std::vector<Entity> made = create(entities, 100'000);
+        std::uint64_t num_first = 0, num_all = 0;
+        {
+            AllocationCount allocations;
+            for (std::size_t i = 0; i < made.size(); ++i) {
+                if (i == 10'000) num_first = allocations.count();
+                ASSERT_TRUE(manager.add(made[i]).ok());
+            }
+            num_all = allocations.count();
+        }
+        EXPECT_LE(num_first, 40u) << "to grow through blocks of a slab to a range";
+        EXPECT_LE(num_all - num_first, 8u) << "stamps, an entry for 1,024 rows, double four times";
+        const MemoryUse table = manager.core().table().memory_use();
+        ASSERT_FALSE(manager.core().table().in_slab());
+        EXPECT_EQ(table.committed_bytes % kPageBytes, 0u) << "a table of its own range holds whole pages";
+        EXPECT_GE(table.committed_bytes, table.used_bytes);
+    }
+}
+
+}  // namespace
+}  // namespace shoal_test
