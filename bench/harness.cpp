@@ -138,9 +138,13 @@ Measurement& Bench::compare(const Workload& workload, const Side& shoal, const S
     result.ratio_p90 = percentile(ratios, 0.9);
     if (workload.num_bytes != 0) result.mb_per_s = double(workload.num_bytes) / percentile(mine, 0.5) * 1e3;
     complete(result);
+    add(result);
+    return results_.back();
+}
+
+void Bench::add(const Measurement& result) {
     print_result(result);
     results_.push_back(result);
-    return results_.back();
 }
 
 }  // namespace shoal_bench

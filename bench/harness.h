@@ -25,6 +25,7 @@ struct Options {
     bool quick = false;
     std::string json_path;   ///< write results
     std::string chart_path;  ///< write bars
+    std::string table_path;  ///< write a table for a document
     std::string from_path;   ///< read results instead of measuring
 };
 
@@ -69,6 +70,10 @@ public:
     Measurement& compare(const Workload& workload, const Side& shoal, const Side& reference,
                          const std::function<void(Measurement&)>& complete);
 
+    /// Prints and keeps what was measured elsewhere, such as in other processes.
+    void add(const Measurement& result);
+    bool quick() const { return options_.quick; }
+
     std::span<const Measurement> results() const { return results_; }
 
 private:
@@ -84,6 +89,8 @@ std::string to_json(std::span<const Measurement> results);
 /// Ends the program when the file is not what to_json wrote.
 std::vector<Measurement> read_results(const std::string& path);
 
+/// The results as a table in Markdown, missed targets in bold.
+std::string draw_table(std::span<const Measurement> results);
 /// The bars of all results as SVG.
 std::string draw_chart(std::span<const Measurement> results);
 

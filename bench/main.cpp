@@ -11,11 +11,13 @@ namespace {
 using namespace shoal_bench;
 
 constexpr const char* kUsage =
-    "usage: shoal_bench [--filter REGEX] [--quick] [--json FILE] [--chart FILE.svg] [--from FILE.json]\n"
+    "usage: shoal_bench [--filter REGEX] [--quick] [--json FILE] [--chart FILE.svg]\n"
+    "                   [--table FILE.md] [--from FILE.json]\n"
     "  --filter REGEX    only the workloads whose name matches, such as '^ids/'\n"
     "  --quick           up to 100,000 entities and few rounds: to see that it runs, not how fast\n"
     "  --json FILE       write the results\n"
     "  --chart FILE.svg  draw them\n"
+    "  --table FILE.md   write them as a table\n"
     "  --from FILE.json  print and draw the results of another run instead of measuring\n";
 
 [[noreturn]] void fail_usage(const std::string& message) {
@@ -37,6 +39,8 @@ Options read_options(int num_arguments, char** arguments) {
             options.json_path = value();
         else if (flag == "--chart")
             options.chart_path = value();
+        else if (flag == "--table")
+            options.table_path = value();
         else if (flag == "--from")
             options.from_path = value();
         else if (flag == "--filter") {
@@ -65,6 +69,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_spawning(bench);
     measure_compiling(bench);
     measure_memory(bench);
+    measure_build_time(bench);
     if (bench.results().empty()) fail("no workload matches the filter");
     return {bench.results().begin(), bench.results().end()};
 }
@@ -82,6 +87,7 @@ int main(int num_arguments, char** arguments) {
         for (const Measurement& result : results) print_result(result);
     }
     if (!options.json_path.empty()) need_ok(shoal::write_file(options.json_path, to_json(results)));
+    if (!options.table_path.empty()) need_ok(shoal::write_file(options.table_path, draw_table(results)));
     if (!options.chart_path.empty()) need_ok(shoal::write_file(options.chart_path, draw_chart(results)));
     return 0;
 }

@@ -11,5 +11,6 @@ void measure_managers(Bench& bench);
 void measure_spawning(Bench& bench);
 void measure_compiling(Bench& bench);
 void measure_memory(Bench& bench);
+void measure_build_time(Bench& bench);
 
 }  // namespace shoal_bench

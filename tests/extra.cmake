@@ -6,4 +6,5 @@ endif()
 # cannot see.
 if(NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_SANITIZE MATCHES "thread")
   add_subdirectory(tool)
+  add_subdirectory(safety)
 endif()

@@ -129,7 +129,7 @@ int run(const Arguments& arguments, Console& console) {
     if (Status status = check_output(task, arguments, *compiled); !status)
         session.diagnostics.error({}, std::string(status.message()), "give -o another name");
     else if (status = write_file(task.output, std::span<const std::byte>(compiled->blob)); !status)
-        session.diagnostics.error({}, std::string(status.message()), 
+        session.diagnostics.error({}, std::string(status.message()),
                                   "give -o a file in a folder that can be written and has room");
     if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
     const std::int64_t total_ns = monotonic_ns() - begin_ns;

@@ -177,7 +177,8 @@ Status draw(const World& world, const Task& task, Outcome& outcome) {
     outcome.num_not_drawn = picture.num_skipped;
     const Status status = write_file(task.picture, std::string_view(picture.svg));
     if (status) return {};
-    return Status::error(concat(status.message(), "; give --picture a file in a folder that can be written and has room"));
+    return Status::error(
+        concat(status.message(), "; give --picture a file in a folder that can be written and has room"));
 }
 
 std::string hash_text_of(std::uint64_t hash) {

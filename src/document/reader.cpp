@@ -50,8 +50,7 @@ std::optional<Document> Reader::result() {
 
 const char* Reader::open(Code code, const char* p) {
     if (writer_.depth() >= options_.max_depth)
-        return stop(p, concat("nested deeper than ", options_.max_depth, " levels"),
-                    "flatten the data");
+        return stop(p, concat("nested deeper than ", options_.max_depth, " levels"), "flatten the data");
     writer_.open(code, at(p));
     return p + 1;
 }

@@ -34,12 +34,12 @@ Status BlobCheck::run() {
 
 /// Whether these bytes are a whole blob of this format, for this machine.
 Status BlobCheck::check_identity() const {
-    if (num_bytes < sizeof(BlobHeader))
-        return Status::error(
-            concat("it has ", num_bytes, " bytes, fewer than the ", sizeof(BlobHeader), " of a blob's header"));
-    const BlobHeader& header = blob.header();
-    if (std::memcmp(header.magic, kBlobMagic, sizeof kBlobMagic) != 0)
+    if (num_bytes < sizeof kBlobMagic || std::memcmp(data, kBlobMagic, sizeof kBlobMagic) != 0)
         return fail(0, "it is not a blob: it does not start with SHOALBLB");
+    if (num_bytes < sizeof(BlobHeader))
+        return Status::error(concat("it was cut: it has ", num_bytes, " bytes, fewer than the ", sizeof(BlobHeader),
+                                    " of a blob's header"));
+    const BlobHeader& header = blob.header();
     if (header.endianness == kBlobSwappedEndianness)
         return fail(8, "it is for machines of the other byte order; compile it with --endian ",
                     std::endian::native == std::endian::little ? "little" : "big");

@@ -87,6 +87,7 @@ private:
         spawned_.num_blob_entities_ = blob_.num_entities();
         spawned_.num_copies_ = options_.copies;
         spawned_.entities_.resize(static_cast<std::size_t>(num_entities));
+        spawned_.roots_.reserve(blob_.num_roots());
         for (std::uint32_t i = 0; i < blob_.num_entities(); ++i)
             if (blob_.parents()[i] == kNoBlobEntity) spawned_.roots_.push_back(i);
         return targets_.entities.create(std::span<Entity>(spawned_.entities_));

@@ -243,8 +243,8 @@ void Composer::report_cycle(const Prefab& prefab, Node reference) {
     append_text(chain, reference.as_string());
     if (uses_[first].name != reference.as_string())
         append_text(chain, concat(", which is the same file as ", uses_[first].name));
-    Diagnostic& error = diagnostics_.error(
-        reference.position(), concat("prefabs use one another in a cycle: ", chain), "remove one of the references");
+    Diagnostic& error = diagnostics_.error(reference.position(), concat("prefabs use one another in a cycle: ", chain),
+                                           "remove one of the references");
     for (std::size_t i = first + 1; i < uses_.size(); ++i)
         error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
 }

@@ -244,8 +244,8 @@ void SchemaReader::check_layout(Node node, const ComponentDefinition& definition
             (field.minimum > 0 || field.maximum < 0))
             diagnostics_.error(node.key_position(),
                                concat("component ", quoted(definition.name), ", field ", quoted(field.name),
-                                      ": without a default it is 0, which is outside the range ", field.minimum,
-                                      " to ", field.maximum),
+                                      ": without a default it is 0, which is outside the range ", field.minimum, " to ",
+                                      field.maximum),
                                "give it a default in the range");
     }
 }

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kPrefetchFrom = 4096;  // entities in a span; below it all is in the cache
 constexpr std::size_t kPrefetchDistance = 32;
 constexpr std::uint32_t kLivingInARow = 4;
+constexpr std::size_t kDeadShare = 2;  // from one row in so many on, one pass over all rows removes the dead
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
@@ -148,6 +149,21 @@ std::uint32_t ComponentManager::place(Entity entity) {
     return row;
 }
 
+/// Gives those living entities at the front that have no row one, and returns how many they are. Requires: quick_,
+/// reserved.
+std::uint32_t ComponentManager::place_leading(std::span<const Entity> entities) {
+    const std::span<EntityBits> entries = index_.entries();
+    const std::uint32_t first = table_.num_rows();
+    std::uint32_t row = first;
+    for (const Entity entity : entities) {
+        if (SHOAL_UNLIKELY(!entities_.alive(entity) || entries[entity.index()] != 0)) break;
+        entries[entity.index()] = RowIndex::entry_of(entity, row++);
+    }
+    table_.append(entities.first(row - first));
+    num_structural_changes_ += row - first;
+    return row - first;
+}
+
 Result<AddCounts> ComponentManager::add(std::span<const Entity> added, FillRows fill, void* context) {
     require_unlocked();
     const StableSpan stable(added, table_);
@@ -156,6 +172,13 @@ Result<AddCounts> ComponentManager::add(std::span<const Entity> added, FillRows 
     AddCounts counts;
     Run run{*this, fill, context};
     for (std::size_t i = 0; i < entities.size(); ++i) {
+        if (const std::uint32_t count = quick_ ? place_leading(entities.subspan(i)) : 0; count != 0) {
+            run.flush();
+            fill(context, table_, {table_.num_rows() - count, table_.num_rows()}, i);
+            counts.num_added += count;
+            i += count - 1;
+            continue;
+        }
         const Entity entity = entities[i];
         if (SHOAL_UNLIKELY(!entities_.alive(entity))) {
             ++counts.num_skipped;
@@ -229,7 +252,12 @@ std::uint32_t ComponentManager::remove_rows(std::span<const Entity> entities, bo
 }
 
 std::uint32_t ComponentManager::remove(std::span<const Entity> entities) {
-    return remove_rows(StableSpan(entities, table_).get(), false);
+    const StableSpan stable(entities, table_);
+    if (!removes_quickly()) return remove_rows(stable.get(), false);
+    require_unlocked();
+    const std::uint32_t num_removed = table_.remove_owned(stable.get());
+    num_structural_changes_ += num_removed;
+    return num_removed;
 }
 
 void ComponentManager::remove(Instance instance) {
@@ -273,14 +301,23 @@ void ComponentManager::sweep() {
     }
 }
 
+/// Removes the rows of those that died since the last settle.
+void ComponentManager::remove_deaths(const DeathRange& dead) {
+    if (!removes_quickly()) {
+        if (dead.fell_behind) return sweep();
+        // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
+        remove_rows(dead.entities, true);
+        return;
+    }
+    const bool sweeps = dead.fell_behind || dead.entities.size() > table_.num_rows() / kDeadShare;
+    num_structural_changes_ += sweeps ? table_.remove_dead(entities_) : table_.remove_owned(dead.entities, &entities_);
+}
+
 void ComponentManager::settle(const SettleContext& context) {
     require_unlocked();
     if (options_.death == DeathPolicy::kAtSettle) {
         const DeathRange dead = entities_.deaths(cursor_);
-        if (dead.fell_behind) sweep();
-        // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
-        else
-            remove_rows(dead.entities, true);
+        remove_deaths(dead);
         entities_.advance(cursor_, dead.end);
     } else if (options_.death == DeathPolicy::kRandomProbe) {
         SHOAL_ASSERT(context.random != nullptr, "random probes need the world's random generator");

@@ -15,6 +15,22 @@ Entity translate(const SpawnBatch& batch, std::uint32_t copy, Entity stored) {
     return batch.entities[std::size_t(copy) * batch.num_blob_entities + static_cast<std::size_t>(stored.id)];
 }
 
+/// Whether nothing is kept for the owners of a single copy; `highest` is then their highest index. False when
+/// `entries` may not hold them.
+bool is_free(const SpawnBatch& batch, std::span<const EntityBits> entries, std::uint32_t& highest) {
+    if (batch.num_copies != 1 || entries.size() <= kIndexMask) return false;
+    const Entity* const owners = batch.entities.data();
+    EntityBits any = 0;
+    std::uint32_t found = 0;
+    for (const std::uint32_t owner : batch.entity_index) {
+        const std::uint32_t index = owners[owner].index();
+        found = std::max(found, index);
+        any |= entries[index];
+    }
+    highest = found;
+    return any == 0;
+}
+
 }  // namespace
 
 /// Makes room, and removes what older entities left on the indices of the new ones.
@@ -28,6 +44,7 @@ Status ComponentManager::check_batch(const SpawnBatch& batch) {
     for (const std::uint32_t owner : batch.entity_index) highest_owner = std::max(highest_owner, owner);
     SHOAL_ASSERT(batch.entity_index.empty() || highest_owner < batch.num_blob_entities,
                  "the owner of a component is not among the blob entities");
+    if (is_free(batch, index_.entries(), highest)) return reserve_rows(batch.entity_index.size(), highest);
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
             const Entity owner = batch.owner(copy, i);
@@ -58,16 +75,35 @@ void ComponentManager::spawn_packed(const SpawnBatch& batch) {
     const std::span<Entity> owners = table_.append_unowned(count * batch.num_copies);
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
         const RowRange rows{first + copy * count, first + (copy + 1) * count};
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const Entity owner = batch.owner(copy, i);
-            owners[copy * count + i] = owner;
-            if (!schema_.many()) index_.set(owner, rows.begin + i);
-        }
+        place_copy(batch, copy, rows, owners.data() + std::size_t(copy) * count);
         table_.copy_columns(rows, batch.columns);
         if (schema_.has(FieldType::kEntity)) translate_entities(batch, rows, copy);
     }
     // Heads are pushed last to first, so that a chain is in source order.
     for (std::uint32_t row = table_.num_rows(); schema_.many() && row-- > first;) table_.push_chain(row);
+}
+
+/// Writes the owners of one copy, and their rows to the index.
+void ComponentManager::place_copy(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners) {
+    if (!quick_) {
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
+            const Entity owner = batch.owner(copy, row - rows.begin);
+            *owners++ = owner;
+            if (!schema_.many()) index_.set(owner, row);
+        }
+        return;
+    }
+    EntityBits* const __restrict entries = index_.entries().data();
+    const Entity* const entities = batch.entities.data() + std::size_t(copy) * batch.num_blob_entities;
+    const std::uint32_t* const from = batch.entity_index.data();
+    bool null_among = false;
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+        const Entity owner = entities[from[i]];
+        null_among |= !owner;
+        owners[i] = owner;
+        entries[owner.index()] = RowIndex::entry_of(owner, rows.begin + i);
+    }
+    SHOAL_ASSERT(!null_among, "an entity of the batch is null");
 }
 
 /// Rows are entity indices: every component goes to a place of its own.

@@ -52,18 +52,10 @@ std::uint32_t RowIndex::find_other(Entity entity) const {
     return slot.entity && slot.entity == entity ? slot.row : kNilRow;
 }
 
-std::uint32_t RowIndex::find_any_generation(Entity entity) const {
+std::uint32_t RowIndex::find_any_other(Entity entity) const {
     const std::uint32_t index = entity.index();
-    switch (kind_) {
-        case RowIndexKind::kPaged:
-            return index < paged_.capacity() && paged_[index] != 0
-                       ? static_cast<std::uint32_t>(paged_[index] & kIndexMask)
-                       : kNilRow;
-        case RowIndexKind::kIdentity:
-            return index < generations_.capacity() && generations_[index] != 0 ? index : kNilRow;
-        case RowIndexKind::kHash:
-            break;
-    }
+    if (kind_ == RowIndexKind::kIdentity)
+        return index < generations_.capacity() && generations_[index] != 0 ? index : kNilRow;
     if (num_slots_ == 0) return kNilRow;
     const Slot& slot = slots_[slot_of(index)];
     return slot.entity ? slot.row : kNilRow;
@@ -87,7 +79,9 @@ Status RowIndex::reserve_more(std::uint32_t num_more, std::uint32_t max_index) {
         return Status::error(concat("a row index has room for ", capacity, " entity indices, not for index ", max_index,
                                     "; raise the limit on address space (ulimit -v)"));
     }
-    max_index_ = std::max(max_index_, max_index | kIndexStep);  // in steps, so that reserving one by one is cheap
+    // In steps, so that reserving one by one is cheap.
+    const auto last = static_cast<std::uint32_t>(this->capacity() - 1);
+    max_index_ = std::max(max_index_, std::min(max_index | kIndexStep, last));
     return {};
 }
 

@@ -83,22 +83,22 @@ struct SchemaMaker {
 
     Status check_enum(const Field& field) const {
         const std::uint32_t bytes = field.value_bytes;
-        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) 
+        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
             return fail(field, "an enum has 1, 2, 4 or 8 bytes; give it one of these sizes");
         if (field.enumerators.empty()) return fail(field, "an enum needs at least one named value; name its values");
         for (std::size_t i = 0; i < field.enumerators.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (field.enumerators[i].name == field.enumerators[j].name)
-                    return fail(field, concat("the enum names \"", field.enumerators[i].name, "\" twice; rename one of them"));
+                    return fail(field,
+                                concat("the enum names \"", field.enumerators[i].name, "\" twice; rename one of them"));
         for (const EnumeratorDefinition& e : field.enumerators) {
             const std::int64_t limit =
                 bytes == 8 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t(1) << (8 * bytes)) - 1;
             const std::int64_t least =
                 bytes == 8 ? std::numeric_limits<std::int64_t>::min() : -(std::int64_t(1) << (8 * bytes - 1));
             if (e.value < least || e.value > limit)
-                return fail(field,
-                            concat("the enum value \"", e.name, "\" = ", e.value, " does not fit ", bytes,
-                                   bytes == 1 ? " byte" : " bytes", "; choose a smaller number, or more bytes"));
+                return fail(field, concat("the enum value \"", e.name, "\" = ", e.value, " does not fit ", bytes,
+                                          bytes == 1 ? " byte" : " bytes", "; choose a smaller number, or more bytes"));
         }
         return {};
     }
@@ -144,7 +144,8 @@ struct SchemaMaker {
         if (field.type == FieldType::kOpaque)
             if (Status status = complete_opaque(field); !status) return status;
         if (field.split && (field_type_lanes(field.type) == 1 || field.array_length != 0))
-            return fail(field, "only vec2, vec3, vec4 and quaternion fields can be split, and no arrays; remove `split`");
+            return fail(field,
+                        "only vec2, vec3, vec4 and quaternion fields can be split, and no arrays; remove `split`");
         field.size = field.value_bytes * field.num_values();
         return {};
     }
@@ -184,7 +185,8 @@ struct SchemaMaker {
         if (!is_number(field.type))
             return fail(field, concat("a ", field_type_name(field.type), " cannot have a range; remove it"));
         if (!(field.minimum <= field.maximum))
-            return fail(field, concat("the range ", field.minimum, " to ", field.maximum, " is empty; write the least number first"));
+            return fail(field, concat("the range ", field.minimum, " to ", field.maximum,
+                                      " is empty; write the least number first"));
         return {};
     }
 

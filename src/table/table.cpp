@@ -253,15 +253,8 @@ void Table::remove(std::uint32_t row) {
     num_rows_ = last;
 }
 
-/// Moves a row to a place that holds none.
-void Table::move_row(std::uint32_t from, std::uint32_t to) {
-    const Entity owner = entities_[from];
-    // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
-    if (options_.chain)
-        rename_in_chain(from, find_before(from), to);
-    else if (index_ != nullptr && index_->find(owner) == from)
-        index_->set(owner, to);
-    if (options_.tree) relabel_tree(from, from, to);
+/// Copies what is not opaque.
+void Table::copy_row(std::uint32_t from, std::uint32_t to) {
     for (const CopyGroup& group : copy_groups_) {
         const std::uint32_t* order = copy_order_.data() + group.begin;
         const std::uint32_t count = group.end - group.begin;
@@ -295,6 +288,18 @@ void Table::move_row(std::uint32_t from, std::uint32_t to) {
                 }
         }
     }
+}
+
+/// Moves a row to a place that holds none.
+void Table::move_row(std::uint32_t from, std::uint32_t to) {
+    const Entity owner = entities_[from];
+    // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
+    if (options_.chain)
+        rename_in_chain(from, find_before(from), to);
+    else if (index_ != nullptr && index_->find(owner) == from)
+        index_->set(owner, to);
+    if (options_.tree) relabel_tree(from, from, to);
+    copy_row(from, to);
     for (const PhysicalColumn& column : columns_) {
         if (!schema_->has_opaque()) break;
         if (column.opaque == nullptr) continue;

@@ -160,11 +160,10 @@ TEST(SjsonMessages, what_is_no_text) {
 }
 
 TEST(SjsonMessages, too_deep) {
-    EXPECT_EQ(
-        Reading("a = {b = {c = 1}}", &shoal::read_sjson, {.max_depth = 2}).messages(),
-        "test.sjson:1:10: error: nested deeper than 2 levels; flatten the data\n"
-        "    1 | a = {b = {c = 1}}\n"
-        "      |          ^\n");
+    EXPECT_EQ(Reading("a = {b = {c = 1}}", &shoal::read_sjson, {.max_depth = 2}).messages(),
+              "test.sjson:1:10: error: nested deeper than 2 levels; flatten the data\n"
+              "    1 | a = {b = {c = 1}}\n"
+              "      |          ^\n");
 }
 
 TEST(JsonMessages, what_only_sjson_allows_is_named) {

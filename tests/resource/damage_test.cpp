@@ -107,6 +107,21 @@ TEST(Damage, numbers_at_their_extremes_never_crash) {
     }
 }
 
+TEST(Damage, offsets_and_sizes_of_64_bits_at_their_extremes_never_crash) {
+    const std::vector<std::byte> bytes = sample_bytes({.offset_tables = true});
+    const std::uint64_t size = bytes.size(), high = std::uint64_t(1) << 63;
+    for (std::size_t offset = 24; offset + 8 <= bytes.size(); offset += 8) {
+        for (const std::uint64_t value : {size - 64, size, size + 64, std::uint64_t(1) << 32, high - 64, high, 0 - size,
+                                          0 - std::uint64_t(64), ~std::uint64_t(0)}) {
+            std::vector<std::byte> damaged = bytes;
+            put(damaged, offset, value);
+            sign(damaged);
+            load_and_read(damaged);
+            static_cast<void>(swap_endianness(damaged).ok());
+        }
+    }
+}
+
 TEST(Damage, random_blobs_with_random_bytes_never_crash) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed() + 7);
@@ -194,6 +209,12 @@ std::vector<Case> cases() {
          "entity 1 has the parent 3, which does not come before"},
         {"parent of itself", [](Bytes& b) { put(b, section_of(b, Kind::kParents) + 8, 2u); },
          "entity 2 has the parent 2"},
+        {"parents in a cycle",
+         [](Bytes& b) {
+             put(b, section_of(b, Kind::kParents) + 4, 2u);
+             put(b, section_of(b, Kind::kParents) + 8, 1u);
+         },
+         "entity 1 has the parent 2, which does not come before"},
         {"parent out of range", [](Bytes& b) { put(b, section_of(b, Kind::kParents) + 8, 5u); },
          "which does not exist"},
         {"string not UTF-8",

@@ -135,8 +135,8 @@ TEST(Schema, every_error_says_what_and_where) {
         {"an enum has 1, 2, 4 or 8 bytes", [](auto& d) { d.fields[2].value_bytes = 0; }},
         {"an enum needs at least one named value", [](auto& d) { d.fields[2].enumerators.clear(); }},
         {"the enum names \"a\" twice", [](auto& d) { d.fields[2].enumerators[1].name = "a"; }},
-        {"the enum value \"b\" = 256 does not fit 1 bytes", [](auto& d) { d.fields[2].enumerators[1].value = 256; }},
-        {"the enum value \"b\" = -129 does not fit 1 bytes", [](auto& d) { d.fields[2].enumerators[1].value = -129; }},
+        {"the enum value \"b\" = 256 does not fit 1 byte;", [](auto& d) { d.fields[2].enumerators[1].value = 256; }},
+        {"the enum value \"b\" = -129 does not fit 1 byte;", [](auto& d) { d.fields[2].enumerators[1].value = -129; }},
         {"a fixed string has a capacity of 2 to 4096", [](auto& d) { d.fields[0].type = FieldType::kFixedString; }},
         {"a fixed string has a capacity of 2 to 4096",
          [](auto& d) {

@@ -24,6 +24,7 @@ class SourceFiles {
 public:
     virtual ~SourceFiles() = default;
 
+    /// Returns whether anything is there. What cannot be read counts: it is told, and not passed over.
     virtual bool exists(const std::string& path) const = 0;
     /// Errors: missing, unreadable, a folder; the message names the path and the reason.
     virtual Result<std::string> read(const std::string& path) = 0;
@@ -62,7 +63,7 @@ private:
 /// Extensions tried for a name that has none, in order.
 inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".unit", ".level"};
 
-/// Returns what is wrong with a resource name ("" when nothing is): empty, absolute, leaving the roots.
+/// Returns what is wrong with a resource name ("" when nothing is): empty, too long, absolute, leaving the roots.
 SHOAL_API std::string_view resource_name_problem(std::string_view name);
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -117,15 +117,25 @@ public:
 
     /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
     /// kNilRow. For Manager<T>::add of one.
-    std::uint32_t append_quickly(Entity entity) {
+    SHOAL_INLINE std::uint32_t append_quickly(Entity entity) {
         require_unlocked();
         if (SHOAL_UNLIKELY(!quick_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
-        if (SHOAL_UNLIKELY(!index_.reserve(1, entity.index()).ok())) return kNilRow;
-        if (SHOAL_UNLIKELY(index_.find_any_generation(entity) != kNilRow)) return kNilRow;
+        EntityBits* const entry = index_.free_entry(entity);
+        if (SHOAL_UNLIKELY(entry == nullptr)) return kNilRow;
         const std::uint32_t row = table_.append_one(entity);
         ++num_structural_changes_;
-        index_.set(entity, row);
+        *entry = RowIndex::entry_of(entity, row);
         return row;
+    }
+    /// Whether remove_quickly() may be called.
+    bool removes_quickly() const { return quick_ && table_.is_plain(); }
+    /// Removes the row of an entity if it has one. For Manager<T>::remove of one, which copies rows by type.
+    template <class CopyRow>
+    SHOAL_INLINE bool remove_quickly(Entity entity, CopyRow&& copy_row) {
+        require_unlocked();
+        const bool removed = table_.remove_owned(entity, copy_row);
+        num_structural_changes_ += removed;
+        return removed;
     }
 
     // Store
@@ -146,13 +156,16 @@ private:
     }
     Status reserve(std::span<const Entity> entities);
     Status reserve_rows(std::size_t count, std::uint32_t highest);
+    std::uint32_t place_leading(std::span<const Entity> entities);
     void remove_stale(Entity entity);
     void remove_row(std::uint32_t row);
     std::uint32_t remove_rows(std::span<const Entity> entities, bool only_dead);
     std::uint32_t place(Entity entity);
     void sweep();
+    void remove_deaths(const DeathRange& dead);
     Status check_batch(const SpawnBatch& batch);
     void spawn_packed(const SpawnBatch& batch);
+    void place_copy(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
     void spawn_in_place(const SpawnBatch& batch);
     void translate_entities(const SpawnBatch& batch, RowRange rows, std::uint32_t copy);
 

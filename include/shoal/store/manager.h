@@ -37,9 +37,9 @@ public:
 
     /// Gives `entity` a component, or sets the one it has (with `many`: adds another, which comes first).
     /// Returns the nil instance when the entity is not alive. Errors: no memory; nothing has changed.
-    Result<Instance> add(Entity entity, T value = T{}) {
+    SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
         const std::uint32_t row = core_.append_quickly(entity);
-        if (SHOAL_UNLIKELY(row == kNilRow)) return add_slowly(entity, value);
+        if (SHOAL_UNLIKELY(row == kNilRow)) return add_slowly(entity, std::move(value));
         write_rows({row, row + 1}, &value, 0);
         return Instance{row};
     }
@@ -57,7 +57,10 @@ public:
         return add_values(entities, values.data(), 1);
     }
 
-    bool remove(Entity entity) { return core_.remove(std::span<const Entity>(&entity, 1)) != 0; }
+    bool remove(Entity entity) {
+        if (SHOAL_UNLIKELY(!core_.removes_quickly())) return core_.remove(std::span<const Entity>(&entity, 1)) != 0;
+        return core_.remove_quickly(entity, [this](std::uint32_t to, std::uint32_t from) { copy_row(to, from); });
+    }
     std::uint32_t remove(std::span<const Entity> entities) { return core_.remove(entities); }
     void remove(Instance instance) { core_.remove(instance); }
     void clear() { core_.clear(); }
@@ -127,22 +130,14 @@ public:
                        const ValueOf<kMember>& missing = {}) const {
         SHOAL_ASSERT(out.size() == entities.size(), "one place per entity is needed");
         const auto values = column<kMember>();
-        const RowIndex& index = core_.index();
-        const std::size_t num_ahead =
-            entities.size() > 4 * kFarAhead && num_rows() > kCachedRows ? entities.size() - kFarAhead : 0;
-        std::size_t num_found = 0, i = 0;
-        const auto gather_one = [&] {
-            const std::uint32_t row = index.find(entities[i]);
-            num_found += row != kNilRow;
-            out[i] = row != kNilRow ? ValueOf<kMember>(values[row]) : missing;
-        };
-        for (; i < num_ahead; ++i) {
-            index.prefetch(entities[i + kFarAhead]);
-            if (const std::uint32_t row = index.find(entities[i + kFarAhead / 2]); row != kNilRow)
-                prefetch_row(values, row);
-            gather_one();
-        }
-        for (; i < entities.size(); ++i) gather_one();
+        std::size_t num_found = 0;
+        core_.index().find_each(
+            entities, num_rows() > kCachedRows ? kFarAhead : 0,
+            [&](std::size_t i, std::uint32_t row) {
+                num_found += row != kNilRow;
+                out[i] = row != kNilRow ? ValueOf<kMember>(values[row]) : missing;
+            },
+            [&](std::uint32_t row) __attribute__((always_inline)) { prefetch_row(values, row); });
         return num_found;
     }
 
@@ -155,12 +150,26 @@ private:
         return offsets_[FieldPlace<kMember>::kIndex];
     }
     template <class Column>
-    static void prefetch_row(const Column& column, std::uint32_t row) {
+    SHOAL_INLINE static void prefetch_row(const Column& column, std::uint32_t row) {
         if constexpr (Column::kLayout == ColumnLayout::kSplit)
             for (std::uint32_t lane = 0; lane < Column::kNumLanes; ++lane)
                 __builtin_prefetch(column.lane(lane).data() + row);
         else
             __builtin_prefetch(&column[row]);
+    }
+    SHOAL_INLINE void copy_row(std::uint32_t to, std::uint32_t from) {
+        const auto copy = [&]<std::size_t kBytes>(std::uint32_t column) {
+            std::byte* const data = core_.table().unmarked_column(column);
+            std::memcpy(data + std::size_t(to) * kBytes, data + std::size_t(from) * kBytes, kBytes);
+        };
+        if constexpr (DescriptionOf<T>::kWhole && DescriptionOf<T>::kNumFields != 0)
+            copy.template operator()<sizeof(T)>(0);
+        else
+            DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t kFirst, bool>() {
+                constexpr std::uint32_t kNumColumns = FieldPlace<kMember>::kNumColumns;
+                for (std::uint32_t c = 0; c < kNumColumns; ++c)
+                    copy.template operator()<sizeof(ValueOf<kMember>) / kNumColumns>(kFirst + c);
+            });
     }
     template <class To, class From>
     SHOAL_INLINE static void assign(To&& to, From&& from) {
@@ -178,7 +187,8 @@ private:
             [&](std::uint32_t c) { return core_.table().write_element(c, instance.row); }, offset<kMember>(), 1)[0];
     }
 
-    SHOAL_NOINLINE Result<Instance> add_slowly(Entity entity, T& value) {
+    /// By value: an address given away would keep add() from holding its value in registers.
+    SHOAL_NOINLINE Result<Instance> add_slowly(Entity entity, T value) {
         Result<AddCounts> counts = add_values(std::span<const Entity>(&entity, 1), &value, 0);
         if (!counts) return counts.status();
         return counts->num_skipped == 0 ? instance(entity) : kNilInstance;
@@ -197,6 +207,7 @@ private:
             [](void* context, Table&, RowRange rows, std::size_t first) {
                 const Source& from = *static_cast<Source*>(context);
                 from.manager.write_rows(rows, from.values + first * from.step, from.step);
+                from.manager.core_.table().stamp_rows(rows);
             },
             &source);
     }
@@ -215,7 +226,6 @@ private:
                     assign(column[row], std::move(value));
             }
         });
-        core_.table().stamp_rows(rows);
     }
 
     ComponentManager core_;

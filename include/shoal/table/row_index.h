@@ -13,6 +13,8 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/entity/entity.h"
 
+#include <span>
+
 namespace shoal::inline SHOAL_ABI {
 
 inline constexpr std::uint32_t kNilRow = 0xFFFFFFFF;
@@ -39,10 +41,27 @@ public:
     }
 
     /// Returns the row that is kept for the entity index of `entity`, whatever its generation, or kNilRow.
-    SHOAL_API std::uint32_t find_any_generation(Entity entity) const;
+    std::uint32_t find_any_generation(Entity entity) const {
+        if (SHOAL_UNLIKELY(kind_ != RowIndexKind::kPaged)) return find_any_other(entity);
+        if (SHOAL_UNLIKELY(entity.index() >= paged_.capacity())) return kNilRow;
+        const EntityBits entry = paged_[entity.index()];
+        return entry != 0 ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
+    }
 
-    /// Fetches the entry of `entity` into the cache.
-    void prefetch(Entity entity) const {
+    /// What a paged index keeps for a living entity in `row`.
+    static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
+    /// The entries of a paged index, for loops over many. Shape: by entity index, 0 for none; empty with other kinds.
+    /// Lifetime: until the next reserve().
+    std::span<EntityBits> entries() { return {paged_.data(), paged_.capacity()}; }
+    std::span<const EntityBits> entries() const { return {paged_.data(), paged_.capacity()}; }
+
+    /// Calls visit(i, row) for each of `entities` in order, with kNilRow for none. With `far`, entries are fetched so
+    /// many entities ahead, and fetch(row) is called for a row that visit() may get half as many later.
+    template <class Visit, class Fetch>
+    SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
+
+    /// Fetches the entry of `entity` into the cache. Inline, or g++ drops the call, which has no effect that it knows.
+    SHOAL_INLINE void prefetch(Entity entity) const {
         if (kind_ == RowIndexKind::kPaged && entity.index() < paged_.capacity())
             __builtin_prefetch(paged_.data() + entity.index());
     }
@@ -58,11 +77,19 @@ public:
     /// with identity, row == entity.index().
     void set(Entity entity, std::uint32_t row) {
         SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < paged_.capacity()),
-                    "the row index has reserved no room for the entity");
+                     "the row index has reserved no room for the entity");
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged))
             paged_[entity.index()] = static_cast<EntityBits>(entity.generation()) << kIndexBits | row;
         else
             set_other(entity, row);
+    }
+
+    /// Returns the entry to write for `entity` when nothing is kept for its index and there is room, else nullptr.
+    /// Requires: a paged index; a non-null entity.
+    EntityBits* free_entry(Entity entity) {
+        if (SHOAL_UNLIKELY(entity.index() > max_index_)) return nullptr;
+        EntityBits* const entry = paged_.data() + entity.index();
+        return SHOAL_LIKELY(*entry == 0) ? entry : nullptr;
     }
 
     /// Forgets `entity` if the entry is of its generation; an entry of a newer entity on the same index stays.
@@ -85,6 +112,7 @@ private:
     };
 
     SHOAL_API std::uint32_t find_other(Entity entity) const;
+    SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);
     SHOAL_API Status reserve_more(std::uint32_t num_more, std::uint32_t max_index);
     /// Entity indices that a flat index has address space for.
@@ -94,12 +122,42 @@ private:
     void erase_slot(std::size_t slot);
 
     RowIndexKind kind_;
-    std::uint32_t max_index_ = 0;        // highest entity index that reserve() was told of
+    std::uint32_t max_index_ = 0;        // highest entity index that may be set
     std::uint32_t num_entries_ = 0;      // hash only
     std::size_t num_slots_ = 0;          // hash only, a power of two
     PageArray<EntityBits> paged_;        // indexed by entity index: generation above row, 0 is empty
     PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
     PageArray<Slot> slots_;              // hash
 };
+
+template <class Visit, class Fetch>
+SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit,
+                                      Fetch&& fetch) const {
+    const std::span<const EntityBits> flat = entries();
+    std::size_t i = 0;
+    // Without a test per entity: every index that an id can have is inside.
+    if (flat.size() > kIndexMask) {
+        const auto row_of = [&](std::size_t k) {
+            const EntityBits entry = flat[entities[k].index()];
+            const bool found = entry >> kIndexBits == entities[k].id >> kIndexBits && entry != 0;
+            return found ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
+        };
+        for (; far != 0 && i + far < entities.size(); ++i) {
+            __builtin_prefetch(flat.data() + entities[i + far].index());
+            // A stale id fetches what its index has now, and one without an entry row 0: cheaper than to ask.
+            fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
+            visit(i, row_of(i));
+        }
+        for (; i < entities.size(); ++i) visit(i, row_of(i));
+        return;
+    }
+    for (; i < entities.size(); ++i) {
+        if (far != 0 && i + far < entities.size()) {
+            prefetch(entities[i + far]);
+            if (const std::uint32_t row = find(entities[i + far / 2]); row != kNilRow) fetch(row);
+        }
+        visit(i, find(entities[i]));
+    }
+}
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -18,22 +18,14 @@
 // by several threads as long as no two write one cache line.
 
 #include "shoal/base/page_memory.h"
-#include "shoal/table/row_index.h"
+#include "shoal/table/packed_rows.h"
 #include "shoal/table/schema.h"
 #include "shoal/table/structural_change.h"
+#include "shoal/table/table_parts.h"
 
 namespace shoal::inline SHOAL_ABI {
 
-inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
-inline constexpr std::uint32_t kDefaultCapacityRows = 1u << 22;
-
-enum class LinkColumn : std::uint8_t { kChainNext, kTreeParent, kTreeFirstChild, kTreeNext, kTreePrevious };
-
-struct TableOptions {
-    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< most rows that it can ever hold
-    bool chain = false;                                  ///< several rows per entity, linked from the row index
-    bool tree = false;                                   ///< rows link to parents, children and siblings
-};
+class EntityManager;
 
 class Table {
 public:
@@ -70,7 +62,7 @@ public:
     std::byte* unmarked_column(std::uint32_t column) { return columns_[column].data; }
 
     /// Fetches a row's elements into the cache; kNilRow is ignored.
-    void prefetch(std::uint32_t row) const {
+    SHOAL_INLINE void prefetch(std::uint32_t row) const {
         if (row >= num_rows_) return;
         for (const PhysicalColumn& column : columns_)
             __builtin_prefetch(column.data + std::size_t(row) * column.element_bytes);
@@ -103,6 +95,20 @@ public:
 
     /// Removes a row; the last row moves into its place. Links to it end: children become roots, the chain closes.
     SHOAL_API void remove(std::uint32_t row);
+    /// Whether rows are bytes and nothing more: no opaque columns, no links, and nobody watches.
+    bool is_plain() const { return plain_; }
+    /// Removes the rows that these entities own, except of those alive in `spared`. Requires: is_plain(), paged index.
+    SHOAL_API std::uint32_t remove_owned(std::span<const Entity> owners, const EntityManager* spared = nullptr);
+    /// The same for one; copy_row(to, from) copies the elements of a row.
+    template <class CopyRow>
+    SHOAL_INLINE bool remove_owned(Entity owner, CopyRow&& copy_row) {
+        PackedRows rows = packed_rows();
+        const bool removed = rows.remove(owner, copy_row);
+        num_rows_ = rows.num_rows;
+        return removed;
+    }
+    /// Removes all rows of the dead and returns how many; the others keep their order. Requires: as above.
+    SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
     /// Swaps two rows, links and index included.
     SHOAL_API void swap(std::uint32_t a, std::uint32_t b);
     /// Removes all rows and keeps memory. The index is cleared.
@@ -161,19 +167,6 @@ public:
     SHOAL_API Status validate() const;
 
 private:
-    struct PhysicalColumn {
-        std::byte* data = nullptr;
-        std::uint32_t element_bytes = 0;
-        std::size_t large_bytes = 0;  // of its frame, asked to lie in 2 MiB pages
-        const OpaqueOperations* opaque = nullptr;
-    };
-    /// Columns with elements of one size: rows are copied group by group, without a test per column.
-    struct CopyGroup {
-        std::uint32_t element_bytes;
-        std::uint32_t begin;  // in copy_order_
-        std::uint32_t end;
-    };
-
     void mark_row(std::uint32_t column, std::uint32_t row) {
         stamps_[std::size_t(column) * num_stamp_blocks_ + row / kRowsPerStampBlock] = stamp_;
     }
@@ -196,6 +189,12 @@ private:
     std::size_t committed_bytes(std::uint32_t rows) const;
     bool is_wasteful() const;
     void finish_append(RowRange rows);
+    PackedRows packed_rows() {
+        if (touched_rows_ < num_rows_) touched_rows_ = num_rows_;
+        return {index_->entries(), entities_, row_stamps_.data(), stamp_, num_rows_};
+    }
+    void copy_row(std::uint32_t from, std::uint32_t to);
+    void move_rows_down(RowRange rows, std::uint32_t to);
     void move_row(std::uint32_t from, std::uint32_t to);
     void swap_columns(std::uint32_t a, std::uint32_t b);
     bool is_displaced(Entity owner) const;

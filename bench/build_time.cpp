@@ -1,0 +1,87 @@
+// What including shoal costs: the CPU time of compiling one small program, beside an empty one. The small program
+// declares a component, fills a manager and runs a pass, as in the README.
+
+#include "workloads.h"
+
+#include "shoal/base/file.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <sys/resource.h>
+
+namespace shoal_bench {
+namespace {
+
+constexpr std::size_t kNumRounds = 15, kNumQuickRounds = 3;
+
+constexpr const char* kSmallProgram = R"(
+#include <shoal/store/query.h>
+struct Body { float mass = 1; shoal::Vec3 position{}, velocity{}; };
+SHOAL_COMPONENT(Body, mass, position, velocity)
+int main() {
+    shoal::EntityManager entities;
+    shoal::PagePool pool;
+    shoal::Manager<Body> bodies(entities, pool);
+    shoal::Entity stones[100];
+    if (!entities.create(stones) || !bodies.add(stones)) return 1;
+    shoal::query<shoal::Write<&Body::position>, shoal::Read<&Body::velocity>>(bodies).for_each(
+        [](auto&& p, shoal::Vec3 v) { p += v; });
+}
+)";
+
+double children_seconds() {
+    rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const auto seconds = [](const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Compiles a file and returns the CPU time that it took. Units: ns.
+double compile_ns(const std::string& source, const std::string& flags) {
+    const std::string command = std::string(SHOAL_COMPILER) + " -std=c++20 " + flags +
+                                " -I" SHOAL_SOURCE_DIR "/include -c " + source + " -o " + source + ".o";
+    const double before = children_seconds();
+    if (std::system(command.c_str()) != 0) fail("cannot compile: " + command);
+    return (children_seconds() - before) * 1e9;
+}
+
+double percentile(std::vector<double> values, double share) {
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(share * double(values.size() - 1) + 0.5)];
+}
+
+}  // namespace
+
+void measure_build_time(Bench& bench) {
+    for (const char* flags : {"-O0", "-O2"}) {
+        const std::string name = std::string("build/small_file_") + (flags + 1);
+        if (!bench.wants(name)) continue;
+        const char* folder = std::getenv("TMPDIR");
+        const std::string path = std::string(folder != nullptr ? folder : "/tmp") + "/shoal_build_time_";
+        need_ok(shoal::write_file(path + "small.cpp", std::string_view(kSmallProgram)));
+        need_ok(shoal::write_file(path + "empty.cpp", std::string_view("int main() {}\n")));
+        std::vector<double> shoal_ns, reference_ns, ratios;
+        for (std::size_t round = 0; round < (bench.quick() ? kNumQuickRounds : kNumRounds); ++round) {
+            const bool shoal_first = round % 2 == 0;
+            const double first = compile_ns(path + (shoal_first ? "small.cpp" : "empty.cpp"), flags);
+            const double second = compile_ns(path + (shoal_first ? "empty.cpp" : "small.cpp"), flags);
+            shoal_ns.push_back(shoal_first ? first : second);
+            reference_ns.push_back(shoal_first ? second : first);
+            ratios.push_back(shoal_ns.back() / reference_ns.back());
+        }
+        Measurement result;
+        result.workload = name;
+        result.n = 1;
+        result.shoal_ns = percentile(shoal_ns, 0.5);
+        result.reference_ns = percentile(reference_ns, 0.5);
+        result.ratio = percentile(ratios, 0.5);
+        result.ratio_p10 = percentile(ratios, 0.1);
+        result.ratio_p90 = percentile(ratios, 0.9);
+        bench.add(result);
+        for (const char* file : {"small.cpp", "small.cpp.o", "empty.cpp", "empty.cpp.o"})
+            std::remove((path + file).c_str());
+    }
+}
+
+}  // namespace shoal_bench

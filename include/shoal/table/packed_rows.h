@@ -1,0 +1,44 @@
+#pragma once
+// Removing rows from a table that a paged index finds and that holds nothing but bytes, as a local copy of all that
+// the loop needs: the compiler keeps it in registers.
+//
+//     entries   [ .. e:3 .. m:9 .. ]      the last row moves into the place of the one that goes
+//     owners    [ .. .. .. e .. .. m ]    -> [ .. .. .. m .. .. ]
+// Thread: the structural thread of the table.
+
+#include "shoal/table/row_index.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
+
+struct PackedRows {
+    std::span<EntityBits> entries;  // by entity index
+    Entity* owners;                 // by row
+    std::uint64_t* stamps;          // by block of rows
+    std::uint64_t stamp;
+    std::uint32_t num_rows;
+
+    /// Removes the row of `entity` if it has one. copy_row(to, from) copies the elements of a row.
+    template <class CopyRow>
+    SHOAL_INLINE bool remove(Entity entity, CopyRow&& copy_row) {
+        if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return false;
+        EntityBits& entry = entries[entity.index()];
+        if (entry >> kIndexBits != entity.id >> kIndexBits || entry == 0) return false;
+        const auto row = static_cast<std::uint32_t>(entry & kIndexMask);
+        SHOAL_ASSERT(row < num_rows, "the row index names a row that does not exist");
+        entry = 0;
+        const std::uint32_t last = --num_rows;
+        if (SHOAL_UNLIKELY(row == last)) return true;
+        const Entity moved = owners[last];
+        // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
+        EntityBits& moved_entry = entries[moved.index()];
+        if (SHOAL_LIKELY(moved_entry == RowIndex::entry_of(moved, last))) moved_entry = RowIndex::entry_of(moved, row);
+        owners[row] = moved;
+        copy_row(row, last);
+        stamps[row / kRowsPerStampBlock] = stamp;
+        return true;
+    }
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,252 @@
+// What people read when a text, prefab or schema is wrong, word for word: golden/NAME.txt has the command and all that
+// it printed, inputs/ has what it read. SHOAL_WRITE_GOLDEN=1 writes the golden files anew; read them before keeping
+// them.
+
+#include "shoal/base/text.h"
+#include "support/testing.h"
+#include "tool/tool_process.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFolder = SHOAL_SOURCE_DIR "/tests/safety/";
+
+struct MessageCase {
+    const char* name;       ///< of its golden file
+    const char* arguments;  ///< of the tool
+};
+
+constexpr MessageCase kCases[] = {
+    // Texts that no reader understands.
+    {"text_unclosed_string", "check text/unclosed_string.sjson"},
+    {"text_unclosed_text", "check text/unclosed_text.sjson"},
+    {"text_unclosed_comment", "check text/unclosed_comment.sjson"},
+    {"text_unclosed_mapping", "check text/unclosed_mapping.sjson"},
+    {"text_unclosed_list", "check text/unclosed_list.sjson"},
+    {"text_unclosed_json", "check text/unclosed_string.json text/unclosed_object.json"},
+    {"text_invalid_utf8",
+     "check text/invalid_utf8_forms.sjson text/invalid_utf8_key.sjson text/invalid_utf8_comment.sjson"},
+    {"text_latin1", "check text/latin1.sjson"},
+    {"text_utf16", "check text/utf16.sjson"},
+    {"text_nul", "check text/nul_in_string.sjson text/nul_between.sjson text/nul_at_end.json"},
+    {"text_empty", "check text/empty.sjson"},
+    {"text_program", "check text/program.sjson"},
+    {"text_key_twice", "check text/key_twice.sjson"},
+    {"text_deep_lists", "check made/deep_lists.sjson made/deep_lists.json"},
+    {"text_deep_mappings", "check made/deep_mappings.sjson"},
+    {"text_deep_children", "check made/deep_children.sjson"},
+    // Sources and prefabs that are not there or cannot be read.
+    {"source_missing", "check text/nothing.sjson text/empty.sjson/inside.sjson"},
+    {"source_directory", "check text"},
+    {"source_unreadable", "check made/pipe.sjson made/dangling.sjson made/link_to_itself.sjson /dev/zero"},
+    {"source_blob", "check made/level.blob"},
+    {"prefab_missing", "check prefab/uses_missing.sjson"},
+    {"prefab_missing_in_roots", "check prefab/uses_missing.sjson --root prefab --root cycle"},
+    {"prefab_misspelt", "check prefab/uses_misspelt.sjson"},
+    {"prefab_directory", "check prefab/uses_directory.sjson --root made"},
+    {"prefab_dangling", "check prefab/uses_dangling.sjson --root made"},
+    {"prefab_pipe", "check prefab/uses_pipe.sjson --root made"},
+    {"prefab_link_to_itself", "check prefab/uses_link_to_itself.sjson --root made"},
+    {"prefab_long_name", "check prefab/uses_long_name.sjson"},
+    {"prefab_name_too_long", "check made/long_name.sjson"},
+    {"prefab_bad_names", "check prefab/uses_bad_names.sjson"},
+    {"prefab_wrong", "check prefab/uses_wrong.sjson"},
+    {"root_missing", "check prefab/coral.sjson --root nowhere --root prefab/coral.sjson"},
+    {"cycle_self", "check cycle/self.sjson"},
+    {"cycle_three", "check cycle/level.sjson"},
+    {"cycle_links", "check made/cycle/first.sjson"},
+    {"prefab_doubling", "check made/double_0.sjson"},
+    {"prefab_deep", "check made/deep_0.sjson"},
+    // Where nothing can be written, and blobs that are none.
+    {"output_in_no_folder", "compile prefab/coral.sjson -o nowhere/coral.blob"},
+    {"output_directory", "compile prefab/coral.sjson -o made/directory.sjson"},
+    {"output_below_a_file", "compile prefab/coral.sjson -o text/empty.sjson/coral.blob"},
+    {"output_over_source", "compile prefab/coral.sjson -o prefab/coral.sjson"},
+    {"picture_in_no_folder", "run prefab/coral.sjson --frames 1 --picture nowhere/coral.svg"},
+    {"compile_blob", "compile made/level.blob -o made/other.blob"},
+    {"dump_missing", "dump made/nothing.blob"},
+    {"dump_directory", "dump text"},
+    {"dump_unreadable", "dump made/pipe.sjson"},
+    {"dump_text", "dump prefab/coral.sjson"},
+    {"dump_cut", "dump made/level.blob"},
+    {"run_cut", "run made/level.blob"},
+    // Schemas.
+    {"schema_missing", "check schema/uses_crab.sjson --schema schema/nothing.sjson"},
+    {"schema_directory", "check schema/uses_crab.sjson --schema schema"},
+    {"schema_unreadable", "check schema/uses_crab.sjson --schema made/pipe.sjson --schema made/dangling.sjson"},
+    {"schema_broken", "check schema/uses_crab.sjson --schema schema/broken.schema.sjson"},
+    {"schema_type_differs",
+     "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_type.schema.sjson"},
+    {"schema_default_differs",
+     "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_default.schema.sjson"},
+    {"schema_fewer_fields",
+     "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_fewer.schema.sjson"},
+    {"schema_version_differs",
+     "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_version.schema.sjson"},
+    {"schema_many_differs",
+     "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_many.schema.sjson"},
+    {"schema_built_in", "check schema/uses_crab.sjson --schema schema/built_in.schema.sjson"},
+    {"schema_twice", "check schema/uses_crab.sjson --schema schema/twice.schema.sjson"},
+    {"schema_with_itself", "check schema/uses_crab.sjson --schema schema/with_itself.schema.sjson"},
+    {"schema_misspelt", "check schema/uses_crab.sjson --schema schema/misspelt.schema.sjson"},
+    {"schema_misspelt_fields", "check schema/uses_crab.sjson --schema schema/misspelt_fields.schema.sjson"},
+    {"schema_none", "check schema/uses_crab.sjson"},
+    // Values.
+    {"value_wrong", "check value/wrong.sjson"},
+    {"value_numbers", "check value/numbers.sjson"},
+    {"value_range", "check value/range.sjson --schema value/limits.schema.sjson"},
+    {"value_twice", "check value/twice.sjson"},
+};
+
+std::string repeated(std::string_view text, std::size_t count) {
+    std::string result;
+    result.reserve(text.size() * count);
+    for (; count > 0; --count) result += text;
+    return result;
+}
+
+class SafetyMessages : public shoal_test::ToolTest {
+protected:
+    static void SetUpTestSuite() {
+        folder_ = fs::temp_directory_path() / ("shoal_safety_" + std::to_string(getpid()));
+        fs::remove_all(folder_);
+        fs::copy(std::string(kFolder) + "inputs", folder_, fs::copy_options::recursive);
+        fs::create_directories(folder_ / "made/cycle");
+        make_deep_texts();
+        make_cycles();
+        make_what_git_cannot_keep();
+    }
+    static void TearDownTestSuite() { fs::remove_all(folder_); }
+
+    /// Quickly: unlike shoal::write_file it does not wait for the disk.
+    static void make(const std::string& name, std::string_view text) {
+        std::ofstream(folder_ / name, std::ios::binary) << text;
+    }
+
+    /// Runs the tool in the folder of the inputs; returns the command, what it printed in both streams and how it
+    /// ended.
+    std::string print(std::string_view arguments) const {
+        const std::string command = shoal::concat("cd ", shoal_test::shell_quoted(folder_.string()), " && ",
+                                                  shoal_test::shell_quoted(SHOAL_TOOL), " ", arguments, " >",
+                                                  shoal_test::shell_quoted(path("printed")), " 2>&1 </dev/null");
+        const int status = std::system(command.c_str());
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return shoal::concat("$ shoal ", arguments, "\n", read(path("printed")), "exit ", code, "\n");
+    }
+
+    void compare_with_golden(const std::string& name, const std::string& printed) const {
+        const std::string golden = kFolder + ("golden/" + name + ".txt");
+        if (std::getenv("SHOAL_WRITE_GOLDEN") != nullptr) {
+            ASSERT_TRUE(shoal::write_file(golden, printed).ok());
+            return;
+        }
+        const shoal::Result<std::string> expected = shoal::read_file(golden);
+        ASSERT_TRUE(expected.ok()) << expected.message() << "; SHOAL_WRITE_GOLDEN=1 writes it";
+        EXPECT_EQ(printed, *expected) << "SHOAL_WRITE_GOLDEN=1 writes it anew";
+    }
+
+private:
+    static void make_deep_texts() {
+        constexpr std::size_t kDepth = 100'000;
+        make("made/deep_lists.sjson", "entities = " + repeated("[", kDepth) + repeated("]", kDepth));
+        make("made/deep_lists.json", repeated("[", kDepth));
+        make("made/deep_mappings.sjson", repeated("a = {\n", kDepth) + repeated("}\n", kDepth));
+        make("made/deep_children.sjson", repeated("children = { a = {\n", 60) + repeated("} }\n", 60));
+        for (int i = 0; i < 300; ++i)
+            make(shoal::concat("made/deep_", i, ".sjson"), shoal::concat("prefab = \"deep_", i + 1, "\"\n"));
+    }
+
+    static void make_cycles() {
+        make("made/cycle/first.sjson", "prefab = \"second\"\n");
+        fs::create_symlink("first.sjson", folder_ / "made/cycle/second.sjson");
+        for (int i = 0; i < 30; ++i) {
+            const std::string next = shoal::concat("{ prefab = \"double_", i + 1, "\" }");
+            make(shoal::concat("made/double_", i, ".sjson"), "children = [ " + next + " " + next + " ]\n");
+        }
+        make("made/double_30.sjson", "components = { point_mass = {} }\n");
+    }
+
+    static void make_what_git_cannot_keep() {
+        fs::create_directories(folder_ / "made/directory.sjson");
+        fs::create_symlink("nowhere.sjson", folder_ / "made/dangling.sjson");
+        fs::create_symlink("link_to_itself.sjson", folder_ / "made/link_to_itself.sjson");
+        EXPECT_EQ(mkfifo((folder_ / "made/pipe.sjson").c_str(), 0666), 0);
+        make("made/level.blob", "SHOALBLB and what follows");
+        make("made/long_name.sjson", "prefab = \"" + repeated("x", 2000) + "\"\n");
+    }
+
+    static inline fs::path folder_;
+};
+
+class SafetyMessage : public SafetyMessages, public ::testing::WithParamInterface<MessageCase> {};
+
+TEST_P(SafetyMessage, is_the_golden_one) { compare_with_golden(GetParam().name, print(GetParam().arguments)); }
+
+INSTANTIATE_TEST_SUITE_P(All, SafetyMessage, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+/// Lines of what a person reads: every error is said to do something about, and nothing harms a terminal.
+TEST_F(SafetyMessages, each_says_what_to_do_and_is_plain_text) {
+    for (const MessageCase& c : kCases) {
+        const std::string printed = print(c.arguments);
+        EXPECT_TRUE(shoal::is_utf8(printed)) << c.name;
+        EXPECT_TRUE(std::none_of(printed.begin(), printed.end(), [](unsigned char sign) {
+            return (sign < 0x20 && sign != '\n' && sign != '\t') || sign == 0x7F;
+        })) << c.name;
+        for (std::size_t at = printed.find("error: "); at != std::string::npos; at = printed.find("error: ", at + 1)) {
+            const std::string line = printed.substr(at, printed.find('\n', at) - at);
+            EXPECT_NE(line.find("; "), std::string::npos) << c.name << " does not say what to do: " << line;
+        }
+    }
+}
+
+TEST_F(SafetyMessages, every_golden_file_has_a_case) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(std::string(kFolder) + "golden")) {
+        const std::string name = entry.path().stem();
+        EXPECT_TRUE(name.starts_with("line_") ||
+                    std::any_of(std::begin(kCases), std::end(kCases), [&](const auto& c) { return name == c.name; }))
+            << name << ".txt is of no case: remove it";
+    }
+}
+
+/// A hundred million bytes without a line break. The places in the messages depend on the size, which a sanitizer makes
+/// smaller: the golden file is that of the release build.
+class SafetyLongLine : public SafetyMessages {
+protected:
+    void check_line(const std::string& name, std::string_view begin, std::string_view middle, std::string_view end) {
+        constexpr std::int64_t kBytes = 100'000'000;
+        const std::int64_t bytes = shoal_test::scaled_operations(kBytes);
+        std::string text(begin);
+        while (static_cast<std::int64_t>(text.size()) < bytes) text += middle;
+        text += end;
+        make("made/line.sjson", text);
+        const std::string printed = print("check made/line.sjson");
+        EXPECT_LT(printed.size(), 50'000u) << "at most a hundred errors, each with a short excerpt";
+        EXPECT_NE(printed.find("error: "), std::string::npos) << printed;
+        EXPECT_NE(printed.find("exit 1\n"), std::string::npos) << printed;
+        if (bytes == kBytes) compare_with_golden(name, printed);
+    }
+};
+
+TEST_F(SafetyLongLine, of_values_with_a_mistake_at_its_end) {
+    check_line("line_of_values", "components = { point_mass = { position = [", "0.25 ", "teapot ] } }");
+}
+TEST_F(SafetyLongLine, in_one_string_that_is_not_closed) {
+    check_line("line_of_one_string", "components = { debug_name = \"", "anna and bert, ", "");
+}
+TEST_F(SafetyLongLine, in_one_key) { check_line("line_of_one_key", "components = { ", "coralcoral", " = {} }"); }
+TEST_F(SafetyLongLine, in_one_number) {
+    check_line("line_of_one_number", "components = { point_mass = { mass = 1", "0000000000", " } }");
+}
+TEST_F(SafetyLongLine, in_one_comment) { check_line("line_of_one_comment", "/* ", "nothing ", ""); }
+TEST_F(SafetyLongLine, of_components_that_nobody_knows) {
+    check_line("line_of_components", "entities = [", "{components={crab={}}}", "]");
+}
+
+}  // namespace
