@@ -2,8 +2,8 @@
 if(NOT SHOAL_SANITIZE)
   add_subdirectory(structure)
 endif()
-# The command-line tool as a process, and what it makes of damage. It runs on oneTBB, into which the thread sanitizer
-# cannot see.
+# The command-line tool as a process, and what it makes of damage. Its threads are those of the rooms, whose tests the
+# thread sanitizer runs.
 if(NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_SANITIZE MATCHES "thread")
   add_subdirectory(tool)
   add_subdirectory(safety)

@@ -23,6 +23,8 @@ public:
 
     /// Requires: nobody uses it.
     void start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users);
+    /// Makes what start() wrote visible to a thread that came to know of the loop in any way. Before its run().
+    void join() const { static_cast<void>(num_users_.load(std::memory_order_acquire)); }
     /// Runs chunks until none is left to take.
     void run(std::uint32_t worker);
     /// Returns when all chunks have finished.

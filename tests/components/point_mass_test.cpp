@@ -2,7 +2,6 @@
 
 #include "shoal/job/executor.h"
 #include "support/testing.h"
-#include "support/thread_pool_executor.h"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +72,7 @@ TEST(PointMasses, simulate_gives_the_bits_of_the_naive_loop_for_every_number_of_
         for (const unsigned num_workers : {0u, 1u, 2u, 3u, 8u}) {
             SerialExecutor serial;
             const std::unique_ptr<Executor> threaded =
-                num_workers == 0 ? nullptr : shoal_test::make_threaded_executor(num_workers);
+                num_workers == 0 ? nullptr : std::make_unique<shoal::ThreadedExecutor>(num_workers);
             Executor& executor = threaded != nullptr ? *threaded : serial;
             Masses masses(count);
             for (int step = 0; step < 5; ++step) simulate(masses.manager, 0.01f, executor);

@@ -145,14 +145,14 @@ INSTANTIATE_TEST_SUITE_P(
         ExecutorMaker{"serial", [] { return std::unique_ptr<Executor>(std::make_unique<SerialExecutor>()); }},
         ExecutorMaker{"pool_of_4",
                       [] { return std::unique_ptr<Executor>(std::make_unique<shoal_test::ThreadPoolExecutor>(4)); }},
-        ExecutorMaker{"threads_1", [] { return shoal_test::make_threaded_executor(1); }},
-        ExecutorMaker{"threads_2", [] { return shoal_test::make_threaded_executor(2); }},
-        ExecutorMaker{"threads_7", [] { return shoal_test::make_threaded_executor(7); }}),
+        ExecutorMaker{"threads_1", [] { return std::unique_ptr<Executor>(std::make_unique<ThreadedExecutor>(1)); }},
+        ExecutorMaker{"threads_2", [] { return std::unique_ptr<Executor>(std::make_unique<ThreadedExecutor>(2)); }},
+        ExecutorMaker{"threads_7", [] { return std::unique_ptr<Executor>(std::make_unique<ThreadedExecutor>(7)); }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // req: E11
 TEST(ThreadedExecutor, waiting_for_one_loop_does_not_wait_for_another) {
-    const auto executor = shoal_test::make_threaded_executor(2);
+    const auto executor = std::make_unique<shoal::ThreadedExecutor>(2);
     std::atomic<bool> entered{false}, released{false};
     Loop held([&](std::uint32_t, std::uint32_t) {
         entered = true;
@@ -172,7 +172,7 @@ TEST(ThreadedExecutor, waiting_for_one_loop_does_not_wait_for_another) {
 
 TEST(ThreadedExecutor, has_as_many_threads_as_asked_for) {
     constexpr unsigned kWorkers = 4;  // also on a machine with fewer cores
-    const auto executor = shoal_test::make_threaded_executor(kWorkers);
+    const auto executor = std::make_unique<shoal::ThreadedExecutor>(kWorkers);
     EXPECT_EQ(executor->num_workers(), kWorkers);
     std::atomic<unsigned> num_inside{0};
     Loop rendezvous([&](std::uint32_t, std::uint32_t) {

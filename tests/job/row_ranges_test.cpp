@@ -1,13 +1,13 @@
 #include "shoal/job/row_ranges.h"
 
 #include "support/testing.h"
-#include "support/thread_pool_executor.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace shoal {
@@ -65,8 +65,8 @@ TEST(ForRows, visits_every_row_once_with_the_same_cuts_for_any_number_of_workers
         const std::uint32_t num_rows = random.below(200'000);
         const std::vector<RowRange> expected = ranges(cut_rows(num_rows));
         for (unsigned num_workers = 0; num_workers <= 5; ++num_workers) {
-            const auto threaded = num_workers == 0 ? nullptr : shoal_test::make_threaded_executor(num_workers);
-            Executor& executor = threaded == nullptr ? serial : *threaded;
+            const auto threaded = num_workers == 0 ? nullptr : std::make_unique<shoal::ThreadedExecutor>(num_workers);
+            Executor& executor = threaded == nullptr ? static_cast<Executor&>(serial) : *threaded;
             std::vector<std::uint8_t> visits(num_rows);  // not atomic: each row belongs to one chunk
             std::vector<RowRange> seen(expected.size());
             std::atomic<std::uint32_t> highest_worker{0};
@@ -84,7 +84,7 @@ TEST(ForRows, visits_every_row_once_with_the_same_cuts_for_any_number_of_workers
 }
 
 TEST(ForRows, a_small_loop_stays_on_the_calling_thread) {
-    const auto executor = shoal_test::make_threaded_executor(3);
+    const auto executor = std::make_unique<shoal::ThreadedExecutor>(3);
     std::thread::id thread;
     for_rows(*executor, 100, kByteGranularity, [&](RowRange rows, std::uint32_t worker) {
         thread = std::this_thread::get_id();
@@ -96,7 +96,7 @@ TEST(ForRows, a_small_loop_stays_on_the_calling_thread) {
 }
 
 TEST(ForRows, sums_what_workers_collect) {
-    const auto executor = shoal_test::make_threaded_executor(4);
+    const auto executor = std::make_unique<shoal::ThreadedExecutor>(4);
     constexpr std::uint32_t kRows = 1'000'003;
     struct alignas(64) Sum {
         std::uint64_t value = 0;

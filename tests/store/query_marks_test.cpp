@@ -2,7 +2,6 @@
 
 #include "shoal/store/query.h"
 #include "support/testing.h"
-#include "support/thread_pool_executor.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +31,7 @@ TEST(QueryMarks, no_chunk_writes_a_stamp) {
     table.set_stamp(9);
     constexpr std::uint32_t kPosition = FieldPlace<&Crate::position>::kFirstColumn;
     std::atomic<std::uint32_t> num_calls{0}, num_early{0};
-    const auto executor = shoal_test::make_threaded_executor(4);
+    const auto executor = std::make_unique<shoal::ThreadedExecutor>(4);
     query<Write<&Crate::position>>(crates).for_each(*executor, [&](auto&& position) {
         position.x = 1;
         if (num_calls.fetch_add(1, std::memory_order_relaxed) % 64 != 0) return;

@@ -1,7 +1,6 @@
 #include "shoal/store/query.h"
 
 #include "support/testing.h"
-#include "support/thread_pool_executor.h"
 
 #include <vector>
 
@@ -75,7 +74,7 @@ TYPED_TEST(Query, one_pass_runs_over_every_layout_and_visits_each_row_once) {
 TYPED_TEST(Query, threads_give_the_same_bits_as_one_loop) {
     Bodies<TypeParam> alone(40'000), shared(40'000);
     const auto move = [](auto&& p, Vec3 v) { p = p * 0.9f + v * 0.1f; };
-    const auto executor = shoal_test::make_threaded_executor(4);
+    const auto executor = std::make_unique<shoal::ThreadedExecutor>(4);
     for (int frame = 0; frame < 3; ++frame) {
         query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(alone.manager).for_each(move);
         query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(shared.manager).for_each(*executor, move);

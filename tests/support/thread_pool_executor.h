@@ -1,7 +1,6 @@
 #pragma once
-// An executor made of std::thread, a mutex and a condition variable: small enough to be seen to be right. It runs
-// under the thread sanitizer, which cannot see into oneTBB as it is packaged, and it shows that an executor can be
-// written against the public interface alone.
+// An executor made of std::thread, a mutex and a condition variable: small enough to be seen to be right, and written
+// against the public interface alone, as an engine's own is.
 
 #include "shoal/job/executor.h"
 
@@ -101,20 +100,5 @@ private:
     bool stopping_ = false;
     std::vector<std::thread> threads_;
 };
-
-/// The executor that tests of threads use: the library's, or the one above where the thread sanitizer watches.
-inline std::unique_ptr<shoal::Executor> make_threaded_executor(unsigned num_workers) {
-#if defined(__SANITIZE_THREAD__)
-    return std::make_unique<ThreadPoolExecutor>(num_workers);
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-    return std::make_unique<ThreadPoolExecutor>(num_workers);
-#else
-    return std::make_unique<shoal::ThreadedExecutor>(num_workers);
-#endif
-#else
-    return std::make_unique<shoal::ThreadedExecutor>(num_workers);
-#endif
-}
 
 }  // namespace shoal_test

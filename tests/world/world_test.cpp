@@ -2,7 +2,6 @@
 
 #include "shoal/resource/blob_writer.h"
 #include "support/testing.h"
-#include "support/thread_pool_executor.h"
 
 #include <cstring>
 #include <vector>
@@ -97,7 +96,7 @@ TEST(World, step_runs_the_passes_and_then_settles) {
 TEST(World, state_hash_tells_states_apart_and_not_workers) {
     const auto run = [](std::uint32_t num_workers, float speed) {
         EntityManager entities;
-        const auto executor = shoal_test::make_threaded_executor(num_workers);
+        const auto executor = std::make_unique<shoal::ThreadedExecutor>(num_workers);
         World world(entities, {.executor = executor.get(), .seed = 7});
         auto& bodies = world.manager<Body>({.death = DeathPolicy::kRandomProbe});
         std::vector<Entity> owners(20'000);
