@@ -28,50 +28,53 @@ double percentile(std::vector<double> values, double part) {
     return *place;
 }
 
+using Clock = double (*)();
+
 /// What two calls of the clock cost beyond what they measure.
-double clock_cost_ns() {
-    static const double cost = [] {
-        std::vector<double> costs(1001);
-        for (double& one : costs) {
-            const double begin = cpu_ns();
-            one = cpu_ns() - begin;
-        }
-        return percentile(costs, 0.5);
-    }();
-    return cost;
+double measure_cost_ns(Clock clock) {
+    std::vector<double> costs(1001);
+    for (double& one : costs) {
+        const double begin = clock();
+        one = clock() - begin;
+    }
+    return percentile(costs, 0.5);
+}
+double clock_cost_ns(Clock clock) {
+    static const double cpu_cost = measure_cost_ns(cpu_ns), wall_cost = measure_cost_ns(wall_ns);
+    return clock == cpu_ns ? cpu_cost : wall_cost;
 }
 
 /// Keeps the compiler from carrying anything over.
 void forget() { asm volatile("" ::: "memory"); }
 
 /// Runs one side `num_runs` times and returns the nanoseconds of one run.
-double run_block(const Side& side, std::size_t num_runs) {
+double run_block(const Side& side, std::size_t num_runs, Clock clock) {
     double total = 0;
     if (side.prepare) {
         for (std::size_t i = 0; i < num_runs; ++i) {
             side.prepare();
             forget();
-            const double begin = cpu_ns();
+            const double begin = clock();
             side.run();
             forget();
-            total += std::max(cpu_ns() - begin - clock_cost_ns(), 1.0);
+            total += std::max(clock() - begin - clock_cost_ns(clock), 1.0);
         }
     } else {
-        const double begin = cpu_ns();
+        const double begin = clock();
         for (std::size_t i = 0; i < num_runs; ++i) {
             side.run();
             forget();
         }
-        total = std::max(cpu_ns() - begin - clock_cost_ns(), 1.0);
+        total = std::max(clock() - begin - clock_cost_ns(clock), 1.0);
     }
     return total / double(num_runs);
 }
 
 /// The runs of a block: enough to be measured, not so many that preparing them takes for ever.
-std::size_t choose_num_runs(const Side& shoal, const Side& reference) {
+std::size_t choose_num_runs(const Side& shoal, const Side& reference, Clock clock) {
     const double begin = wall_ns();
-    const double shoal_ns = run_block(shoal, 1);
-    const double reference_ns = run_block(reference, 1);
+    const double shoal_ns = run_block(shoal, 1, clock);
+    const double reference_ns = run_block(reference, 1, clock);
     const double both_ns = wall_ns() - begin;
     const double wanted = std::ceil(kBlockNs / std::max(std::min(shoal_ns, reference_ns), 30.0));
     const double most = std::max(1.0, 2 * kMostBlockNs / both_ns);
@@ -111,9 +114,10 @@ Measurement& Bench::compare(const Workload& workload, const Side& shoal, const S
 
 Measurement& Bench::compare(const Workload& workload, const Side& shoal, const Side& reference,
                             const std::function<void(Measurement&)>& complete) {
-    run_block(shoal, 1);
-    run_block(reference, 1);
-    const std::size_t num_runs = choose_num_runs(shoal, reference);
+    const Clock clock = workload.wall_time ? wall_ns : cpu_ns;
+    run_block(shoal, 1, clock);
+    run_block(reference, 1, clock);
+    const std::size_t num_runs = choose_num_runs(shoal, reference, clock);
     check(workload, shoal, reference);
     const std::size_t least_rounds = options_.quick ? kQuickRounds : kLeastRounds;
     const std::size_t most_rounds = options_.quick ? kQuickRounds : kMostRounds;
@@ -121,9 +125,9 @@ Measurement& Bench::compare(const Workload& workload, const Side& shoal, const S
     const double begin = wall_ns();
     while (ratios.size() < least_rounds || (ratios.size() < most_rounds && wall_ns() - begin < kUsualWallNs)) {
         const bool shoal_first = ratios.size() % 2 == 0;
-        if (shoal_first) mine.push_back(run_block(shoal, num_runs));
-        other.push_back(run_block(reference, num_runs));
-        if (!shoal_first) mine.push_back(run_block(shoal, num_runs));
+        if (shoal_first) mine.push_back(run_block(shoal, num_runs, clock));
+        other.push_back(run_block(reference, num_runs, clock));
+        if (!shoal_first) mine.push_back(run_block(shoal, num_runs, clock));
         ratios.push_back(mine.back() / other.back());
         check(workload, shoal, reference);
     }

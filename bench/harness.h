@@ -7,7 +7,8 @@
 //
 // Times of a machine wander; the ratio inside one round does so much less. A result is therefore the median of the
 // rounds' ratios, with their 10th and 90th percentile. Both sides give a checksum after each round; the program ends
-// when they differ. Times are of the thread's CPU, without what the clock itself costs.
+// when they differ. Times are of the thread's CPU (of the wall's clock where several work), without what
+// the clock itself costs.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,7 @@ struct Workload {
     std::size_t n = 0;          ///< entities of one run
     double target = 0;          ///< of the ratio; 0: none
     std::size_t num_bytes = 0;  ///< read by one run, where a rate says more than a time
+    bool wall_time = false;     ///< several threads work: what counts is when they are done
 };
 
 /// A target that is meant for levels, not for what is small enough to be in the nearest cache anyhow.

@@ -66,8 +66,12 @@ std::vector<Measurement> measure(const Options& options) {
     measure_ids(bench);
     measure_tables(bench);
     measure_managers(bench);
+    measure_databases(bench);
+    measure_transforms(bench);
     measure_spawning(bench);
     measure_compiling(bench);
+    measure_jobs(bench);
+    measure_database_queries(bench);
     measure_memory(bench);
     measure_build_time(bench);
     if (bench.results().empty()) fail("no workload matches the filter");

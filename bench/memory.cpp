@@ -2,9 +2,9 @@
 // included. The time is that of making all of it from nothing.
 
 #include "plain_bodies.h"
+#include "shoal/store/database.h"
 #include "workloads.h"
 
-#include <cstdio>
 #include <optional>
 
 namespace shoal_bench {
@@ -29,18 +29,6 @@ SHOAL_COMPONENT(Mass, value)
 namespace {
 
 constexpr std::initializer_list<std::size_t> kSizes = {100'000, 1'000'000};
-
-/// Bytes of this process that are in memory.
-double resident_bytes() {
-    std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
-    if (file == nullptr) fail("/proc/self/smaps_rollup cannot be read");
-    char line[256];
-    double kibibytes = 0;
-    while (std::fgets(line, sizeof line, file) != nullptr)
-        if (std::sscanf(line, "Rss: %lf kB", &kibibytes) == 1) break;
-    std::fclose(file);
-    return kibibytes * 1024;
-}
 
 /// Adds one column to a manager of a component with one field.
 template <class T>
@@ -92,6 +80,25 @@ struct ThreeManagers {
     Manager<Mass> mass;
 };
 
+/// The same three component types in a database.
+struct InDatabase {
+    InDatabase(std::span<Entity> ids, const BodyValues& values) : database(entities, pool) {
+        const void* columns[] = {values.position.data(), values.velocity.data(), values.mass.data()};
+        const std::byte* const bytes[] = {static_cast<const std::byte*>(columns[0]),
+                                          static_cast<const std::byte*>(columns[1]),
+                                          static_cast<const std::byte*>(columns[2])};
+        const ComponentValues given[] = {{.component = database.component<Position>(), .columns = {&bytes[0], 1}},
+                                         {.component = database.component<Velocity>(), .columns = {&bytes[1], 1}},
+                                         {.component = database.component<Mass>(), .columns = {&bytes[2], 1}}};
+        need_ok(database.create(ids, database.entity_type<Position, Velocity, Mass>(), 0, given));
+    }
+    std::uint64_t num_rows() const { return database.num_rows(); }
+
+    EntityManager entities;
+    PagePool pool;
+    Database database;
+};
+
 /// One plain table, with a record per entity.
 struct PlainTable {
     PlainTable(std::span<Entity> ids, const BodyValues& values) : bodies(ids.size() + 1, ids.size()) {
@@ -137,6 +144,7 @@ void measure_memory(Bench& bench) {
     for (const std::size_t n : bench.sizes(kSizes)) {
         measure<OneManager>(bench, "memory/one_manager_three_fields", n, 40);
         measure<ThreeManagers>(bench, "memory/three_managers", n, 56);
+        measure<InDatabase>(bench, "memory/database_three_components", n, 42);
     }
 }
 

@@ -46,7 +46,7 @@ inline std::uint64_t bits_of(shoal::Entity owner, const shoal::Vec3& p, const sh
 class PlainBodies {
 public:
     explicit PlainBodies(std::size_t num_indices, std::size_t num_rows)
-        : record_(plain_pages<Record>(num_indices)),
+        : record_(num_indices, 4),
           position_(num_rows, 0),
           velocity_(num_rows, 1),
           mass_(num_rows, 2),
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    shoal::PageArray<Record> record_;  // by entity index
+    PlainColumn<Record> record_;  // by entity index
     PlainColumn<shoal::Vec3> position_, velocity_;
     PlainColumn<float> mass_;
     PlainColumn<shoal::Entity> owner_;

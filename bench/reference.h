@@ -1,16 +1,17 @@
 #pragma once
-// What the hand-written references are made of: plain arrays on the same kind of pages as shoal's, so that a ratio
+// What the hand-written references are made of: plain arrays on pages at least as good as shoal's, so that a ratio
 // says something of the code and not of the pages.
 //
 //     shoal                                reference
-//     column of a table                    PlainColumn: 2 MiB pages for whole ones, 4 KiB pages for the rest
-//     generations, row index               PageArray: 4 KiB pages
+//     column of a table, row index         PlainColumn: 2 MiB pages throughout
+//     generations                          PageArray: 4 KiB pages
 
 #include "harness.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/random.h"
 #include "shoal/entity/entity.h"
 
+#include <cstdio>
 #include <numeric>
 
 /// A loop that is measured as it stands. (SHOAL_NOINLINE is for code that is seldom called, and made small.)
@@ -18,7 +19,7 @@
 
 namespace shoal_bench {
 
-/// A fixed array on pages chosen as a table chooses those of a column.
+/// A fixed array in 2 MiB pages; zero until written.
 template <class T>
 class PlainColumn {
 public:
@@ -26,14 +27,8 @@ public:
     PlainColumn(std::size_t capacity, std::size_t place) {
         const std::size_t start = place / 4 % 4 * shoal::kPageBytes + place % 4 * shoal::kCacheLineBytes;
         const std::size_t num_bytes = start + capacity * sizeof(T);
-        const std::size_t slack = capacity * sizeof(T) / 64;
-        range_ = need(
-            shoal::reserve_pages(shoal::round_up(num_bytes + slack, shoal::kLargePageBytes), shoal::kLargePageBytes));
-        shoal::prefer_small_pages(range_.data, range_.num_bytes);
-        const bool all = capacity * sizeof(T) > (std::size_t(16) << 20);
-        shoal::prefer_large_pages(
-            range_.data,
-            all ? range_.num_bytes : (num_bytes + slack) / shoal::kLargePageBytes * shoal::kLargePageBytes);
+        range_ = need(shoal::reserve_pages(shoal::round_up(num_bytes, shoal::kLargePageBytes), shoal::kLargePageBytes));
+        shoal::prefer_large_pages(range_.data, range_.num_bytes);
         data_ = reinterpret_cast<T*>(range_.data + start);
     }
     ~PlainColumn() { shoal::release_pages(range_); }
@@ -75,6 +70,18 @@ inline std::vector<std::uint32_t> shuffled_numbers(std::size_t count, std::uint6
     std::iota(numbers.begin(), numbers.end(), 0u);
     shuffle(std::span(numbers), seed);
     return numbers;
+}
+
+/// Bytes of this process that are in memory.
+inline double resident_bytes() {
+    std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
+    if (file == nullptr) fail("/proc/self/smaps_rollup cannot be read");
+    char line[256];
+    double kibibytes = 0;
+    while (std::fgets(line, sizeof line, file) != nullptr)
+        if (std::sscanf(line, "Rss: %lf kB", &kibibytes) == 1) break;
+    std::fclose(file);
+    return kibibytes * 1024;
 }
 
 /// For checksums that do not depend on an order.

@@ -8,8 +8,12 @@ namespace shoal_bench {
 void measure_ids(Bench& bench);
 void measure_tables(Bench& bench);
 void measure_managers(Bench& bench);
+void measure_databases(Bench& bench);
+void measure_transforms(Bench& bench);
 void measure_spawning(Bench& bench);
 void measure_compiling(Bench& bench);
+void measure_jobs(Bench& bench);
+void measure_database_queries(Bench& bench);
 void measure_memory(Bench& bench);
 void measure_build_time(Bench& bench);
 

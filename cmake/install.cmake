@@ -40,7 +40,7 @@ function(shoal_add_library name output_name)
   set(installed_libraries ${installed_libraries} shoal_lib_${name} PARENT_SCOPE)
 endfunction()
 
-shoal_add_library(runtime shoal ROOMS ${SHOAL_RUNTIME_ROOMS} PRIVATE PkgConfig::XXHASH TBB::tbb Threads::Threads)
+shoal_add_library(runtime shoal ROOMS ${SHOAL_RUNTIME_ROOMS} PRIVATE PkgConfig::XXHASH PkgConfig::HWY TBB::tbb Threads::Threads)
 if(NOT SHOAL_RUNTIME_ONLY)
   shoal_add_library(source shoal_source ROOMS ${SHOAL_OFFLINE_ROOMS} PUBLIC shoal_lib_runtime PRIVATE fmt::fmt)
   set(beneath_inspect shoal_lib_runtime)
@@ -89,7 +89,7 @@ function(shoal_add_pc name target description requires requires_private librarie
 endfunction()
 
 set(version_here "= ${PROJECT_VERSION}")
-shoal_add_pc(shoal shoal_lib_runtime "Data-oriented entity system" "" "tbb, libxxhash" "-lstdc++ -pthread")
+shoal_add_pc(shoal shoal_lib_runtime "Data-oriented entity system" "" "tbb, libxxhash, libhwy" "-lstdc++ -pthread")
 shoal_add_pc(shoal-source shoal_lib_source "shoal: the compiler of sources" "shoal ${version_here}" "fmt" "-lstdc++")
 if(TARGET shoal_lib_source)
   set(requires_inspect "shoal-source ${version_here}")

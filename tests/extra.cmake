@@ -2,6 +2,10 @@
 if(NOT SHOAL_SANITIZE)
   add_subdirectory(structure)
 endif()
+# What compilers say of mistakes; each is asked once, by the release build.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT SHOAL_WIDE_IDS)
+  add_subdirectory(compile_fail)
+endif()
 # The command-line tool as a process, and what it makes of damage. Its threads are those of the rooms, whose tests the
 # thread sanitizer runs.
 if(NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_SANITIZE MATCHES "thread")

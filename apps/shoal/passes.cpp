@@ -1,6 +1,7 @@
 #include "passes.h"
 
 #include "shoal/components/point_mass.h"
+#include "shoal/components/transform.h"
 #include "shoal/job/row_ranges.h"
 
 namespace shoal_tool {
@@ -14,34 +15,65 @@ struct alignas(kCacheLineBytes) WorkerBounds {
     Bounds bounds;
 };
 
-void find_bounds(const Table& table, PassContext& context, Bounds& bounds) {
-    const std::optional<Vec3Rows> positions = find_vec3(table, "position");
-    if (!positions) return;
+/// Adds the places of rows that are_placed; place(row) gives one.
+template <class Filter, class Place>
+void find_bounds(std::uint32_t num_rows, PassContext& context, Bounds& bounds, Filter&& is_placed, Place&& place) {
     std::vector<WorkerBounds> workers(context.executor.num_workers());
-    for_rows(context.executor, positions->num_rows, kByteGranularity, [&](RowRange rows, std::uint32_t worker) {
-        for (std::uint32_t row = rows.begin; row < rows.end; ++row) workers[worker].bounds.add((*positions)[row]);
+    for_rows(context.executor, num_rows, kByteGranularity, [&](RowRange rows, std::uint32_t worker) {
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+            if (is_placed(row)) workers[worker].bounds.add(place(row));
     });
     for (const WorkerBounds& worker : workers) bounds.unite(worker.bounds);
-    context.num_rows += positions->num_rows;
-    context.num_bytes += std::uint64_t(positions->num_rows) * sizeof(Vec3);
+    context.num_rows += num_rows;
+    context.num_bytes += std::uint64_t(num_rows) * sizeof(Vec3);
+}
+
+/// The places of transforms, and what fields called `position` say of entities without one.
+Bounds bounds_of(const World& world, PassContext& context) {
+    Bounds bounds;
+    const TransformManager* transforms = world.find_transforms();
+    if (transforms != nullptr)
+        find_bounds(
+            transforms->num_rows(), context, bounds, [](std::uint32_t) { return true; },
+            [&](std::uint32_t row) { return transforms->world_position({row}); });
+    for (const Store* store : world.stores()) {
+        if (store == transforms) continue;
+        for (const Table* table : store->tables())
+            if (const std::optional<Vec3Rows> positions = find_vec3(*table, "position"))
+                find_bounds(
+                    positions->num_rows, context, bounds,
+                    [&](std::uint32_t row) {
+                        return transforms == nullptr || !transforms->has(table->entities()[row]);
+                    },
+                    [&](std::uint32_t row) { return (*positions)[row]; });
+    }
+    return bounds;
+}
+
+void add_simulate(World& world) {
+    Manager<PointMass>& masses = world.manager<PointMass>();
+    world.schedule().add("simulate", [&masses](PassContext& context) {
+        simulate(masses, context.dt, context.executor);
+        context.num_rows = masses.num_rows();
+        context.num_bytes = context.num_rows * 5 * sizeof(Vec3);  // reads three vectors, writes two
+    });
+    if (world.find_transforms() == nullptr) return;
+    world.schedule().add("move", [&masses, &transforms = world.transforms()](PassContext& context) {
+        context.num_rows = move_transforms(masses, transforms, &context.executor);
+    });
 }
 
 }  // namespace
 
 void add_passes(World& world, Bounds& bounds) {
-    if (world.find_store(schema_of<PointMass>().id()) != nullptr) {
-        Manager<PointMass>& masses = world.manager<PointMass>();
-        world.schedule().add("simulate", [&masses](PassContext& context) {
-            simulate(masses, context.dt, context.executor);
-            context.num_rows = masses.num_rows();
-            context.num_bytes = context.num_rows * 5 * sizeof(Vec3);  // reads three vectors, writes two
+    if (world.find_store(schema_of<PointMass>().id()) != nullptr) add_simulate(world);
+    if (world.find_transforms() != nullptr)
+        world.schedule().add("transforms", [&transforms = world.transforms()](PassContext& context) {
+            const std::uint64_t before = transforms.counts().num_worlds_computed;
+            transforms.compute_moved(&context.executor);
+            context.num_rows = transforms.counts().num_worlds_computed - before;
         });
-    }
-    world.schedule().add("bounds", [&world, &bounds](PassContext& context) {
-        bounds = {};
-        for (const Store* store : world.stores())
-            for (const Table* table : store->tables()) find_bounds(*table, context, bounds);
-    });
+    world.schedule().add("bounds", [&world, &bounds](PassContext& context) { bounds = bounds_of(world, context); });
 }
 
 }  // namespace shoal_tool

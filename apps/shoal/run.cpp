@@ -1,15 +1,17 @@
 // shoal run: spawns a level, runs passes over it, shows what happened.
 
+#include "copies.h"
 #include "passes.h"
-#include "place.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
+#include "shoal/components/transform.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/text_table.h"
+#include "shoal/inspect/trace.h"
 #include "sources.h"
 #include "verbs.h"
 
@@ -24,14 +26,17 @@ namespace {
 constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
-    {"repeat", "N", "spawn N copies, side by side on a square grid (default: 1)"},
+    {"repeat", "N", "spawn N copies, their transforms side by side on a square grid (default: 1)"},
     {"frames", "N", "run the passes N times (default: 60)"},
     {"dt", "S", "seconds from frame to frame (default: 1/60)"},
     {"workers", "N", "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it"},
     {"seed", "N", "of the world's random generator (default: 1)"},
     kJsonFlag,
     {"picture", "FILE.svg", "draw where the entities are after the last frame"},
+    {"trace", "FILE.json", "write when each worker did what, for chrome://tracing or Perfetto"},
 };
+
+constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
@@ -39,14 +44,18 @@ constexpr std::string_view kManual =
     "and prints what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, "
     "memory by owner.\n"
     "\n"
-    "A level says where a child is as seen from its parent: after the spawn, each vec3 field `position` (and "
-    "`velocity` and `acceleration` beside it) is given the sum of its ancestors'. Copies are shifted by the "
-    "width of the level.\n"
+    "A transform says where an entity is as seen from its parent. A point mass on an entity with a transform starts "
+    "there "
+    "and moves it. Other components with a vec3 field `position` are taken to be where that says.\n"
     "\n"
     "passes:\n"
-    "  simulate   moves the point masses, if there are any\n"
-    "  bounds     finds the box around all positions\n"
-    "  settle     drops the rows of the dead and gives memory back\n"
+    "  simulate    moves the point masses, if there are any\n"
+    "  move        gives their positions to transforms, if there are any\n"
+    "  transforms  computes where everything that moved is in the world\n"
+    "  bounds      finds the box around all places\n"
+    "  settle      drops the rows of the dead and gives memory back\n"
+    "\n"
+    "The picture shows transforms by entity type, each with a line to its parent.\n"
     "\n"
     "The state hash covers every field of every row. It is the same for any number of workers.\n";
 
@@ -56,7 +65,7 @@ constexpr std::string_view kExamples =
     "shoal run reef.blob --repeat 100 --workers 4 --json\n";
 
 struct Task {
-    std::string level, picture;
+    std::string level, picture, trace;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     double dt = 1.0 / 60;
 };
@@ -72,6 +81,7 @@ struct Outcome {
     std::uint64_t state_hash = 0;
     Bounds bounds;
     std::uint64_t num_drawn = 0, num_not_drawn = 0;
+    std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest, and those before them
 
     double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
     double per_second(std::uint64_t count) const {
@@ -82,6 +92,7 @@ struct Outcome {
 Status read_task(const Arguments& arguments, Task& task) {
     task.level = arguments.operands()[0];
     task.picture = arguments.value("picture");
+    task.trace = arguments.value("trace");
     if (Status status = arguments.read_number("repeat", std::uint64_t(1), 1'000'000, task.num_copies); !status)
         return status;
     if (Status status = arguments.read_number("frames", std::uint64_t(0), 1'000'000'000, task.num_frames); !status)
@@ -117,6 +128,7 @@ std::optional<Blob> load(const Arguments& arguments, const Task& task, SourceSes
 /// Makes typed managers for built-in component types of the blob, untyped ones for the others.
 Status make_stores(World& world, const Blob& blob) {
     const auto holds = [&](const Schema& schema) { return blob.find_components(schema.id()) != nullptr; };
+    if (holds(schema_of<Transform>())) world.transforms({.mode = TransformMode::kDeferred});
     if (holds(schema_of<PointMass>())) world.manager<PointMass>();
     if (holds(schema_of<DebugName>())) world.manager<DebugName>();
     if (holds(schema_of<Tag>())) world.manager<Tag>();
@@ -125,31 +137,30 @@ Status make_stores(World& world, const Blob& blob) {
 
 Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& outcome) {
     if (Status status = make_stores(world, blob); !status) return status;
+    const auto num_copies = static_cast<std::uint32_t>(task.num_copies);
+    const std::vector<RootPose> poses = side_by_side(blob, num_copies);
     const std::int64_t begin_ns = monotonic_ns();
-    const Result<Spawned> spawned =
-        world.spawn(blob, {.copies = static_cast<std::uint32_t>(task.num_copies), .keep_names = false});
+    const Result<Spawned> spawned = world.spawn(blob, {.copies = num_copies, .root_poses = poses, .keep_names = false});
     outcome.spawn_ns = monotonic_ns() - begin_ns;
     if (!spawned) return spawned.status();
     outcome.num_entities = spawned->entities().size();
     outcome.num_components = spawned->num_components();
     for (const BlobComponents& components : blob.component_types())
         outcome.num_bytes += std::uint64_t(components.count()) * components.schema->row_bytes() * task.num_copies;
-    return place(world, blob, *spawned);
+    if (world.find_transforms() != nullptr && world.find_store(schema_of<PointMass>().id()) != nullptr)
+        place_at_transforms(world.manager<PointMass>(), world.transforms(), spawned->entities());
+    return {};
 }
 
 void run_frames(World& world, const Task& task, Console& console, Outcome& outcome) {
-    const Schedule& schedule = world.schedule();
     const std::int64_t begin_ns = monotonic_ns();
     for (std::uint64_t frame = 0; frame < task.num_frames; ++frame) {
-        const std::int64_t frame_ns = monotonic_ns();
         world.step(static_cast<float>(task.dt));
-        outcome.last_settle_ns = monotonic_ns() - frame_ns;
-        for (std::size_t pass = 0; pass < schedule.num_passes(); ++pass)
-            outcome.last_settle_ns -= schedule.statistics(pass).last_ns;
-        outcome.settle_ns += outcome.last_settle_ns;
         console.show_progress("frames", frame + 1, task.num_frames);
     }
     outcome.run_ns = monotonic_ns() - begin_ns;
+    outcome.settle_ns = world.settle_statistics().total_ns;
+    outcome.last_settle_ns = world.settle_statistics().last_ns;
 }
 
 void gather(const World& world, const Task& task, Outcome& outcome) {
@@ -181,6 +192,18 @@ Status draw(const World& world, const Task& task, Outcome& outcome) {
         concat(status.message(), "; give --picture a file in a folder that can be written and has room"));
 }
 
+Status write_times(const Trace& trace, const Task& task, Outcome& outcome) {
+    if (task.trace.empty()) return {};
+    for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker) {
+        outcome.num_traced += trace.num_events(worker);
+        outcome.num_untraced += trace.num_lost(worker);
+    }
+    const Status status = write_trace(task.trace, trace);
+    if (status) return {};
+    return Status::error(
+        concat(status.message(), "; give --trace a file in a folder that can be written and has room"));
+}
+
 std::string hash_text_of(std::uint64_t hash) {
     std::string text;
     append_hex(text, hash);
@@ -209,6 +232,9 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     text += concat("state hash  ", hash_text_of(outcome.state_hash), "\n");
     if (!task.picture.empty())
         text += concat("picture     ", task.picture, ", ", counted(outcome.num_drawn, "point", "points"), "\n");
+    if (!task.trace.empty())
+        text += concat("trace       ", task.trace, ", ", counted(outcome.num_traced, "event", "events"),
+                       outcome.num_untraced == 0 ? "" : ", the latest of them", "\n");
     console.print(text);
 }
 
@@ -246,6 +272,11 @@ void write_places(JsonObject& object, const Task& task, const Outcome& outcome) 
         write_vector(object.builder, outcome.bounds.high);
         object.builder.end();
     }
+    if (!task.trace.empty()) {
+        object.text("trace", task.trace);
+        object.count("events_traced", outcome.num_traced);
+        object.count("events_not_kept", outcome.num_untraced);
+    }
     if (task.picture.empty()) return;
     object.text("picture", task.picture);
     object.count("points_drawn", outcome.num_drawn);
@@ -269,8 +300,12 @@ Status live(const Blob& blob, const Task& task, Console& console, Outcome& outco
     outcome.num_workers = executor.num_workers();
     if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     add_passes(world, outcome.bounds);
+    Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
+    if (!task.trace.empty()) world.schedule().set_trace(&trace);
     run_frames(world, task, console, outcome);
+    world.schedule().set_trace(nullptr);
     gather(world, task, outcome);
+    if (Status status = write_times(trace, task, outcome); !status) return status;
     return draw(world, task, outcome);
 }
 

@@ -5,6 +5,7 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
+#include "shoal/components/transform_text.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/source/schema_file.h"
 
@@ -18,6 +19,7 @@ using namespace shoal;
 namespace {
 
 Status add_built_ins(ComponentRegistry& registry) {
+    if (Status status = add_transform(registry); !status) return status;
     if (Status status = registry.add<DebugName>(); !status) return status;
     if (Status status = registry.add<Tag>(); !status) return status;
     return registry.add<PointMass>();

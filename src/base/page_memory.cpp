@@ -1,9 +1,10 @@
 #include "shoal/base/page_memory.h"
 
+#include "base/bit_runs.h"
 #include "base/os.h"
+#include "base/shared_pages.h"
 #include "shoal/base/text.h"
 
-#include <bit>
 #include <cstring>
 #include <new>
 
@@ -13,46 +14,7 @@ namespace {
 constexpr std::size_t kGranulesPerSlab = kLargePageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kGranulesPerPage = kPageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kPagesPerSlab = kLargePageBytes / kPageBytes;
-constexpr std::size_t kWordBits = 64;
 constexpr std::uint32_t kKeptTrims = 2;  // a range not taken again by then gives its pages back
-
-/// A set of `kBits` bits that finds and marks runs.
-template <std::size_t kBits>
-struct BitRuns {
-    std::uint64_t words[kBits / kWordBits] = {};
-
-    bool get(std::size_t i) const { return words[i / kWordBits] >> (i % kWordBits) & 1; }
-    void set(std::size_t begin, std::size_t end, bool value) {
-        while (begin < end) {
-            const std::size_t first = begin % kWordBits;
-            const std::size_t count = kWordBits - first < end - begin ? kWordBits - first : end - begin;
-            const std::uint64_t mask = (count == kWordBits ? ~0ull : (1ull << count) - 1) << first;
-            if (value)
-                words[begin / kWordBits] |= mask;
-            else
-                words[begin / kWordBits] &= ~mask;
-            begin += count;
-        }
-    }
-    /// Returns the first index at or after `from` whose bit is `value`, or kBits.
-    std::size_t find(std::size_t from, bool value) const {
-        for (std::size_t word = from / kWordBits; word < kBits / kWordBits; ++word) {
-            std::uint64_t bits = value ? words[word] : ~words[word];
-            if (word == from / kWordBits) bits &= ~0ull << (from % kWordBits);
-            if (bits != 0) return word * kWordBits + static_cast<std::size_t>(std::countr_zero(bits));
-        }
-        return kBits;
-    }
-    /// Returns the start of the first run of `length` clear bits, or kBits.
-    std::size_t find_clear_run(std::size_t length) const {
-        for (std::size_t begin = find(0, false); begin < kBits;) {
-            const std::size_t end = find(begin, true);
-            if (end - begin >= length) return begin;
-            begin = end < kBits ? find(end, false) : kBits;
-        }
-        return kBits;
-    }
-};
 
 }  // namespace
 
@@ -100,12 +62,6 @@ struct PagePool::Slab {
     BitRuns<kGranulesPerSlab> used;
     BitRuns<kPagesPerSlab> committed;  // pages that a block has covered since they were last given back
 
-    std::size_t num_committed_pages() const {
-        std::size_t count = 0;
-        for (std::uint64_t word : committed.words) count += static_cast<std::size_t>(std::popcount(word));
-        return count;
-    }
-
     /// Gives back committed pages that no block touches.
     void discard_free_pages() {
         for (std::size_t page = committed.find(0, true); page < kPagesPerSlab; page = committed.find(page + 1, true)) {
@@ -126,7 +82,17 @@ PagePool::~PagePool() {
         slab->~Slab();
         release_memory(slab, sizeof(Slab), "page pool");
     }
+    for (SharedRange* shared : shared_) {
+        SHOAL_ASSERT(shared->is_empty(), "a page pool must outlive the tables that it serves");
+        delete_shared(shared);
+    }
     for (const KeptRange& kept : kept_) release_pages(kept.range);
+}
+
+void PagePool::delete_shared(SharedRange* shared) {
+    release_pages(shared->range);
+    shared->~SharedRange();
+    release_memory(shared, sizeof(SharedRange), "page pool");
 }
 
 Result<std::byte*> PagePool::allocate_block(std::size_t num_bytes) {
@@ -177,6 +143,32 @@ void PagePool::free_block(std::byte* block, std::size_t num_bytes) {
     slab->longest_free_hint = kGranulesPerSlab;
 }
 
+Result<std::byte*> PagePool::allocate_shared(std::size_t num_bytes, bool* is_zero) {
+    SHOAL_ASSERT(num_bytes > 0 && num_bytes <= kMaxSharedBytes, "a shared block has 1 byte to 16 MiB");
+    // Starts differ, so that the first rows of all tables do not fall into the same cache sets.
+    const std::size_t stagger = num_shared_++ % (kPageBytes / kGranuleBytes) * kGranuleBytes;
+    bool zero = true;
+    std::byte* block = nullptr;
+    for (std::size_t i = 0; block == nullptr && i < shared_.size(); ++i)
+        block = shared_[i]->allocate(stagger, num_bytes, &zero);
+    if (block == nullptr) {
+        Result<PageRange> range = reserve_pages(SharedRange::kBytes, kLargePageBytes);
+        if (!range) return range.status();
+        prefer_large_pages(range->data, range->num_bytes);
+        shared_.push_back(::new (allocate_memory(sizeof(SharedRange), "page pool")) SharedRange);
+        shared_.back()->range = *range;
+        block = shared_.back()->allocate(stagger, num_bytes, &zero);
+    }
+    if (is_zero != nullptr) *is_zero = zero;
+    return block;
+}
+
+void PagePool::free_shared(std::byte* block, std::size_t num_bytes) {
+    for (SharedRange* shared : shared_)
+        if (shared->contains(block)) return shared->free(block, num_bytes);
+    SHOAL_ASSERT(false, "the block does not belong to this pool");
+}
+
 Result<PageRange> PagePool::take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint) {
     *hint = 0;
     for (std::size_t i = kept_.size(); i-- > 0;) {
@@ -210,9 +202,17 @@ void PagePool::trim() {
         release_pages(kept.range);
     }
     kept_.resize(num_left);
+    std::size_t num_shared_left = 0;
+    for (SharedRange* shared : shared_) {
+        if (shared->trim(kKeptTrims) && shared->is_empty())
+            delete_shared(shared);
+        else
+            shared_[num_shared_left++] = shared;
+    }
+    shared_.resize(num_shared_left);
     for (Slab* slab : slabs_) {
         const std::size_t needed_pages = slab->num_used / kGranulesPerPage;
-        if (slab->num_committed_pages() > 2 * needed_pages + 16) slab->discard_free_pages();
+        if (slab->committed.count() > 2 * needed_pages + 16) slab->discard_free_pages();
     }
 }
 
@@ -221,7 +221,12 @@ PagePoolStatistics PagePool::statistics() const {
     result.num_slabs = slabs_.size();
     for (const Slab* slab : slabs_) {
         result.slab_used_bytes += slab->num_used * kGranuleBytes;
-        result.slab_committed_bytes += slab->num_committed_pages() * kPageBytes;
+        result.slab_committed_bytes += slab->committed.count() * kPageBytes;
+    }
+    for (const SharedRange* shared : shared_) {
+        result.num_slabs += SharedRange::kBytes / kLargePageBytes;
+        result.slab_used_bytes += shared->used.count() * kPageBytes;
+        result.slab_committed_bytes += shared->committed.count() * kLargePageBytes;
     }
     result.num_kept_ranges = kept_.size();
     result.kept_bytes = kept_bytes_;

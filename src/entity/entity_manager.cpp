@@ -14,6 +14,9 @@ namespace {
 /// Fewer indices than this are not worth running with: the address space is spent.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 
+/// Ids looked at in one go: those that died together mostly come again together.
+constexpr std::size_t kRunLength = 512;
+
 /// Reserving page memory failed in a constructor, which has no Status to return.
 void end_program_unless(const Status& status, const char* what) {
     if (status) return;
@@ -21,18 +24,28 @@ void end_program_unless(const Status& status, const char* what) {
     std::abort();
 }
 
-/// Writes generation 1 to [first, first + count). Others may be asking alive() meanwhile, so every store is atomic;
+/// Writes one generation to [first, first + count). Others may be asking alive() meanwhile, so every store is atomic;
 /// whole words are stored where they fit, which is as fast as memset.
-void store_first_generation(Generation* first, std::size_t count) {
+void store_generations(Generation* first, std::size_t count, Generation generation) {
     using Word [[gnu::may_alias]] = std::uint64_t;
     constexpr std::size_t kPerWord = sizeof(Word) / sizeof(Generation);
     constexpr Word kOnes = ~Word(0) / ((Word(1) << (8 * sizeof(Generation))) - 1);  // 1 in each generation
+    const Word word = kOnes * generation;
     Generation* const end = first + count;
     for (; first != end && reinterpret_cast<std::uintptr_t>(first) % sizeof(Word) != 0; ++first)
-        __atomic_store_n(first, kFirstGeneration, __ATOMIC_RELAXED);
+        __atomic_store_n(first, generation, __ATOMIC_RELAXED);
     for (; static_cast<std::size_t>(end - first) >= kPerWord; first += kPerWord)
-        __atomic_store_n(reinterpret_cast<Word*>(first), kOnes, __ATOMIC_RELAXED);
-    for (; first != end; ++first) __atomic_store_n(first, kFirstGeneration, __ATOMIC_RELAXED);
+        __atomic_store_n(reinterpret_cast<Word*>(first), word, __ATOMIC_RELAXED);
+    for (; first != end; ++first) __atomic_store_n(first, generation, __ATOMIC_RELAXED);
+}
+
+/// Whether ids follow on each other: one generation, each index one more than the last.
+bool are_consecutive(std::span<const Entity> ids) {
+    const EntityBits first = ids.front().id;
+    if (ids.size() > kIndexMask - ids.front().index() + std::size_t(1)) return false;
+    EntityBits differ = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i) differ |= ids[i].id ^ (first + static_cast<EntityBits>(i));
+    return differ == 0;
 }
 
 }  // namespace
@@ -67,6 +80,21 @@ Status EntityManager::create(std::span<Entity> out) {
 }
 
 std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
+    const std::uint32_t num_destroyed = destroy_batch(entities);
+    while (!next_deaths_.empty() && callback_depth_ == 0) {
+        const Array<Entity> batch = std::exchange(next_deaths_, Array<Entity>("entity manager"));
+        destroy_batch(batch);
+    }
+    return num_destroyed;
+}
+
+void EntityManager::destroy_next(std::span<const Entity> entities) {
+    if (callback_depth_ == 0) return static_cast<void>(destroy(entities));
+    const StructuralCall call(busy_);
+    next_deaths_.insert(next_deaths_.end(), entities.begin(), entities.end());
+}
+
+std::uint32_t EntityManager::destroy_batch(std::span<const Entity> entities) {
     std::size_t num_destroyed;
     {
         const StructuralCall call(busy_);
@@ -74,6 +102,18 @@ std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
     }
     if (num_destroyed != 0 && (deaths_.is_followed() || !callbacks_.empty())) announce(entities, num_destroyed);
     return static_cast<std::uint32_t>(num_destroyed);
+}
+
+bool EntityManager::is_living_run(std::span<const Entity> entities) const {
+    if (entities.empty()) return true;
+    const Entity first = entities.front();
+    if (!alive(first) || entities.size() > next_index_ - first.index()) return false;
+    if (!are_consecutive(entities)) return false;
+    // No thread but this one writes generations, so they may be read many at a time.
+    const Generation* const generations = generations_.data() + first.index();
+    Generation differ = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) differ |= generations[i] ^ first.generation();
+    return differ == 0;
 }
 
 DestructionCallback EntityManager::add_destruction_callback(DestructionFunction function, void* context) {
@@ -144,11 +184,13 @@ void EntityManager::recycle(std::span<Entity> out) {
     if (out.empty()) return;
     Generation* const generations = generations_.data();
     while (!out.empty()) {
-        const std::span<const Entity> run = waiting_.oldest_run(out.size());
-        for (std::size_t i = 0; i < run.size(); ++i) {
-            out[i] = run[i];
-            __atomic_store_n(generations + run[i].index(), run[i].generation(), __ATOMIC_RELAXED);
-        }
+        const std::span<const Entity> run = waiting_.oldest_run(std::min(out.size(), kRunLength));
+        std::memcpy(static_cast<void*>(out.data()), run.data(), run.size_bytes());
+        if (are_consecutive(run))
+            store_generations(generations + run.front().index(), run.size(), run.front().generation());
+        else
+            for (const Entity entity : run)
+                __atomic_store_n(generations + entity.index(), entity.generation(), __ATOMIC_RELAXED);
         waiting_.drop_oldest(run.size());
         out = out.subspan(run.size());
     }
@@ -159,7 +201,7 @@ void EntityManager::recycle(std::span<Entity> out) {
 void EntityManager::create_fresh(std::span<Entity> out) {
     const EntityBits first = make_entity(static_cast<std::uint32_t>(next_index_), kFirstGeneration).id;
     for (std::size_t i = 0; i < out.size(); ++i) out[i].id = first + static_cast<EntityBits>(i);
-    store_first_generation(generations_.data() + next_index_, out.size());
+    store_generations(generations_.data() + next_index_, out.size(), kFirstGeneration);
     next_index_ += out.size();
 }
 

@@ -2,7 +2,6 @@
 
 #include "inspect/picture_points.h"
 #include "shoal/base/text.h"
-#include "shoal/inspect/positions.h"
 #include "shoal/inspect/text_table.h"
 
 #include <fmt/format.h>
@@ -25,6 +24,7 @@ constexpr std::string_view kStyle =
     ".title{font-size:24px;font-weight:600;fill:#f3fbff}.sub{font-size:14px;fill:#86aec4}"
     ".tick{font-size:12px;fill:#7fa6bb}.name{font-size:14px}.count{font-size:13px;fill:#86aec4}"
     ".grid{stroke:#8fd0ee;stroke-opacity:.09;stroke-width:1}.frame{fill:none;stroke:#8fd0ee;stroke-opacity:.35}"
+    ".links{fill:none;stroke:#cfe6f2;stroke-opacity:.4;stroke-width:7}"
     ".dots{fill:none;stroke-linecap:round}.cells{fill:none;stroke-linecap:butt;stroke-width:1;shape-rendering:"
     "crispEdges}";
 
@@ -61,8 +61,9 @@ struct DrawnLayer {
 
 class PictureWriter {
 public:
-    PictureWriter(std::span<const PictureLayer> layers, const PictureOptions& options)
-        : options_(options), view_(make_picture_view(layers)) {
+    PictureWriter(std::span<const PictureLayer> layers, const PictureOptions& options,
+                  std::span<const PictureLink> links)
+        : options_(options), links_(links), view_(make_picture_view(layers)) {
         choose_layers(layers);
     }
 
@@ -88,6 +89,7 @@ private:
     void grid();
     void cells_and_dots();
     std::size_t shade_layers();
+    void draw_links();
     void draw_layer(const DrawnLayer& drawn);
     void frame();
     void legend();
@@ -95,6 +97,7 @@ private:
     double dot_pixels(const DrawnLayer& drawn) const;
 
     const PictureOptions& options_;
+    std::span<const PictureLink> links_;
     PictureView view_;
     std::string svg_;
     std::vector<DrawnLayer> layers_;  // rarest first
@@ -191,6 +194,12 @@ std::size_t PictureWriter::shade_layers() {
     return num_bytes;
 }
 
+/// Below all points.
+void PictureWriter::draw_links() {
+    const std::string path = links_path(links_, view_, options_.max_links);
+    if (!path.empty()) put("<path class=\"links\" transform=\"scale(.1)\" d=\"{}\"/>\n", path);
+}
+
 void PictureWriter::draw_layer(const DrawnLayer& drawn) {
     put("<g stroke=\"{}\">", drawn.color);
     if (drawn.as_dots && drawn.num_points > 0)
@@ -207,6 +216,7 @@ void PictureWriter::draw_layer(const DrawnLayer& drawn) {
 void PictureWriter::cells_and_dots() {
     while (shade_layers() > kMaxDensityBytes && cell_pixels_ < kCoarsestCell) cell_pixels_ *= 1.5;
     put("<g transform=\"translate({} {})\"><g clip-path=\"url(#plot)\">\n", PictureView::kPlotX, PictureView::kPlotY);
+    draw_links();
     for (std::size_t i = layers_.size(); i-- > 0;) draw_layer(layers_[i]);
     put("</g></g>\n");
 }
@@ -253,32 +263,9 @@ void PictureWriter::scale_bar() {
 
 }  // namespace
 
-std::vector<PictureLayer> picture_layers(const World& world) {
-    std::vector<PictureLayer> layers;
-    for (const Store* store : world.stores())
-        for (const Table* table : store->tables()) {
-            const std::optional<Vec3Rows> positions = find_vec3(*table, "position");
-            if (!positions || table->num_rows() == 0) continue;
-            const std::string& name = table->schema().name();
-            auto layer =
-                std::find_if(layers.begin(), layers.end(), [&](const PictureLayer& l) { return l.name == name; });
-            if (layer == layers.end()) layer = layers.insert(layers.end(), PictureLayer{name, {}, 0});
-            layer->points.reserve(layer->points.size() + table->num_rows());
-            for (std::uint32_t row = 0; row < table->num_rows(); ++row) {
-                if (!world.entities().alive(table->entities()[row])) continue;
-                const Vec3 place = (*positions)[row];
-                layer->points.push_back({place.x, place.y});
-            }
-        }
-    return layers;
-}
-
-Picture draw_picture(std::span<const PictureLayer> layers, const PictureOptions& options) {
-    return PictureWriter(layers, options).draw();
-}
-
-Picture draw_world(const World& world, const PictureOptions& options) {
-    return draw_picture(picture_layers(world), options);
+Picture draw_picture(std::span<const PictureLayer> layers, const PictureOptions& options,
+                     std::span<const PictureLink> links) {
+    return PictureWriter(layers, options, links).draw();
 }
 
 }  // namespace shoal::inline SHOAL_ABI

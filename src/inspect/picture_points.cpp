@@ -16,6 +16,22 @@ struct Place {
 
 bool is_finite(Vec2 point) { return std::isfinite(point.x) && std::isfinite(point.y); }
 
+/// In tenths of a pixel.
+Place place_of(Vec2 point, const PictureView& view) {
+    return {static_cast<std::int32_t>(std::lround(view.y(double(point.y)) * 10)),
+            static_cast<std::int32_t>(std::lround(view.x(double(point.x)) * 10))};
+}
+
+struct Line {
+    Place from, to;
+    auto operator<=>(const Line&) const = default;
+
+    std::int64_t length_squared() const {
+        const std::int64_t x = to.x - from.x, y = to.y - from.y;
+        return x * x + y * y;
+    }
+};
+
 /// Appends a move relative to where the pen is, and a dash.
 void append_dash(std::string& path, Place& pen, Place to, std::int32_t length) {
     fmt::format_to(std::back_inserter(path), "{}{} {}h{}", path.empty() ? 'M' : 'm', to.x - pen.x, to.y - pen.y,
@@ -36,14 +52,37 @@ std::string dots_path(std::span<const Vec2> points, const PictureView& view) {
     std::vector<Place> places;
     places.reserve(points.size());
     for (const Vec2 point : points)
-        if (is_finite(point))
-            places.push_back({static_cast<std::int32_t>(std::lround(view.y(double(point.y)) * 10)),
-                              static_cast<std::int32_t>(std::lround(view.x(double(point.x)) * 10))});
+        if (is_finite(point)) places.push_back(place_of(point, view));
     std::sort(places.begin(), places.end());
     places.erase(std::unique(places.begin(), places.end()), places.end());
     std::string path;
     Place pen{0, 0};
     for (const Place place : places) append_dash(path, pen, place, 1);
+    return path;
+}
+
+std::string links_path(std::span<const PictureLink> links, const PictureView& view, std::size_t most) {
+    std::vector<Line> lines;
+    for (const PictureLink& link : links) {
+        if (!is_finite(link.child) || !is_finite(link.parent)) continue;
+        const Line line{place_of(link.parent, view), place_of(link.child, view)};
+        if (line.from != line.to) lines.push_back(line);
+    }
+    if (lines.size() > most) {
+        std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+            return a.length_squared() != b.length_squared() ? a.length_squared() > b.length_squared() : a < b;
+        });
+        lines.resize(most);
+    }
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    std::string path;
+    Place pen{0, 0};
+    for (const Line& line : lines) {
+        fmt::format_to(std::back_inserter(path), "{}{} {}l{} {}", path.empty() ? 'M' : 'm', line.from.x - pen.x,
+                       line.from.y - pen.y, line.to.x - line.from.x, line.to.y - line.from.y);
+        pen = line.to;
+    }
     return path;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The points of one layer as SVG paths: dots, or cells of a density grid.
+// The points of one layer as SVG paths: dots, or cells of a density grid; and links as lines.
 
 #include "inspect/picture_view.h"
 
@@ -11,6 +11,10 @@ inline constexpr std::uint32_t kNumShades = 7;
 /// Returns path data with a short dash for each point, in tenths of a pixel; points that fall on one another are drawn
 /// once. To be stroked with round caps.
 std::string dots_path(std::span<const Vec2> points, const PictureView& view);
+
+/// Returns path data with a line for each link, in tenths of a pixel. Links that fall on one another are drawn once,
+/// and those that have no length or are not finite not at all; of more than `most`, the longest are taken.
+std::string links_path(std::span<const PictureLink> links, const PictureView& view, std::size_t most);
 
 /// How many points of a layer lie in each cell of a grid over the plot.
 class DensityGrid {

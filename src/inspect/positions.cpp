@@ -5,44 +5,22 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-namespace {
-
-/// `column(c)` gives the first element of a column.
-template <class Byte, class Columns>
-std::optional<Vec3Lanes<Byte>> lanes_of(const Schema& schema, std::string_view field_name, std::uint32_t num_rows,
-                                        Columns&& column) {
+std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name) {
+    const Schema& schema = table.schema();
     const int index = schema.find_field(field_name);
     if (index < 0) return std::nullopt;
     const Field& field = schema.fields()[static_cast<std::size_t>(index)];
     if (field.type != FieldType::kVec3 || field.array_length != 0) return std::nullopt;
-    Vec3Lanes<Byte> rows;
-    rows.num_rows = num_rows;
+    Vec3Rows rows;
+    rows.num_rows = table.num_rows();
     rows.stride = schema.columns()[field.first_column].element_bytes;
-    const std::size_t offset = schema.whole() ? field.struct_offset : 0;
+    const std::size_t offset = schema.offset_in_column(field);
     for (std::uint32_t lane = 0; lane < 3; ++lane) {
         const bool split = field.num_columns == 3;
-        Byte* first = column(field.first_column + (split ? lane : 0));
-        rows.lane[lane] = split || num_rows == 0 ? first : first + offset + lane * sizeof(float);
+        const std::byte* first = table.column(field.first_column + (split ? lane : 0));
+        rows.lane[lane] = split || rows.num_rows == 0 ? first : first + offset + lane * sizeof(float);
     }
     return rows;
-}
-
-}  // namespace
-
-std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name) {
-    return lanes_of<const std::byte>(table.schema(), field_name, table.num_rows(),
-                                     [&](std::uint32_t column) { return table.column(column); });
-}
-
-std::optional<Vec3Rows> find_vec3(const Schema& schema, std::span<const std::byte* const> columns,
-                                  std::uint32_t num_rows, std::string_view field_name) {
-    return lanes_of<const std::byte>(schema, field_name, num_rows,
-                                     [&](std::uint32_t column) { return columns[column]; });
-}
-
-std::optional<WritableVec3Rows> write_vec3(Table& table, std::string_view field_name) {
-    return lanes_of<std::byte>(table.schema(), field_name, table.num_rows(),
-                               [&](std::uint32_t column) { return table.write_column(column); });
 }
 
 void Bounds::add(Vec3 point) {

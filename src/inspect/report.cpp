@@ -4,6 +4,8 @@
 #include "shoal/document/json.h"
 #include "shoal/inspect/text_table.h"
 
+#include <algorithm>
+
 namespace shoal::inline SHOAL_ABI {
 namespace {
 
@@ -11,8 +13,14 @@ std::vector<PassReport> report_passes(const Schedule& schedule) {
     std::vector<PassReport> passes;
     for (std::size_t i = 0; i < schedule.num_passes(); ++i) {
         const PassStatistics pass = schedule.statistics(i);
-        passes.push_back({std::string(pass.name), pass.num_runs, pass.num_rows, pass.total_rows, pass.total_bytes,
-                          pass.total_ns, pass.last_ns});
+        passes.push_back({std::string(pass.name),
+                          pass.num_runs,
+                          pass.num_rows,
+                          pass.total_rows,
+                          pass.total_bytes,
+                          pass.total_ns,
+                          pass.last_ns,
+                          {pass.worker_ns.begin(), pass.worker_ns.end()}});
     }
     return passes;
 }
@@ -56,12 +64,26 @@ std::vector<OwnerReport> report_memory(const World& world, const std::vector<Com
             {"bookkeeping", {bookkeeping, bookkeeping, bookkeeping}}};
 }
 
+/// Returns the time of each worker, or the least and the most of many.
+std::string workers_text(const PassReport& pass) {
+    constexpr std::size_t kMostListed = 4;
+    std::vector<std::int64_t> times = pass.worker_ns;
+    if (times.empty()) return "-";
+    if (times.size() > kMostListed) times = {std::ranges::min(times), std::ranges::max(times)};
+    std::string text;
+    for (const std::int64_t ns : times) {
+        if (!text.empty()) text += times.size() == pass.worker_ns.size() ? " + " : " to ";
+        text += decimal_text(static_cast<double>(ns) * 1e-6, 2);
+    }
+    return text;
+}
+
 std::string pass_table(const WorldReport& report) {
-    TextTable table({"pass", "runs", "rows", "ms total", "ms mean", "ms last", "GB/s"});
+    TextTable table({"pass", "runs", "rows", "ms total", "ms mean", "ms last", "ms by worker", "GB/s"});
     for (const PassReport& pass : report.passes)
         table.add_row({pass.name, count_text(pass.num_runs), count_text(pass.num_rows),
                        decimal_text(pass.total_ms(), 2), decimal_text(pass.mean_ms(), 3),
-                       decimal_text(pass.last_ms(), 3),
+                       decimal_text(pass.last_ms(), 3), workers_text(pass),
                        pass.total_bytes == 0 ? "-" : decimal_text(pass.gb_per_s(), 2)});
     return table.empty() ? std::string() : table.text() + '\n';
 }
@@ -136,6 +158,10 @@ void write_pass(const PassReport& pass, DocumentBuilder& builder) {
     members.number("ms_mean", pass.mean_ms());
     members.number("ms_last", pass.last_ms());
     members.number("gb_per_s", pass.gb_per_s());
+    builder.key("ms_by_worker");
+    builder.begin_list();
+    for (const std::int64_t ns : pass.worker_ns) builder.number(static_cast<double>(ns) * 1e-6);
+    builder.end();
     builder.end();
 }
 

@@ -13,14 +13,6 @@ constexpr int kSpins = 4000;  // some microseconds: longer than the last chunk o
 
 constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t end) { return std::uint64_t(end) << 32 | first; }
 
-void pause_briefly() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
 }  // namespace
 
 ChunkLoop::ChunkLoop(std::uint32_t num_workers) : num_workers_(num_workers) {

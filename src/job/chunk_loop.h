@@ -14,6 +14,15 @@
 
 namespace shoal::inline SHOAL_ABI {
 
+/// Lets the other thread of a core go first while this one spins.
+inline void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 class ChunkLoop {
 public:
     explicit ChunkLoop(std::uint32_t num_workers);
@@ -23,8 +32,16 @@ public:
 
     /// Requires: nobody uses it.
     void start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users);
-    /// Makes what start() wrote visible to a thread that came to know of the loop in any way. Before its run().
-    void join() const { static_cast<void>(num_users_.load(std::memory_order_acquire)); }
+    /// Becomes a user, unless there is none: then the loop has ended.
+    bool try_join() {
+        std::uint32_t users = num_users_.load(std::memory_order_relaxed);
+        while (users != 0)
+            if (num_users_.compare_exchange_weak(users, users + 1, std::memory_order_acquire)) return true;
+        return false;
+    }
+    bool has_users() const { return num_users_.load(std::memory_order_acquire) != 0; }
+    /// Whether all chunks have finished.
+    bool finished() const { return num_unfinished_.load(std::memory_order_acquire) == 0; }
     /// Runs chunks until none is left to take.
     void run(std::uint32_t worker);
     /// Returns when all chunks have finished.

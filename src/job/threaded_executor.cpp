@@ -1,10 +1,9 @@
-#include "job/chunk_loop.h"
+#include "job/open_loops.h"
 #include "shoal/base/memory.h"
 #include "shoal/job/executor.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <thread>
@@ -30,6 +29,7 @@ namespace shoal::inline SHOAL_ABI {
 namespace {
 
 constexpr const char* kOwner = "executor";
+constexpr int kSpinsToStay = 2000;  // some tens of microseconds: from one loop of a frame to the next
 
 /// Which worker of which executor this thread is, while it runs chunks of one.
 struct WorkerPlace {
@@ -61,56 +61,77 @@ struct UnseenByThreadSanitizer {
 }  // namespace
 
 /// oneTBB gives the threads, and an arena in which each has a slot: slot 0 is kept for threads from outside, so that
-/// the slot is the worker. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top
-/// of the one that waits, under the same worker.
+/// the slot is the worker. A thread that was called stays for a while after its last loop, since to call one takes
+/// microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of the one
+/// that waits, under the same worker.
 struct ThreadedExecutor::Threads {
-    explicit Threads(std::uint32_t num) : num_workers(num), allowance(allow_threads(num)), arena(int(num), 1) {}
+    explicit Threads(std::uint32_t num)
+        : num_workers(num), allowance(allow_threads(num)), arena(int(num), 1), loops(num, kOwner) {}
 
     ~Threads() {
-        // Those who were asked late find nothing left to do, but they come.
-        while (num_helping.load(std::memory_order_acquire) != 0) std::this_thread::yield();
-        SHOAL_ASSERT(free_loops.size() == loops.size(), "an executor was destroyed before its loops were waited for");
-        for (ChunkLoop* loop : loops) {
-            loop->~ChunkLoop();
-            release_memory(loop, sizeof(ChunkLoop), kOwner);
+        stopping.store(true, std::memory_order_relaxed);
+        // Those who were called late find nothing left to do, but they come.
+        while (num_inside.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+        SHOAL_ASSERT(loops.none_in_use(), "an executor was destroyed before its loops were waited for");
+    }
+
+    /// Calls threads so that `num_wanted` have nothing else to do, if there are as many.
+    void call(std::uint32_t num_wanted) {
+        while (num_idle.load(std::memory_order_seq_cst) < num_wanted) {
+            if (!enter()) return;
+            num_inside.fetch_add(1, std::memory_order_release);
+            const UnseenByThreadSanitizer unseen;
+            arena.enqueue([this] { stay(); });
         }
     }
 
-    ChunkLoop& free_loop() {
-        const std::lock_guard lock(mutex);
-        if (free_loops.empty()) {
-            loops.push_back(::new (allocate_memory(sizeof(ChunkLoop), kOwner)) ChunkLoop(num_workers));
-            free_loops.reserve(loops.size());
-            return *loops.back();
-        }
-        ChunkLoop& loop = *free_loops.back();
-        free_loops.pop_back();
-        return loop;
+    /// Counts a thread as called, unless all are.
+    bool enter() {
+        std::uint32_t called = num_called.load(std::memory_order_seq_cst);
+        while (called < num_workers - 1)
+            if (num_called.compare_exchange_weak(called, called + 1, std::memory_order_seq_cst)) {
+                num_idle.fetch_add(1, std::memory_order_seq_cst);
+                return true;
+            }
+        return false;
     }
 
-    void drop(ChunkLoop& loop) {
-        if (!loop.drop_user()) return;
-        const std::lock_guard lock(mutex);
-        free_loops.push_back(&loop);
-    }
-
-    void help(ChunkLoop& loop) {
+    void stay() {
+        static_cast<void>(num_inside.load(std::memory_order_acquire));  // orders this after call() for who watches
         const WorkerPlace before = t_place;
         t_place = {this, static_cast<std::uint32_t>(tbb::this_task_arena::current_thread_index())};
-        loop.join();
-        loop.run(t_place.worker);
+        do {
+            for (int i = 0; i < kSpinsToStay && !stopping.load(std::memory_order_relaxed); ++i) {
+                if (help()) i = 0;
+                pause_briefly();
+            }
+            num_idle.fetch_sub(1, std::memory_order_seq_cst);
+            num_called.fetch_sub(1, std::memory_order_seq_cst);
+            // Who opened a loop before that did not call; who opens one after it does.
+        } while (loops.any_open() && enter());
         t_place = before;
-        drop(loop);
-        num_helping.fetch_sub(1, std::memory_order_release);  // the last that it does here: the executor may go
+        num_inside.fetch_sub(1, std::memory_order_release);  // the last that it does here: the executor may go
+    }
+
+    /// Takes part in a loop that is open. Returns false when there is none.
+    bool help() {
+        OpenLoops::Loop* const loop = loops.join();
+        if (loop == nullptr) return false;
+        num_idle.fetch_sub(1, std::memory_order_seq_cst);
+        loop->chunks->run(t_place.worker);
+        num_idle.fetch_add(1, std::memory_order_seq_cst);
+        loops.leave(*loop);
+        return true;
     }
 
     std::uint32_t num_workers;
     std::optional<tbb::global_control> allowance;
     tbb::task_arena arena;
-    std::atomic<std::uint32_t> num_helping{0};  // threads that were asked to help and have not finished
-    std::mutex mutex;
-    Array<ChunkLoop*> loops = Array<ChunkLoop*>(kOwner);
-    Array<ChunkLoop*> free_loops = Array<ChunkLoop*>(kOwner);  // those of loops that nobody uses
+    OpenLoops loops;
+    std::atomic<bool> stopping{false};
+    std::atomic<std::uint32_t> num_inside{0};  // threads that were called and have not left
+    std::atomic<std::uint32_t> num_called{0};  // those of them that stay
+    std::atomic<std::uint32_t> num_idle{0};    // those of these that have nothing to do
 };
 
 ThreadedExecutor::ThreadedExecutor(std::uint32_t num_workers) {
@@ -131,23 +152,25 @@ std::uint32_t ThreadedExecutor::current_worker() const { return t_place.executor
 void ThreadedExecutor::start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence& fence) {
     SHOAL_ASSERT(fence.loop() == nullptr, "a fence belongs to one loop at a time; wait for the one before");
     if (num_chunks == 0) return;
-    const std::uint32_t num_helpers = std::min(num_chunks, threads_->num_workers - 1);
-    ChunkLoop& loop = threads_->free_loop();
-    loop.start(num_chunks, function, context, num_helpers + 1);
-    fence.set_loop(&loop);
-    threads_->num_helping.fetch_add(num_helpers, std::memory_order_relaxed);
-    const UnseenByThreadSanitizer unseen;
-    for (std::uint32_t i = 0; i < num_helpers; ++i)
-        threads_->arena.enqueue([threads = threads_, &loop] { threads->help(loop); });
+    OpenLoops::Loop* const loop = threads_->loops.open(num_chunks, function, context, nullptr);
+    if (loop != nullptr) {
+        fence.set_loop(loop);
+        return threads_->call(std::min(num_chunks, threads_->num_workers - 1));
+    }
+    const std::uint32_t worker = current_worker();
+    for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) function(context, chunk, worker);
+    fence.set_loop(this);
 }
 
 void ThreadedExecutor::wait(Fence& fence) {
-    if (fence.loop() == nullptr) return;
-    ChunkLoop& loop = *static_cast<ChunkLoop*>(fence.loop());
-    loop.run(current_worker());
-    loop.wait_until_finished();
+    void* const started = fence.loop();
     fence.set_loop(nullptr);
-    threads_->drop(loop);
+    if (started == nullptr || started == this) return;
+    auto& loop = *static_cast<OpenLoops::Loop*>(started);
+    loop.chunks->run(current_worker());
+    threads_->loops.close(loop);
+    loop.chunks->wait_until_finished();
+    threads_->loops.finish(loop);
 }
 
 }  // namespace shoal::inline SHOAL_ABI

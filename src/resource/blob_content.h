@@ -43,6 +43,7 @@ struct BlobContent {
     std::vector<ComponentType> types;
     std::vector<BlobArrayEntry> arrays;  ///< offsets into array_data
     std::vector<std::byte> array_data;
+    std::unordered_multimap<std::uint64_t, std::uint32_t> array_of;  ///< hash to array
     std::vector<BlobText> texts;
     std::unordered_map<std::uint64_t, std::uint32_t> text_of;  ///< hash to string
     std::vector<BlobKeptText> kept_texts;

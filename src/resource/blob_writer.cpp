@@ -95,10 +95,20 @@ BlobArrayBase BlobWriter::add_array(FieldType element_type, std::span<const std:
     SHOAL_ASSERT(values.size() / element_bytes <= 0xFFFFFFFF, "an array has fewer than 2^32 elements");
     if (values.empty()) return {};
     std::vector<std::byte>& data = content_->array_data;
+    const std::uint64_t hash = hash_bytes(values.data(), values.size(), static_cast<std::uint64_t>(element_type));
+    const auto [same_begin, same_end] = content_->array_of.equal_range(hash);
+    for (auto same = same_begin; same != same_end; ++same) {
+        const BlobArrayEntry& kept = content_->arrays[same->second];
+        if (kept.element_type == static_cast<std::uint32_t>(element_type) &&
+            kept.count * element_bytes == values.size() &&
+            std::memcmp(data.data() + kept.offset, values.data(), values.size()) == 0)
+            return {ResourceId(), kept.offset, kept.count, 0};
+    }
     data.resize(round_up(data.size(), kBlobArrayAlignment));
     const BlobArrayEntry entry{data.size(), static_cast<std::uint32_t>(values.size() / element_bytes),
                                static_cast<std::uint32_t>(element_type)};
     data.insert(data.end(), values.begin(), values.end());
+    content_->array_of.emplace(hash, static_cast<std::uint32_t>(content_->arrays.size()));
     content_->arrays.push_back(entry);
     return {ResourceId(), entry.offset, entry.count, 0};
 }

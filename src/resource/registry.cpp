@@ -44,16 +44,20 @@ Status ComponentRegistry::add(const Schema& schema) {
 }
 
 Status ComponentRegistry::set_compile_function(std::string_view name, CompileFunction function, void* context,
-                                               std::int32_t spawn_order) {
+                                               std::int32_t spawn_order, CompileScope scope,
+                                               std::span<const std::string_view> more_keys) {
     Result<RegisteredComponent*> component = claim(name);
     if (!component) return component.status();
     RegisteredComponent& c = **component;
     const bool is_new = c.compile == nullptr && c.spawn_order == 0;
-    if (!is_new && (c.compile != function || c.compile_context != context || c.spawn_order != spawn_order))
+    if (!is_new && (c.compile != function || c.compile_context != context || c.spawn_order != spawn_order ||
+                    c.compile_scope != scope))
         return Status::error(concat("component \"", name, "\" has another compile function or spawn order already"));
     c.compile = function;
     c.compile_context = context;
     c.spawn_order = spawn_order;
+    c.compile_scope = scope;
+    c.more_keys = more_keys;
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace shoal::inline SHOAL_ABI {
 
@@ -13,14 +14,28 @@ public:
         : targets_(targets), blob_(blob), options_(options) {}
 
     Result<Spawned> run() {
+        if (const std::size_t count = options_.root_poses.size(); count != 0 && count != options_.copies)
+            return Status::error(concat(count, count == 1 ? " root pose" : " root poses", " for ", options_.copies,
+                                        options_.copies == 1 ? " copy" : " copies", " of \"", blob_.name(),
+                                        "\"; give one pose per copy, or none"));
         if (Status status = find_takers(); !status) return status;
         if (Status status = create_entities(); !status) return status;
-        for (std::size_t i = 0; i < takers_.size(); ++i) {
-            Status status = send(takers_[i]);
-            if (status) continue;
-            undo(i);
-            return Status::error(concat("cannot spawn the components \"", takers_[i].components->schema->name(),
-                                        "\" of \"", blob_.name(), "\": ", status.message()));
+        for_each_store([](Store& store) { store.begin_spawn(); });
+        Status failure;
+        std::size_t num_sent = 0;
+        for (; num_sent < takers_.size() && failure; ++num_sent)
+            if (Status status = send(takers_[num_sent]); !status)
+                failure =
+                    Status::error(concat("cannot spawn the components \"", takers_[num_sent].components->schema->name(),
+                                         "\" of \"", blob_.name(), "\": ", status.message()));
+        const std::size_t num_taken = failure ? num_sent : num_sent - 1;
+        for_each_store([&](Store& store) {
+            if (Status status = store.finish_spawn(); !status && failure)
+                failure = Status::error(concat("cannot spawn \"", blob_.name(), "\": ", status.message()));
+        });
+        if (!failure) {
+            undo(num_taken);
+            return failure;
         }
         if (options_.keep_names && options_.copies > 0) spawned_.keep_names(blob_);
         return std::move(spawned_);
@@ -70,6 +85,16 @@ private:
         return nullptr;
     }
 
+    /// Calls visit(store) once for every store that takes components of the blob.
+    template <class Visit>
+    void for_each_store(Visit&& visit) const {
+        for (std::size_t i = 0; i < takers_.size(); ++i) {
+            const auto is_same = [&](const Taker& taker) { return taker.store == takers_[i].store; };
+            const auto end = takers_.begin() + static_cast<std::ptrdiff_t>(i);
+            if (takers_[i].store != nullptr && std::none_of(takers_.begin(), end, is_same)) visit(*takers_[i].store);
+        }
+    }
+
     Status check_unknown() const {
         if (!options_.fail_on_unknown || spawned_.unknown_.empty()) return {};
         std::string names;
@@ -83,14 +108,24 @@ private:
         const std::uint64_t num_entities = std::uint64_t(blob_.num_entities()) * options_.copies;
         if (num_entities > targets_.entities.max_entities())
             return Status::error(concat(options_.copies, " copies of \"", blob_.name(), "\" have ", num_entities,
-                                        " entities; at most ", targets_.entities.max_entities(), " can live"));
+                                        " entities; at most ", targets_.entities.max_entities(),
+                                        " can live; spawn fewer copies"));
         spawned_.num_blob_entities_ = blob_.num_entities();
         spawned_.num_copies_ = options_.copies;
         spawned_.entities_.resize(static_cast<std::size_t>(num_entities));
+        find_roots();
+        return targets_.entities.create(std::span<Entity>(spawned_.entities_));
+    }
+
+    void find_roots() {
         spawned_.roots_.reserve(blob_.num_roots());
+        if (blob_.num_roots() == blob_.num_entities()) {
+            spawned_.roots_.resize(blob_.num_roots());
+            std::iota(spawned_.roots_.begin(), spawned_.roots_.end(), 0u);
+            return;
+        }
         for (std::uint32_t i = 0; i < blob_.num_entities(); ++i)
             if (blob_.parents()[i] == kNoBlobEntity) spawned_.roots_.push_back(i);
-        return targets_.entities.create(std::span<Entity>(spawned_.entities_));
     }
 
     Status send(const Taker& taker) {
@@ -104,6 +139,7 @@ private:
             .entity_index = components.entity_index,
             .columns = components.columns,
             .parents = blob_.num_roots() == blob_.num_entities() ? std::span<const std::uint32_t>() : blob_.parents(),
+            .root_poses = options_.root_poses,
         };
         spawned_.num_components_ += std::uint64_t(components.count()) * options_.copies;
         return taker.store != nullptr ? taker.store->spawn(batch)

@@ -169,24 +169,6 @@ void Compilation::unknown_type(const TypePlan& plan) {
 
 // --- components ----------------------------------------------------------------------------------------------------
 
-std::uint32_t Compilation::find_entity(const void* context, std::uint32_t from, std::string_view reference) {
-    const ReferenceIndex::Found found = static_cast<const ReferenceIndex*>(context)->find(from, reference);
-    return found.other == kNoBlobEntity ? found.entity : kNoBlobEntity;
-}
-
-/// Calls a registered compile function; its image is left in image_.
-bool Compilation::run_function(TypePlan& plan, const TypePlan::Row& row) {
-    const std::span<const std::byte> defaults = plan.schema->default_image();
-    image_.assign(defaults.begin(), defaults.end());
-    clear_references(*plan.schema, image_.data());
-    const Document merged = merge_layers(*row.component->top);
-    CompileOutput output(*plan.schema, std::span(image_.data(), defaults.size()), row.entity, blob_, find_entity,
-                         &references_);
-    const CompileInput input{merged.root(), *plan.schema, row.entity, composition_.entities()[row.entity].entity->name,
-                             diagnostics_};
-    return plan.registered->compile(plan.registered->compile_context, input, output);
-}
-
 void Compilation::compile_type(TypePlan& plan, CompiledSource& result) {
     const Result<std::uint32_t> type = blob_.add_component_type(*plan.schema, plan.registered->spawn_order);
     if (!type) {
@@ -194,21 +176,23 @@ void Compilation::compile_type(TypePlan& plan, CompiledSource& result) {
         return;
     }
     const std::size_t num_bytes = plan.schema->struct_bytes();
+    const bool is_whole =
+        plan.registered->compile != nullptr && plan.registered->compile_scope == CompileScope::kComponent;
     std::uint64_t count = 0;
     for (const TypePlan::Row& row : plan.rows) {
         const std::byte* image = nullptr;
-        if (plan.registered->compile != nullptr) {
-            if (!run_function(plan, row)) continue;
+        if (is_whole) {
+            if (!compile_merged(plan, row)) continue;
             image = image_.data();
         } else {
-            image = make_image(plan, *row.component->top);
+            image = make_image(plan, row, *row.component->top);
             if (plan.has_references) {
                 if (image != image_.data()) image_.assign(image, image + num_bytes);
                 resolve_references(plan, row);
                 image = image_.data();
             }
-            if (!kept_.empty()) keep_fields(plan, row.entity);
         }
+        if (!kept_.empty()) keep_fields(plan, row.entity);
         blob_.add_component(*type, row.entity, {image, num_bytes});
         ++count;
     }

@@ -46,6 +46,8 @@ struct SharedImage {
 };
 
 class Compilation {
+    class FunctionCall;
+
 public:
     Compilation(const Composition& composition, const ComponentRegistry& registry, const CompileOptions& options,
                 Diagnostics& diagnostics);
@@ -64,15 +66,15 @@ private:
     bool check_single(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity);
     void compile_type(TypePlan& plan, CompiledSource& result);
     void keep_type(TypePlan& plan, CompiledSource& result);
-    bool run_function(TypePlan& plan, const TypePlan::Row& row);
     void warn_kept(CompiledSource& result);
-    static std::uint32_t find_entity(const void* context, std::uint32_t from, std::string_view reference);
 
     // --- component_images.cpp
-    const std::byte* make_image(TypePlan& plan, const ComponentLayer& top);
-    void apply(TypePlan& plan, const ComponentLayer& layer);
-    void apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index);
-    void unknown_field(TypePlan& plan, Node child);
+    const std::byte* make_image(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top);
+    void apply(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer);
+    bool apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index);
+    bool run_function(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer, Node node);
+    bool compile_merged(TypePlan& plan, const TypePlan::Row& row);
+    bool unknown_field(TypePlan& plan, Node child);
     bool is_ignored(std::string_view key) const;
     void other_keys(TypePlan& plan, const ComponentLayer& layer);
     void keep_fields(TypePlan& plan, std::uint32_t entity);

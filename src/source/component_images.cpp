@@ -30,7 +30,7 @@ void Compilation::clear_references(const Schema& schema, std::byte* image) const
 
 /// Makes the image of a component: the schema's defaults, then each layer, lowest first. What prefabs say is made
 /// once. Leaves unknown fields in kept_. Lifetime: until the next call.
-const std::byte* Compilation::make_image(TypePlan& plan, const ComponentLayer& top) {
+const std::byte* Compilation::make_image(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top) {
     const std::size_t num_bytes = plan.schema->struct_bytes();
     const std::byte* start = plan.schema->default_image().data();
     kept_.clear();
@@ -40,7 +40,7 @@ const std::byte* Compilation::make_image(TypePlan& plan, const ComponentLayer& t
             SharedImage& shared = shared_[layer->shared_index];
             if (shared.image == nullptr && layer != &top && shared_bytes_ < kMaxSharedBytes) {
                 const std::vector<const ComponentLayer*> above = layers_;
-                make_image(plan, *layer);
+                make_image(plan, row, *layer);
                 layers_ = above;
                 kept_.clear();
             }
@@ -55,7 +55,7 @@ const std::byte* Compilation::make_image(TypePlan& plan, const ComponentLayer& t
     if (layers_.empty()) return start;
     image_.resize(std::max<std::size_t>(num_bytes, 1));
     if (num_bytes != 0) std::memcpy(image_.data(), start, num_bytes);
-    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) apply(plan, **layer);
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) apply(plan, row.entity, **layer);
     if (top.shared_index == ComponentLayer::kNotShared || shared_bytes_ >= kMaxSharedBytes) return image_.data();
     SharedImage& shared = shared_[top.shared_index];
     shared.image = arena_.copy(std::span<const std::byte>(image_)).data();
@@ -64,11 +64,15 @@ const std::byte* Compilation::make_image(TypePlan& plan, const ComponentLayer& t
     return shared.image;
 }
 
-void Compilation::apply(TypePlan& plan, const ComponentLayer& layer) {
+void Compilation::apply(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
     if (layer.has_other_keys) other_keys(plan, layer);
     const Node fields = layer.fields;
     if (!fields || fields.is_null()) return;
     int index = -1;
+    if (fields.is_mapping() && plan.registered->compile != nullptr) {
+        run_function(plan, entity, layer, fields);
+        return;
+    }
     if (fields.is_mapping()) {
         for (const Node child : fields) apply_field(plan, layer, child, index);
         return;
@@ -84,22 +88,61 @@ void Compilation::apply(TypePlan& plan, const ComponentLayer& layer) {
     FieldReader{diagnostics_, plan.name, &blob_}.read(field, fields, image_.data() + field.struct_offset);
 }
 
-void Compilation::apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index) {
-    if (!layer.wrapped() && is_consumed(layer, child.key())) return;
+bool Compilation::apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index) {
+    if (!layer.wrapped() && is_consumed(layer, child.key())) return true;
     const int found = plan.keys.find(child.key(), index);
     if (found < 0) {
         const bool repeats_type = !layer.wrapped() && layer.below != nullptr && child.key() == "type" &&
                                   child.is_string() && child.as_string() == plan.name;
-        if (!repeats_type && (layer.wrapped() || !is_ignored(child.key()))) unknown_field(plan, child);
-        return;
+        return repeats_type || (!layer.wrapped() && is_ignored(child.key())) || unknown_field(plan, child);
     }
     index = found;
     const Field& field = plan.schema->fields()[static_cast<std::size_t>(found)];
     std::byte* value = image_.data() + field.struct_offset;
-    if (child.is_null() && field.type != FieldType::kEntity)
-        std::memcpy(value, plan.schema->default_image().data() + field.struct_offset, field.size);
-    else
-        FieldReader{diagnostics_, plan.name, &blob_}.read(field, child, value);
+    if (!child.is_null() || field.type == FieldType::kEntity)
+        return FieldReader{diagnostics_, plan.name, &blob_}.read(field, child, value);
+    std::memcpy(value, plan.schema->default_image().data() + field.struct_offset, field.size);
+    return true;
+}
+
+/// What a registered function may ask of the compiler while it makes image_.
+class Compilation::FunctionCall final : public CompileHost {
+public:
+    FunctionCall(Compilation& compilation, TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer)
+        : compilation_(compilation), plan_(plan), entity_(entity), layer_(layer) {}
+
+    std::uint32_t find_entity(std::string_view reference) const override {
+        const ReferenceIndex::Found found = compilation_.references_.find(entity_, reference);
+        return found.other == kNoBlobEntity ? found.entity : kNoBlobEntity;
+    }
+    bool read_field(Node node) override { return compilation_.apply_field(plan_, layer_, node, index_); }
+    bool read_value(const Field& field, Node node, std::byte* value) override {
+        return FieldReader{compilation_.diagnostics_, plan_.name, &compilation_.blob_}.read(field, node, value);
+    }
+
+private:
+    Compilation& compilation_;
+    TypePlan& plan_;
+    std::uint32_t entity_;
+    const ComponentLayer& layer_;
+    int index_ = -1;
+};
+
+bool Compilation::run_function(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer, Node node) {
+    FunctionCall call(*this, plan, entity, layer);
+    CompileOutput output(*plan.schema, std::span(image_.data(), plan.schema->struct_bytes()), blob_, call);
+    const CompileInput input{node, *plan.schema, entity, composition_.entities()[entity].entity->name, diagnostics_};
+    return plan.registered->compile(plan.registered->compile_context, input, output);
+}
+
+/// Makes image_ with a registered function from all layers at once.
+bool Compilation::compile_merged(TypePlan& plan, const TypePlan::Row& row) {
+    const std::span<const std::byte> defaults = plan.schema->default_image();
+    image_.assign(defaults.begin(), defaults.end());
+    kept_.clear();
+    clear_references(*plan.schema, image_.data());
+    const Document merged = merge_layers(*row.component->top);
+    return run_function(plan, row.entity, *row.component->top, merged.root());
 }
 
 bool Compilation::is_ignored(std::string_view key) const {
@@ -115,19 +158,21 @@ void Compilation::other_keys(TypePlan& plan, const ComponentLayer& layer) {
             unknown_field(plan, child);
 }
 
-void Compilation::unknown_field(TypePlan& plan, Node child) {
+/// Keeps or reports a key that no field has. False: reported.
+bool Compilation::unknown_field(TypePlan& plan, Node child) {
     const std::string_view key = child.key();
     if (options_.rules.keep_unknown_fields) {
         kept_.push_back(child);
-        return;
+        return true;
     }
-    const std::span<const std::string_view> names = plan.keys.names();
+    std::vector<std::string_view> names(plan.keys.names().begin(), plan.keys.names().end());
+    names.insert(names.end(), plan.registered->more_keys.begin(), plan.registered->more_keys.end());
     if (std::find(names.begin(), names.end(), key) != names.end()) {
         diagnostics_.error(
             child.key_position(),
             concat("component ", quoted(plan.name), " has the field ", quoted(key), " beside its `data`"),
             "move it into `data`");
-        return;
+        return false;
     }
     const int close = closest_text(key, names.data(), names.size());
     std::string hint = close >= 0 ? concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?")
@@ -136,6 +181,7 @@ void Compilation::unknown_field(TypePlan& plan, Node child) {
     if (close < 0 && names.empty()) hint = "it has no fields; remove this";
     diagnostics_.error(child.key_position(), concat("component ", quoted(plan.name), " has no field ", quoted(key)),
                        std::move(hint));
+    return false;
 }
 
 /// Keeps the unknown fields of the component at hand as one text.

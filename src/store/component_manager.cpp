@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kPrefetchFrom = 4096;  // entities in a span; below it all is in the cache
 constexpr std::size_t kPrefetchDistance = 32;
+constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the nearest cache
 constexpr std::uint32_t kLivingInARow = 4;
 constexpr std::size_t kDeadShare = 2;  // from one row in so many on, one pass over all rows removes the dead
 
@@ -44,7 +45,7 @@ ComponentManager::ComponentManager(const Schema& schema, EntityManager& entities
     : schema_(schema),
       entities_(entities),
       options_(options),
-      index_(options.index),
+      index_(options.index, &pool),
       table_(schema_, pool, {.capacity_rows = options.capacity_rows, .chain = schema.many(), .tree = false}) {
     SHOAL_ASSERT(!schema.many() || options.index != RowIndexKind::kIdentity,
                  "with an identity index an entity has one row; use a paged or hash index for `many`");
@@ -155,13 +156,33 @@ std::uint32_t ComponentManager::place_leading(std::span<const Entity> entities) 
     const std::span<EntityBits> entries = index_.entries();
     const std::uint32_t first = table_.num_rows();
     std::uint32_t row = first;
-    for (const Entity entity : entities) {
-        if (SHOAL_UNLIKELY(!entities_.alive(entity) || entries[entity.index()] != 0)) break;
-        entries[entity.index()] = RowIndex::entry_of(entity, row++);
+    for (std::size_t begin = 0; begin == row - first && begin < entities.size(); begin += kRunLength) {
+        const std::span<const Entity> some = entities.subspan(begin, std::min(kRunLength, entities.size() - begin));
+        if (place_run(some, row)) {
+            row += static_cast<std::uint32_t>(some.size());
+            continue;
+        }
+        for (const Entity entity : some) {
+            if (SHOAL_UNLIKELY(!entities_.alive(entity) || entries[entity.index()] != 0)) break;
+            entries[entity.index()] = RowIndex::entry_of(entity, row++);
+        }
     }
     table_.append(entities.first(row - first));
     num_structural_changes_ += row - first;
     return row - first;
+}
+
+/// Writes the entries of entities whose ids follow on each other, if all live and none has a row: loops over whole
+/// vectors, where one by one each entity costs two look-ups.
+bool ComponentManager::place_run(std::span<const Entity> entities, std::uint32_t first_row) {
+    if (!entities_.is_living_run(entities)) return false;
+    EntityBits* const entries = index_.entries().data() + entities.front().index();
+    EntityBits any = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) any |= entries[i];
+    if (any != 0) return false;
+    const EntityBits first = RowIndex::entry_of(entities.front(), first_row);
+    for (std::size_t i = 0; i < entities.size(); ++i) entries[i] = first + static_cast<EntityBits>(i);
+    return true;
 }
 
 Result<AddCounts> ComponentManager::add(std::span<const Entity> added, FillRows fill, void* context) {
@@ -315,6 +336,7 @@ void ComponentManager::remove_deaths(const DeathRange& dead) {
 
 void ComponentManager::settle(const SettleContext& context) {
     require_unlocked();
+    const std::uint32_t num_before = num_components();
     if (options_.death == DeathPolicy::kAtSettle) {
         const DeathRange dead = entities_.deaths(cursor_);
         remove_deaths(dead);
@@ -323,6 +345,7 @@ void ComponentManager::settle(const SettleContext& context) {
         SHOAL_ASSERT(context.random != nullptr, "random probes need the world's random generator");
         collect(*context.random, options_.max_collected);
     }
+    if (context.counts != nullptr) context.counts->num_removed += num_before - num_components();
     table_.settle_memory();
     table_.set_stamp(std::max(table_.stamp(), context.stamp));
 }

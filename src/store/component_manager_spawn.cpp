@@ -9,46 +9,65 @@
 namespace shoal::inline SHOAL_ABI {
 namespace {
 
+constexpr std::size_t kMaxSpread = 4;  // indices per entity of a batch that is looked at as a whole
+
 /// Turns the blob entity that an Entity field holds into the entity of one copy.
 Entity translate(const SpawnBatch& batch, std::uint32_t copy, Entity stored) {
     if (stored.id >= batch.num_blob_entities) return kNullEntity;  // none; a checked blob holds nothing else
     return batch.entities[std::size_t(copy) * batch.num_blob_entities + static_cast<std::size_t>(stored.id)];
 }
 
-/// Whether nothing is kept for the owners of a single copy; `highest` is then their highest index. False when
-/// `entries` may not hold them.
-bool is_free(const SpawnBatch& batch, std::span<const EntityBits> entries, std::uint32_t& highest) {
-    if (batch.num_copies != 1 || entries.size() <= kIndexMask) return false;
-    const Entity* const owners = batch.entities.data();
-    EntityBits any = 0;
-    std::uint32_t found = 0;
-    for (const std::uint32_t owner : batch.entity_index) {
-        const std::uint32_t index = owners[owner].index();
-        found = std::max(found, index);
-        any |= entries[index];
+struct IndexRange {
+    std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
+};
+
+/// The lowest and the highest index of `entities`.
+IndexRange index_range(std::span<const Entity> entities) {
+    IndexRange range;
+    // A loop for each of the two, or g++ makes no vectors of them; over few, so that the second finds them in the
+    // cache.
+    while (!entities.empty()) {
+        const std::span<const Entity> some = entities.first(std::min<std::size_t>(entities.size(), 1024));
+        std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
+        for (std::size_t i = 0; i < some.size(); ++i) lowest = std::min(lowest, some[i].index());
+        for (std::size_t i = 0; i < some.size(); ++i) highest = std::max(highest, some[i].index());
+        range = {std::min(range.lowest, lowest), std::max(range.highest, highest)};
+        entities = entities.subspan(some.size());
     }
-    highest = found;
-    return any == 0;
+    return range;
 }
 
 }  // namespace
 
-/// Makes room, and removes what older entities left on the indices of the new ones.
-Status ComponentManager::check_batch(const SpawnBatch& batch) {
+/// Whether the index keeps nothing between the lowest and the highest index of a batch. Entities made together mostly
+/// lie close together: then this is a loop over vectors, where a look-up per entity costs as much as copying it.
+bool ComponentManager::is_free(std::uint32_t lowest_index, std::uint32_t highest_index) const {
+    const std::span<const EntityBits> entries = index_.entries();
+    const std::size_t begin = std::min<std::size_t>(lowest_index, entries.size());
+    const std::size_t end = std::min<std::size_t>(highest_index + std::size_t(1), entries.size());
+    EntityBits any = 0;
+    for (const EntityBits entry : entries.subspan(begin, end - begin)) any |= entry;
+    return any == 0;
+}
+
+/// Asserts what the store interface requires.
+void ComponentManager::require_batch(const SpawnBatch& batch) const {
     SHOAL_ASSERT(batch.component == schema_.id() && batch.columns.size() == schema_.columns().size(),
                  "the batch is of another component type");
     SHOAL_ASSERT(batch.entities.size() == std::size_t(batch.num_blob_entities) * batch.num_copies,
                  "a batch has as many entities as there are blob entities in all copies");
     SHOAL_ASSERT(!schema_.has_opaque(), "a component with opaque fields cannot be spawned from a blob");
-    std::uint32_t highest = 0, highest_owner = 0;
+    std::uint32_t highest_owner = 0;
     for (const std::uint32_t owner : batch.entity_index) highest_owner = std::max(highest_owner, owner);
     SHOAL_ASSERT(batch.entity_index.empty() || highest_owner < batch.num_blob_entities,
                  "the owner of a component is not among the blob entities");
-    if (is_free(batch, index_.entries(), highest)) return reserve_rows(batch.entity_index.size(), highest);
+}
+
+/// Removes what older entities left on the indices of the new ones, and makes room.
+Status ComponentManager::make_room(const SpawnBatch& batch, std::uint32_t highest) {
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
             const Entity owner = batch.owner(copy, i);
-            highest = std::max(highest, owner.index());
             if (SHOAL_LIKELY(index_.find_any_generation(owner) == kNilRow)) continue;
             remove_stale(owner);
             if (!schema_.many() && has(owner))
@@ -59,8 +78,15 @@ Status ComponentManager::check_batch(const SpawnBatch& batch) {
 
 Status ComponentManager::spawn(const SpawnBatch& batch) {
     require_unlocked();
-    if (Status status = check_batch(batch); !status) return status;
-    if (batch.entity_index.empty()) return {};
+    require_batch(batch);
+    if (batch.entity_index.empty() || batch.num_copies == 0) return {};
+    const auto [lowest, highest] = index_range(batch.entities);
+    SHOAL_ASSERT(lowest != 0, "an entity of the batch is null");
+    const bool is_compact = highest - lowest < kMaxSpread * batch.entities.size();
+    Status status = quick_ && is_compact && is_free(lowest, highest)
+                        ? reserve_rows(batch.entity_index.size() * batch.num_copies, highest)
+                        : make_room(batch, highest);
+    if (!status) return status;
     if (options_.index == RowIndexKind::kIdentity)
         spawn_in_place(batch);
     else
@@ -96,14 +122,11 @@ void ComponentManager::place_copy(const SpawnBatch& batch, std::uint32_t copy, R
     EntityBits* const __restrict entries = index_.entries().data();
     const Entity* const entities = batch.entities.data() + std::size_t(copy) * batch.num_blob_entities;
     const std::uint32_t* const from = batch.entity_index.data();
-    bool null_among = false;
     for (std::uint32_t i = 0; i < rows.size(); ++i) {
         const Entity owner = entities[from[i]];
-        null_among |= !owner;
         owners[i] = owner;
         entries[owner.index()] = RowIndex::entry_of(owner, rows.begin + i);
     }
-    SHOAL_ASSERT(!null_among, "an entity of the batch is null");
 }
 
 /// Rows are entity indices: every component goes to a place of its own.

@@ -12,9 +12,12 @@ constexpr std::size_t kSmallestHash = 64;
 constexpr std::size_t kNumIndices = static_cast<std::size_t>(kMaxEntities) + 1;
 constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more than that is given back rather than zeroed
 
+constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // less is no reason to take a page of 2 MiB
+constexpr std::size_t kDenseShare = 8;  // entities per index that are asked for at once, to have a block for all
+
 constexpr std::uint32_t kIndexStep = 1023;
 
-/// Empties the first `num_used` entries of a flat index.
+/// Empties the first `num_used` entries of a flat index in address space of its own.
 template <class T>
 void clear_flat(PageArray<T>& entries, std::size_t num_used, bool release) {
     if (entries.capacity() == 0) return;
@@ -30,14 +33,21 @@ std::size_t hash_index(std::uint32_t entity_index) {
 
 }  // namespace
 
-RowIndex::RowIndex(RowIndexKind kind) : kind_(kind) {}
+RowIndex::RowIndex(RowIndexKind kind, PagePool* pool) : kind_(kind), pool_(pool) {}
 
-RowIndex::~RowIndex() = default;
+RowIndex::~RowIndex() { free_block(); }
 
 std::size_t RowIndex::slot_of(std::uint32_t entity_index) const {
     std::size_t slot = hash_index(entity_index) & (num_slots_ - 1);
     while (slots_[slot].entity && slots_[slot].entity.index() != entity_index) slot = (slot + 1) & (num_slots_ - 1);
     return slot;
+}
+
+bool RowIndex::covers(std::span<const Entity> entities) const {
+    if (num_flat_ > kIndexMask) return true;
+    std::uint32_t highest = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) highest = std::max(highest, entities[i].index());
+    return highest < num_flat_;
 }
 
 std::uint32_t RowIndex::find_other(Entity entity) const {
@@ -69,20 +79,47 @@ Status RowIndex::reserve_more(std::uint32_t num_more, std::uint32_t max_index) {
         while (num_slots < needed) num_slots *= 2;
         return grow_hash(num_slots);
     }
-    const std::size_t capacity = this->capacity();
-    if (capacity == 0) {
-        const std::size_t least = max_index + std::size_t(1);
-        Status status = kind_ == RowIndexKind::kPaged ? paged_.reserve(kNumIndices, least)
-                                                      : generations_.reserve(kNumIndices, least);
-        if (!status) return status;
-    } else if (max_index >= capacity) {
-        return Status::error(concat("a row index has room for ", capacity, " entity indices, not for index ", max_index,
-                                    "; raise the limit on address space (ulimit -v)"));
-    }
+    if (max_index >= capacity())
+        if (Status status = grow_flat(num_more, max_index + std::size_t(1)); !status) return status;
     // In steps, so that reserving one by one is cheap.
     const auto last = static_cast<std::uint32_t>(this->capacity() - 1);
     max_index_ = std::max(max_index_, std::min(max_index | kIndexStep, last));
     return {};
+}
+
+Status RowIndex::grow_flat(std::uint32_t num_more, std::size_t num_indices) {
+    if (kind_ == RowIndexKind::kIdentity ? generations_.capacity() != 0 : paged_.capacity() != 0)
+        return Status::error(concat("a row index has room for ", capacity(), " entity indices, not for index ",
+                                    num_indices - 1, "; raise the limit on address space (ulimit -v)"));
+    if (kind_ == RowIndexKind::kIdentity) return generations_.reserve(kNumIndices, num_indices);
+    const bool is_dense = num_flat_ == 0 && num_more >= num_indices / kDenseShare;
+    if (is_dense && move_to_block(num_indices + num_indices / 64)) return {};
+    if (Status status = paged_.reserve(kNumIndices, num_indices); !status) return status;
+    if (num_flat_ != 0) std::memcpy(paged_.data(), flat_, num_flat_ * sizeof(EntityBits));
+    free_block();
+    flat_ = paged_.data();
+    num_flat_ = paged_.capacity();
+    return {};
+}
+
+/// Takes a block for an index that holds nothing yet. Returns whether there is one.
+bool RowIndex::move_to_block(std::size_t num_indices) {
+    const std::size_t bytes = round_up(num_indices * sizeof(EntityBits), PagePool::kGranuleBytes);
+    if (pool_ == nullptr || bytes < kLeastBlockBytes || bytes > PagePool::kMaxSharedBytes) return false;
+    bool is_zero = false;
+    Result<std::byte*> block = pool_->allocate_shared(bytes, &is_zero);
+    if (!block) return false;
+    if (!is_zero) std::memset(*block, 0, bytes);
+    flat_ = reinterpret_cast<EntityBits*>(*block);
+    num_flat_ = std::min(bytes / sizeof(EntityBits), kNumIndices);
+    block_bytes_ = bytes;
+    return true;
+}
+
+void RowIndex::free_block() {
+    if (block_bytes_ != 0) pool_->free_shared(reinterpret_cast<std::byte*>(flat_), block_bytes_);
+    if (block_bytes_ != 0) flat_ = nullptr, num_flat_ = 0;
+    block_bytes_ = 0;
 }
 
 Status RowIndex::grow_hash(std::size_t num_slots) {
@@ -112,7 +149,7 @@ void RowIndex::erase(Entity entity) {
     if (find(entity) == kNilRow) return;
     switch (kind_) {
         case RowIndexKind::kPaged:
-            paged_[entity.index()] = 0;
+            flat_[entity.index()] = 0;
             break;
         case RowIndexKind::kIdentity:
             generations_[entity.index()] = 0;
@@ -140,7 +177,12 @@ void RowIndex::clear(bool release) {
     const std::size_t num_indices = std::min(static_cast<std::size_t>(max_index_) + 1, capacity());
     switch (kind_) {
         case RowIndexKind::kPaged:
-            clear_flat(paged_, num_indices, release);
+            if (block_bytes_ != 0 && release)
+                free_block();
+            else if (block_bytes_ != 0)
+                std::memset(flat_, 0, num_indices * sizeof(EntityBits));
+            else
+                clear_flat(paged_, num_indices, release);
             break;
         case RowIndexKind::kIdentity:
             clear_flat(generations_, num_indices, release);
@@ -165,6 +207,7 @@ MemoryUse RowIndex::memory_use() const {
         case RowIndexKind::kPaged:
             use = {num_indices * sizeof(EntityBits), round_up(num_indices * sizeof(EntityBits), kPageBytes),
                    paged_.reserved_bytes()};
+            if (block_bytes_ != 0) use.committed_bytes = use.reserved_bytes = block_bytes_;
             break;
         case RowIndexKind::kIdentity:
             use = {num_indices * sizeof(Generation), round_up(num_indices * sizeof(Generation), kPageBytes),

@@ -359,6 +359,7 @@ std::byte* Table::write_column(std::uint32_t column, RowRange rows) {
 void Table::mark_written(std::uint32_t column, RowRange rows) {
     SHOAL_ASSERT(rows.end <= num_rows_ && rows.begin <= rows.end, "the rows do not exist");
     SHOAL_ASSERT(column < schema_->columns().size(), "the column does not exist");
+    if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
     if (rows.begin == rows.end) return;
     std::uint64_t* stamps = stamps_.data() + column * num_stamp_blocks_;
     std::fill(stamps + rows.begin / kRowsPerStampBlock, stamps + (rows.end - 1) / kRowsPerStampBlock + 1, stamp_);

@@ -2,6 +2,8 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/components/transform.h"
+#include "shoal/world/trace.h"
 
 #include <cstring>
 
@@ -14,7 +16,7 @@ std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
     for (const Field& field : table.schema().fields()) {
         if (field.type != FieldType::kBlobArray) continue;
         const ColumnDefinition& column = table.schema().columns()[field.first_column];
-        const std::byte* first = table.column(field.first_column) + (table.schema().whole() ? field.struct_offset : 0);
+        const std::byte* first = table.column(field.first_column) + table.schema().offset_in_column(field);
         for (std::uint32_t row = 0; row < table.num_rows(); ++row)
             for (std::uint32_t value = 0; value < field.num_values(); ++value) {
                 BlobArrayBase array;
@@ -56,8 +58,8 @@ World::~World() {
 
 void* World::find_owned(const Schema& schema) const {
     for (const Owned& owned : owned_) {
-        if (owned.core->schema().id() != schema.id()) continue;
-        SHOAL_ASSERT(owned.typed && owned.core->schema().layout_hash() == schema.layout_hash(),
+        if (owned.manager == nullptr || owned.manager->schema().id() != schema.id()) continue;
+        SHOAL_ASSERT(owned.typed && owned.manager->schema().layout_hash() == schema.layout_hash(),
                      "this component type has a manager made from another declaration; ask for the typed one first");
         return owned.object;
     }
@@ -66,14 +68,15 @@ void* World::find_owned(const Schema& schema) const {
 
 void World::own(const Owned& owned) {
     owned_.push_back(owned);
-    const Status status = attach(*owned.core);
+    const Status status = attach(*owned.store);
     SHOAL_ASSERT(status.ok(), "a store that was attached takes this component type already");
 }
 
 Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOptions& options) {
     if (Store* store = find_store(schema.id())) {
         for (const Owned& owned : owned_)
-            if (owned.core == store && owned.core->schema().layout_hash() == schema.layout_hash()) return owned.core;
+            if (owned.manager == store && owned.manager->schema().layout_hash() == schema.layout_hash())
+                return owned.manager;
         const Schema& taken = *find_schema(*store, schema.id());
         if (taken.layout_hash() == schema.layout_hash())
             return Status::error(concat("the store for \"", schema.name(),
@@ -81,15 +84,10 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
         return Status::error(concat("the world has another store for \"", schema.name(), "\": ", taken.to_text(),
                                     ", not ", schema.to_text()));
     }
-    void* memory = allocate_memory(sizeof(ComponentManager), "world");
-    auto* made = ::new (memory) ComponentManager(schema, entities_, pool_, options);
-    own({made, made,
-         [](void* object) {
-             static_cast<ComponentManager*>(object)->~ComponentManager();
-             release_memory(object, sizeof(ComponentManager), "world");
-         },
-         false});
-    return made;
+    auto& made =
+        *::new (allocate_memory(sizeof(ComponentManager), "world")) ComponentManager(schema, entities_, pool_, options);
+    own({&made, &made, &made, destroy<ComponentManager>, false});
+    return &made;
 }
 
 Status World::attach(Store& store) {
@@ -113,6 +111,13 @@ Store* World::find_store(ComponentId component) const {
     return nullptr;
 }
 
+TransformManager& World::transforms() { return transforms({}); }
+
+TransformManager& World::transforms(const TransformOptions& options) {
+    if (transforms_ == nullptr) transforms_ = &make_store<TransformManager>(options);
+    return *transforms_;
+}
+
 // --- resources ---------------------------------------------------------------------------------------------------
 
 Status World::adopt_schemas(const Blob& blob) {
@@ -120,6 +125,7 @@ Status World::adopt_schemas(const Blob& blob) {
         const RegisteredComponent* registered = registry_.find(components.id);
         if (registered != nullptr && registered->spawn != nullptr) continue;
         Store* store = find_store(components.id);
+        if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
         if (store == nullptr) {
             if (Result<ComponentManager*> made = manager(*components.schema); !made) return made.status();
             continue;
@@ -158,9 +164,17 @@ void World::step(float dt) {
 }
 
 void World::settle() {
+    const std::int64_t begin_ns = monotonic_ns();
     ++stamp_;
-    for (Store* store : stores_) store->settle({&random_, stamp_});
+    settles_.last = {};
+    for (Store* store : stores_) store->settle({&random_, stamp_, executor_, &settles_.last});
     pool_.trim();
+    const std::int64_t end_ns = monotonic_ns();
+    settles_.last_ns = end_ns - begin_ns;
+    settles_.total_ns += settles_.last_ns;
+    settles_.total += settles_.last;
+    ++settles_.num_settles;
+    if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame_, trace->number_of("settle")});
 }
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -1,4 +1,5 @@
 #include "shoal/base/page_memory.h"
+#include "shoal/base/random.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -128,6 +129,60 @@ TEST(PagePool, trim_gives_free_slab_pages_back_after_a_burst) {
     EXPECT_EQ(pool.statistics().slab_committed_bytes, kPageBytes);
     EXPECT_EQ(blocks[0][kPageBytes - 1], std::byte(1));
     pool.free_block(blocks[0], kPageBytes);
+}
+
+TEST(PagePool, shared_blocks_never_overlap_and_know_whether_they_are_zero) {
+    Random random(shoal_test::seed());
+    SCOPED_TRACE(shoal_test::seed_text());
+    struct Block {
+        std::byte* data;
+        std::size_t num_bytes;
+        std::byte fill;
+    };
+    PagePool pool;
+    std::vector<Block> blocks;
+    std::size_t num_zero = 0;
+    for (std::int64_t i = shoal_test::scaled_operations(2000); i > 0; --i) {
+        if (i % 97 == 0) pool.trim();
+        if (blocks.size() < 8 && random.below(2) == 0) {
+            Block block{nullptr, 1 + random.below(1u << (8 + random.below(16))), std::byte(1 + random.below(255))};
+            bool is_zero = false;
+            block.data = *pool.allocate_shared(block.num_bytes, &is_zero);
+            ASSERT_EQ(reinterpret_cast<std::uintptr_t>(block.data) % kCacheLineBytes, 0u);
+            for (std::size_t k = 0; is_zero && k < block.num_bytes; k += 499) ASSERT_EQ(block.data[k], std::byte(0));
+            num_zero += is_zero;
+            std::memset(block.data, static_cast<int>(block.fill), block.num_bytes);
+            blocks.push_back(block);
+        } else if (!blocks.empty()) {
+            std::swap(blocks[random.below(static_cast<std::uint32_t>(blocks.size()))], blocks.back());
+            const Block block = blocks.back();
+            for (std::size_t k = 0; k < block.num_bytes; k += 499) ASSERT_EQ(block.data[k], block.fill);
+            ASSERT_EQ(block.data[block.num_bytes - 1], block.fill);
+            pool.free_shared(block.data, block.num_bytes);
+            blocks.pop_back();
+        }
+        ASSERT_LE(pool.statistics().slab_used_bytes, pool.statistics().slab_committed_bytes);
+    }
+    EXPECT_GT(num_zero, 0u);
+    for (const Block& block : blocks) pool.free_shared(block.data, block.num_bytes);
+    EXPECT_EQ(pool.statistics().slab_used_bytes, 0u);
+    for (int i = 0; i < 3; ++i) pool.trim();
+    EXPECT_EQ(pool.statistics().num_slabs, 0u) << "nobody holds any of it";
+}
+
+TEST(PagePool, shared_pages_that_no_block_touches_go_after_two_trims) {
+    PagePool pool;
+    std::byte* const stays = *pool.allocate_shared(kPageBytes);
+    std::byte* const goes = *pool.allocate_shared(3 * kLargePageBytes);
+    std::memset(stays, 1, kPageBytes);
+    std::memset(goes, 1, 3 * kLargePageBytes);
+    pool.free_shared(goes, 3 * kLargePageBytes);
+    pool.trim();
+    EXPECT_EQ(pool.statistics().slab_committed_bytes, 4 * kLargePageBytes) << "the next table may want them";
+    pool.trim();
+    EXPECT_EQ(pool.statistics().slab_committed_bytes, kLargePageBytes);
+    EXPECT_EQ(stays[kPageBytes - 1], std::byte(1));
+    pool.free_shared(stays, kPageBytes);
 }
 
 TEST(PagePool, a_range_is_aligned_and_new_when_none_is_kept) {

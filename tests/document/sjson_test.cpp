@@ -1,6 +1,8 @@
 #include "document_testing.h"
 #include "support/testing.h"
 
+#include <bit>
+
 #include <gtest/gtest.h>
 
 using shoal::Node;

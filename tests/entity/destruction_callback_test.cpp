@@ -79,6 +79,63 @@ TEST_F(DestructionCallbackTest, a_batch_within_a_batch_is_told_to_all_before_the
     entities.close_death_cursor(cursor);
 }
 
+TEST_F(DestructionCallbackTest, deaths_asked_for_come_when_all_have_been_told_of_the_present_ones) {
+    static const std::vector<Entity>* all;
+    all = &e;
+    Listener a{entities, "a", log, [](Listener& self) {
+                   if (self.heard.size() >= 5) return;
+                   self.entities.destroy_next(std::span(*all).subspan(self.heard.size(), 2));
+                   EXPECT_TRUE(self.entities.alive((*all)[self.heard.size()])) << "it lives until its batch";
+               }};
+    Listener b{entities, "b", log};
+    a.listen();
+    b.listen();
+    const DeathCursor cursor = entities.open_death_cursor();
+    EXPECT_EQ(entities.destroy(some(0, 1)), 1u) << "what follows is not counted";
+    EXPECT_EQ(log, "a1 b1 a2 b2 a2 b2 ");
+    EXPECT_EQ(b.heard, (std::vector<Entity>{e[0], e[1], e[2], e[3], e[4]}));
+    const std::span<const Entity> dead = entities.deaths(cursor).entities;
+    EXPECT_EQ(std::vector<Entity>(dead.begin(), dead.end()), b.heard);
+    entities.close_death_cursor(cursor);
+}
+
+TEST_F(DestructionCallbackTest, deaths_asked_for_within_a_batch_within_a_batch_wait_for_the_outermost) {
+    static const std::vector<Entity>* all;
+    all = &e;
+    Listener a{entities, "a", log, [](Listener& self) {
+                   if (self.heard.size() == 1)
+                       self.entities.destroy(std::span(*all).subspan(1, 2));
+                   else if (self.heard.size() == 3)
+                       self.entities.destroy_next(std::span(*all).subspan(2, 4));
+               }};
+    Listener b{entities, "b", log};
+    a.listen();
+    b.listen();
+    entities.destroy(e[0]);
+    EXPECT_EQ(log, "a1 a2 b2 b1 a3 b3 ") << "one that died meanwhile is skipped";
+    EXPECT_EQ(entities.num_ignored_destroys(), 1u);
+    entities.destroy_next(some(10, 4));
+    EXPECT_EQ(log, "a1 a2 b2 b1 a3 b3 a4 b4 ") << "at once where no callback runs";
+}
+
+TEST_F(DestructionCallbackTest, a_long_line_of_deaths_needs_no_deep_stack) {
+    constexpr std::size_t kLength = 1'000'000;
+    static std::vector<Entity> line;
+    line.resize(kLength);
+    ASSERT_TRUE(entities.create(line));
+    static std::size_t num_dead;
+    num_dead = 0;
+    entities.add_destruction_callback(
+        [](void* manager, std::span<const Entity> destroyed) {
+            num_dead += destroyed.size();
+            if (num_dead < kLength) static_cast<EntityManager*>(manager)->destroy_next({&line[num_dead], 1});
+        },
+        &entities);
+    entities.destroy(line[0]);
+    EXPECT_EQ(num_dead, kLength);
+    EXPECT_EQ(entities.num_alive(), e.size());
+}
+
 TEST_F(DestructionCallbackTest, may_remove_itself_and_those_after_it) {
     static Listener* victim;
     Listener a{entities, "a", log, [](Listener& self) { self.entities.remove_destruction_callback(self.callback); }};

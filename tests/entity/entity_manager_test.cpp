@@ -81,6 +81,29 @@ TEST(EntityManager, destroying_what_does_not_live_is_skipped_and_counted) {
     EXPECT_EQ(entities.num_ignored_destroys(), 7u);
 }
 
+TEST(EntityManager, a_living_run_is_all_alive_and_in_the_order_of_its_ids) {
+    EntityManager entities;
+    std::vector<Entity> made(3000);
+    ASSERT_TRUE(entities.create(made));
+    EXPECT_TRUE(entities.is_living_run(made));
+    EXPECT_TRUE(entities.is_living_run({}));
+    EXPECT_TRUE(entities.is_living_run(std::span(made).subspan(17, 1)));
+    std::swap(made[100], made[101]);
+    EXPECT_FALSE(entities.is_living_run(made));
+    EXPECT_TRUE(entities.is_living_run(std::span(made).first(100)));
+    std::swap(made[100], made[101]);
+    entities.destroy(made[2999]);
+    EXPECT_FALSE(entities.is_living_run(made));
+    EXPECT_TRUE(entities.is_living_run(std::span(made).first(2999)));
+    std::vector<Entity> beyond = {made[2998], made[2999], make_entity(made[2999].index() + 1, 1)};
+    EXPECT_FALSE(entities.is_living_run(std::span(beyond).subspan(2)));
+    EXPECT_FALSE(entities.is_living_run(beyond));
+    const Entity null[] = {kNullEntity};
+    EXPECT_FALSE(entities.is_living_run(null));
+    const Entity last[] = {make_entity(static_cast<std::uint32_t>(kIndexMask), 1)};
+    EXPECT_FALSE(entities.is_living_run(last));
+}
+
 TEST(EntityManager, an_empty_span_creates_nothing) {
     EntityManager entities({.minimum_waiting = 1, .max_entities = 1});
     EXPECT_TRUE(entities.create(std::span<Entity>()));

@@ -3,6 +3,8 @@
 #include "inspect/picture_points.h"
 #include "inspect/xml_check.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/tag.h"
+#include "shoal/components/transform.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -155,6 +157,61 @@ TEST(Picture, of_a_world_leaves_out_the_dead) {
     const std::vector<PictureLayer> layers = picture_layers(world);
     ASSERT_EQ(layers.size(), 1u);
     EXPECT_EQ(layers[0].name, "point_mass");
+}
+
+TEST(Picture, of_transforms_has_a_layer_per_entity_type_at_world_positions) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> owners(6);
+    ASSERT_TRUE(entities.create(owners).ok());
+    const Transform locals[] = {{.position = {10, 20, 5}}, {.position = {1, 2, 0}}, {.position = {3, 3, 3}}, {}};
+    const std::uint32_t parents[] = {kNilRow, 0, kNilRow, kNilRow};
+    ASSERT_TRUE(world.transforms().add(std::span(owners).first(4), locals, parents).ok());
+    auto& masses = world.manager<PointMass>();
+    auto& tags = world.manager<Tag>();
+    for (const std::size_t i : {1u, 2u, 4u, 5u})
+        ASSERT_TRUE(masses.add(owners[i], PointMass{.position = {100, 100, 100}}).ok());
+    ASSERT_TRUE(tags.add(owners[1], Tag{StringId("red")}).ok()) << "a tag is no type of its own here";
+    entities.destroy(std::span(&owners[3], 1));
+    entities.destroy(std::span(&owners[5], 1));
+
+    const std::vector<PictureLayer> layers = picture_layers(world);
+    ASSERT_EQ(layers.size(), 3u);
+    EXPECT_EQ(layers[0].name, "transform");
+    EXPECT_EQ(layers[0].points, (std::vector<Vec2>{{10, 20}}));
+    EXPECT_EQ(layers[1].name, "point_mass");
+    EXPECT_EQ(layers[1].points, (std::vector<Vec2>{{11, 22}, {3, 3}}));
+    EXPECT_EQ(layers[2].name, "point_mass") << "those without a transform, where the component says";
+    EXPECT_EQ(layers[2].points, (std::vector<Vec2>{{100, 100}}));
+    const std::vector<PictureLink> links = picture_links(world);
+    ASSERT_EQ(links.size(), 1u);
+    EXPECT_EQ(links[0].child, (Vec2{11, 22}));
+    EXPECT_EQ(links[0].parent, (Vec2{10, 20}));
+    const Picture picture = draw_world(world);
+    expect_good(picture);
+    EXPECT_EQ(count_of(picture.svg, "class=\"links\""), 1u);
+}
+
+TEST(Picture, draws_the_longest_links_and_each_line_once) {
+    const PictureLayer layer{"stone", {{0, 0}, {100, 100}}, 0};
+    std::vector<PictureLink> links = {
+        {{0, 0}, {100, 100}},         {{0, 0}, {50, 0}}, {{3, 3}, {3, 3}}, {{0, 0}, {50, 0}},
+        {{std::nanf(""), 0}, {1, 1}}, {{0, 0}, {0, 2}}};
+    const auto lines_of = [&](std::uint32_t most) {
+        const Picture picture = draw_picture({&layer, 1}, {.title = "", .subtitle = "", .max_links = most}, links);
+        expect_good(picture);
+        const std::size_t at = picture.svg.find("class=\"links\"");
+        if (at == std::string::npos) return std::size_t(0);
+        return count_of(picture.svg.substr(at, picture.svg.find("/>", at) - at), "l");
+    };
+    const std::size_t in_the_tag = 2;  // of class="links" and transform="scale(.1)"
+    EXPECT_EQ(lines_of(100), in_the_tag + 1 + 3);
+    EXPECT_EQ(lines_of(1), in_the_tag + 1 + 1);
+    links.clear();
+    for (const Vec2 point : random_points(50'000, 100, 3)) links.push_back({point, {50, 50}});
+    expect_good(draw_picture({&layer, 1}, {}, links));
+    links.clear();
+    EXPECT_EQ(lines_of(100), 0u);
 }
 
 }  // namespace

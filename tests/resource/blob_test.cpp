@@ -46,6 +46,24 @@ TEST(Blob, gives_back_what_was_written) {
     EXPECT_EQ(get<std::uint32_t>(blob->array(body.table, FieldType::kUint32), 8), 9u);
 }
 
+TEST(Blob, equal_arrays_are_kept_once) {
+    BlobWriter writer;
+    writer.set_name("arrays");
+    writer.add_entity({});
+    const std::uint32_t numbers[] = {1, 2, 3}, others[] = {1, 2, 4};
+    const auto add = [&](FieldType type, std::span<const std::uint32_t> values) {
+        return writer.add_array(type, std::as_bytes(values)).offset;
+    };
+    const std::uint64_t first = add(FieldType::kUint32, numbers);
+    EXPECT_EQ(add(FieldType::kUint32, numbers), first);
+    const std::uint64_t second = add(FieldType::kUint32, others);
+    EXPECT_NE(second, first);
+    EXPECT_NE(add(FieldType::kInt32, numbers), first) << "of another type";
+    EXPECT_NE(add(FieldType::kUint32, std::span(numbers).first(2)), first) << "of another length";
+    EXPECT_EQ(add(FieldType::kUint32, numbers), first);
+    EXPECT_EQ(add(FieldType::kUint32, others), second);
+}
+
 // req: D18-D25
 TEST(Blob, parents_none_0_1_1_2_make_the_tree_of_the_document) {
     const Result<Blob> blob = Blob::load(sample_bytes());

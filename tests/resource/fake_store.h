@@ -20,6 +20,7 @@ public:
     Status spawn(const SpawnBatch& batch) override {
         ++num_batches;
         num_parents = batch.parents.size();
+        num_root_poses = batch.root_poses.size();
         if (is_full) return Status::error("the store is full");
         for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
             const std::span<const Entity> entities =
@@ -54,6 +55,7 @@ public:
     int num_batches = 0;
     int num_drops = 0;
     std::size_t num_parents = 0;
+    std::size_t num_root_poses = 0;
     bool is_full = false;
 
 private:

@@ -114,9 +114,14 @@ TEST(Registry, many_components_are_all_found) {
     }
 }
 
-std::uint32_t find_always_two(const void*, std::uint32_t from, std::string_view reference) {
-    return from == 1 && reference == "../c" ? 2 : kNoBlobEntity;
-}
+/// A compiler that knows one reference and reads nothing.
+struct FindsAlwaysTwo final : CompileHost {
+    std::uint32_t find_entity(std::string_view reference) const override {
+        return reference == "../c" ? 2 : kNoBlobEntity;
+    }
+    bool read_field(Node) override { return false; }
+    bool read_value(const Field&, Node, std::byte*) override { return false; }
+};
 
 TEST(CompileOutput, fills_an_image_and_keeps_what_goes_with_it) {
     BlobWriter blob;
@@ -125,7 +130,8 @@ TEST(CompileOutput, fills_an_image_and_keeps_what_goes_with_it) {
     const Schema& schema = schema_of<Stone>();
     std::vector<std::byte> image = blob_default_image(schema);
     EXPECT_EQ(get<EntityBits>(image, offsetof(Stone, target)), kNoReference);
-    CompileOutput out(schema, image, 1, blob, find_always_two, nullptr);
+    FindsAlwaysTwo host;
+    CompileOutput out(schema, image, blob, host);
     Stone stone;
     stone.mass = 5;
     stone.kind = *out.intern("basalt");

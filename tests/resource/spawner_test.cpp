@@ -64,6 +64,16 @@ TEST_F(Spawn, copies_are_separate_and_come_in_one_batch) {
     EXPECT_EQ(owners.size(), 200u);
 }
 
+TEST_F(Spawn, root_poses_go_to_every_store_or_are_refused) {
+    const RootPose poses[3] = {};
+    ASSERT_TRUE(run({.copies = 3, .root_poses = poses}));
+    EXPECT_EQ(stones.num_root_poses, 3u);
+    const Result<Spawned> wrong = run({.copies = 4, .root_poses = poses});
+    EXPECT_EQ(wrong.message(), "3 root poses for 4 copies of \"levels/reef\"; give one pose per copy, or none");
+    EXPECT_EQ(entities.num_alive(), 15u);
+    EXPECT_EQ(stones.num_batches, 1);
+}
+
 TEST_F(Spawn, no_copies_are_no_entities) {
     const Result<Spawned> spawned = run({.copies = 0});
     ASSERT_TRUE(spawned);

@@ -102,6 +102,7 @@ constexpr MessageCase kCases[] = {
     {"value_numbers", "check value/numbers.sjson"},
     {"value_range", "check value/range.sjson --schema value/limits.schema.sjson"},
     {"value_twice", "check value/twice.sjson"},
+    {"value_transform", "check value/transform.sjson"},
 };
 
 std::string repeated(std::string_view text, std::size_t count) {

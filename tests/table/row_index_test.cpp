@@ -68,6 +68,49 @@ TEST_P(RowIndexOfKind, agrees_with_a_map_under_random_use) {
     for (const auto& [number, entry] : model.entries) ASSERT_EQ(index.find(entry.first), entry.second);
 }
 
+TEST(RowIndex, made_for_many_at_once_it_shares_large_pages_until_it_is_outgrown) {
+    PagePool pool;
+    RowIndex index(RowIndexKind::kPaged, &pool);
+    constexpr std::uint32_t kCount = 200'000, kMore = 250'000;
+    ASSERT_TRUE(index.reserve(kCount, kCount));
+    for (std::uint32_t i = 1; i <= kCount; ++i) index.set(make_entity(i, 3), i - 1);
+    EXPECT_GE(pool.statistics().slab_used_bytes, kCount * sizeof(EntityBits));
+    EXPECT_EQ(index.memory_use().committed_bytes, index.memory_use().reserved_bytes);
+    EXPECT_EQ(index.find(make_entity(kMore, 3)), kNilRow) << "beyond what it has room for";
+    EXPECT_EQ(index.find_any_generation(make_entity(kIndexMask, 3)), kNilRow);
+    const std::vector<Entity> asked = {make_entity(kMore, 3), make_entity(7, 3), make_entity(7, 2), kNullEntity};
+    std::vector<std::uint32_t> rows;
+    index.find_each(asked, 0, [&](std::size_t, std::uint32_t row) { rows.push_back(row); }, [](std::uint32_t) {});
+    EXPECT_EQ(rows, (std::vector<std::uint32_t>{kNilRow, 6, kNilRow, kNilRow}));
+
+    ASSERT_TRUE(index.reserve(1, kMore));
+    EXPECT_EQ(pool.statistics().slab_used_bytes, 0u) << "it has moved to address space of its own";
+    index.set(make_entity(kMore, 3), 77);
+    EXPECT_EQ(index.find(make_entity(kMore, 3)), 77u);
+    for (std::uint32_t i = 1; i <= kCount; ++i) ASSERT_EQ(index.find(make_entity(i, 3)), i - 1);
+}
+
+TEST(RowIndex, a_block_that_was_used_before_is_empty_again) {
+    PagePool pool;
+    for (int life = 0; life < 3; ++life) {
+        RowIndex index(RowIndexKind::kPaged, &pool);
+        ASSERT_TRUE(index.reserve(100'000, 100'000));
+        for (std::uint32_t i = 1; i <= 100'000; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
+        for (std::uint32_t i = 1; i <= 100'000; ++i) index.set(make_entity(i, 1), i);
+        index.clear(life == 1);
+        ASSERT_TRUE(index.reserve(100'000, 100'000));
+        for (std::uint32_t i = 1; i <= 100'000; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
+        index.set(make_entity(5, 1), 5);
+    }
+}
+
+TEST(RowIndex, made_for_few_among_many_it_keeps_to_the_pages_it_touches) {
+    PagePool pool;
+    RowIndex index(RowIndexKind::kPaged, &pool);
+    ASSERT_TRUE(index.reserve(10, 1'000'000));
+    EXPECT_EQ(pool.statistics().slab_used_bytes, 0u);
+}
+
 TEST_P(RowIndexOfKind, an_empty_index_finds_nothing) {
     RowIndex index(GetParam());
     for (const Entity entity : {kNullEntity, make_entity(1, 1), make_entity(kIndexMask, 255), Entity{~EntityBits(0)}}) {

@@ -279,11 +279,11 @@ TEST(TableMemory, a_range_is_reused_by_a_table_of_the_same_shape) {
     const std::byte* place = nullptr;
     {
         Table table(schema, pool);
-        append_filled(table, 300'000, image);
+        append_filled(table, 400'000, image);
         place = table.column(0);
     }
     EXPECT_EQ(pool.statistics().num_kept_ranges, 1u);
-    EXPECT_GT(pool.statistics().kept_bytes, 300'000u * 52);
+    EXPECT_GT(pool.statistics().kept_bytes, 400'000u * 52);
     Table different(other, pool);
     append_filled(different, 10'000, Image(other.struct_bytes()));
     EXPECT_NE(different.column(0), place);
@@ -292,7 +292,7 @@ TEST(TableMemory, a_range_is_reused_by_a_table_of_the_same_shape) {
     append_filled(table, 2000, image);
     EXPECT_EQ(table.column(0), place);
     EXPECT_EQ(pool.statistics().num_kept_ranges, 0u);
-    EXPECT_GT(table.memory_use().committed_bytes, 300'000u * 52) << "the pages came with it, and it says so";
+    EXPECT_GT(table.memory_use().committed_bytes, 400'000u * 52) << "the pages came with it, and it says so";
     EXPECT_LE(resident_bytes(table), table.memory_use().committed_bytes);
     for (int frame = 0; frame < 10; ++frame) table.settle_memory();
     expect_thrifty(table);
@@ -338,6 +338,37 @@ std::size_t address_space_bytes() {
     table.remove(0);
     append_filled(table, 1, Image(schema.struct_bytes()));
     ::_exit(table.validate() ? 0 : 8);
+}
+
+TEST(TableMemory, tables_filled_at_once_share_large_pages_until_they_outgrow_them) {
+    const Schema schema = uniform_schema(FieldType::kVec3, 4);
+    const Image image(schema.struct_bytes(), std::byte(9));
+    PagePool pool;
+    Table table(schema, pool), next(schema, pool);
+    append_filled(table, 20'000, image);
+    append_filled(next, 15'000, image);
+    EXPECT_TRUE(table.in_slab());
+    EXPECT_EQ(pool.statistics().slab_committed_bytes, kLargePageBytes) << "1.8 MB of rows";
+    expect_thrifty(table);
+    expect_valid(table);
+    const std::byte* const place = table.column(0);
+    append_filled(table, 300, image);
+    EXPECT_EQ(table.column(0), place) << "there is a little room";
+    append_filled(table, 1000, image);
+    EXPECT_FALSE(table.in_slab());
+    EXPECT_EQ(table.num_promotions(), 1u);
+    for (const std::uint32_t row : {0u, 19'999u, 20'299u, 21'299u}) EXPECT_EQ(image_of(table, row), image);
+    expect_thrifty(table);
+    expect_valid(table);
+    while (next.num_rows() > 7000) next.remove(next.num_rows() - 1);
+    next.shrink();
+    EXPECT_TRUE(next.in_slab());
+    EXPECT_EQ(image_of(next, 6999), image);
+    expect_thrifty(next);
+    expect_valid(next);
+    next.clear();
+    next.shrink();
+    EXPECT_EQ(pool.statistics().slab_used_bytes, 0u);
 }
 
 TEST(TableMemoryDeathTest, a_reservation_is_halved_down_to_what_is_needed_and_then_a_status) {

@@ -90,7 +90,7 @@ TEST_F(ToolDump, json_has_counts_and_bytes) {
     const nlohmann::json json = run({"dump", blob, "--json"}).json();
     EXPECT_EQ(json["entities"], 3);
     EXPECT_EQ(json["roots"], 2);
-    EXPECT_EQ(json["components"], (nlohmann::json{{"point_mass", 3}, {"debug_name", 1}, {"tag", 1}}));
+    EXPECT_EQ(json["components"], (nlohmann::json{{"transform", 3}, {"point_mass", 3}, {"debug_name", 1}, {"tag", 1}}));
     EXPECT_EQ(json["bytes"], std::filesystem::file_size(blob));
 }
 

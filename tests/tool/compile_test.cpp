@@ -16,7 +16,7 @@ TEST_F(ToolCompile, prints_what_the_blob_holds) {
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.err, "");
     for (const char* text :
-         {"3 entities, 2 roots, 5 components of 3 types", "point_mass", "debug_name", "little-endian", "no warnings"})
+         {"3 entities, 2 roots, 8 components of 4 types", "point_mass", "debug_name", "little-endian", "no warnings"})
         EXPECT_TRUE(result.prints(text)) << text << "\n" << result.out;
     const shoal::Result<shoal::Blob> blob = shoal::Blob::read(path("reef.blob"));
     ASSERT_TRUE(blob.ok()) << blob.message();
@@ -31,14 +31,14 @@ TEST_F(ToolCompile, json_says_what_people_read) {
     EXPECT_EQ(json["ok"], true);
     EXPECT_EQ(json["entities"], 3);
     EXPECT_EQ(json["roots"], 2);
-    EXPECT_EQ(json["components"], (nlohmann::json{{"point_mass", 3}, {"debug_name", 1}, {"tag", 1}}));
-    EXPECT_EQ(json["num_components"], 5);
+    EXPECT_EQ(json["components"], (nlohmann::json{{"transform", 3}, {"point_mass", 3}, {"debug_name", 1}, {"tag", 1}}));
+    EXPECT_EQ(json["num_components"], 8);
     EXPECT_EQ(json["bytes"], std::filesystem::file_size(path("reef.blob")));
     EXPECT_EQ(json["endian"], "little");
     EXPECT_EQ(json["offset_tables"], false);
     EXPECT_EQ(json["errors"], 0);
     EXPECT_TRUE(json["diagnostics"].empty());
-    EXPECT_TRUE(result.says("3 entities, 2 roots, 5 components of 3 types")) << "people read it on standard error";
+    EXPECT_TRUE(result.says("3 entities, 2 roots, 8 components of 4 types")) << "people read it on standard error";
 }
 
 TEST_F(ToolCompile, two_runs_give_the_same_bytes) {

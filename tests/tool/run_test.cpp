@@ -1,6 +1,9 @@
 #include "inspect/xml_check.h"
 #include "tool/tool_process.h"
 
+#include <map>
+#include <set>
+
 namespace {
 
 using shoal_test::kReef;
@@ -51,13 +54,14 @@ TEST_F(ToolRun, json_has_the_facts_that_people_read) {
     const nlohmann::json json = result.json();
     EXPECT_EQ(json["ok"], true);
     EXPECT_EQ(json["entities"], 3);
-    EXPECT_EQ(json["num_components"], 5);
+    EXPECT_EQ(json["num_components"], 8);
+    EXPECT_EQ(json["components"]["transform"]["rows"], 3);
     EXPECT_EQ(json["components"]["point_mass"]["rows"], 3);
     EXPECT_EQ(json["components"]["debug_name"]["rows"], 1);
     EXPECT_EQ(json["components"]["tag"]["rows"], 1);
     EXPECT_GE(json["spawn_ms"].get<double>(), 0);
-    ASSERT_EQ(json["passes"].size(), 3u);
-    for (const char* name : {"simulate", "bounds", "settle"}) {
+    ASSERT_EQ(json["passes"].size(), 5u);
+    for (const char* name : {"simulate", "move", "transforms", "bounds", "settle"}) {
         ASSERT_NE(find_pass(json, name), nullptr) << name;
         EXPECT_EQ((*find_pass(json, name))["runs"], 12);
         EXPECT_TRUE(result.says(std::string("\n") + name + " ")) << result.err;
@@ -65,7 +69,7 @@ TEST_F(ToolRun, json_has_the_facts_that_people_read) {
     EXPECT_EQ((*find_pass(json, "simulate"))["rows"], 3);
     EXPECT_EQ(json["state_hash"].get<std::string>().size(), 18u);
     EXPECT_TRUE(result.says("state hash  " + json["state_hash"].get<std::string>()));
-    EXPECT_TRUE(result.says("spawned 3 entities with 5 components"));
+    EXPECT_TRUE(result.says("spawned 3 entities with 8 components"));
 }
 
 TEST_F(ToolRun, a_source_runs_as_its_blob_does) {
@@ -113,28 +117,42 @@ TEST_F(ToolRun, zero_frames_only_spawn) {
 
 TEST_F(ToolRun, copies_lie_side_by_side) {
     const std::string source = write("pair.sjson",
-                                     "entities = { a = { components = { point_mass = {} } } b = { components = { "
-                                     "point_mass = { position = [9 0 0] } } } }");
+                                     "entities = { a = { components = { transform = {} } } b = { components = { "
+                                     "transform = { position = [9 0 0] } point_mass = {} } } }");
     const nlohmann::json json = run({"run", source, "--repeat", "4", "--frames", "1", "--json"}).json();
     EXPECT_EQ(json["copies"], 4);
     EXPECT_EQ(json["entities"], 8);
-    EXPECT_EQ(json["components"]["point_mass"]["rows"], 8);
+    EXPECT_EQ(json["components"]["transform"]["rows"], 8);
     EXPECT_EQ(json["bounds"]["low"], (nlohmann::json{0.0, 0.0, 0.0}));
     EXPECT_GT(json["bounds"]["high"][0].get<double>(), 18.0) << "two copies of 9 m, and a gap";
     EXPECT_GT(json["bounds"]["high"][1].get<double>(), 9.0) << "two rows of them";
 }
 
-TEST_F(ToolRun, a_child_is_placed_relative_to_all_of_its_ancestors) {
+TEST_F(ToolRun, a_child_is_placed_relative_to_its_nearest_ancestor_with_a_transform) {
+    const std::string source = write("tree.sjson", R"(
+components = { transform = { position = [100 0 0] euler_degrees = [0 0 90] scale = 2 } }
+children = { bare = { children = { twig = { components = { transform = { position = [0 20 0] } } } } } }
+)");
+    const nlohmann::json json = run({"run", source, "--frames", "1", "--json"}).json();
+    EXPECT_NEAR(json["bounds"]["low"][0].get<double>(), 60, 1e-4) << "y became -x, and twice as long";
+    EXPECT_NEAR(json["bounds"]["high"][0].get<double>(), 100, 1e-4);
+    EXPECT_NEAR(json["bounds"]["high"][1].get<double>(), 0, 1e-4);
+}
+
+TEST_F(ToolRun, without_a_transform_a_position_is_where_it_says) {
     const std::string schema = write("nest.schema.sjson",
                                      "components = { nest = { fields = { position = { type = vec3 split = true } } } "
                                      "twig = { whole = true fields = { length = float position = vec3 } } }");
     const std::string source = write("tree.sjson", R"(
 components = { nest = { position = [100 0 0] } }
-children = { bare = { children = { twig = { components = { twig = { position = [0 20 0] } } } } } }
+children = {
+    a = { components = { twig = { position = [0 20 0] } } }
+    b = { components = { transform = { position = [50 50 50] }  twig = { position = [900 900 900] } } }
+}
 )");
     const nlohmann::json json = run({"run", source, "--schema", schema, "--frames", "1", "--json"}).json();
-    EXPECT_EQ(json["bounds"]["low"], (nlohmann::json{100.0, 0.0, 0.0}));
-    EXPECT_EQ(json["bounds"]["high"], (nlohmann::json{100.0, 20.0, 0.0}));
+    EXPECT_EQ(json["bounds"]["low"], (nlohmann::json{0.0, 0.0, 0.0}));
+    EXPECT_EQ(json["bounds"]["high"], (nlohmann::json{100.0, 50.0, 50.0}));
 }
 
 TEST_F(ToolRun, the_picture_is_well_formed_and_shows_each_layer) {
@@ -145,6 +163,7 @@ TEST_F(ToolRun, the_picture_is_well_formed_and_shows_each_layer) {
     EXPECT_EQ(shoal_test::XmlCheck::problem(svg), "");
     EXPECT_NE(svg.find(">point_mass<"), std::string::npos);
     EXPECT_EQ(result.json()["picture"], path("reef.svg"));
+    EXPECT_NE(svg.find("class=\"links\""), std::string::npos) << "the egg is linked to anna";
     EXPECT_EQ(result.json()["points_drawn"], 3);
     EXPECT_TRUE(result.says("picture     " + path("reef.svg")));
 }
@@ -155,6 +174,33 @@ TEST_F(ToolRun, a_picture_that_cannot_be_written_is_an_error) {
     EXPECT_EQ(result.json()["ok"], false);
     EXPECT_TRUE(result.says("no/folder/reef.svg"));
     EXPECT_TRUE(result.says("give --picture a file in a folder that can be written")) << result.err;
+}
+
+TEST_F(ToolRun, the_trace_shows_the_passes_of_every_frame) {
+    const ToolResult result =
+        run({"run", reef_blob(), "--frames", "3", "--workers", "2", "--trace", path("reef.json"), "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json trace = nlohmann::json::parse(read(path("reef.json")));
+    std::map<std::string, std::set<int>> frames;
+    std::size_t num_times = 0;
+    for (const nlohmann::json& event : trace["traceEvents"]) {
+        if (event["ph"] != "X") continue;
+        ++num_times;
+        frames[event["name"]].insert(event["args"]["frame"].get<int>());
+    }
+    for (const char* name : {"simulate", "bounds"}) EXPECT_EQ(frames[name], (std::set<int>{0, 1, 2})) << name;
+    EXPECT_EQ(frames["settle"].size(), 3u);
+    EXPECT_EQ(result.json()["trace"], path("reef.json"));
+    EXPECT_EQ(result.json()["events_traced"], num_times);
+    EXPECT_EQ(result.json()["events_not_kept"], 0);
+    EXPECT_TRUE(result.says("trace       " + path("reef.json")));
+}
+
+TEST_F(ToolRun, a_trace_that_cannot_be_written_is_an_error) {
+    const ToolResult result = run({"run", reef_blob(), "--trace", path("no/folder/reef.json"), "--json"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.json()["ok"], false);
+    EXPECT_TRUE(result.says("give --trace a file in a folder that can be written")) << result.err;
 }
 
 TEST_F(ToolRun, a_level_without_positions_runs) {
@@ -181,6 +227,7 @@ TEST_F(ToolRun, more_copies_than_there_are_ids_is_an_error_that_says_so) {
     const ToolResult full = run({"run", write("many.sjson", many + "]\n"), "--repeat", "1000000", "--json"});
     EXPECT_EQ(full.exit_code, 1);
     EXPECT_EQ(full.json()["ok"], false);
+    EXPECT_TRUE(full.says("can live; spawn fewer copies")) << full.err;
 }
 
 TEST_F(ToolRun, the_seed_is_taken_and_errors_of_a_source_are_told) {
@@ -193,7 +240,8 @@ TEST_F(ToolRun, the_seed_is_taken_and_errors_of_a_source_are_told) {
 TEST_F(ToolLagoon, compiles_without_a_warning_to_more_than_ten_thousand_entities) {
     const nlohmann::json json = run({"dump", lagoon_blob(), "--json"}).json();
     EXPECT_GE(json["entities"].get<int>(), 10'000);
-    for (const char* type : {"point_mass", "debug_name", "tag", "fish", "coral", "anemone", "food", "buoy"})
+    for (const char* type :
+         {"transform", "point_mass", "debug_name", "tag", "fish", "coral", "anemone", "food", "buoy"})
         EXPECT_GT(json["components"][type].get<int>(), 0) << type;
 }
 

@@ -41,9 +41,12 @@ inline std::string shell_quoted(std::string_view word) {
 /// Two entities that fall and a child.
 inline constexpr std::string_view kReef = R"(
 entities = {
-    anna = { name = "anna" components = { point_mass = { mass = 2 position = [0 0 10] velocity = [1 0 0] } }
-        children = { egg = { components = { point_mass = { position = [0 5 0] } debug_name = "egg" } } } }
-    bert = { components = { point_mass = { acceleration = [0 0 -9.81] } food = { type = "tag" tag = "food" } } }
+    anna = {
+        name = "anna"
+        components = { transform = { position = [0 0 10] } point_mass = { mass = 2 velocity = [1 0 0] } }
+        children = { egg = { components = { transform = { position = [0 5 0] } point_mass = {} debug_name = "egg" } } }
+    }
+    bert = { components = { transform = {} point_mass = { acceleration = [0 0 -9.81] } food = { type = "tag" tag = "food" } } }
 }
 )";
 

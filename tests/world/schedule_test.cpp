@@ -1,9 +1,16 @@
-#include "shoal/world/schedule.h"
+#include "shoal/world/world.h"
 
 #include "support/testing.h"
 
 #include <memory>
 #include <vector>
+
+namespace schedule_test {
+struct Boat {
+    float speed = 0;
+};
+SHOAL_COMPONENT(Boat, speed)
+}  // namespace schedule_test
 
 namespace {
 
@@ -78,6 +85,25 @@ TEST(Schedule, lets_go_of_what_a_pass_holds) {
         EXPECT_EQ(held.use_count(), 2);
     }
     EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(World, a_settle_is_timed_and_counted) {
+    EntityManager entities;
+    World world(entities);
+    auto& boats = world.manager<schedule_test::Boat>();
+    std::vector<Entity> fleet(100);
+    ASSERT_TRUE(entities.create(fleet).ok() && boats.add(fleet).ok());
+    world.step(0);
+    EXPECT_EQ(world.settle_statistics().num_settles, 1u);
+    EXPECT_EQ(world.settle_statistics().last.num_removed, 0u);
+    for (std::size_t i = 0; i < 2; ++i) {
+        entities.destroy(std::span(fleet).subspan(i * 30, 30));
+        world.step(0);
+        EXPECT_EQ(world.settle_statistics().last.num_removed, 30u);
+    }
+    EXPECT_EQ(world.settle_statistics().total.num_removed, 60u);
+    EXPECT_EQ(world.settle_statistics().num_settles, 3u);
+    EXPECT_GE(world.settle_statistics().total_ns, world.settle_statistics().last_ns);
 }
 
 TEST(ScheduleDeathTest, two_passes_of_one_name_are_a_bug) {

@@ -7,6 +7,7 @@
 // A PagePool serves the tables of one world:
 //
 //     small table  ->  a block of a shared slab (2 MiB), in steps of 256 bytes
+//     filled at once  ->  a block of up to 16 MiB among others in 2 MiB pages: few page faults, and no page half used
 //     large table  ->  a range of its own; a range given back keeps its pages for the next table of the same shape
 //
 // Thread: one thread at a time per pool.
@@ -119,7 +120,7 @@ struct PagePoolOptions {
 };
 
 struct PagePoolStatistics {
-    std::size_t num_slabs = 0;
+    std::size_t num_slabs = 0;             ///< of 2 MiB; those of shared blocks are counted, too
     std::size_t slab_used_bytes = 0;       ///< in blocks that tables hold
     std::size_t slab_committed_bytes = 0;  ///< pages touched so far, free ones included
     std::size_t num_kept_ranges = 0;       ///< waiting for the next table of their shape
@@ -131,6 +132,7 @@ class PagePool {
 public:
     static constexpr std::size_t kGranuleBytes = 256;
     static constexpr std::size_t kMaxBlockBytes = kLargePageBytes;
+    static constexpr std::size_t kMaxSharedBytes = std::size_t(16) << 20;
 
     SHOAL_API explicit PagePool(const PagePoolOptions& options = {});
     SHOAL_API ~PagePool();
@@ -140,6 +142,11 @@ public:
     /// Returns a block of a slab, 64-byte aligned; its bytes are arbitrary. Requires: 0 < num_bytes <= kMaxBlockBytes.
     SHOAL_API Result<std::byte*> allocate_block(std::size_t num_bytes);
     SHOAL_API void free_block(std::byte* block, std::size_t num_bytes);
+
+    /// The same in 2 MiB pages that all such blocks share; `*is_zero` tells whether all its bytes are known to be 0.
+    /// Requires: 0 < num_bytes <= kMaxSharedBytes.
+    SHOAL_API Result<std::byte*> allocate_shared(std::size_t num_bytes, bool* is_zero = nullptr);
+    SHOAL_API void free_shared(std::byte* block, std::size_t num_bytes);
 
     /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes. Ranges given back under the same `shape`
     /// come first, with their pages: `*committed_hint` is then what keep_range was told, else 0. Bytes are arbitrary.
@@ -154,6 +161,7 @@ public:
 
 private:
     struct Slab;
+    struct SharedRange;
     struct KeptRange {
         PageRange range;
         std::uint64_t shape;
@@ -163,11 +171,14 @@ private:
     };
 
     Slab* find_slab(const std::byte* block);
+    static void delete_shared(SharedRange* shared);
 
     PagePoolOptions options_;
     Array<Slab*> slabs_ = Array<Slab*>("page pool");
+    Array<SharedRange*> shared_ = Array<SharedRange*>("page pool");
     Array<KeptRange> kept_ = Array<KeptRange>("page pool");
     std::size_t next_slab_ = 0;
+    std::size_t num_shared_ = 0;  // blocks ever given out
     std::size_t kept_bytes_ = 0;
 };
 

@@ -14,6 +14,7 @@
 namespace shoal::inline SHOAL_ABI {
 
 class Executor;
+class TransformManager;
 
 struct PointMass {
     float mass = 1;
@@ -27,5 +28,17 @@ SHOAL_COMPONENT(PointMass, (mass, unit("kg")), (position, unit("m")), (velocity,
 /// Units: dt in seconds. Cost: 60 bytes of memory traffic per row; that is what bounds it.
 /// Source: Frykholm, "Building a data-oriented entity system", part 2.
 SHOAL_API void simulate(Manager<PointMass>& masses, float dt, Executor& executor);
+
+// A point mass on an entity with a transform moves it: its vectors are then relative to the parent, as the local pose
+// is.
+
+/// Starts the point masses of `entities` where their transforms are: position = that of the local pose. Called after a
+/// spawn. Entities without one or the other are left as they are; returns how many were set.
+SHOAL_API std::size_t place_at_transforms(Manager<PointMass>& masses, const TransformManager& transforms,
+                                          std::span<const Entity> entities);
+/// Gives the local pose of every transform on an entity with a point mass the position of that, as one batch; called
+/// after simulate(). Returns how many were set.
+SHOAL_API std::size_t move_transforms(const Manager<PointMass>& masses, TransformManager& transforms,
+                                      Executor* executor = nullptr);
 
 }  // namespace shoal::inline SHOAL_ABI

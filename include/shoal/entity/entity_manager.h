@@ -63,6 +63,10 @@ public:
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     /// Returns whether it was living.
     bool destroy(Entity entity) { return destroy(std::span<const Entity>(&entity, 1)) != 0; }
+    /// For callbacks whose entities take others with them: ends these lives as a batch of their own once all have been
+    /// told of the present one, before the outermost destroy() returns. However long a line of deaths that cause deaths
+    /// becomes, no call lies within another. Outside callbacks it is destroy().
+    SHOAL_API void destroy_next(std::span<const Entity> entities);
 
     /// Returns whether `entity` lives. Total: any bits may be asked about.
     /// Thread: any, at any time. Cost: one look-up.
@@ -76,9 +80,14 @@ public:
         return __atomic_load_n(generations_.data() + entity.index(), __ATOMIC_RELAXED) == expected;
     }
 
+    /// Returns whether all of `entities` live and their ids follow on each other, as those made in one call mostly do.
+    /// True also for none. Thread: the structural thread. Cost: a fraction of asking for each.
+    SHOAL_API bool is_living_run(std::span<const Entity> entities) const;
+
     /// Has `function` called with `context` for each batch that dies from now on, after the callbacks registered
-    /// before it. It may create, destroy (a batch within a batch is told to all before the outer one goes on), and
-    /// register or remove callbacks, itself included; one registered during a batch is first told of the next.
+    /// before it. It may create, destroy (a batch within a batch is told to all before the outer one goes on), ask for
+    /// more deaths with destroy_next(), and register or remove callbacks, itself included; one registered during a
+    /// batch is first told of the next.
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
     /// Requires: registered and not yet removed.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
@@ -139,6 +148,7 @@ private:
     std::size_t num_recyclable() const;
     void recycle(std::span<Entity> out);
     void create_fresh(std::span<Entity> out);
+    std::uint32_t destroy_batch(std::span<const Entity> entities);
     std::size_t retire(std::span<const Entity> entities);
     std::size_t retire_run(std::span<const Entity> entities, Entity* next_lives);
     /// Takes fresh indices, unless so many wait that their turn has come.
@@ -158,6 +168,7 @@ private:
     std::uint64_t num_ignored_destroys_ = 0;
     DeathList deaths_;
     Array<Callback> callbacks_ = Array<Callback>("entity manager");  // in order of registration
+    Array<Entity> next_deaths_ = Array<Entity>("entity manager");    // asked for by callbacks, in order
     std::uint64_t next_callback_ = 1;
     std::uint32_t callback_depth_ = 0;
     bool busy_ = false;

@@ -3,10 +3,10 @@
 //
 //     +----------------------------------------+
 //     | title                                  |
-//     | +--------------------------+  o fish   |     every component type with a vec3 field `position` is a layer
-//     | |   . ::.                  |  o coral  |     with its colour and count; rare ones lie on top
-//     | |     .::..    o           |           |
-//     | +--------------------------+  |--| 50 m|
+//     | +--------------------------+  o fish   |     an entity with a transform is drawn where that is in the world, in
+//     | |   . ::.                  |  o coral  |     the layer of its entity type, with a thin line to its parent;
+//     | |     .::..    o           |           |     others where a vec3 field `position` of theirs says, in the layer
+//     | +--------------------------+  |--| 50 m|     of that component type. Rare layers lie on top.
 //     +----------------------------------------+
 //
 // Up to PictureOptions::max_dots points are drawn as dots, the rarest layers first; the other layers as cells that are
@@ -25,6 +25,7 @@ struct PictureOptions {
     std::string title;  ///< any text; what cannot stand in an SVG is left out
     std::string subtitle;
     std::uint32_t max_dots = 20'000;
+    std::uint32_t max_links = 10'000;  ///< the longest are drawn
 };
 
 /// Points of one colour. Units: metres.
@@ -34,19 +35,28 @@ struct PictureLayer {
     std::uint64_t num_skipped = 0;  ///< places that are no numbers
 };
 
+/// From a child to its parent. Units: metres.
+struct PictureLink {
+    Vec2 child, parent;
+};
+
 struct Picture {
     std::string svg;
     std::uint64_t num_points = 0;   ///< drawn, over all layers
     std::uint64_t num_skipped = 0;  ///< places that are no numbers
 };
 
-/// Returns a layer per component type that has a `position`, rows of the dead left out.
+/// Returns a layer per set of component types of the entities with a transform (names, tags and the transform itself
+/// left out), and one per component type with a `position` of the others. The dead are left out, empty layers too.
 SHOAL_API std::vector<PictureLayer> picture_layers(const World& world);
+/// Returns a link per transform with a parent.
+SHOAL_API std::vector<PictureLink> picture_links(const World& world);
 
-/// Draws layers. Points that are NaN or infinite are skipped and counted.
-SHOAL_API Picture draw_picture(std::span<const PictureLayer> layers, const PictureOptions& options = {});
+/// Draws layers over links. Points that are NaN or infinite are skipped and counted.
+SHOAL_API Picture draw_picture(std::span<const PictureLayer> layers, const PictureOptions& options = {},
+                               std::span<const PictureLink> links = {});
 
-/// draw_picture of picture_layers.
+/// draw_picture of the world's layers and links.
 SHOAL_API Picture draw_world(const World& world, const PictureOptions& options = {});
 
 }  // namespace shoal::inline SHOAL_ABI

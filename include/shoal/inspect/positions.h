@@ -15,11 +15,10 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-/// A vec3 field of all rows of a table, or of all components of a blob. Lifetime: until the next structural call.
-template <class Byte>
-struct Vec3Lanes {
-    Byte* lane[3] = {};      ///< of row 0
-    std::size_t stride = 0;  ///< bytes from row to row, in each lane
+/// A vec3 field of all rows of a table. Lifetime: until the next structural call.
+struct Vec3Rows {
+    const std::byte* lane[3] = {};  ///< of row 0
+    std::size_t stride = 0;         ///< bytes from row to row, in each lane
     std::uint32_t num_rows = 0;
 
     Vec3 operator[](std::uint32_t row) const {
@@ -29,24 +28,10 @@ struct Vec3Lanes {
         std::memcpy(&value.z, lane[2] + row * stride, sizeof(float));
         return value;
     }
-    void set(std::uint32_t row, const Vec3& value) const
-        requires(!std::is_const_v<Byte>)
-    {
-        std::memcpy(lane[0] + row * stride, &value.x, sizeof(float));
-        std::memcpy(lane[1] + row * stride, &value.y, sizeof(float));
-        std::memcpy(lane[2] + row * stride, &value.z, sizeof(float));
-    }
 };
-using Vec3Rows = Vec3Lanes<const std::byte>;
-using WritableVec3Rows = Vec3Lanes<std::byte>;
 
 /// Returns the vec3 field `field_name`, or nothing when the schema has no such field (or one of another type).
 SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name);
-/// The same for columns that lie elsewhere, as in a blob. Shape: one per Schema::columns(), num_rows elements each.
-SHOAL_API std::optional<Vec3Rows> find_vec3(const Schema& schema, std::span<const std::byte* const> columns,
-                                            std::uint32_t num_rows, std::string_view field_name);
-/// The same for writing; marks the field as written in all rows.
-SHOAL_API std::optional<WritableVec3Rows> write_vec3(Table& table, std::string_view field_name);
 
 /// The smallest box around points. Empty until one is added.
 struct Bounds {

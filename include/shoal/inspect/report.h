@@ -31,6 +31,7 @@ struct PassReport {
     std::uint64_t total_bytes = 0;  ///< read and written, as far as the pass knows
     std::int64_t total_ns = 0;
     std::int64_t last_ns = 0;
+    std::vector<std::int64_t> worker_ns{};  ///< at work, over all runs. Shape: by worker; empty: it is not known
 
     double total_ms() const { return static_cast<double>(total_ns) * 1e-6; }
     double last_ms() const { return static_cast<double>(last_ns) * 1e-6; }

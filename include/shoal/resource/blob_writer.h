@@ -67,8 +67,8 @@ public:
                                   std::span<const std::byte* const> columns);
 
     /// Keeps a read-only array and returns the value of the field that refers to it; the resource and the final
-    /// offset are filled in by write(). Shape: `values` is a multiple of field_type_bytes(element_type).
-    /// Requires: an element type that a blob array can have.
+    /// offset are filled in by write(). Equal arrays are kept once, with one value. Shape: `values` is a multiple of
+    /// field_type_bytes(element_type). Requires: an element type that a blob array can have.
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
 
     /// Keeps the text of a string id, for people. Errors: another text has the same hash.

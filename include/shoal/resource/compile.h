@@ -9,8 +9,9 @@
 //         return true;
 //     }
 //
-// The compiler calls it once per component, in the spawn order of the component types. Most component types need
-// none: the compiler has a default one that follows the schema.
+// The compiler calls it once per component, in the spawn order of the component types, or once per layer: for what a
+// prefab says, then for what its user says on top. Most component types need none: the compiler has a default one that
+// follows the schema, and a function can leave single fields to it.
 // Thread: one compilation calls from one thread; a function without state may serve several compilations.
 
 #include "shoal/document/document.h"
@@ -21,30 +22,39 @@ namespace shoal::inline SHOAL_ABI {
 class BlobWriter;
 enum class DependencyKind : std::uint32_t;
 
+/// What a compile function is called for.
+enum class CompileScope : std::uint8_t {
+    kComponent,  ///< a component; its node is what prefabs and the entity say, merged
+    /// Each text that says something of the component, the deepest prefab first; the node is its mapping of fields, and
+    /// the image holds what the layers below have made. What a prefab says is compiled once for all that use it.
+    /// Entity fields are the default function's.
+    kLayer,
+};
+
 /// What a compile function gets. Lifetime: the call.
 struct CompileInput {
-    Node node;                       ///< what the source says of this component, after prefabs are merged
+    Node node;                       ///< what the source says of this component; see CompileScope
     const Schema& schema;            ///< of the component type
     std::uint32_t entity_index = 0;  ///< of the owner in the blob
     std::string_view entity_name;    ///< of the owner, for messages; may be empty
     Diagnostics& diagnostics;        ///< where errors and warnings go
 };
 
-/// Finds the entity that a text refers to as seen from `entity_index`. Returns its index in the blob or kNoBlobEntity.
-using FindEntity = std::uint32_t (*)(const void* context, std::uint32_t entity_index, std::string_view reference);
+/// The compiler, as a compile function sees it through CompileOutput.
+class CompileHost {
+public:
+    virtual ~CompileHost() = default;
+    virtual std::uint32_t find_entity(std::string_view reference) const = 0;
+    virtual bool read_field(Node node) = 0;
+    virtual bool read_value(const Field& field, Node node, std::byte* value) = 0;
+};
 
 /// What a compile function fills in. Lifetime: the call.
 class CompileOutput {
 public:
     /// `image` holds the defaults: see blob_default_image.
-    CompileOutput(const Schema& schema, std::span<std::byte> image, std::uint32_t entity_index, BlobWriter& blob,
-                  FindEntity find_entity, const void* find_context)
-        : schema_(schema),
-          image_(image),
-          entity_index_(entity_index),
-          blob_(blob),
-          find_entity_(find_entity),
-          find_context_(find_context) {}
+    CompileOutput(const Schema& schema, std::span<std::byte> image, BlobWriter& blob, CompileHost& host)
+        : schema_(schema), image_(image), blob_(blob), host_(host) {}
 
     /// One struct image of the schema; it holds the defaults. An Entity field holds an entity's index in the blob, or
     /// all bits set for none. Shape: Schema::struct_bytes().
@@ -62,9 +72,14 @@ public:
 
     /// Returns the blob entity that `reference` names as seen from the owner, or kNoBlobEntity; the function reports
     /// it.
-    std::uint32_t find_entity(std::string_view reference) const {
-        return find_entity_(find_context_, entity_index_, reference);
-    }
+    std::uint32_t find_entity(std::string_view reference) const { return host_.find_entity(reference); }
+
+    /// Does with one entry of the node what the default function does: reads it into the field that its key names,
+    /// checked, or reports or keeps a key that no field has. False: an error was reported.
+    bool read_field(Node node) { return host_.read_field(node); }
+    /// Reads a value that is not in the schema, with the checks that `field` asks for. Shape: field.size bytes, which
+    /// hold the value so far. False: an error was reported.
+    bool read_value(const Field& field, Node node, std::byte* value) { return host_.read_value(field, node, value); }
 
     /// Returns the id of `text` and keeps the text in the blob, for people. Errors: another text has the same hash.
     SHOAL_API Result<StringId> intern(std::string_view text);
@@ -78,10 +93,8 @@ private:
 
     const Schema& schema_;
     std::span<std::byte> image_;
-    std::uint32_t entity_index_;
     BlobWriter& blob_;
-    FindEntity find_entity_;
-    const void* find_context_;
+    CompileHost& host_;
 };
 
 /// Returns whether the image is to be kept. False: the reason has been reported as an error.

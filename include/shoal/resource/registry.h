@@ -28,7 +28,9 @@ struct RegisteredComponent {
     std::int32_t spawn_order = 0;
     CompileFunction compile = nullptr;  ///< nullptr: the compiler's default, which follows the schema
     void* compile_context = nullptr;
-    SpawnFunction spawn = nullptr;  ///< nullptr: a store takes it
+    CompileScope compile_scope = CompileScope::kComponent;
+    std::span<const std::string_view> more_keys{};  ///< that the compile function reads beside the fields
+    SpawnFunction spawn = nullptr;                  ///< nullptr: a store takes it
     void* spawn_context = nullptr;
 };
 
@@ -48,10 +50,12 @@ public:
     }
 
     /// Compiles the components called `name` with `function`, after those of lower spawn order. The schema may come
-    /// later, but must be there when a source is compiled. nullptr: the default function, in this order.
-    /// Errors: another function was set, or another name has the identifier.
+    /// later, but must be there when a source is compiled. nullptr: the default function, in this order. `more_keys`
+    /// are those that it reads beside the fields, for hints.
+    /// Errors: another function was set, or another name has the identifier. Lifetime: the keys outlive the registry.
     SHOAL_API Status set_compile_function(std::string_view name, CompileFunction function, void* context,
-                                          std::int32_t spawn_order = 0);
+                                          std::int32_t spawn_order = 0, CompileScope scope = CompileScope::kComponent,
+                                          std::span<const std::string_view> more_keys = {});
 
     /// Spawns the components called `name` with `function` in place of a store.
     /// Errors: another function was set, or another name has the identifier.

@@ -27,6 +27,12 @@ struct SpawnTargets {
 
 struct SpawnOptions {
     std::uint32_t copies = 1;
+    /// Where each copy is put: the local pose of each of its roots becomes root pose x local, the position scaled,
+    /// rotated and moved. Roots here are transforms without an ancestor that has one; other components stay as they
+    /// are. A root that is rotated would be sheared by a root pose with an uneven scale: then its position is exact,
+    /// its rotation and scale are the nearest, as in TransformManager::set_world_pose.
+    /// Shape: one per copy, or empty. Requires: finite, rotations of length 1, no scale of zero. Lifetime: the call.
+    std::span<const RootPose> root_poses{};
     /// Refuse a blob with components that nobody takes; otherwise they are skipped and counted.
     bool fail_on_unknown = false;
     /// Keep names and GUIDs for Spawned::find, about 12 bytes and the text for each that the blob has.
@@ -85,8 +91,8 @@ private:
 };
 
 /// Spawns `options.copies` of a blob.
-/// Errors: a layout differs (both schemas are in the message), unknown components where that is asked for, no ids, or
-/// what a store says. Then nothing remains: rows are dropped, entities destroyed.
+/// Errors: root poses, but not one per copy; a layout differs (both schemas are in the message), unknown components
+/// where that is asked for, no ids, or what a store says. Then nothing remains: rows are dropped, entities destroyed.
 /// Cost: one call to the entity manager, one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 

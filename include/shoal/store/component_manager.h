@@ -157,13 +157,16 @@ private:
     Status reserve(std::span<const Entity> entities);
     Status reserve_rows(std::size_t count, std::uint32_t highest);
     std::uint32_t place_leading(std::span<const Entity> entities);
+    bool place_run(std::span<const Entity> entities, std::uint32_t first_row);
     void remove_stale(Entity entity);
     void remove_row(std::uint32_t row);
     std::uint32_t remove_rows(std::span<const Entity> entities, bool only_dead);
     std::uint32_t place(Entity entity);
     void sweep();
     void remove_deaths(const DeathRange& dead);
-    Status check_batch(const SpawnBatch& batch);
+    bool is_free(std::uint32_t lowest_index, std::uint32_t highest_index) const;
+    void require_batch(const SpawnBatch& batch) const;
+    Status make_room(const SpawnBatch& batch, std::uint32_t highest_index);
     void spawn_packed(const SpawnBatch& batch);
     void place_copy(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
     void spawn_in_place(const SpawnBatch& batch);

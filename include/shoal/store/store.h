@@ -7,6 +7,7 @@
 //
 // Thread: structural calls (spawn, drop, settle) from one thread at a time, as for the world that they belong to.
 
+#include "shoal/base/math.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/status.h"
 #include "shoal/entity/entity.h"
@@ -17,11 +18,19 @@
 namespace shoal::inline SHOAL_ABI {
 
 class EntityManager;
+class Executor;
 class Random;
 class Table;
 
 /// No parent, no entity, in a blob.
 inline constexpr std::uint32_t kNoBlobEntity = 0xFFFFFFFF;
+
+/// Where a copy is put: first scaled, then rotated, then moved, as seen from the world.
+struct RootPose {
+    Vec3 position{};  ///< metres
+    Quaternion rotation{};
+    Vec3 scale = {1, 1, 1};
+};
 
 /// All components of one type that a blob holds, to be added in one call, as often as there are copies.
 /// An open struct of views: everything it refers to outlives the call only.
@@ -40,6 +49,9 @@ struct SpawnBatch {
     std::span<const std::byte* const> columns;
     /// The parent of each blob entity, or kNoBlobEntity; empty when nobody has one. Parents come before children.
     std::span<const std::uint32_t> parents;
+    /// For a store of places: what the poses of those that have no parent with a place are relative to, copy by copy.
+    /// Shape: num_copies, or empty: the world. Others ignore it.
+    std::span<const RootPose> root_poses{};
 
     /// The owner of component `i` in one copy.
     Entity owner(std::uint32_t copy, std::size_t i) const {
@@ -56,10 +68,26 @@ struct StoreStatistics {
     MemoryUse index{};                ///< what finds a row by its entity
 };
 
+/// What a settle has done, over all stores.
+struct SettleCounts {
+    std::uint64_t num_created = 0;    ///< entities, of those that were asked for inside passes
+    std::uint64_t num_destroyed = 0;  ///< the same
+    std::uint64_t num_moved = 0;      ///< rows that went to another table
+    std::uint64_t num_removed = 0;    ///< rows of the dead
+
+    SettleCounts& operator+=(const SettleCounts& other) {
+        num_created += other.num_created, num_destroyed += other.num_destroyed;
+        num_moved += other.num_moved, num_removed += other.num_removed;
+        return *this;
+    }
+};
+
 /// What a store may use while it settles.
 struct SettleContext {
-    Random* random = nullptr;  ///< the world's, seeded
-    std::uint64_t stamp = 0;   ///< of writes from now on; grows with every settle
+    Random* random = nullptr;        ///< the world's, seeded
+    std::uint64_t stamp = 0;         ///< of writes from now on; grows with every settle
+    Executor* executor = nullptr;    ///< the world's; nullptr: the calling thread alone
+    SettleCounts* counts = nullptr;  ///< what the store does is added to; nullptr: nobody counts
 };
 
 class Store {
@@ -72,6 +100,10 @@ public:
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
     /// Errors: no memory; then nothing is added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
+    /// A spawner calls these around the batches of one blob, which stay until then: a store in which the place of an
+    /// entity depends on all that it has may wait for the last batch. Errors: as above, for all of the batches.
+    virtual void begin_spawn() {}
+    virtual Status finish_spawn() { return {}; }
 
     /// Removes everything that these entities have here, dead or alive; others are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;
@@ -82,6 +114,9 @@ public:
     /// The tables with its rows, for reports, hashes and pictures; may be empty. Lifetime: until the next structural
     /// call.
     virtual std::span<const Table* const> tables() const = 0;
+
+    /// Adds to a hash of the state what the tables do not show.
+    virtual std::uint64_t hash_beside_tables(std::uint64_t hash) const { return hash; }
 
     /// One entry per component type, in the order of schemas(). Writes at most `out.size()`; returns how many there
     /// are.

@@ -2,7 +2,9 @@
 // From an entity to its row. Three kinds, chosen by how common a component is:
 //
 //     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
-//               nothing. The default. 4 bytes per index in a touched page.
+//               nothing. The default. 4 bytes per index in a touched page. One that is made for many entities at once
+//               lies in a block of 2 MiB pages, among others, and moves to address space of its own when it outgrows
+//               it.
 //     hash      open addressing: for rare components. 16 bytes a slot, at most 3/4 full.
 //     identity  row = entity index, holes included: for components that nearly every entity has. 1 byte per index.
 //
@@ -23,17 +25,18 @@ enum class RowIndexKind : std::uint8_t { kPaged, kHash, kIdentity };
 
 class RowIndex {
 public:
+    /// `pool`, if any, outlives the index; without one it lies in address space of its own from the start.
     /// Errors: without address space for even the smallest index, adding fails later, in reserve().
-    SHOAL_API explicit RowIndex(RowIndexKind kind);
+    SHOAL_API explicit RowIndex(RowIndexKind kind, PagePool* pool = nullptr);
 
     RowIndexKind kind() const { return kind_; }
 
     /// Returns the row of `entity`, or kNilRow. Total: any id is fine. Cost: one look-up.
     std::uint32_t find(Entity entity) const {
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) {
-            if (SHOAL_UNLIKELY(entity.index() >= paged_.capacity())) return kNilRow;
+            if (SHOAL_UNLIKELY(entity.index() >= num_flat_)) return kNilRow;
             // Equal generations leave only the row; an empty entry is below every entry that is in use.
-            const EntityBits entry = paged_[entity.index()];
+            const EntityBits entry = flat_[entity.index()];
             const bool found = entry >> kIndexBits == entity.id >> kIndexBits && entry != 0;
             return found ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
         }
@@ -43,8 +46,8 @@ public:
     /// Returns the row that is kept for the entity index of `entity`, whatever its generation, or kNilRow.
     std::uint32_t find_any_generation(Entity entity) const {
         if (SHOAL_UNLIKELY(kind_ != RowIndexKind::kPaged)) return find_any_other(entity);
-        if (SHOAL_UNLIKELY(entity.index() >= paged_.capacity())) return kNilRow;
-        const EntityBits entry = paged_[entity.index()];
+        if (SHOAL_UNLIKELY(entity.index() >= num_flat_)) return kNilRow;
+        const EntityBits entry = flat_[entity.index()];
         return entry != 0 ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
     }
 
@@ -52,8 +55,8 @@ public:
     static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
     /// The entries of a paged index, for loops over many. Shape: by entity index, 0 for none; empty with other kinds.
     /// Lifetime: until the next reserve().
-    std::span<EntityBits> entries() { return {paged_.data(), paged_.capacity()}; }
-    std::span<const EntityBits> entries() const { return {paged_.data(), paged_.capacity()}; }
+    std::span<EntityBits> entries() { return {flat_, num_flat_}; }
+    std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
 
     /// Calls visit(i, row) for each of `entities` in order, with kNilRow for none. With `far`, entries are fetched so
     /// many entities ahead, and fetch(row) is called for a row that visit() may get half as many later.
@@ -62,8 +65,7 @@ public:
 
     /// Fetches the entry of `entity` into the cache. Inline, or g++ drops the call, which has no effect that it knows.
     SHOAL_INLINE void prefetch(Entity entity) const {
-        if (kind_ == RowIndexKind::kPaged && entity.index() < paged_.capacity())
-            __builtin_prefetch(paged_.data() + entity.index());
+        if (entity.index() < num_flat_) __builtin_prefetch(flat_ + entity.index());
     }
 
     /// Makes sure that `num_more` further entities, none with an index above `max_index`, can be set.
@@ -76,10 +78,10 @@ public:
     /// Sets the row of `entity`, replacing any generation on its index. Requires: reserved; a non-null entity;
     /// with identity, row == entity.index().
     void set(Entity entity, std::uint32_t row) {
-        SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < paged_.capacity()),
+        SHOAL_ASSERT(entity && (kind_ != RowIndexKind::kPaged || entity.index() < num_flat_),
                      "the row index has reserved no room for the entity");
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged))
-            paged_[entity.index()] = static_cast<EntityBits>(entity.generation()) << kIndexBits | row;
+            flat_[entity.index()] = static_cast<EntityBits>(entity.generation()) << kIndexBits | row;
         else
             set_other(entity, row);
     }
@@ -88,7 +90,7 @@ public:
     /// Requires: a paged index; a non-null entity.
     EntityBits* free_entry(Entity entity) {
         if (SHOAL_UNLIKELY(entity.index() > max_index_)) return nullptr;
-        EntityBits* const entry = paged_.data() + entity.index();
+        EntityBits* const entry = flat_ + entity.index();
         return SHOAL_LIKELY(*entry == 0) ? entry : nullptr;
     }
 
@@ -111,21 +113,30 @@ private:
         std::uint32_t row;
     };
 
+    /// Whether there is an entry of a paged index for each of `entities`, used or not.
+    SHOAL_API bool covers(std::span<const Entity> entities) const;
     SHOAL_API std::uint32_t find_other(Entity entity) const;
     SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);
     SHOAL_API Status reserve_more(std::uint32_t num_more, std::uint32_t max_index);
     /// Entity indices that a flat index has address space for.
-    std::size_t capacity() const { return paged_.capacity() + generations_.capacity(); }
+    std::size_t capacity() const { return num_flat_ + generations_.capacity(); }
     std::size_t slot_of(std::uint32_t entity_index) const;
+    Status grow_flat(std::uint32_t num_more, std::size_t num_indices);
+    bool move_to_block(std::size_t num_indices);
+    void free_block();
     Status grow_hash(std::size_t num_slots);
     void erase_slot(std::size_t slot);
 
     RowIndexKind kind_;
-    std::uint32_t max_index_ = 0;        // highest entity index that may be set
-    std::uint32_t num_entries_ = 0;      // hash only
-    std::size_t num_slots_ = 0;          // hash only, a power of two
-    PageArray<EntityBits> paged_;        // indexed by entity index: generation above row, 0 is empty
+    std::uint32_t max_index_ = 0;    // highest entity index that may be set
+    std::uint32_t num_entries_ = 0;  // hash only
+    std::size_t num_slots_ = 0;      // hash only, a power of two
+    EntityBits* flat_ = nullptr;     // paged: by entity index: generation above row, 0 is empty
+    std::size_t num_flat_ = 0;       // entries that flat_ has address space for
+    PagePool* pool_;
+    std::size_t block_bytes_ = 0;  // of the block of pool_ that flat_ is; 0: it lies in paged_
+    PageArray<EntityBits> paged_;
     PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
     PageArray<Slot> slots_;              // hash
 };
@@ -135,8 +146,8 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
                                       Fetch&& fetch) const {
     const std::span<const EntityBits> flat = entries();
     std::size_t i = 0;
-    // Without a test per entity: every index that an id can have is inside.
-    if (flat.size() > kIndexMask) {
+    // Without a test per entity, because every index is inside.
+    if (covers(entities)) {
         const auto row_of = [&](std::size_t k) {
             const EntityBits entry = flat[entities[k].index()];
             const bool found = entry >> kIndexBits == entities[k].id >> kIndexBits && entry != 0;

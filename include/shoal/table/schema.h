@@ -92,6 +92,9 @@ public:
     /// or of the wrong size, fields that lie over each other or outside the struct, more than 64 bytes of alignment;
     /// the message names the component and the field.
     SHOAL_API static Result<Schema> make(ComponentDefinition definition);
+    /// Returns the schema of a table whose rows hold several components: their columns and struct images one behind
+    /// the other, their fields as "component.field". It is named "first+second+third".
+    SHOAL_API static Schema combine(std::span<const Schema* const> components);
 
     const std::string& name() const { return name_; }
     ComponentId id() const { return id_; }
@@ -104,6 +107,11 @@ public:
     std::span<const ColumnDefinition> columns() const { return columns_; }
     /// Returns the index of the field called `name`, or -1.
     SHOAL_API int find_field(std::string_view name) const;
+
+    /// Where the elements of a field lie in those of its (first) column: not at 0 in a component kept whole.
+    std::uint32_t offset_in_column(const Field& field) const {
+        return field.struct_offset - columns_[field.first_column].struct_offset;
+    }
 
     /// The struct image: one component with all fields at their struct_offset. Defaults are one such image.
     std::uint32_t struct_bytes() const { return struct_bytes_; }

@@ -3,13 +3,13 @@
 //
 //     row            0    1    2   ...  num_rows-1 | capacity
 //     entity         e0   e1   e2                  |           the owner of each row
-//     column 0       ..   ..   ..                  |           one per Schema::columns(), 64-byte aligned
-//     column 1       ..   ..   ..                  |
+//     column 0 ...   ..   ..   ..                  |           one per Schema::columns(), 64-byte aligned
 //     links          ..   ..   ..                  |           chain {next}, tree {parent, first child, next, previous}
 //
 // A small table lies in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to a range of
-// address space of its own; from then on growing copies nothing and moves no address. A column's room is a multiple
-// of 64 bytes, so that a vector loop may run past the last row up to the next multiple of 64 bytes.
+// address space of its own; from then on growing copies nothing and moves no address. An empty table that is to hold
+// 256 KiB to 16 MiB of rows at once takes a block in 2 MiB pages, and is promoted when it outgrows that. A column's
+// room is a multiple of 64 bytes: a vector loop may run past the last row up to the next multiple of 64 bytes.
 //
 // Rows are packed: removing one moves the last row into its place. The attached row index and the link columns are
 // kept right by every move. Nothing hands out mutable memory without a mark: per column and block of 1,024 rows the
@@ -51,6 +51,7 @@ public:
     /// Marks one row as written and returns its element.
     std::byte* write_element(std::uint32_t column, std::uint32_t row) {
         SHOAL_ASSERT(column < schema_->columns().size() && row < num_rows_, "the column or the row does not exist");
+        if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
         mark_row(column, row);
         return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
     }
@@ -95,6 +96,10 @@ public:
 
     /// Removes a row; the last row moves into its place. Links to it end: children become roots, the chain closes.
     SHOAL_API void remove(std::uint32_t row);
+    /// Removes rows, none named twice; the last rows that stay move into their places. An index is told of moved rows
+    /// only: the entries of the removed owners are the caller's. Requires: is_plain(), paged index or none.
+    SHOAL_API void remove_rows(std::span<const std::uint32_t> rows);
+    SHOAL_API void remove_range(RowRange rows);
     /// Whether rows are bytes and nothing more: no opaque columns, no links, and nobody watches.
     bool is_plain() const { return plain_; }
     /// Removes the rows that these entities own, except of those alive in `spared`. Requires: is_plain(), paged index.
@@ -137,6 +142,11 @@ public:
     SHOAL_API void push_chain(std::uint32_t row);
     /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: tree; parent is no descendant.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
+    /// Links childless roots: row first + i follows first + parents[i], or nothing with kNilRow. Requires: parents[i] <
+    /// i.
+    SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
+    /// Row rows.begin + i becomes what row from[i] was. Requires: no chain, nothing opaque, no link out of `rows`.
+    SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from);
 
     // --- stamps and changes --------------------------------------------------------------------------------------
 
@@ -174,18 +184,18 @@ private:
     void group_columns();
     void refresh_plain();
     void refresh_pointers();
-    std::size_t block_bytes(std::uint32_t rows) const;
-    std::size_t range_bytes(std::uint32_t rows) const;
     void place_in_block(std::byte* block, std::uint32_t rows);
     void place_in_range(std::byte* range, std::uint32_t rows);
     Status move_to_block(std::uint32_t rows, std::size_t spare_bytes);
+    bool move_to_shared(std::uint32_t rows);
+    void take_block(std::byte* block, std::size_t bytes, std::uint32_t rows);
+    void free_block();
     Status move_to_range(std::uint32_t rows);
     void move_contents(const Array<PhysicalColumn>& from);
     void make_ready(std::uint32_t rows);
     void grow_stamps();
     void release_storage();
     void discard_beyond(std::uint32_t rows);
-    bool has_large_pages_beyond(std::uint32_t rows) const;
     std::size_t committed_bytes(std::uint32_t rows) const;
     bool is_wasteful() const;
     void finish_append(RowRange rows);
@@ -197,7 +207,6 @@ private:
     void move_rows_down(RowRange rows, std::uint32_t to);
     void move_row(std::uint32_t from, std::uint32_t to);
     void swap_columns(std::uint32_t a, std::uint32_t b);
-    bool is_displaced(Entity owner) const;
     std::uint32_t find_before(std::uint32_t row) const;
     void destroy_opaque(RowRange rows);
     void leave_chain(std::uint32_t row);
@@ -207,10 +216,7 @@ private:
     void leave_tree(std::uint32_t row);
     void unlink_from_parent(std::uint32_t row);
     void relabel_tree(std::uint32_t row, std::uint32_t from, std::uint32_t to);
-    Status validate_places() const;
-    Status validate_index() const;
-    Status validate_chains() const;
-    Status validate_trees() const;
+    struct Check;
     std::uint32_t& link(LinkColumn column, std::uint32_t row) { return links_[static_cast<int>(column)][row]; }
 
     const Schema* schema_;

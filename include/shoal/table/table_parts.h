@@ -3,6 +3,7 @@
 // Thread: values.
 
 #include "shoal/base/config.h"
+#include "shoal/table/write_guard.h"
 
 #include <cstddef>
 #include <cstdint>

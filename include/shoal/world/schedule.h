@@ -1,48 +1,43 @@
 #pragma once
-// Passes, in the order in which they were added, each timed.
+// Passes: named functions that say what they read and write. Those that conflict (one writes what the other touches)
+// never overlap; the others run side by side. Each is timed.
 //
 //     schedule.add("fall", query<Write<&Body::velocity>>(bodies), [](auto&& v) { v.z -= 9.81f / 60; });
-//     schedule.add("count", [&](PassContext& pass) { pass.num_rows = bodies.num_rows(); });
+//     schedule.add("count", {reads(bodies), writes(score)}, [&](PassContext&) { score = bodies.num_rows(); });
+//     schedule.add("draw", [&](PassContext&) { ... }).after("fall");       // declares nothing: it runs alone
+//
+// Order. The passes stand in a line: as they were added, but each behind those that after() and before() put before
+// it. Two passes that conflict run in the order of the line; two that an explicit order joins do so as well.
+//
+//     added       a  b  c  d      b.after("d")
+//     line        a  c  d  b      a | c     ->  d  ->  b         if c conflicts with d, and nothing else does
+//
+// Within a group the order of adding is meant as an order. Between groups it is chance: plug-ins are loaded in any
+// order. A strict schedule (the default in checked builds) refuses two passes of different groups that conflict while
+// neither after() nor before() orders them, directly or through others, and names both.
 //
 // A pass over a query runs on all workers, cut into ranges of rows that depend on the number of rows only, so that its
-// results do not depend on the number of workers. Inside a pass the fields that its query names, look-ups and const
-// calls are free; structural changes wait until the schedule has run.
-// Thread: one at a time; the functions of a pass over a query are called from all workers at once.
+// results do not depend on the number of workers. Inside a pass the fields that it declares, look-ups and const calls
+// are free; structural changes wait until the schedule has run. Checked builds end the program when a pass marks a
+// column as written that it has not declared.
+// Thread: one at a time; the functions of passes are called from all workers at once.
 
 #include "shoal/base/file.h"
 #include "shoal/store/query.h"
+#include "shoal/world/schedule_pass.h"
 
-#include <string>
+#include <initializer_list>
 
 namespace shoal::inline SHOAL_ABI {
 
-/// What a pass is given, and what it reports for its line in the table.
-struct PassContext {
-    Executor& executor;
-    float dt = 0;                 ///< Units: seconds
-    std::uint64_t frame = 0;      ///< frames before this one
-    std::uint64_t num_rows = 0;   ///< set by the pass: rows that it went through
-    std::uint64_t num_bytes = 0;  ///< set by the pass: bytes that it read and wrote, as far as it knows
-};
+class PassOrder;
+class Trace;
 
-/// A pass of a schedule. Interface for those that need state; most are a query and a function.
-class Pass {
-public:
-    virtual ~Pass() = default;
-    virtual void run(PassContext& context) = 0;
-};
-
-/// What a pass has cost so far.
-struct PassStatistics {
-    std::string_view name;  ///< Lifetime: until a pass comes or goes
-    bool enabled = true;
-    std::uint64_t num_runs = 0;
-    std::uint64_t num_rows = 0;   ///< of the last run
-    std::uint64_t num_bytes = 0;  ///< of the last run
-    std::uint64_t total_rows = 0;
-    std::uint64_t total_bytes = 0;
-    std::int64_t last_ns = 0;
-    std::int64_t total_ns = 0;
+/// Rows that know what a loop over them touches.
+template <class Rows>
+concept PassRows = requires(const Rows& rows) {
+    std::span<const Access>(rows.accesses());
+    rows.num_rows();
 };
 
 class Schedule {
@@ -54,43 +49,64 @@ public:
 
     /// Adds a pass that calls `function` for each row of `rows`; see store/query.h.
     /// Requires: no pass of this schedule has the name; the schedule does not run.
-    template <class T, class... Terms, class Function>
-    void add(std::string_view name, const ManagerQuery<T, Terms...>& rows, Function function) {
-        emplace<QueryPass<ManagerQuery<T, Terms...>, Function>>(name, rows, std::move(function));
-    }
+    template <PassRows Rows, class Function>
+    PassOrder add(std::string_view name, const Rows& rows, Function function);
     /// Adds a pass that is one call of `function(PassContext&)`: for whole columns, or for what depends on dt.
     template <class Function>
         requires std::is_invocable_v<Function&, PassContext&>
-    void add(std::string_view name, Function function) {
-        emplace<FunctionPass<Function>>(name, std::move(function));
-    }
+    PassOrder add(std::string_view name, std::initializer_list<Access> accesses, Function function);
+    /// The same for one that may do anything between passes but structural changes: it runs alone.
+    template <class Function>
+        requires std::is_invocable_v<Function&, PassContext&>
+    PassOrder add(std::string_view name, Function function);
+
+    /// Passes that are added from now on belong to the group; at first it has no name.
+    /// Requires: no pass has the name.
+    SHOAL_API void open_group(std::string_view name);
+    /// Whether the order of passes must not be left to chance; see above.
+    SHOAL_API void set_strict(bool strict);
 
     /// Takes a pass out. Requires: the schedule does not run. Errors: there is none of that name.
     SHOAL_API Status remove(std::string_view name);
     /// Takes all passes out. Requires: the schedule does not run.
     SHOAL_API void clear();
-    /// Switches a pass off or on. Errors: there is none of that name.
+    /// Switches a pass off or on, from the next run on. The order of the others stays. Errors: there is none of that
+    /// name. Thread: also inside passes.
     SHOAL_API Status enable(std::string_view name, bool enabled);
 
-    /// Runs the passes that are on, in order. Requires: it does not run already.
+    /// Finds the order. Errors: after() or before() names what is not there; they form a circle (the message shows it);
+    /// the schedule is strict and leaves an order to chance. Cost: none when nothing has changed.
+    SHOAL_API Status prepare();
+    /// Runs the passes that are on. Requires: it does not run already; prepare() finds no error.
     SHOAL_API void run(Executor& executor, float dt, std::uint64_t frame);
 
+    /// Records when each worker worked at each pass; nullptr: no more. Lifetime: `trace` outlives the runs.
+    /// Requires: the schedule does not run; the trace has room for all workers.
+    SHOAL_API void set_trace(Trace* trace);
+    Trace* trace() const { return trace_; }
+
     std::size_t num_passes() const { return entries_.size(); }
+    /// In the order of adding.
     SHOAL_API PassStatistics statistics(std::size_t pass) const;
 
 private:
-    template <class Query, class Function>
-    class QueryPass final : public Pass {
+    friend class PassOrder;
+    struct Entry;
+    struct Plan;
+    class Runner;
+
+    template <class Rows, class Function>
+    class RowsPass final : public Pass {
     public:
-        QueryPass(const Query& rows, Function function) : rows_(rows), function_(std::move(function)) {}
+        RowsPass(const Rows& rows, Function function) : rows_(rows), function_(std::move(function)) {}
         void run(PassContext& context) override {
             rows_.for_each(context.executor, function_);
             context.num_rows = rows_.num_rows();
-            context.num_bytes = context.num_rows * Query::bytes_per_row();
+            context.num_bytes = context.num_rows * Rows::bytes_per_row();
         }
 
     private:
-        Query rows_;
+        Rows rows_;
         Function function_;
     };
 
@@ -104,28 +120,65 @@ private:
         Function function_;
     };
 
-    struct Entry {
-        std::string name;
-        Pass* pass;
-        void (*destroy)(Pass*);
-        PassStatistics statistics;
-    };
-
     template <class P, class... Arguments>
-    void emplace(std::string_view name, Arguments&&... arguments) {
-        void* memory = allocate_memory(sizeof(P), "schedule");
-        static_assert(alignof(P) <= alignof(std::max_align_t));
-        append(name, ::new (memory) P(std::forward<Arguments>(arguments)...), [](Pass* pass) {
-            static_cast<P*>(pass)->~P();
-            release_memory(pass, sizeof(P), "schedule");
-        });
-    }
-    SHOAL_API void append(std::string_view name, Pass* pass, void (*destroy)(Pass*));
-    Entry* find(std::string_view name);
+    PassOrder emplace(std::string_view name, std::span<const Access> accesses, Arguments&&... arguments);
+    SHOAL_API Entry& append(std::string_view name, std::span<const Access> accesses, Pass* pass,
+                            void (*destroy)(Pass*));
+    Entry* find(std::string_view name) const;
+    void destroy(Entry* entry);
     void require_idle() const;
+    void forget_plan();
 
-    Array<Entry> entries_ = Array<Entry>("schedule");
+    Array<Entry*> entries_ = Array<Entry*>("schedule");  // as they were added
+    Plan* plan_ = nullptr;                               // nullptr: passes have come or gone since
+    Runner* runner_ = nullptr;                           // of the executor that ran it last
+    Trace* trace_ = nullptr;
+    std::string group_;
+    bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
 };
+
+/// The place of a pass in the line, by the names of other passes, or of groups, which stand for all of their passes.
+/// They may be added later. Lifetime: until the pass is removed.
+class PassOrder {
+public:
+    /// Requires: the schedule does not run.
+    SHOAL_API PassOrder& after(std::string_view pass_or_group);
+    SHOAL_API PassOrder& before(std::string_view pass_or_group);
+
+private:
+    friend class Schedule;
+    PassOrder(Schedule& schedule, Schedule::Entry& entry) : schedule_(schedule), entry_(entry) {}
+
+    Schedule& schedule_;
+    Schedule::Entry& entry_;
+};
+
+template <PassRows Rows, class Function>
+PassOrder Schedule::add(std::string_view name, const Rows& rows, Function function) {
+    return emplace<RowsPass<Rows, Function>>(name, rows.accesses(), rows, std::move(function));
+}
+
+template <class Function>
+    requires std::is_invocable_v<Function&, PassContext&>
+PassOrder Schedule::add(std::string_view name, std::initializer_list<Access> accesses, Function function) {
+    return emplace<FunctionPass<Function>>(name, {accesses.begin(), accesses.size()}, std::move(function));
+}
+
+template <class Function>
+    requires std::is_invocable_v<Function&, PassContext&>
+PassOrder Schedule::add(std::string_view name, Function function) {
+    return add(name, {writes_everything()}, std::move(function));
+}
+
+template <class P, class... Arguments>
+PassOrder Schedule::emplace(std::string_view name, std::span<const Access> accesses, Arguments&&... arguments) {
+    void* memory = allocate_memory(sizeof(P), "schedule");
+    static_assert(alignof(P) <= alignof(std::max_align_t));
+    return {*this, append(name, accesses, ::new (memory) P(std::forward<Arguments>(arguments)...), [](Pass* pass) {
+                static_cast<P*>(pass)->~P();
+                release_memory(pass, sizeof(P), "schedule");
+            })};
+}
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -17,9 +17,16 @@
 #include "shoal/base/string_table.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
+#include "shoal/world/ledger.h"
 #include "shoal/world/schedule.h"
 
+#include <cstddef>
+#include <utility>
+
 namespace shoal::inline SHOAL_ABI {
+
+class TransformManager;
+struct TransformOptions;
 
 struct WorldOptions {
     Executor* executor = nullptr;        ///< outlives the world; nullptr: passes run on the calling thread
@@ -44,20 +51,30 @@ public:
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
         if (void* owned = find_owned(schema_of<T>())) return *static_cast<Manager<T>*>(owned);
-        void* memory = allocate_memory(sizeof(Manager<T>), "world");
-        auto* made = ::new (memory) Manager<T>(entities_, pool_, options);
-        own({made, &made->core(),
-             [](void* object) {
-                 static_cast<Manager<T>*>(object)->~Manager<T>();
-                 release_memory(object, sizeof(Manager<T>), "world");
-             },
-             true});
-        return *made;
+        Manager<T>& made = make<Manager<T>>(options);
+        own({&made, &made.core(), &made.core(), destroy<Manager<T>>, true});
+        return made;
     }
     /// Returns the manager of a component type that has no C++ struct here, made at the first call.
     /// Errors: a store takes another component type of that name, and the message shows both schemas; or it is not
     /// the world's own.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
+
+    /// Returns the transforms of this world, made at the first call. `options` count at that call only. See
+    /// components/transform.h. Requires: no other store was attached for that component type before.
+    SHOAL_API TransformManager& transforms();
+    SHOAL_API TransformManager& transforms(const TransformOptions& options);
+    /// Returns what transforms() made, or nullptr.
+    TransformManager* find_transforms() const { return transforms_; }
+
+    /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns like its managers.
+    /// Requires: none of its component types has a store.
+    template <class S, class... Arguments>
+    S& make_store(Arguments&&... arguments) {
+        S& made = make<S>(std::forward<Arguments>(arguments)...);
+        own({&made, &made, nullptr, destroy<S>, false});
+        return made;
+    }
 
     /// Makes `store` part of this world: it is spawned into, settled and reported. It stays its owner's, who detaches
     /// it before it dies. Errors: a component type of it has a store already.
@@ -75,7 +92,8 @@ public:
     ComponentRegistry& registry() { return registry_; }
 
     /// Makes a manager for every component type of the blob that has neither store nor spawn function, through the
-    /// schema that the blob carries. Errors: a store's schema differs from the blob's.
+    /// schema that the blob carries; for transforms it is transforms(). Errors: a store's schema differs from the
+    /// blob's.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then one batch goes to the store of each component type. Component
     /// types that nobody takes are skipped and counted, or an error, as the options say.
@@ -90,6 +108,7 @@ public:
     SHOAL_API void step(float dt);
     /// Lets every store drop the rows of the dead and give memory back. Rows move.
     SHOAL_API void settle();
+    const SettleStatistics& settle_statistics() const { return settles_; }
     std::uint64_t frame() const { return frame_; }
     /// Writes since the last settle carry this stamp.
     std::uint64_t stamp() const { return stamp_; }
@@ -112,10 +131,22 @@ public:
 private:
     struct Owned {
         void* object;
-        ComponentManager* core;
+        Store* store;
+        ComponentManager* manager;  // nullptr: a store of another class
         void (*destroy)(void* object);
         bool typed;  // object is a Manager<T>
     };
+
+    template <class S, class... Arguments>
+    S& make(Arguments&&... arguments) {
+        static_assert(alignof(S) <= alignof(std::max_align_t));
+        return *::new (allocate_memory(sizeof(S), "world")) S(entities_, pool_, std::forward<Arguments>(arguments)...);
+    }
+    template <class S>
+    static void destroy(void* object) {
+        static_cast<S*>(object)->~S();
+        release_memory(object, sizeof(S), "world");
+    }
 
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
@@ -131,7 +162,9 @@ private:
     ComponentRegistry registry_;
     Array<Owned> owned_ = Array<Owned>("world");
     Array<Store*> stores_ = Array<Store*>("world");
+    TransformManager* transforms_ = nullptr;
     Schedule schedule_;
+    SettleStatistics settles_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1;
 };

@@ -1,0 +1,177 @@
+#pragma once
+// The hand-written way to keep entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind is
+// a few plain columns; a record of 8 bytes per entity index says in which, and in which row.
+
+#include "reference.h"
+#include "shoal/base/math.h"
+
+namespace shoal_bench {
+
+class PlainSea {
+public:
+    enum Kind : std::uint16_t { kNowhere, kLight, kHeavy };
+    struct Place {
+        std::uint32_t row = 0;
+        std::uint16_t table = 0;
+        std::uint16_t generation = 0;
+    };
+    struct Columns {
+        explicit Columns(std::size_t num_rows, std::size_t place)
+            : position(num_rows, place),
+              velocity(num_rows, place + 1),
+              mass(num_rows, place + 2),
+              owner(num_rows, place + 3) {}
+        PlainColumn<shoal::Vec3> position, velocity;
+        PlainColumn<float> mass;
+        PlainColumn<shoal::Entity> owner;
+        std::size_t num_rows = 0;
+    };
+
+    /// Room for `num_rows` entities of each kind, with indices below `num_indices`.
+    PlainSea(std::size_t num_indices, std::size_t num_rows)
+        : places_(plain_pages<Place>(num_indices)),
+          tables_{Columns(1, 0), Columns(num_rows, 0), Columns(num_rows, 4)},
+          capacity_(num_rows) {}
+
+    Columns& table(Kind kind) { return tables_[kind]; }
+    const Place& place(shoal::Entity entity) const { return places_[entity.index()]; }
+    bool is_current(const Place& place, shoal::Entity entity) const {
+        return place.generation == entity.generation() && place.table != kNowhere;
+    }
+    const shoal::Vec3& position(const Place& place) const { return tables_[place.table].position[place.row]; }
+
+    void clear() {
+        for (Columns& table : tables_) {
+            for (std::size_t row = 0; row < table.num_rows; ++row) places_[table.owner[row].index()] = {};
+            table.num_rows = 0;
+        }
+    }
+
+    void add(shoal::Entity entity, const shoal::Vec3& position, const shoal::Vec3& velocity, float mass) {
+        Columns& table = tables_[kHeavy];
+        if (table.num_rows == capacity_) fail("the plain table is full");
+        const std::size_t row = table.num_rows++;
+        places_[entity.index()] = {std::uint32_t(row), kHeavy, entity.generation()};
+        table.owner[row] = entity;
+        table.position[row] = position;
+        table.velocity[row] = velocity;
+        table.mass[row] = mass;
+    }
+
+    void add_all(Kind kind, std::span<const shoal::Entity> entities, const shoal::Vec3* position,
+                 const shoal::Vec3* velocity, const float* mass) {
+        Columns& table = tables_[kind];
+        const std::size_t count = entities.size(), first = table.num_rows;
+        if (count > capacity_ - first) fail("the plain table is full");
+        Place* __restrict places = places_.data();
+        for (std::size_t i = 0; i < count; ++i)
+            places[entities[i].index()] = {std::uint32_t(first + i), kind, entities[i].generation()};
+        std::memcpy(static_cast<void*>(table.owner.data() + first), entities.data(), count * sizeof(shoal::Entity));
+        std::memcpy(static_cast<void*>(table.position.data() + first), position, count * sizeof(shoal::Vec3));
+        std::memcpy(static_cast<void*>(table.velocity.data() + first), velocity, count * sizeof(shoal::Vec3));
+        if (mass != nullptr) std::memcpy(table.mass.data() + first, mass, count * sizeof(float));
+        table.num_rows += count;
+    }
+
+    /// The least that a move of a row is: two columns over, the last row into its place, two records.
+    void change(shoal::Entity entity, Kind to_kind, float mass) {
+        Place& place = places_[entity.index()];
+        if (!is_current(place, entity) || place.table == to_kind) return;
+        Columns& from = tables_[place.table];
+        Columns& to = tables_[to_kind];
+        const std::size_t row = to.num_rows++;
+        to.owner[row] = entity;
+        to.position[row] = from.position[place.row];
+        to.velocity[row] = from.velocity[place.row];
+        if (to_kind == kHeavy) to.mass[row] = mass;
+        fill_hole(from, place.row, place.table == kHeavy);
+        place = {std::uint32_t(row), to_kind, entity.generation()};
+    }
+
+    /// The same for all rows of a table, in their order: two records per entity, and long copies.
+    void change_all(std::span<const shoal::Entity> entities, Kind from_kind, Kind to_kind, float mass) {
+        Columns& from = tables_[from_kind];
+        Columns& to = tables_[to_kind];
+        const std::size_t first = to.num_rows, count = entities.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            Place& place = places_[entities[i].index()];
+            if (!is_current(place, entities[i]) || place.row != i) fail("the entities are not those of the table");
+            place.row = std::uint32_t(first + i);
+            place.table = to_kind;
+        }
+        std::memcpy(static_cast<void*>(to.owner.data() + first), from.owner.data(), count * sizeof(shoal::Entity));
+        std::memcpy(static_cast<void*>(to.position.data() + first), from.position.data(), count * sizeof(shoal::Vec3));
+        std::memcpy(static_cast<void*>(to.velocity.data() + first), from.velocity.data(), count * sizeof(shoal::Vec3));
+        if (to_kind == kHeavy) std::fill_n(to.mass.data() + first, count, mass);
+        to.num_rows += count;
+        from.num_rows = 0;
+    }
+
+    bool remove(shoal::Entity entity) {
+        Place& place = places_[entity.index()];
+        if (!is_current(place, entity)) return false;
+        const std::uint32_t row = place.row;
+        Columns& table = tables_[place.table];
+        const bool heavy = place.table == kHeavy;
+        place = {};
+        fill_hole(table, row, heavy);
+        return true;
+    }
+    void prefetch_place(shoal::Entity entity) const { __builtin_prefetch(&places_[entity.index()]); }
+    void prefetch_row(shoal::Entity entity) {
+        const Place& place = places_[entity.index()];
+        Columns& table = tables_[place.table];
+        __builtin_prefetch(&table.owner[place.row]);
+        __builtin_prefetch(&table.position[place.row]);
+        __builtin_prefetch(&table.velocity[place.row]);
+        __builtin_prefetch(&table.mass[place.row]);
+    }
+
+private:
+    SHOAL_INLINE void fill_hole(Columns& table, std::uint32_t row, bool heavy) {
+        const std::size_t last = --table.num_rows;
+        if (row == last) return;
+        table.owner[row] = table.owner[last];
+        table.position[row] = table.position[last];
+        table.velocity[row] = table.velocity[last];
+        if (heavy) table.mass[row] = table.mass[last];
+        places_[table.owner[row].index()].row = row;
+    }
+
+    shoal::PageArray<Place> places_;  // by entity index
+    Columns tables_[3];               // by Kind
+    std::size_t capacity_;
+};
+
+/// Ids as anyone would write them: a generation per index, and a ring of those that wait in their next life.
+class PlainIds {
+public:
+    explicit PlainIds(std::size_t num_ids) : generations_(num_ids + 1, 1), ring_(num_ids), num_(num_ids) {
+        for (std::size_t i = 0; i < num_ids; ++i) ring_[i] = shoal::make_entity(std::uint32_t(i + 1), 1);
+    }
+    /// Gives out as many as wait.
+    void create_all(std::span<shoal::Entity> out) {
+        for (shoal::Entity& entity : out) {
+            entity = ring_[oldest_];
+            oldest_ = oldest_ + 1 < num_ ? oldest_ + 1 : 0;
+            generations_[entity.index()] = entity.generation();
+        }
+    }
+    SHOAL_INLINE bool destroy(shoal::Entity entity) {
+        std::uint8_t& generation = generations_[entity.index()];
+        if (generation != entity.generation()) return false;
+        generation = 0;
+        const auto next = std::uint8_t(entity.generation() == 255 ? 1 : entity.generation() + 1);
+        ring_[newest_] = shoal::make_entity(entity.index(), next);
+        newest_ = newest_ + 1 < num_ ? newest_ + 1 : 0;
+        return true;
+    }
+    void prefetch(shoal::Entity entity) const { __builtin_prefetch(&generations_[entity.index()]); }
+
+private:
+    std::vector<std::uint8_t> generations_;
+    std::vector<shoal::Entity> ring_;
+    std::size_t num_, oldest_ = 0, newest_ = 0;
+};
+
+}  // namespace shoal_bench

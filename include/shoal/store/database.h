@@ -1,0 +1,249 @@
+#pragma once
+// A database is a store for many component types: entities that have the same component types and are in the same
+// zone lie in one table.
+//
+//     entity --directory--> table, row          table (zone 3, {position, velocity})    e1 e4 e9  | columns
+//                                               table (zone 3, {position})              e2        | columns
+//                                               table (zone 7, {position, velocity})    e3 e5     | columns
+//
+//     Database sea(entities, world.pool());
+//     sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{1, 0, 0}});    // a span: the real operation
+//     sea.add(fish, Hungry{});                         // they move to the table of {position, velocity, hungry}
+//     sea.remove<Velocity>(fish[7]);
+//     sea.move(fish, far);                             // to another zone
+//     if (DatabaseRow row = sea.find(fish[3]))         // one look-up,
+//         sea.set<&Position::value>(row, {1, 2, 3});   // many fields
+//
+// Entity types form when they are needed, C++ types are registered at their first use; the calls with ComponentType do
+// the same for component types that are known at run time only. Removing its last component leaves an entity here, in
+// its zone; drop() and destroy() take it away. A component type declared `toggled` keeps its columns in every row of
+// the entity types that have it: removing and adding it flips a bit, and the value stays unless a new one is given.
+// Schemas that say `many` belong into managers. Everything is immediate; rows of entities that were destroyed
+// elsewhere go at settle().
+// Thread: structural calls from one thread at a time, and not while a loop runs (see DatabaseLock; asserted); const
+// calls from any thread between them.
+
+#include "shoal/store/component_manager.h"
+#include "shoal/store/database_directory.h"
+#include "shoal/store/database_number_map.h"
+#include "shoal/store/database_values.h"
+
+#include <type_traits>
+
+namespace shoal::inline SHOAL_ABI {
+
+class DatabaseSpawn;
+template <auto kMember>
+class DatabaseField;
+
+class Database final : public Store {
+public:
+    /// `entities` and `pool` outlive the database.
+    SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
+    SHOAL_API ~Database() override;
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
+
+    EntityManager& entity_manager() { return entities_; }
+    const EntityManager& entity_manager() const { return entities_; }
+
+    // --- component types and entity types ------------------------------------------------------------------------
+
+    /// Registers a component type; one that is there already is returned.
+    /// Errors: another of that name is there (the message shows both), or the schema says `many`.
+    SHOAL_API Result<ComponentType> add_component(const Schema& schema);
+    /// The same for a C++ type. Requires: no error as above.
+    template <class T>
+    ComponentType component();
+    /// Returns a component type that is false when there is none.
+    SHOAL_API ComponentType find_component(ComponentId component) const;
+    template <class T>
+    ComponentType find_component() const;
+    const Schema& schema(ComponentType component) const { return *schemas_[component.number]; }
+
+    /// Returns the entity type of a set of component types, in any order. Lifetime: that of the database.
+    SHOAL_API const EntityType& entity_type(std::span<const ComponentType> components);
+    template <class... Ts>
+    const EntityType& entity_type();
+    /// Returns the entity type with one more, or one less. Cost: a look-up, after the first time.
+    SHOAL_API const EntityType& with(const EntityType& type, ComponentType component);
+    SHOAL_API const EntityType& without(const EntityType& type, ComponentType component);
+    std::span<const EntityType* const> entity_types() const { return types_; }  ///< by number
+
+    // --- entities ------------------------------------------------------------------------------------------------
+
+    /// Fills `out` with new entities of an entity type. What `values` do not name gets its default; columns have one
+    /// element per entity. Errors: no ids, no memory or a full table; no entity was made.
+    SHOAL_API Status create(std::span<Entity> out, const EntityType& type, Zone zone,
+                            std::span<const ComponentValues> values = {});
+    /// With defaults, with one value of each type for all, or with a span of values, one per entity.
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone)
+        requires(sizeof...(Ts) > 0);
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
+        requires(sizeof...(Ts) > 0);
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
+        requires(sizeof...(Ts) > 0);
+
+    /// Gives living entities that have no row here one. Others are skipped. Errors: as above; nothing has changed.
+    SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const EntityType& type, Zone zone,
+                                       std::span<const ComponentValues> values = {});
+    template <DescribedComponent... Ts>
+    Result<AddCounts> insert(std::span<const Entity> entities, Zone zone,
+                             std::span<const std::type_identity_t<Ts>>... values)
+        requires(sizeof...(Ts) > 0);
+    /// Returns whether the entity got a row.
+    template <DescribedComponent... Ts>
+    Result<bool> insert(Entity entity, Zone zone, const Ts&... values)
+        requires(sizeof...(Ts) > 0);
+
+    /// Gives living entities components, or sets the values of those they have (a value that is not given stays).
+    /// Entities without a row get one in the first zone. num_added counts those that have gained a component.
+    /// Errors: no memory or a full table; nothing has changed.
+    SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
+    template <DescribedComponent... Ts>
+    Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)
+        requires(sizeof...(Ts) > 0);
+    template <DescribedComponent T>
+    Result<AddCounts> add(std::span<const Entity> entities, std::span<const std::type_identity_t<T>> values);
+    template <DescribedComponent... Ts>
+    Result<AddCounts> add(Entity entity, const Ts&... values)
+        requires(sizeof...(Ts) > 0);
+
+    /// Takes components away and returns how many entities have lost any. Errors: as above.
+    SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
+    template <DescribedComponent... Ts>
+    Result<std::uint32_t> remove(std::span<const Entity> entities);
+    template <DescribedComponent... Ts>
+    Result<bool> remove(Entity entity);
+
+    /// Moves entities to a zone and returns how many were in another. Errors: as above.
+    SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
+    Result<bool> move(Entity entity, Zone zone);
+
+    /// Destroys entities and takes their rows away, and returns how many died.
+    SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
+    SHOAL_API bool destroy(Entity entity);
+    /// Destroys all entities of a zone and returns how many died. Memory stays until it was not needed for a while.
+    SHOAL_API std::uint32_t clear_zone(Zone zone);
+
+    // --- look-up -------------------------------------------------------------------------------------------------
+
+    /// Total: any id is fine; stale, null and foreign ones have no row.
+    SHOAL_INLINE DatabaseRow find(Entity entity) const {
+        const DatabaseDirectory::Place place = directory_.find(entity);
+        if (SHOAL_UNLIKELY(!place)) return {};
+        return {tables_[place.table], place.row};
+    }
+    const DatabaseDirectory& directory() const { return directory_; }
+    bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
+    bool has(Entity entity, ComponentType component) const;
+    template <class T>
+    bool has(Entity entity) const;
+    /// Requires: the row is not nil and has the component (toggled ones may be off).
+    template <auto kMember>
+    decltype(auto) get(DatabaseRow row) const;
+    template <auto kMember>
+    void set(DatabaseRow row, const ValueOf<kMember>& value);
+    template <auto kMember>  // see database_field.h
+    DatabaseField<kMember> field() const;
+    /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
+    /// Shape: as many values as entities. Cost: look-ups are fetched ahead.
+    template <auto kMember>
+    std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
+                       const ValueOf<kMember>& missing = {}) const;
+
+    // --- tables, for queries -------------------------------------------------------------------------------------
+
+    /// Shape: by table number; nullptr for numbers that are free now. See database_match.h for those with given
+    /// components. Lifetime: until the next structural call.
+    std::span<DatabaseTable* const> all_tables() const { return tables_; }
+    /// One bit per table number: does it hold rows?
+    std::span<const std::uint64_t> occupied() const { return occupied_; }
+    /// Returns the table of an entity type in a zone, or nullptr.
+    SHOAL_API DatabaseTable* find_table(const EntityType& type, Zone zone) const;
+    /// Calls visit(table) for every table of a zone.
+    template <class Visit>
+    void for_each_table_of_zone(Zone zone, Visit&& visit) const;
+    /// Grows when a table number is freed: what was derived from all_tables() must then be derived anew. While it
+    /// stays, tables are only added, at the end.
+    std::uint64_t table_list_epoch() const { return table_list_epoch_; }
+    /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
+    std::uint64_t num_structural_changes() const { return num_structural_changes_; }
+    SHOAL_API std::uint64_t num_rows() const;
+    SHOAL_API std::uint64_t num_rows(Zone zone) const;
+
+    /// Checks tables, bits, directory and maps against each other.
+    SHOAL_API Status validate() const;
+
+    // --- Store ---------------------------------------------------------------------------------------------------
+
+    std::span<const Schema* const> schemas() const override { return schemas_; }
+    SHOAL_API void begin_spawn() override;
+    SHOAL_API Status spawn(const SpawnBatch& batch) override;
+    SHOAL_API Status finish_spawn() override;
+    SHOAL_API void drop(std::span<const Entity> entities) override;
+    SHOAL_API void settle(const SettleContext& context) override;
+    SHOAL_API std::span<const Table* const> tables() const override;
+    SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+    SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
+
+private:
+    friend class DatabaseLock;
+    friend class DatabaseSpawn;
+    struct Call;  // the rest of what a call does
+    struct Selection;
+    struct TypedList;
+
+    void require_unlocked() const {
+        SHOAL_ASSERT(num_locks_ == 0,
+                     "entities came, went or moved while a loop ran over them; do it when it has ended");
+    }
+    template <class... Ts>
+    TypedList& typed_list();
+    template <class T, class Value>
+    ComponentValues typed_values(const Value& value);
+    SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
+    SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
+
+    SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, std::uint32_t key);
+    SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, std::uint32_t key);
+    SHOAL_API std::uint32_t move_quickly(DatabaseRow at, const DatabaseTable::Step& step);
+    template <class... Ts>
+    Result<bool> insert_slowly(Entity entity, Zone zone, TypedList& list, Ts... values);
+    template <class... Ts>
+    Result<AddCounts> add_slowly(Entity entity, std::uint32_t key, Ts... values);
+    template <class... Ts>
+    Result<bool> remove_slowly(Entity entity, std::uint32_t key);
+    bool switch_quickly(DatabaseRow at, int bit, bool on);
+    template <class T>
+    void write_quickly(DatabaseTable& table, std::uint32_t row, const T& value);
+
+    EntityManager& entities_;
+    PagePool& pool_;
+    DatabaseOptions options_;
+    DatabaseDirectory directory_;
+    DeathCursor cursor_;
+    Array<const Schema*> schemas_ = Array<const Schema*>("database");            // by component type number; owned
+    Array<std::uint32_t> component_by_slot_ = Array<std::uint32_t>("database");  // by typed slot
+    Array<const EntityType*> types_ = Array<const EntityType*>("database");      // by number; owned
+    NumberMap component_by_id_, type_by_signature_, neighbours_, plan_by_types_, table_by_place_, first_in_zone_;
+    Array<DatabaseCopyPlan*> plans_ = Array<DatabaseCopyPlan*>("database");
+    Array<DatabaseTable*> tables_ = Array<DatabaseTable*>("database");  // by number; owned
+    Array<std::uint32_t> free_tables_ = Array<std::uint32_t>("database");
+    Array<std::uint64_t> occupied_ = Array<std::uint64_t>("database");  // by table number / 64
+    Array<const Table*> table_list_ = Array<const Table*>("database");
+    Array<TypedList*> lists_ = Array<TypedList*>("database");  // by typed slot
+    Selection* selection_;
+    DatabaseSpawn* spawn_ = nullptr;
+    std::uint64_t table_list_epoch_ = 0, num_structural_changes_ = 0, stamp_ = 1, next_visited_ = 0;
+    std::uint32_t num_locks_ = 0;
+};
+
+}  // namespace shoal::inline SHOAL_ABI
+
+#include "shoal/store/database_change.h"
+#include "shoal/store/database_field.h"
+#include "shoal/store/database_typed.h"

@@ -1,0 +1,155 @@
+#pragma once
+// The calls of Database with C++ types that change entities, and those that look at one. Included by database.h.
+
+#include "shoal/store/database.h"
+#include "shoal/store/database_slots.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+template <DescribedComponent... Ts>
+Result<AddCounts> Database::add(std::span<const Entity> entities, const Ts&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return add(entities, given);
+}
+
+template <DescribedComponent T>
+Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<const std::type_identity_t<T>> values) {
+    SHOAL_ASSERT(values.size() == entities.size(), "one value per entity is needed");
+    const ComponentValues given[] = {typed_values<T>(values)};
+    return add(entities, given);
+}
+
+template <DescribedComponent... Ts>
+SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    require_unlocked();
+    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::get();
+    const DatabaseRow at = find(entity);
+    if (SHOAL_LIKELY(at && entities_.alive(entity))) {
+        if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
+            if (const int bit = at.table->type().toggle_index(component<Ts...>()); SHOAL_LIKELY(bit >= 0)) {
+                write_quickly(*at.table, at.row, values...);
+                const bool gains = switch_quickly(at, bit, true);
+                return AddCounts{.num_added = gains, .num_set = !gains};
+            }
+        } else if (const DatabaseTable::Step& step = at.table->last_added_;
+                   SHOAL_LIKELY(step.key == key && step.is_quick && step.target->takes_rows_quickly() &&
+                                at.table->table_.is_plain())) {
+            const std::uint32_t row = move_quickly(at, step);
+            (detail::write_component(step.target->table_, step.target->first_column(component<Ts>()), row, values),
+             ...);
+            return AddCounts{.num_added = 1};
+        }
+    }
+    return add_slowly<Ts...>(entity, key, values...);
+}
+
+/// By value: an address given away would keep add() from holding its values in registers.
+template <class... Ts>
+SHOAL_NOINLINE Result<AddCounts> Database::add_slowly(Entity entity, std::uint32_t key, Ts... values) {
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return add_one(entity, given, key);
+}
+
+template <DescribedComponent... Ts>
+Result<std::uint32_t> Database::remove(std::span<const Entity> entities) {
+    const ComponentType components[] = {component<Ts>()...};
+    return remove(entities, components);
+}
+
+template <DescribedComponent... Ts>
+SHOAL_INLINE Result<bool> Database::remove(Entity entity) {
+    require_unlocked();
+    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::get();
+    if (const DatabaseRow at = find(entity); SHOAL_LIKELY(at)) {
+        if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
+            const int bit = at.table->type().toggle_index(component<Ts...>());
+            return bit >= 0 && switch_quickly(at, bit, false);
+        } else if (const DatabaseTable::Step& step = at.table->last_removed_;
+                   SHOAL_LIKELY(step.key == key && step.is_quick && step.target->takes_rows_quickly() &&
+                                at.table->table_.is_plain())) {
+            move_quickly(at, step);
+            return true;
+        }
+    }
+    return remove_slowly<Ts...>(entity, key);
+}
+
+template <class... Ts>
+SHOAL_NOINLINE Result<bool> Database::remove_slowly(Entity entity, std::uint32_t key) {
+    const ComponentType components[] = {component<Ts>()...};
+    return remove_one(entity, components, key);
+}
+
+/// Sets a bit and returns whether it has changed.
+inline bool Database::switch_quickly(DatabaseRow at, int bit, bool on) {
+    PresenceBits& bits = at.table->presence_[static_cast<std::size_t>(bit)];
+    const bool changes = bits.get(at.row) != on;
+    bits.set(at.row, on);
+    num_structural_changes_ += changes;
+    return changes;
+}
+
+/// Sets a component of a row, and marks it as written.
+template <class T>
+void Database::write_quickly(DatabaseTable& table, std::uint32_t row, const T& value) {
+    if constexpr (DescriptionOf<T>::kNumFields != 0) {
+        const std::uint32_t first = table.first_column(component<T>());
+        detail::write_component(table.table_, first, row, value);
+        for (std::uint32_t c = 0; c < schema_of<T>().columns().size(); ++c) table.table_.write_element(first + c, row);
+    }
+}
+
+inline Result<bool> Database::move(Entity entity, Zone zone) {
+    Result<std::uint32_t> count = move(std::span<const Entity>(&entity, 1), zone);
+    if (!count) return count.status();
+    return *count != 0;
+}
+
+// --- look-up -----------------------------------------------------------------------------------------------------
+
+inline bool Database::has(Entity entity, ComponentType component) const {
+    const DatabaseRow row = find(entity);
+    return row && row.table->has(component, row.row);
+}
+
+template <class Visit>
+void Database::for_each_table_of_zone(Zone zone, Visit&& visit) const {
+    const std::uint32_t first = first_in_zone_.find(zone);
+    if (first == NumberMap::kNone) return;
+    for (DatabaseTable* table = tables_[first]; table != nullptr; table = table->next_in_zone_) visit(*table);
+}
+
+template <class T>
+bool Database::has(Entity entity) const {
+    const ComponentType component = find_component<T>();
+    return component && has(entity, component);
+}
+
+template <auto kMember>
+decltype(auto) Database::get(DatabaseRow row) const {
+    SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
+    const ComponentType component = find_component<ComponentOf<kMember>>();
+    SHOAL_ASSERT(row.table->type().has_column_of(component), "the entity does not have this component");
+    return static_cast<const DatabaseTable*>(row.table)->column<kMember>(component)[row.row];
+}
+
+template <auto kMember>
+void Database::set(DatabaseRow row, const ValueOf<kMember>& value) {
+    using Place = FieldPlace<kMember>;
+    SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
+    const ComponentType component = find_component<ComponentOf<kMember>>();
+    SHOAL_ASSERT(row.table->type().has_column_of(component), "the entity does not have this component");
+    const auto column = row.table->unmarked_column<kMember>(component);
+    if constexpr (std::is_array_v<ValueOf<kMember>>)
+        for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row.row][i] = value[i];
+    else
+        column[row.row] = value;
+    for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
+        row.table->table_.write_element(row.table->first_column(component) + Place::kFirstColumn + c, row.row);
+}
+
+}  // namespace shoal::inline SHOAL_ABI

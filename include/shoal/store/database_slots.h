@@ -1,0 +1,55 @@
+#pragma once
+// What the database needs of C++ types. Each one, and each list of them, has a small number in this process: the place
+// where every database keeps the component type, or the table used last. It is a cache and no identity: that is the
+// component's name.
+
+#include "shoal/store/database_table.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+namespace detail {
+
+/// The smallest number that no type has, for *slot; the one that it has when another thread was faster.
+SHOAL_API std::uint32_t take_typed_slot(std::uint32_t* slot);
+
+template <class... Ts>
+struct TypedSlot {
+    static inline std::uint32_t number = 0;  // 0: none yet
+    SHOAL_INLINE static std::uint32_t get() {
+        const std::uint32_t known = __atomic_load_n(&number, __ATOMIC_RELAXED);
+        return SHOAL_LIKELY(known != 0) ? known : take_typed_slot(&number);
+    }
+};
+
+template <class T>
+inline constexpr bool kHasOpaque = [] {
+    bool result = false;
+    DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
+        result |= FieldTraits<ValueOf<kMember>>::type == FieldType::kOpaque;
+    });
+    return result;
+}();
+
+template <class T>
+inline constexpr bool kIsToggled = shoal_describe(ComponentTag<T>{}).component.toggled;
+
+/// Writes the component of a row.
+template <class T>
+SHOAL_INLINE void write_component(Table& table, std::uint32_t first_column, std::uint32_t row, const T& value) {
+    const auto write = [&]<auto kMember>() {
+        const auto column = make_column<kMember, ValueOf<kMember>>(
+            [&](std::uint32_t c) { return table.unmarked_column(first_column + c); },
+            DatabaseTable::struct_offset<kMember>(), table.num_rows());
+        if constexpr (std::is_array_v<ValueOf<kMember>>)
+            for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row][i] = (value.*kMember)[i];
+        else
+            column[row] = value.*kMember;
+    };
+    static_cast<void>(write);
+    DescriptionOf<T>::for_each_field(
+        [&]<auto kMember, std::uint32_t, bool>() { write.template operator()<kMember>(); });
+}
+
+}  // namespace detail
+
+}  // namespace shoal::inline SHOAL_ABI

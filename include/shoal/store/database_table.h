@@ -1,0 +1,142 @@
+#pragma once
+// The rows of one entity type in one zone: a table, and a bit per row for each toggled component type.
+//
+//     row                 0    1    2   ...  num_rows-1
+//     entity              e0   e1   e2
+//     columns             ..   ..   ..          those of the entity type's schema
+//     bits of "asleep"    1    0    1           a toggled component type: does the entity have it now?
+//
+// For passes and queries: read columns, or write unmarked columns and mark them when the loop has ended. Rows come
+// and go through the Database only.
+// Lifetime: an empty table goes after many settles, and table numbers are used again; Database::table_list_epoch()
+// tells. Thread: as for Table.
+
+#include "shoal/store/entity_type.h"
+#include "shoal/store/zone.h"
+#include "shoal/table/column.h"
+#include "shoal/table/table.h"
+
+#include <utility>
+
+namespace shoal::inline SHOAL_ABI {
+
+struct DatabaseCopyPlan;
+
+/// A bit per row in page memory, 64-byte aligned: jobs cut at multiples of 512 rows share no cache line.
+class PresenceBits {
+public:
+    explicit PresenceBits(PagePool& pool) : pool_(&pool) {}
+    SHOAL_API ~PresenceBits();
+    PresenceBits(PresenceBits&& other) noexcept
+        : pool_(other.pool_),
+          words_(std::exchange(other.words_, nullptr)),
+          num_words_(std::exchange(other.num_words_, 0)) {}
+    PresenceBits& operator=(PresenceBits&&) = delete;
+
+    bool get(std::uint32_t row) const { return (words_[row / 64] >> (row % 64) & 1) != 0; }
+    void set(std::uint32_t row, bool value) {
+        const std::uint64_t bit = std::uint64_t(1) << (row % 64);
+        words_[row / 64] = value ? words_[row / 64] | bit : words_[row / 64] & ~bit;
+    }
+    SHOAL_API void set(RowRange rows, bool value);
+    /// Makes room for `num_rows` rows. Errors: no memory; nothing has changed.
+    SHOAL_API Status reserve(std::uint32_t num_rows);
+    SHOAL_API void release();
+    /// Shape: bit row % 64 of word row / 64.
+    std::uint64_t* words() { return words_; }
+    const std::uint64_t* words() const { return words_; }
+    std::size_t num_bytes() const { return num_words_ * sizeof(std::uint64_t); }
+
+private:
+    PagePool* pool_;
+    std::uint64_t* words_ = nullptr;
+    std::size_t num_words_ = 0;
+};
+
+class DatabaseTable {
+public:
+    SHOAL_API DatabaseTable(std::uint32_t number, const EntityType& type, Zone zone, PagePool& pool,
+                            std::uint32_t capacity_rows, RowIndex& index);
+    DatabaseTable(const DatabaseTable&) = delete;
+    DatabaseTable& operator=(const DatabaseTable&) = delete;
+
+    std::uint32_t number() const { return number_; }
+    const EntityType& type() const { return *type_; }
+    Zone zone() const { return zone_; }
+    std::uint32_t num_rows() const { return table_.num_rows(); }
+    std::span<const Entity> entities() const { return table_.entities(); }
+    /// Columns are found with first_column(). Requires: no structural call is made through it.
+    Table& table() { return table_; }
+    const Table& table() const { return table_; }
+    std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
+
+    /// The bits of a toggled component type; nullptr for one that every row has, or none.
+    /// Shape: bit row % 64 of word row / 64. Bits past the last row are arbitrary.
+    const std::uint64_t* presence(ComponentType component) const {
+        const int index = type_->toggle_index(component);
+        return index < 0 ? nullptr : presence_[static_cast<std::size_t>(index)].words();
+    }
+    /// Requires: row < num_rows().
+    bool has(ComponentType component, std::uint32_t row) const {
+        if (!type_->has(component)) return false;
+        const std::uint64_t* bits = presence(component);
+        return bits == nullptr || (bits[row / 64] >> (row % 64) & 1) != 0;
+    }
+
+    /// The view of a field of `component`, whose C++ type is that of the member. Requires: the entity type has it.
+    template <auto kMember>
+    ReadColumn<kMember> column(ComponentType component) const {
+        return make_column<kMember, const ValueOf<kMember>>(
+            [this, first = first_column(component)](std::uint32_t c) { return table_.column(first + c); },
+            struct_offset<kMember>(), num_rows());
+    }
+    /// The same for a pass that marks what it wrote when it has ended: see mark_written.
+    template <auto kMember>
+    WriteColumn<kMember> unmarked_column(ComponentType component) {
+        return make_column<kMember, ValueOf<kMember>>(
+            [this, first = first_column(component)](std::uint32_t c) { return table_.unmarked_column(first + c); },
+            struct_offset<kMember>(), num_rows());
+    }
+    template <auto kMember>
+    void mark_written(ComponentType component, RowRange rows) {
+        const std::uint32_t first = first_column(component) + FieldPlace<kMember>::kFirstColumn;
+        for (std::uint32_t c = 0; c < FieldPlace<kMember>::kNumColumns; ++c) table_.mark_written(first + c, rows);
+    }
+
+    /// Where a member lies in its struct, for components kept whole.
+    template <auto kMember>
+    static std::size_t struct_offset() {
+        if constexpr (FieldPlace<kMember>::kLayout == ColumnLayout::kWhole)
+            return schema_of<ComponentOf<kMember>>().fields()[FieldPlace<kMember>::kIndex].struct_offset;
+        else
+            return 0;
+    }
+
+private:
+    friend class Database;
+    friend class DatabaseSpawn;
+
+    /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
+    bool takes_rows_quickly() const { return table_.has_room() && table_.num_rows() != 0 && presence_.empty(); }
+
+    /// The last way that an entity went from here by gaining or losing components.
+    struct Step {
+        std::uint32_t key = 0;  // which components; 0: none
+        bool is_quick = false;  // to another table, and all columns are bytes
+        DatabaseTable* target = nullptr;
+        const DatabaseCopyPlan* plan = nullptr;
+    };
+
+    std::uint32_t number_;
+    Zone zone_;
+    const EntityType* type_;
+    Table table_;
+    Array<PresenceBits> presence_ = Array<PresenceBits>("database table");  // by place in type().toggled()
+    const DatabaseCopyPlan* own_plan_ = nullptr;                            // from row to row
+    Step last_added_, last_removed_;
+    DatabaseTable* next_in_zone_ = nullptr;
+    std::uint32_t num_empty_visits_ = 0;
+    std::uint32_t num_wanted_ = 0;  // rows that the call under way will add
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,147 @@
+#pragma once
+// The calls of Database that make entities from C++ types. Included by database.h.
+
+#include "shoal/store/database.h"
+#include "shoal/store/database_slots.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+/// What the calls with one list of C++ types used last.
+struct Database::TypedList {
+    const EntityType* type = nullptr;
+    DatabaseTable* table = nullptr;                                         // nullptr: none, or it has gone
+    Array<std::uint16_t> first_columns = Array<std::uint16_t>("database");  // by place in the list
+};
+
+// --- component types ---------------------------------------------------------------------------------------------
+
+template <class T>
+ComponentType Database::component() {
+    static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(!DescriptionOf<T>::kMany, "an entity has one component of a type here; use a manager for `many`");
+    const std::uint32_t slot = detail::TypedSlot<T>::get();
+    if (SHOAL_LIKELY(slot < component_by_slot_.size() && component_by_slot_[slot] != NumberMap::kNone))
+        return {component_by_slot_[slot]};
+    return remember_component(slot, schema_of<T>());
+}
+
+template <class T>
+ComponentType Database::find_component() const {
+    const std::uint32_t slot = detail::TypedSlot<T>::get();
+    if (SHOAL_LIKELY(slot < component_by_slot_.size() && component_by_slot_[slot] != NumberMap::kNone))
+        return {component_by_slot_[slot]};
+    return find_component(schema_of<T>().id());
+}
+
+template <class... Ts>
+Database::TypedList& Database::typed_list() {
+    const std::uint32_t slot = detail::TypedSlot<TypedList, Ts...>::get();
+    if (SHOAL_LIKELY(slot < lists_.size() && lists_[slot] != nullptr)) return *lists_[slot];
+    const ComponentType components[] = {component<Ts>()...};
+    return remember_list(slot, components);
+}
+
+template <class... Ts>
+const EntityType& Database::entity_type() {
+    if constexpr (sizeof...(Ts) == 0)
+        return entity_type(std::span<const ComponentType>());
+    else
+        return *typed_list<Ts...>().type;
+}
+
+/// From one value for all, or a span of values.
+template <class T, class Value>
+ComponentValues Database::typed_values(const Value& value) {
+    constexpr bool kOne = std::is_same_v<T, Value>;
+    const T* first;
+    if constexpr (kOne)
+        first = &value;
+    else
+        first = value.data();
+    ComponentValues result{.component = component<T>()};
+    if constexpr (detail::kHasOpaque<T>) {
+        result.context = first;
+        result.write = [](const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
+                          std::size_t entity) {
+            detail::write_component(table, first_column, row, static_cast<const T*>(context)[kOne ? 0 : entity]);
+        };
+    } else {
+        result.images = reinterpret_cast<const std::byte*>(first);
+        result.stride = kOne ? 0 : sizeof(T);
+    }
+    return result;
+}
+
+// --- entities ----------------------------------------------------------------------------------------------------
+
+template <DescribedComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone)
+    requires(sizeof...(Ts) > 0)
+{
+    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ knows their defaults
+        return create<Ts...>(out, zone, Ts{}...);
+    else
+        return create(out, entity_type<Ts...>(), zone);
+}
+
+template <DescribedComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return create(out, entity_type<Ts...>(), zone, given);
+}
+
+template <DescribedComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
+    requires(sizeof...(Ts) > 0)
+{
+    SHOAL_ASSERT(((values.size() == out.size()) && ...), "one value per entity is needed");
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return create(out, entity_type<Ts...>(), zone, given);
+}
+
+template <DescribedComponent... Ts>
+Result<AddCounts> Database::insert(std::span<const Entity> entities, Zone zone,
+                                   std::span<const std::type_identity_t<Ts>>... values)
+    requires(sizeof...(Ts) > 0)
+{
+    SHOAL_ASSERT(((values.size() == entities.size()) && ...), "one value per entity is needed");
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return insert(entities, entity_type<Ts...>(), zone, given);
+}
+
+template <DescribedComponent... Ts>
+SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    TypedList& list = typed_list<Ts...>();
+    DatabaseTable* const table = list.table;
+    // What is left out here, such as the first row of a table, is done by the call below.
+    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->takes_rows_quickly() &&
+                     entities_.alive(entity))) {
+        if (EntityBits* const entry = directory_.rows().free_entry(entity); SHOAL_LIKELY(entry != nullptr)) {
+            require_unlocked();
+            const std::uint32_t row = table->table_.append_one(entity);
+            *entry = RowIndex::entry_of(entity, row);
+            directory_.set_table(entity.index(), table->number_);
+            ++num_structural_changes_;
+            std::size_t i = 0;
+            (detail::write_component(table->table_, list.first_columns[i++], row, values), ...);
+            return true;
+        }
+    }
+    return insert_slowly<Ts...>(entity, zone, list, values...);
+}
+
+/// By value: an address given away would keep insert() from holding its values in registers.
+template <class... Ts>
+SHOAL_NOINLINE Result<bool> Database::insert_slowly(Entity entity, Zone zone, TypedList& list, Ts... values) {
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    Result<AddCounts> counts = insert(std::span<const Entity>(&entity, 1), *list.type, zone, given);
+    if (!counts) return counts.status();
+    list.table = find_table(*list.type, zone);
+    return counts->num_added != 0;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

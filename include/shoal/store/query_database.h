@@ -1,0 +1,119 @@
+#pragma once
+// Queries over the tables of a database. See query.h.
+
+#include "shoal/store/access.h"
+#include "shoal/store/query_batch.h"
+#include "shoal/store/query_run.h"
+#include "shoal/store/query_tables.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+template <class... Terms>
+class DatabaseQuery {
+public:
+    static_assert(detail::kAreSound<Terms...>, "make queries with query<...>(database), which says what is wrong");
+    using Loop = typename detail::LoopOf<detail::FieldTerms<Terms...>>::Type;
+
+    /// One manager per Gather term's component, in any order.
+    template <class... Others>
+    explicit DatabaseQuery(Database& database, Others&... others)
+        : fields_(database, detail::FieldTerms<Terms...>(), others...),
+          filter_(database),
+          tables_(detail::make_tables(database, detail::TermList<Terms...>())) {}
+
+    /// The same query, on the rows of some zones only.
+    DatabaseQuery in(const ZoneSet& zones) const {
+        DatabaseQuery result = *this;
+        result.tables_.set_zones(zones);
+        return result;
+    }
+    /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
+    /// later, or to which rows were added or moved. 0: on all rows.
+    DatabaseQuery changed_since(std::uint64_t stamp) const {
+        static_assert(kWatches,
+                      "changed_since() asks for writes to the fields that a query reads; add a Read or Maybe");
+        DatabaseQuery result = *this;
+        result.tables_.set_since(stamp);
+        return result;
+    }
+
+    Database& database() const { return tables_.database(); }
+    /// Rows in tables that match, those included whose toggled components are off. Cost: a step per table.
+    std::uint64_t num_rows() const { return tables_.num_rows(); }
+    /// Bytes of the named fields in one row, for rates.
+    static constexpr std::size_t bytes_per_row() { return Fields::bytes_per_row(); }
+    static constexpr bool writes() { return (Terms::kWrites || ...); }
+    /// What a loop touches; for schedules.
+    auto accesses() const { return fields_.accesses(tables_.database()); }
+
+    // The checks stand in the functions that are called: a compiler's error is a line longer for each call between.
+
+    /// Calls `function` for each row, and marks the written fields.
+    template <class Function>
+    void for_each(Function&& function) const {
+        static_assert(Loop::template kFits<Function>,
+                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+                      "const for Maybe and Gather, and optionally an Entity before them");
+        if constexpr (Loop::template kFits<Function>)
+            for_each_range([&](DatabaseTable& table, RowRange rows) { run(table, function, rows); });
+    }
+    /// The same on several threads; `function` is called from all of them at once.
+    template <class Function>
+    void for_each(Executor& executor, Function&& function) const {
+        start(executor, function).wait();
+    }
+    /// Starts the same and returns; wait() of the result marks what was written.
+    /// Lifetime: this query and `function` outlive the result.
+    template <class Function>
+    auto start(Executor& executor, Function& function) const {
+        static_assert(Loop::template kFits<Function>,
+                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+                      "const for Maybe and Gather, and optionally an Entity before them");
+        auto call = [this, &function](DatabaseTable& table, RowRange rows) { run(table, function, rows); };
+        return QueryRun<DatabaseQuery, decltype(call)>(*this, executor, call);
+    }
+
+    /// Calls `function` with a QueryBatch for each range of rows, and marks the written fields.
+    template <class Function>
+    void for_each_batch(Function&& function) const {
+        for_each_range([&](DatabaseTable& table, RowRange rows) { function(batch(table, rows)); });
+    }
+    template <class Function>
+    void for_each_batch(Executor& executor, Function&& function) const {
+        auto call = [&](DatabaseTable& table, RowRange rows) { function(batch(table, rows)); };
+        QueryRun<DatabaseQuery, decltype(call)>(*this, executor, call).wait();
+    }
+
+private:
+    template <class, class>
+    friend class QueryRun;
+    using Fields = detail::QueryFields<detail::FieldTerms<Terms...>>;
+
+    using Filter = detail::RowFilter<detail::TermList<Terms...>>;
+    using Batch = QueryBatch<detail::FieldTerms<Terms...>, typename Filter::Bits>;
+    static constexpr bool kWatches = (detail::is_watched<Terms>() || ...);
+
+    template <class Visit>
+    void for_each_range(Visit&& visit) const {
+        const DatabaseLock lock(database());
+        const RowLock gathered(fields_.managers());
+        tables_.refresh();
+        tables_.for_each_range([&](DatabaseTable& table, RowRange rows) {
+            visit(table, rows);
+            fields_.mark_written(table, rows);
+        });
+    }
+    Batch batch(DatabaseTable& table, RowRange rows) const {
+        return Batch(table, rows, fields_.lanes(table), filter_.bits(table));
+    }
+    template <class Function>
+    void run(DatabaseTable& table, Function& function, RowRange rows) const {
+        fields_.run(table, filter_.bits(table), function, rows);
+    }
+
+    Fields fields_;
+    Filter filter_;
+    QueryTables tables_;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,29 @@
+#pragma once
+// Finds writes that a pass has not declared, in checked builds: a table asks the guard of the writing thread, if there
+// is one, before a column is marked as written.
+// Thread: each thread has its own guard; a guard is asked from several threads at once.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+
+namespace shoal::inline SHOAL_ABI {
+
+class Table;
+
+class WriteGuard {
+public:
+    /// Ends the program when the column may not be written now.
+    virtual void require(const Table& table, std::uint32_t column) const = 0;
+
+protected:
+    ~WriteGuard() = default;
+};
+
+/// Makes `guard`, or none, that of the calling thread, and returns the one before.
+SHOAL_API const WriteGuard* set_write_guard(const WriteGuard* guard);
+
+/// Asks the calling thread's guard, if there is one.
+SHOAL_API void ask_write_guard(const Table& table, std::uint32_t column);
+
+}  // namespace shoal::inline SHOAL_ABI

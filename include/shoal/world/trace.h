@@ -1,0 +1,58 @@
+#pragma once
+// What each worker did and when: a ring of events per worker, which keeps the latest.
+//
+//     Trace trace(executor.num_workers());
+//     world.schedule().set_trace(&trace);
+//     ... world.step() ...                      a few nanoseconds per event, and no allocation
+//     write_trace("frames.json", trace);        inspect/trace.h: for chrome://tracing or Perfetto
+//
+// Thread: add() by the worker that it names; everything else while no schedule with this trace runs.
+
+#include "shoal/base/memory.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace shoal::inline SHOAL_ABI {
+
+/// A time in which a worker worked at one thing.
+struct TraceEvent {
+    std::int64_t begin_ns = 0;  ///< of monotonic_ns()
+    std::int64_t end_ns = 0;
+    std::uint64_t frame = 0;
+    std::uint32_t name = 0;  ///< see Trace::name
+};
+
+class Trace {
+public:
+    /// Keeps the latest `events_per_worker` of each worker.
+    SHOAL_API explicit Trace(std::uint32_t num_workers, std::uint32_t events_per_worker = 1u << 14);
+
+    /// Returns the number of a name, which stays.
+    SHOAL_API std::uint32_t number_of(std::string_view name);
+    std::string_view name(std::uint32_t number) const { return names_[number]; }
+
+    /// Requires: worker < num_workers().
+    SHOAL_API void add(std::uint32_t worker, const TraceEvent& event);
+
+    std::uint32_t num_workers() const { return static_cast<std::uint32_t>(lanes_.size()); }
+    /// Events that are kept, and those that were overwritten.
+    SHOAL_API std::uint32_t num_events(std::uint32_t worker) const;
+    SHOAL_API std::uint64_t num_lost(std::uint32_t worker) const;
+    /// The `i`th event, the oldest that is kept first. Requires: i < num_events(worker).
+    SHOAL_API const TraceEvent& event(std::uint32_t worker, std::uint32_t i) const;
+
+private:
+    struct Lane {
+        Array<TraceEvent> events = Array<TraceEvent>("trace");
+        std::uint64_t num_added = 0;
+        std::byte apart[64];  // workers count at once
+    };
+
+    Array<Lane> lanes_ = Array<Lane>("trace");  // by worker
+    Array<std::string> names_ = Array<std::string>("trace");
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,67 @@
+#pragma once
+// Address space in 2 MiB pages that blocks of very different sizes share, in steps of 4 KiB.
+//
+//     |<- 2 MiB ------------>|<- 2 MiB ------------>|
+//     | block 0 | block 1    . block 1  | free      . free ...
+//
+// What is free keeps its pages for the next block; those that no block touches go after some trims without one.
+// Thread: that of the pool that owns it.
+
+#include "base/bit_runs.h"
+#include "shoal/base/page_memory.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+struct PagePool::SharedRange {
+    static constexpr std::size_t kBytes = 2 * kMaxSharedBytes;
+    static constexpr std::size_t kPages = kBytes / kPageBytes;
+    static constexpr std::size_t kPagesPerFrame = kLargePageBytes / kPageBytes;
+
+    PageRange range;
+    BitRuns<kPages> used;         // by blocks
+    BitRuns<kPages> written;      // covered by a block since the page was last given back
+    BitRuns<64> committed;        // by 2 MiB frame: one of its pages is written
+    std::uint32_t num_trims = 0;  // since a block was last allocated
+    static_assert(kPages / kPagesPerFrame <= 64);
+
+    bool is_empty() const { return used.find(0, true) == kPages; }
+    bool contains(const std::byte* block) const { return block >= range.data && block < range.data + kBytes; }
+
+    /// Returns a block that starts `stagger` bytes into a page, or nullptr when there is no room.
+    std::byte* allocate(std::size_t stagger, std::size_t num_bytes, bool* is_zero) {
+        const std::size_t num_pages = round_up(stagger + num_bytes, kPageBytes) / kPageBytes;
+        const std::size_t page = used.find_clear_run(num_pages);
+        if (page == kPages) return nullptr;
+        *is_zero = written.find(page, true) >= page + num_pages;
+        used.set(page, page + num_pages, true);
+        written.set(page, page + num_pages, true);
+        committed.set(page / kPagesPerFrame, (page + num_pages - 1) / kPagesPerFrame + 1, true);
+        num_trims = 0;
+        return range.data + page * kPageBytes + stagger;
+    }
+
+    void free(std::byte* block, std::size_t num_bytes) {
+        const auto offset = static_cast<std::size_t>(block - range.data);
+        const std::size_t begin = offset / kPageBytes;
+        const std::size_t end = round_up(offset + num_bytes, kPageBytes) / kPageBytes;
+        SHOAL_ASSERT(begin < end && end <= kPages && used.get(begin) && used.get(end - 1),
+                     "the block is not held by a table; it may have been freed twice");
+        used.set(begin, end, false);
+    }
+
+    /// Counts a trim, and gives back frames that no block touches when nothing was allocated for `patience` of them.
+    /// Returns whether it did.
+    bool trim(std::uint32_t patience) {
+        if (++num_trims < patience) return false;
+        for (std::size_t frame = 0; frame < kPages / kPagesPerFrame; ++frame) {
+            const std::size_t first = frame * kPagesPerFrame;
+            if (!committed.get(frame) || used.find(first, true) < first + kPagesPerFrame) continue;
+            discard_pages(range.data + first * kPageBytes, kLargePageBytes);
+            written.set(first, first + kPagesPerFrame, false);
+            committed.set(frame, frame + 1, false);
+        }
+        return true;
+    }
+};
+
+}  // namespace shoal::inline SHOAL_ABI

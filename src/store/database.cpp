@@ -1,0 +1,294 @@
+// What a database knows of: component types, entity types, tables.
+
+#include "shoal/store/database.h"
+
+#include "shoal/base/text.h"
+#include "store/database_internals.h"
+
+#include <algorithm>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+template <class T, class... Arguments>
+T* make_owned(Arguments&&... arguments) {
+    return ::new (allocate_memory(sizeof(T), "database")) T(std::forward<Arguments>(arguments)...);
+}
+
+template <class T>
+void destroy_owned(const T* object) {
+    if (object == nullptr) return;
+    object->~T();
+    release_memory(const_cast<T*>(object), sizeof(T), "database");
+}
+
+}  // namespace
+
+std::uint32_t detail::take_typed_slot(std::uint32_t* slot) {
+    static std::uint32_t last = 0;
+    std::uint32_t expected = 0;
+    const std::uint32_t mine = __atomic_add_fetch(&last, 1u, __ATOMIC_RELAXED);
+    const bool is_first = __atomic_compare_exchange_n(slot, &expected, mine, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return is_first ? mine : expected;
+}
+
+Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
+    : entities_(entities), pool_(pool), options_(options), selection_(make_owned<Selection>()) {
+    SHOAL_ASSERT(options.first_zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+    SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows, "a table of a database holds fewer than 2^22 rows");
+    cursor_ = entities.open_death_cursor();
+}
+
+Database::~Database() {
+    entities_.close_death_cursor(cursor_);
+    for (const DatabaseTable* table : tables_) destroy_owned(table);
+    for (const EntityType* type : types_) destroy_owned(type);
+    for (const DatabaseCopyPlan* plan : plans_) destroy_owned(plan);
+    for (const TypedList* list : lists_) destroy_owned(list);
+    for (const Schema* schema : schemas_) destroy_owned(schema);
+    destroy_owned(selection_);
+}
+
+// --- component types ---------------------------------------------------------------------------------------------
+
+ComponentType Database::find_component(ComponentId component) const { return {component_by_id_.find(component.hash)}; }
+
+Result<ComponentType> Database::add_component(const Schema& schema) {
+    if (const ComponentType known = find_component(schema.id())) {
+        const Schema& there = this->schema(known);
+        if (there.layout_hash() == schema.layout_hash() && there.name() == schema.name()) return known;
+        return Status::error(concat("the database has another component type \"", there.name(), "\": ", there.to_text(),
+                                    ", not ", schema.to_text()));
+    }
+    if (schema.many())
+        return Status::error(concat("the component \"", schema.name(),
+                                    "\" may occur several times in an entity; keep it in a component manager"));
+    require_unlocked();
+    const ComponentType component{static_cast<std::uint32_t>(schemas_.size())};
+    schemas_.push_back(make_owned<Schema>(schema));
+    component_by_id_.set(schema.id().hash, component.number);
+    return component;
+}
+
+ComponentType Database::remember_component(std::uint32_t slot, const Schema& schema) {
+    const Result<ComponentType> component = add_component(schema);
+    SHOAL_ASSERT(component.ok(), component.ok() ? "" : component.message().data());
+    if (component_by_slot_.size() <= slot) component_by_slot_.resize(slot + 1, NumberMap::kNone);
+    component_by_slot_[slot] = component->number;
+    return *component;
+}
+
+Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const ComponentType> components) {
+    if (lists_.size() <= slot) lists_.resize(slot + 1, nullptr);
+    auto* list = make_owned<TypedList>();
+    list->type = &entity_type(components);
+    for (const ComponentType component : components)
+        list->first_columns.push_back(static_cast<std::uint16_t>(list->type->first_column(component)));
+    return *(lists_[slot] = list);
+}
+
+// --- entity types ------------------------------------------------------------------------------------------------
+
+const EntityType& Database::entity_type(std::span<const ComponentType> components) {
+    Signature signature;
+    for (const ComponentType component : components) {
+        SHOAL_ASSERT(component.number < schemas_.size(), "the component type is not registered in this database");
+        signature.add(component.number);
+    }
+    return Call{*this}.make_type(signature);
+}
+
+const EntityType& Database::Call::make_type(const Signature& signature) {
+    std::uint64_t key = signature.hash();
+    for (std::uint32_t known; (known = d.type_by_signature_.find(key)) != NumberMap::kNone; ++key)
+        if (d.types_[known]->signature() == signature) return *d.types_[known];
+    Array<ComponentType> components("database");
+    Array<const Schema*> schemas("database");
+    signature.for_each([&](std::uint32_t number) {
+        components.push_back({number});
+        schemas.push_back(d.schemas_[number]);
+    });
+    const auto number = static_cast<std::uint32_t>(d.types_.size());
+    d.types_.push_back(make_owned<EntityType>(number, components, schemas));
+    d.type_by_signature_.set(key, number);
+    return *d.types_.back();
+}
+
+const EntityType& Database::Call::neighbour(const EntityType& type, ComponentType component, bool with) {
+    SHOAL_ASSERT(component.number < d.schemas_.size(), "the component type is not registered in this database");
+    if (type.has(component) == with) return type;
+    const std::uint64_t key = NumberMap::key(type.number(), component.number * 2 + with);
+    if (const std::uint32_t known = d.neighbours_.find(key); known != NumberMap::kNone) return *d.types_[known];
+    Signature signature = type.signature();
+    if (with)
+        signature.add(component.number);
+    else
+        signature.remove(component.number);
+    const EntityType& made = make_type(signature);
+    d.neighbours_.set(key, made.number());
+    d.neighbours_.set(NumberMap::key(made.number(), component.number * 2 + !with), type.number());
+    return made;
+}
+
+const EntityType& Database::with(const EntityType& type, ComponentType component) {
+    return Call{*this}.neighbour(type, component, true);
+}
+const EntityType& Database::without(const EntityType& type, ComponentType component) {
+    return Call{*this}.neighbour(type, component, false);
+}
+
+const DatabaseCopyPlan& Database::Call::plan(const EntityType& from, const EntityType& to) {
+    const std::uint64_t key = NumberMap::key(from.number(), to.number());
+    if (const std::uint32_t known = d.plan_by_types_.find(key); known != NumberMap::kNone) return *d.plans_[known];
+    auto* plan = make_owned<DatabaseCopyPlan>();
+    plan->is_plain =
+        !from.schema().has_opaque() && !to.schema().has_opaque() && from.toggled().empty() && to.toggled().empty();
+    for (const ComponentType component : to.components()) {
+        if (!from.has(component)) continue;
+        for (std::uint32_t c = 0; c < d.schema(component).columns().size(); ++c) {
+            const ColumnDefinition& column = d.schema(component).columns()[c];
+            (column.opaque == nullptr ? plan->columns : plan->opaque)
+                .push_back({static_cast<std::uint16_t>(from.first_column(component) + c),
+                            static_cast<std::uint16_t>(to.first_column(component) + c), column.element_bytes});
+        }
+    }
+    for (const ComponentType component : from.components())
+        for (std::uint32_t c = 0; c < d.schema(component).columns().size() && !to.has(component); ++c)
+            if (const ColumnDefinition& column = d.schema(component).columns()[c]; column.opaque == nullptr)
+                plan->dropped.push_back(
+                    {static_cast<std::uint16_t>(from.first_column(component) + c), 0, column.element_bytes});
+    plan->group_columns();
+    d.plan_by_types_.set(key, static_cast<std::uint32_t>(d.plans_.size()));
+    d.plans_.push_back(plan);
+    return *plan;
+}
+
+// --- tables ------------------------------------------------------------------------------------------------------
+
+DatabaseTable* Database::find_table(const EntityType& type, Zone zone) const {
+    const std::uint32_t number = table_by_place_.find(NumberMap::key(zone, type.number()));
+    return number == NumberMap::kNone ? nullptr : tables_[number];
+}
+
+Result<DatabaseTable*> Database::Call::table_for(const EntityType& type, Zone zone) {
+    SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+    SHOAL_ASSERT(type.number() < d.types_.size() && d.types_[type.number()] == &type,
+                 "the entity type is of another database");
+    if (DatabaseTable* known = d.find_table(type, zone)) return known;
+    const bool is_new = d.free_tables_.empty();
+    const std::uint32_t number = is_new ? static_cast<std::uint32_t>(d.tables_.size()) : d.free_tables_.back();
+    if (Status status = d.directory_.reserve_tables(number + 1); !status) return status;
+    auto* table = make_owned<DatabaseTable>(number, type, zone, d.pool_, d.options_.capacity_rows, d.directory_.rows());
+    table->own_plan_ = &plan(type, type);
+    if (is_new) {
+        d.tables_.push_back(table);
+        d.occupied_.resize((d.tables_.size() + 63) / 64, 0);
+        d.table_list_.push_back(&table->table_);
+    } else {
+        d.free_tables_.pop_back();
+        d.tables_[number] = table;
+        ++d.table_list_epoch_;
+        list_tables();
+    }
+    d.table_by_place_.set(NumberMap::key(zone, type.number()), number);
+    const std::uint32_t next = d.first_in_zone_.find(zone);
+    table->next_in_zone_ = next == NumberMap::kNone ? nullptr : d.tables_[next];
+    d.first_in_zone_.set(zone, number);
+    return table;
+}
+
+/// Returns the table to which an entity goes that gains or loses the components that `key` stands for, and remembers
+/// it unless that is 0. `find_type(type)` tells which entity type that is.
+template <class FindType>
+Result<DatabaseTable*> Database::Call::step(DatabaseTable& from, DatabaseTable::Step& last, std::uint32_t key,
+                                            FindType&& find_type) {
+    if (key != 0 && last.key == key) return last.target;
+    const EntityType& type = find_type(from.type());
+    Result<DatabaseTable*> target = table_for(type, from.zone());
+    if (!target || key == 0) return target;
+    const DatabaseCopyPlan& copied = plan(from.type(), type);
+    last = {key, *target != &from && copied.is_plain, *target, &copied};
+    return target;
+}
+
+/// Returns the table for entities that gain components.
+Result<DatabaseTable*> Database::Call::target_with(DatabaseTable& from, std::span<const ComponentValues> values,
+                                                   std::uint32_t key) {
+    return step(from, from.last_added_, key, [&](const EntityType& before) -> const EntityType& {
+        const EntityType* type = &before;
+        for (const ComponentValues& given : values) type = &neighbour(*type, given.component, true);
+        return *type;
+    });
+}
+
+/// Returns the table for entities that lose components; toggled ones stay in their entity type.
+Result<DatabaseTable*> Database::Call::target_without(DatabaseTable& from, std::span<const ComponentType> components,
+                                                      std::uint32_t key) {
+    return step(from, from.last_removed_, key, [&](const EntityType& before) -> const EntityType& {
+        const EntityType* type = &before;
+        for (const ComponentType component : components) {
+            SHOAL_ASSERT(component.number < d.schemas_.size(), "the component type is not registered in this database");
+            if (!d.schema(component).toggled()) type = &neighbour(*type, component, false);
+        }
+        return *type;
+    });
+}
+
+/// Frees the number of an empty table. Steps and lists that lead to it are the caller's.
+void Database::Call::retire(DatabaseTable& table) {
+    SHOAL_ASSERT(table.num_rows() == 0, "a table with rows cannot go");
+    const std::uint32_t first = d.first_in_zone_.find(table.zone());
+    if (d.tables_[first] == &table) {
+        if (table.next_in_zone_ == nullptr)
+            d.first_in_zone_.erase(table.zone());
+        else
+            d.first_in_zone_.set(table.zone(), table.next_in_zone_->number());
+    } else {
+        DatabaseTable* before = d.tables_[first];
+        while (before->next_in_zone_ != &table) before = before->next_in_zone_;
+        before->next_in_zone_ = table.next_in_zone_;
+    }
+    d.table_by_place_.erase(NumberMap::key(table.zone(), table.type().number()));
+    d.free_tables_.push_back(table.number());
+    d.tables_[table.number()] = nullptr;
+    destroy_owned(&table);
+}
+
+/// Forgets where steps and lists led, for tables have gone.
+void Database::Call::forget_tables() {
+    ++d.table_list_epoch_;
+    for (TypedList* list : d.lists_)
+        if (list != nullptr) list->table = nullptr;
+    for (DatabaseTable* table : d.tables_)
+        if (table != nullptr) table->last_added_ = table->last_removed_ = {};
+    list_tables();
+}
+
+void Database::Call::list_tables() {
+    d.table_list_.clear();
+    for (const DatabaseTable* table : d.tables_)
+        if (table != nullptr) d.table_list_.push_back(&table->table_);
+}
+
+/// Makes room for `count` more rows. Errors: no memory; nothing has changed.
+Status Database::Call::reserve_rows(DatabaseTable& table, std::size_t count) {
+    if (count == 0) return {};
+    const std::uint32_t room = d.options_.capacity_rows - table.num_rows();
+    if (count > room)
+        return Status::error(concat("zone ", table.zone(), " holds ", table.num_rows(), " entities of \"",
+                                    table.type().schema().name(), "\" and at most ", d.options_.capacity_rows, "; ",
+                                    count, " more do not fit"));
+    table.table_.set_stamp(std::max(d.stamp_, table.table_.stamp()));
+    for (PresenceBits& bits : table.presence_)
+        if (Status status = bits.reserve(table.num_rows() + static_cast<std::uint32_t>(count)); !status) return status;
+    return table.table_.reserve(static_cast<std::uint32_t>(count));
+}
+
+/// Notes that the number of rows has changed.
+void Database::Call::note_rows(DatabaseTable& table) {
+    const std::uint64_t bit = std::uint64_t(1) << (table.number() % 64);
+    std::uint64_t& word = d.occupied_[table.number() / 64];
+    word = table.num_rows() != 0 ? word | bit : word & ~bit;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,35 @@
+#include "shoal/world/clock.h"
+
+#include "shoal/base/assert.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr double kLongest_s = 1e9;  // some thirty years: its nanoseconds fit into 64 bits
+
+std::int64_t to_ns(double seconds) {
+    if (!(seconds > 0)) return 0;
+    return static_cast<std::int64_t>(std::llround(std::min(seconds, kLongest_s) * 1e9));
+}
+
+}  // namespace
+
+FixedStep::FixedStep(double step_s, std::uint32_t most_steps) : step_ns_(to_ns(step_s)), most_steps_(most_steps) {
+    SHOAL_ASSERT(step_ns_ > 0, "a step takes at least a nanosecond");
+    SHOAL_ASSERT(most_steps > 0, "a clock that may never ask for a step stands still");
+}
+
+std::uint32_t FixedStep::advance(double real_s) {
+    waiting_ns_ += to_ns(real_s);
+    const std::int64_t num_due = waiting_ns_ / step_ns_;
+    waiting_ns_ -= num_due * step_ns_;
+    const auto num_steps = static_cast<std::uint32_t>(std::min<std::int64_t>(num_due, most_steps_));
+    num_steps_ += num_steps;
+    num_dropped_steps_ += static_cast<std::uint64_t>(num_due) - num_steps;
+    return num_steps;
+}
+
+}  // namespace shoal::inline SHOAL_ABI

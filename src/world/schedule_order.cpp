@@ -1,0 +1,184 @@
+#include "world/schedule_order.h"
+
+#include "shoal/base/text.h"
+
+namespace shoal::inline SHOAL_ABI {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;  // pairs in one message
+
+/// Which of n things comes before which, as n rows of bits.
+class Relation {
+public:
+    explicit Relation(std::size_t n) : num_words_((n + 63) / 64) { words_.resize(n * num_words_); }
+
+    void add(std::size_t from, std::size_t to) { words_[from * num_words_ + to / 64] |= std::uint64_t(1) << to % 64; }
+    bool has(std::size_t from, std::size_t to) const { return words_[from * num_words_ + to / 64] >> to % 64 & 1; }
+    /// Adds all that `other` comes before to what `from` comes before.
+    void add_all(std::size_t from, std::size_t other) {
+        for (std::size_t w = 0; w < num_words_; ++w) words_[from * num_words_ + w] |= words_[other * num_words_ + w];
+    }
+
+private:
+    std::size_t num_words_;
+    Array<std::uint64_t> words_ = Array<std::uint64_t>("schedule");
+};
+
+class Orderer {
+public:
+    Orderer(std::span<const PassDeclaration> passes, bool strict)
+        : passes_(passes), strict_(strict), before_(passes.size()) {}
+
+    Result<PassLine> order() {
+        for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
+            for (const std::string& name : passes_[pass].after)
+                if (!join(pass, name, true)) return unknown(pass, "after", name);
+            for (const std::string& name : passes_[pass].before)
+                if (!join(pass, name, false)) return unknown(pass, "before", name);
+        }
+        if (Status status = line_up(); !status) return status;
+        if (strict_)
+            if (Status status = find_chance(); !status) return status;
+        connect();
+        return std::move(result_);
+    }
+
+private:
+    Status unknown(std::size_t pass, std::string_view word, std::string_view name) const {
+        return Status::error(concat("the pass \"", passes_[pass].name, "\" is to run ", word, " \"", name,
+                                    "\", but the schedule has no pass and no group of that name"));
+    }
+
+    bool join(std::size_t pass, std::string_view name, bool after) {
+        const auto add = [&](std::size_t other) {
+            if (other == pass && passes_[pass].name != name) return;  // of its own group it is after the others
+            after ? before_.add(other, pass) : before_.add(pass, other);
+        };
+        bool found = false;
+        for (std::size_t other = 0; other < passes_.size(); ++other)
+            if (passes_[other].name == name) add(other), found = true;
+        if (found || name.empty()) return found;
+        for (std::size_t other = 0; other < passes_.size(); ++other)
+            if (passes_[other].group == name) add(other), found = true;
+        return found;
+    }
+
+    /// Always the first of those that were added whose way is free.
+    Status line_up() {
+        Array<bool> placed(passes_.size(), false, "schedule");
+        const auto leader = [&](std::size_t pass) {
+            std::size_t other = 0;
+            while (other < passes_.size() && (placed[other] || !before_.has(other, pass))) ++other;
+            return other;  // one that is not placed and comes before, or the end
+        };
+        while (result_.line.size() < passes_.size()) {
+            std::size_t pass = 0;
+            while (pass < passes_.size() && (placed[pass] || leader(pass) != passes_.size())) ++pass;
+            if (pass == passes_.size()) return circle(placed, leader);
+            placed[pass] = true;
+            result_.line.push_back(static_cast<std::uint32_t>(pass));
+        }
+        return {};
+    }
+
+    /// Every pass that is left has a leader: following leaders comes back to where it was.
+    template <class Leader>
+    Status circle(const Array<bool>& placed, const Leader& leader) const {
+        std::size_t pass = 0;
+        while (placed[pass]) ++pass;
+        for (std::size_t i = 0; i < passes_.size(); ++i) pass = leader(pass);
+        const std::size_t first = pass;
+        std::string chain = concat('"', passes_[pass].name, '"');
+        do {
+            pass = leader(pass);
+            chain = concat('"', passes_[pass].name, "\" before ", chain);
+        } while (pass != first);
+        return Status::error(concat("the order of passes goes in a circle: ", chain, "; take one of these away"));
+    }
+
+    const Access* find_conflict(std::size_t a, std::size_t b) const {
+        for (const Access& mine : passes_[a].accesses)
+            for (const Access& other : passes_[b].accesses)
+                if (conflict(mine, other)) return mine.is_everything() ? &other : &mine;
+        return nullptr;
+    }
+
+    /// Finds conflicts between groups that nothing orders, but that one group came first.
+    Status find_chance() const {
+        const std::size_t n = result_.line.size();
+        Relation meant(n);  // by position; from the end, so that followers are complete
+        for (std::size_t p = n; p-- > 0;)
+            for (std::size_t q = p + 1; q < n; ++q) {
+                const std::size_t a = result_.line[p], b = result_.line[q];
+                const bool same_group = passes_[a].group == passes_[b].group;
+                if (!before_.has(a, b) && !(same_group && find_conflict(a, b))) continue;
+                meant.add(p, q);
+                meant.add_all(p, q);
+            }
+        std::string text;
+        std::size_t num_pairs = 0;
+        for (std::size_t p = 0; p < n; ++p)
+            for (std::size_t q = p + 1; q < n; ++q) {
+                if (meant.has(p, q)) continue;
+                const Access* shared = find_conflict(result_.line[p], result_.line[q]);
+                if (shared == nullptr || ++num_pairs > kMostNamed) continue;
+                text += concat("\n  ", pass_text(result_.line[p]), " and ", pass_text(result_.line[q]), ": ",
+                               access_text(*shared));
+            }
+        if (num_pairs == 0) return {};
+        if (num_pairs > kMostNamed) text += concat("\n  and ", num_pairs - kMostNamed, " more");
+        return Status::error(
+            concat("the order of passes that conflict is left to chance; join them with after() or "
+                   "before():",
+                   text));
+    }
+
+    std::string pass_text(std::size_t pass) const {
+        const std::string_view group = passes_[pass].group;
+        return concat('"', passes_[pass].name, '"', group.empty() ? "" : concat(" of \"", group, '"'));
+    }
+
+    void connect() {
+        const std::size_t n = result_.line.size();
+        result_.followers.assign(n, Array<std::uint32_t>("schedule"));
+        result_.num_leaders.assign(n, 0);
+        for (std::uint32_t p = 0; p < n; ++p)
+            for (std::uint32_t q = p + 1; q < n; ++q) {
+                const std::size_t a = result_.line[p], b = result_.line[q];
+                if (!before_.has(a, b) && find_conflict(a, b) == nullptr) continue;
+                result_.followers[p].push_back(q);
+                ++result_.num_leaders[q];
+            }
+    }
+
+    std::span<const PassDeclaration> passes_;
+    bool strict_;
+    Relation before_;  // what after() and before() say
+    PassLine result_;
+};
+
+const Schema* find_schema(const Access& access) {
+    for (const Schema* schema : access.store->schemas())
+        if (schema->id() == access.component) return schema;
+    return nullptr;
+}
+
+}  // namespace
+
+Result<PassLine> order_passes(std::span<const PassDeclaration> passes, bool strict) {
+    return Orderer(passes, strict).order();
+}
+
+std::string access_text(const Access& access) {
+    if (access.is_everything()) return "both may touch everything";
+    if (access.store == nullptr) return "an object that is no store";
+    const Schema* schema = find_schema(access);
+    if (schema == nullptr) {
+        const auto schemas = access.store->schemas();
+        return schemas.size() == 1 ? concat("component \"", schemas[0]->name(), '"') : std::string("a whole store");
+    }
+    if (access.field >= schema->fields().size()) return concat("component \"", schema->name(), '"');
+    return concat('"', schema->name(), '.', schema->fields()[access.field].name, '"');
+}
+
+}  // namespace shoal::inline SHOAL_ABI

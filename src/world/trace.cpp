@@ -1,0 +1,43 @@
+#include "shoal/world/trace.h"
+
+#include "shoal/base/assert.h"
+
+#include <algorithm>
+
+namespace shoal::inline SHOAL_ABI {
+
+Trace::Trace(std::uint32_t num_workers, std::uint32_t events_per_worker) {
+    SHOAL_ASSERT(num_workers > 0 && events_per_worker > 0, "a trace has room for an event of a worker at least");
+    lanes_.resize(num_workers);
+    for (Lane& lane : lanes_) lane.events.resize(events_per_worker);
+}
+
+std::uint32_t Trace::number_of(std::string_view name) {
+    for (std::size_t i = 0; i < names_.size(); ++i)
+        if (names_[i] == name) return static_cast<std::uint32_t>(i);
+    names_.emplace_back(name);
+    return static_cast<std::uint32_t>(names_.size() - 1);
+}
+
+void Trace::add(std::uint32_t worker, const TraceEvent& event) {
+    SHOAL_ASSERT(worker < lanes_.size(), "the trace was made for fewer workers");
+    Lane& lane = lanes_[worker];
+    // One thread after another may be this worker, and what orders them is the executor's own.
+    const std::uint64_t place = __atomic_fetch_add(&lane.num_added, 1, __ATOMIC_RELAXED);
+    lane.events[place % lane.events.size()] = event;
+}
+
+std::uint32_t Trace::num_events(std::uint32_t worker) const {
+    const Lane& lane = lanes_[worker];
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(lane.num_added, lane.events.size()));
+}
+
+std::uint64_t Trace::num_lost(std::uint32_t worker) const { return lanes_[worker].num_added - num_events(worker); }
+
+const TraceEvent& Trace::event(std::uint32_t worker, std::uint32_t i) const {
+    SHOAL_ASSERT(i < num_events(worker), "the trace has fewer events of this worker");
+    const Lane& lane = lanes_[worker];
+    return lane.events[(num_lost(worker) + i) % lane.events.size()];
+}
+
+}  // namespace shoal::inline SHOAL_ABI

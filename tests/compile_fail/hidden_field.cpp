@@ -1,0 +1,15 @@
+// expected: the member is not among the fields of its SHOAL_COMPONENT declaration
+#include "shoal/store/query.h"
+
+using namespace shoal;
+
+struct Body {
+    float mass = 1;
+    Vec3 position{};
+    int hidden = 0;
+};
+SHOAL_COMPONENT(Body, mass, (position, split))
+
+void use(Database& database) {
+    query<Read<&Body::hidden>>(database).for_each([](int) {});
+}

@@ -1,0 +1,18 @@
+// expected: the manager of a gathered field is missing
+#include "shoal/store/query.h"
+
+using namespace shoal;
+
+struct Body {
+    float mass = 1;
+    Vec3 position{};
+};
+SHOAL_COMPONENT(Body, mass, (position, split))
+struct Sail {
+    float area = 0;
+};
+SHOAL_COMPONENT(Sail, area)
+
+void use(Database& database) {
+    query<Read<&Body::mass>, Gather<&Sail::area>>(database).for_each([](float, const float*) {});
+}

@@ -1,0 +1,14 @@
+// expected: the function takes one argument per field
+#include "shoal/store/query.h"
+
+using namespace shoal;
+
+struct Body {
+    float mass = 1;
+    Vec3 position{};
+};
+SHOAL_COMPONENT(Body, mass, (position, split))
+
+void use(Database& database) {
+    query<Read<&Body::position>>(database).for_each([](const float* position) { (void)position; });
+}

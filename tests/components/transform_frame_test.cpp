@@ -1,0 +1,319 @@
+// Deferred transforms: the list, the suffix, frames of rest; workers.
+
+#include "support/thread_pool_executor.h"
+#include "transform_testing.h"
+
+#include <algorithm>
+#include <memory>
+
+using namespace shoal;
+using namespace shoal_test;
+
+namespace {
+
+constexpr std::uint32_t kTree = 5;  // rows of a tree of add_trees
+
+class TransformFrames : public TransformFixture {
+protected:
+    TransformManager transforms{entities, pool, {.mode = TransformMode::kDeferred}};
+    float far = 0;
+
+    Instance at_entity(Entity entity) const { return transforms.instance(entity); }
+    void move(Entity entity) { transforms.set_position(at_entity(entity), {far += 1, 0, 0}); }
+    /// Ends the frame and returns how many world matrices it took.
+    std::uint64_t frame() {
+        const std::uint64_t before = transforms.counts().num_worlds_computed;
+        transforms.compute_moved();
+        EXPECT_VALID(transforms);
+        return transforms.counts().num_worlds_computed - before;
+    }
+    std::uint64_t num_swaps() const { return transforms.counts().num_swaps; }
+
+    /// Roots with four descendants: a chain of three and a leaf.
+    std::vector<Entity> add_trees(std::uint32_t count) {
+        const std::vector<Entity> ids = create(std::size_t(count) * kTree);
+        std::vector<std::uint32_t> parents;
+        for (std::uint32_t i = 0; i < ids.size(); i += kTree)
+            parents.insert(parents.end(), {kNilRow, i, i + 1, i + 2, i});
+        EXPECT_TRUE(transforms.add(ids, std::vector<Transform>(ids.size(), at(1)), parents).ok());
+        return ids;
+    }
+    bool is_dirty(Entity entity) const {
+        return at_entity(entity).row >= transforms.num_rows() - transforms.num_dirty_rows();
+    }
+};
+
+}  // namespace
+
+TEST_F(TransformFrames, nothing_is_computed_before_the_frame_ends_and_everything_that_moved_is_then) {
+    const std::vector<Entity> ids = add_trees(10);
+    move(ids[5]);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[5])).x, 1);
+    transforms.set_position(at_entity(ids[5]), {9, 0, 0});
+    EXPECT_EQ(frame(), kTree);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[5])).x, 9);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[8])).x, 12);
+    EXPECT_EQ(frame(), 0u) << "a frame of rest costs nothing";
+}
+
+TEST_F(TransformFrames, when_only_the_root_moves_n_matrices_are_computed_in_both_modes) {  // req: C12
+    for (const TransformMode mode : {TransformMode::kImmediate, TransformMode::kDeferred}) {
+        TransformManager chain(entities, pool, {.mode = mode});
+        const std::vector<Entity> ids = create(1000);
+        std::vector<std::uint32_t> parents(1000);
+        for (std::uint32_t i = 0; i < 1000; ++i) parents[i] = i == 0 ? kNilRow : i - 1;
+        ASSERT_TRUE(chain.add(ids, std::vector<Transform>(1000, at(1)), parents).ok());
+        for (int round = 0; round < 4; ++round) {
+            const std::uint64_t before = chain.counts().num_worlds_computed;
+            chain.set_position(chain.instance(ids[0]), {float(round), 0, 0});
+            if (mode == TransformMode::kDeferred) chain.compute_moved();
+            ASSERT_EQ(chain.counts().num_worlds_computed - before, 1000u) << "frame " << round;
+        }
+    }
+}
+
+TEST_F(TransformFrames, what_moves_in_every_frame_is_a_suffix_of_whole_subtrees_and_swaps_no_more) {  // req: C13-C17
+    const std::vector<Entity> ids = add_trees(20);
+    std::uint64_t swaps_at_first = 0;
+    for (int i = 0; i < 20; ++i) {
+        move(ids[5 * kTree]);
+        move(ids[11 * kTree]);
+        move(ids[11 * kTree + 2]);
+        EXPECT_EQ(frame(), 2 * kTree) << "each subtree once, in frame " << i;
+        EXPECT_EQ(transforms.num_dirty_rows(), i == 0 ? 0 : 2 * kTree) << "it enters with its second frame";
+        if (i == 1) swaps_at_first = num_swaps();
+    }
+    EXPECT_EQ(swaps_at_first, 2 * kTree);
+    EXPECT_EQ(num_swaps(), swaps_at_first);
+    for (std::uint32_t i = 0; i < kTree; ++i)
+        EXPECT_TRUE(is_dirty(ids[5 * kTree + i]) && is_dirty(ids[11 * kTree + i]));
+    EXPECT_EQ(transforms.world_position(at_entity(ids[5 * kTree + 3])).x, far - 2 + 3);
+}
+
+TEST_F(TransformFrames, movers_that_change_from_frame_to_frame_swap_nothing) {
+    const std::vector<Entity> ids = add_trees(100);
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        move(ids[(i * 7 % 100) * kTree]);
+        EXPECT_EQ(frame(), kTree);
+    }
+    EXPECT_EQ(num_swaps(), 0u);
+    EXPECT_EQ(transforms.num_dirty_rows(), 0u);
+}
+
+TEST_F(TransformFrames, a_subtree_leaves_as_a_whole_after_five_still_frames) {  // req: C18-C19
+    const std::vector<Entity> ids = add_trees(20);
+    for (int i = 0; i < 3; ++i) {
+        for (const std::uint32_t tree : {3u, 8u, 15u}) move(ids[tree * kTree]);
+        frame();
+    }
+    ASSERT_EQ(transforms.num_dirty_rows(), 3 * kTree);
+    for (int still = 1; still <= 5; ++still) {
+        for (const std::uint32_t tree : {3u, 15u}) move(ids[tree * kTree + 1]);
+        EXPECT_EQ(frame(), 2 * 3u) << "only the chains below the roots";
+        EXPECT_EQ(transforms.num_dirty_rows(), still < 5 ? 3 * kTree : 2 * kTree) << "after " << still;
+    }
+    EXPECT_FALSE(is_dirty(ids[8 * kTree]));
+    EXPECT_TRUE(is_dirty(ids[3 * kTree]) && is_dirty(ids[15 * kTree + 4]));
+    for (std::uint32_t i = 1; i < kTree; ++i) EXPECT_FALSE(is_dirty(ids[8 * kTree + i]));
+    EXPECT_EQ(transforms.counts().num_restores, 0u);
+    for (int still = 0; still < 5; ++still) frame();
+    EXPECT_EQ(transforms.num_dirty_rows(), 0u);
+}
+
+TEST_F(TransformFrames, a_clean_ancestor_takes_its_dirty_descendants_with_it_once) {
+    const std::vector<Entity> ids = add_trees(4);
+    for (int i = 0; i < 3; ++i) {
+        move(ids[kTree + 1]);
+        frame();
+    }
+    ASSERT_EQ(transforms.num_dirty_rows(), 3u);
+    move(ids[kTree]);
+    move(ids[kTree + 2]);
+    EXPECT_EQ(frame(), kTree);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[kTree + 3])).x,
+              transforms.world_position(at_entity(ids[kTree])).x +
+                  transforms.local(at_entity(ids[kTree + 1])).position.x +
+                  transforms.local(at_entity(ids[kTree + 2])).position.x + 1);
+}
+
+TEST_F(TransformFrames, rows_that_come_and_go_and_links_keep_the_suffix_whole) {
+    const std::vector<Entity> ids = add_trees(20);
+    for (int i = 0; i < 3; ++i) {
+        for (const std::uint32_t tree : {3u, 8u, 15u}) move(ids[tree * kTree]);
+        frame();
+    }
+    const std::vector<Entity> more = create(2);
+    ASSERT_TRUE(transforms.add(more, at(1)).ok());
+    EXPECT_EQ(transforms.num_dirty_rows(), 3 * kTree + 2) << "few new rows wait behind the suffix";
+    ASSERT_TRUE(transforms.link(at_entity(ids[0]), at_entity(ids[8 * kTree + 3])).ok());
+    EXPECT_VALID(transforms);
+    EXPECT_TRUE(is_dirty(ids[0]) && is_dirty(ids[4])) << "with its parent";
+    transforms.remove(std::vector<Entity>{ids[3 * kTree + 1], ids[10 * kTree]});
+    EXPECT_VALID(transforms);
+    for (int i = 0; i < 8; ++i) {
+        for (const std::uint32_t tree : {3u, 8u, 15u}) move(ids[tree * kTree]);
+        frame();
+    }
+    EXPECT_FALSE(is_dirty(more[0]));
+    EXPECT_TRUE(is_dirty(ids[4]));
+}
+
+TEST_F(TransformFrames, many_new_rows_end_the_suffix_and_the_movers_return_to_it) {
+    const std::vector<Entity> ids = add_trees(20);
+    for (int i = 0; i < 3; ++i) {
+        move(ids[3 * kTree]);
+        frame();
+    }
+    add_trees(20);
+    EXPECT_EQ(transforms.num_dirty_rows(), 0u);
+    move(ids[3 * kTree]);
+    EXPECT_EQ(frame(), kTree);
+    EXPECT_EQ(transforms.num_dirty_rows(), kTree);
+}
+
+TEST_F(TransformFrames, scattered_subtrees_are_brought_together_when_walking_them_has_cost_as_much) {
+    const std::vector<Entity> ids = create(1000);
+    ASSERT_TRUE(transforms.add(ids, at(1)).ok());
+    for (std::uint32_t i = 0; i < 500; ++i)
+        ASSERT_TRUE(transforms.link(at_entity(ids[i]), at_entity(ids[999 - i])).ok());
+    frame();
+    // Never twice in a row, and few at a time: nothing enters the suffix, no pass goes over all.
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        for (std::uint32_t k = 0; k < 50; ++k) move(ids[500 + (i * 50 + k) % 500]);
+        frame();
+    }
+    EXPECT_EQ(transforms.counts().num_restores, 1u);
+    for (std::uint32_t i = 0; i < 500; ++i) EXPECT_EQ(at_entity(ids[i]).row, at_entity(ids[999 - i]).row + 1);
+}
+
+TEST_F(TransformFrames, structural_calls_see_where_things_are_before_the_frame_ends) {
+    const std::vector<Entity> ids = add_trees(2);
+    transforms.set_position(at_entity(ids[0]), {100, 0, 0});
+    transforms.unlink(at_entity(ids[2]), KeepPose::kWorld);
+    EXPECT_EQ(transforms.local(at_entity(ids[2])).position.x, 102);
+    transforms.set_position(at_entity(ids[0]), {200, 0, 0});
+    EXPECT_EQ(transforms.remove(std::span(ids).first(1)), 1u);
+    frame();
+    EXPECT_EQ(transforms.world_position(at_entity(ids[1])).x, 201);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[3])).x, 103);
+    Matrix3x4 wanted;
+    wanted.row[0].w = 7;
+    transforms.set_position(at_entity(ids[5]), {50, 0, 0});
+    EXPECT_TRUE(transforms.set_world_pose(at_entity(ids[6]), wanted));
+    frame();
+    EXPECT_EQ(transforms.world_position(at_entity(ids[6])).x, 7);
+}
+
+TEST_F(TransformFrames, settling_ends_the_frame_unless_it_was_ended) {
+    const std::vector<Entity> ids = add_trees(2);
+    move(ids[0]);
+    transforms.settle({.stamp = 2});
+    EXPECT_EQ(transforms.world_position(at_entity(ids[0])).x, far);
+    for (int i = 0; i < 4; ++i) {
+        move(ids[0]);
+        transforms.compute_moved();
+        transforms.settle({.stamp = 3});
+    }
+    ASSERT_EQ(transforms.num_dirty_rows(), kTree);
+    for (int still = 1; still <= 5; ++still) {
+        EXPECT_EQ(transforms.num_dirty_rows(), kTree);
+        transforms.compute_moved();
+        transforms.settle({.stamp = 4});
+    }
+    EXPECT_EQ(transforms.num_dirty_rows(), 0u) << "frames were counted once";
+}
+
+TEST_F(TransformFrames, the_mode_can_be_changed_at_any_time) {
+    const std::vector<Entity> ids = add_trees(4);
+    for (int i = 0; i < 3; ++i) {
+        move(ids[0]);
+        frame();
+    }
+    move(ids[0]);
+    transforms.set_mode(TransformMode::kImmediate);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[0])).x, far);
+    EXPECT_EQ(transforms.num_dirty_rows(), 0u);
+    move(ids[0]);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[3])).x, far + 3);
+    transforms.set_mode(TransformMode::kDeferred);
+    move(ids[0]);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[3])).x, far - 1 + 3);
+    EXPECT_EQ(frame(), kTree);
+}
+
+// --- what moved --------------------------------------------------------------------------------------------------
+
+TEST_F(TransformFrames, what_moved_since_a_stamp_is_a_view_of_the_stamps) {
+    const std::vector<Entity> ids = add_trees(2000);
+    transforms.settle({.stamp = 5});
+    const auto moved_since = [&](std::uint64_t stamp) {
+        std::vector<RowRange> ranges;
+        transforms.for_each_moved_since(stamp, [&](RowRange rows) { ranges.push_back(rows); });
+        return ranges;
+    };
+    EXPECT_TRUE(moved_since(5).empty());
+    move(ids[3000]);
+    EXPECT_TRUE(moved_since(5).empty()) << "it has not moved yet";
+    frame();
+    EXPECT_EQ(moved_since(5), (std::vector<RowRange>{{2048, 3072}}));
+    move(ids[9999]);
+    transforms.settle({.stamp = 6});
+    EXPECT_EQ(moved_since(5), (std::vector<RowRange>{{2048, 3072}, {9216, 10'000}}));
+    EXPECT_TRUE(moved_since(6).empty());
+}
+
+// --- workers -----------------------------------------------------------------------------------------------------
+
+TEST_F(TransformFrames, all_numbers_of_workers_make_the_same_bits) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    constexpr std::uint32_t kNodes = 60'000;
+    const std::vector<Entity> ids = create(kNodes);
+    // A tree too large for one worker, small trees, and a chain that cannot be shared.
+    std::vector<std::uint32_t> parents(kNodes, kNilRow);
+    for (std::uint32_t i = 1; i < kNodes; ++i) {
+        if (i < 25'000) parents[i] = i - 1 - random.below(std::min(i, 20u));
+        if (i >= 40'000 && random.below(8) != 0) parents[i] = i - 1;
+        if (i > 25'000 && i < 35'000) parents[i] = i - 1;
+    }
+    std::vector<Transform> locals;
+    for (std::uint32_t i = 0; i < kNodes; ++i) {
+        locals.push_back(random_pose(random));
+        locals.back().scale = {1, 1, 1};
+    }
+    std::vector<std::unique_ptr<Executor>> executors;
+    executors.push_back(nullptr);
+    executors.push_back(std::make_unique<SerialExecutor>());
+    for (const std::uint32_t workers : {2u, 3u, 7u}) executors.push_back(std::make_unique<ThreadPoolExecutor>(workers));
+    std::vector<std::unique_ptr<TransformManager>> managers;
+    for (std::size_t i = 0; i < 2 * executors.size(); ++i) {
+        const TransformMode mode = i % 2 == 0 ? TransformMode::kImmediate : TransformMode::kDeferred;
+        managers.push_back(std::make_unique<TransformManager>(entities, pool, TransformOptions{.mode = mode}));
+        ASSERT_TRUE(managers.back()->add(ids, locals, parents).ok());
+    }
+    for (int frame = 0; frame < 6; ++frame) {
+        std::vector<Entity> moved;
+        std::vector<Transform> to;
+        for (const Entity entity : ids) {
+            if (frame != 0 && random.below(frame == 1 ? 40 : 4) != 0) continue;
+            moved.push_back(entity);
+            to.push_back(random_pose(random));
+            to.back().scale = {1, 1, 1};
+        }
+        if (frame == 3) std::reverse(moved.begin(), moved.end());
+        const Entity child = ids[40'000 + random.below(20'000)];
+        for (std::size_t i = 0; i < managers.size(); ++i) {
+            TransformManager& mine = *managers[i];
+            Executor* const executor = executors[i / 2].get();
+            mine.set_locals(moved, to, executor);
+            if (mine.mode() == TransformMode::kDeferred) mine.compute_moved(executor);
+            ASSERT_VALID(mine);
+            for (const Entity entity : ids)
+                ASSERT_TRUE(
+                    same_bits(mine.world(mine.instance(entity)), managers[0]->world(managers[0]->instance(entity))))
+                    << "manager " << i << ", frame " << frame;
+        }
+        for (const auto& manager : managers) manager->unlink(manager->instance(child));
+    }
+    for (const auto& manager : managers) ASSERT_VALID(*manager);
+}

@@ -1,0 +1,156 @@
+// Links between transforms, and the order that they bring to rows.
+
+#include "transform_testing.h"
+
+using namespace shoal;
+using namespace shoal_test;
+
+using TransformLinks = TransformScene;
+
+// --- links -------------------------------------------------------------------------------------------------------
+
+TEST_F(TransformLinks, linking_to_itself_or_a_descendant_is_refused_and_nothing_changes) {
+    const std::vector<Entity> chain = add_chain(5);
+    const Status own = link(chain[2], chain[2]);
+    EXPECT_FALSE(own.ok());
+    EXPECT_NE(own.message().find("it is the former"), std::string_view::npos) << own.message();
+    const Status below = link(chain[1], chain[4]);
+    EXPECT_NE(below.message().find("descends from"), std::string_view::npos) << below.message();
+    transforms.unlink(at_entity(chain[3]));
+    ASSERT_TRUE(link(chain[3], chain[2]).ok());  // now rows do not tell, links must
+    EXPECT_FALSE(link(chain[0], chain[4]).ok());
+    for (std::uint32_t i = 1; i < 5; ++i)
+        EXPECT_EQ(transforms.entity(transforms.parent(at_entity(chain[i]))), chain[i - 1]);
+    EXPECT_VALID(transforms);
+}
+
+TEST_F(TransformLinks, what_is_linked_comes_first_and_what_is_added_together_comes_in_order) {  // req: C21-C22
+    const std::vector<Entity> ids = create(6);
+    const std::vector<std::uint32_t> parents = {kNilRow, 0, 0, 0, 1, kNilRow};
+    ASSERT_TRUE(transforms.add(ids, std::vector<Transform>(6), parents).ok());
+    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[1], ids[2], ids[3]}));
+    EXPECT_EQ(children_of(ids[1]), (std::vector<Entity>{ids[4]}));
+    ASSERT_TRUE(link(ids[5], ids[0]).ok());
+    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]}));
+    ASSERT_TRUE(link(ids[2], ids[0]).ok());
+    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]})) << "it was linked already";
+    transforms.restore_order();
+    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]}));
+    transforms.unlink(at_entity(ids[1]));
+    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[2], ids[3]}));
+    EXPECT_VALID(transforms);
+}
+
+TEST_F(TransformLinks, parents_first_in_any_order_is_put_in_depth_first_order) {
+    const std::vector<Entity> ids = create(7);
+    // Level by level.
+    ASSERT_TRUE(
+        transforms.add(ids, std::vector<Transform>(7, at(1)), std::vector<std::uint32_t>{kNilRow, 0, 0, 1, 1, 2, 2})
+            .ok());
+    EXPECT_VALID(transforms);
+    const std::uint32_t order[] = {0, 1, 3, 4, 2, 5, 6};
+    for (std::uint32_t row = 0; row < 7; ++row) EXPECT_EQ(at_entity(ids[order[row]]).row, row);
+    EXPECT_EQ(place(ids[6]).x, 3);
+    EXPECT_EQ(children_of(ids[2]), (std::vector<Entity>{ids[5], ids[6]}));
+}
+
+TEST_F(TransformLinks, linking_and_unlinking_keep_the_local_or_the_world_pose_as_asked) {
+    const std::vector<Entity> ids = create(3);
+    const std::vector<Transform> locals = {
+        {{1, 2, 3}, about_z(0.7f), {2, 2, 2}}, {{4, 5, 6}, about_z(-0.3f), {1, 1, 1}}, at(1)};
+    ASSERT_TRUE(transforms.add(ids, locals, std::vector<std::uint32_t>{kNilRow, kNilRow, 1}).ok());
+    const Pose4x4 before = pose_of(locals[1]), leaf_before = before * pose_of(locals[2]);
+    ASSERT_TRUE(link(ids[1], ids[0], KeepPose::kWorld).ok());
+    EXPECT_LT(difference(before, transforms.world(at_entity(ids[1]))), 1e-6);
+    EXPECT_LT(difference(leaf_before, transforms.world(at_entity(ids[2]))), 1e-6);
+    EXPECT_NE(transforms.local(at_entity(ids[1])), locals[1]);
+    transforms.unlink(at_entity(ids[1]), KeepPose::kWorld);
+    EXPECT_LT(difference(before, transforms.world(at_entity(ids[1]))), 1e-6);
+    transforms.set_local(at_entity(ids[1]), locals[1]);
+    ASSERT_TRUE(link(ids[1], ids[0], KeepPose::kLocal).ok());
+    EXPECT_EQ(transforms.local(at_entity(ids[1])), locals[1]);
+    EXPECT_LT(difference(pose_of(locals[0]) * before, transforms.world(at_entity(ids[1]))), 1e-6);
+    EXPECT_VALID(transforms);
+}
+
+TEST_F(TransformLinks, swapped_rows_keep_every_link) {  // req: C24
+    // Removing moves last rows into holes; order moves all. Neighbours in the tree are neighbours in the table here.
+    Random random(seed());
+    for (int round = 0; round < 50; ++round) {
+        TransformManager small(entities, pool);
+        const std::vector<Entity> ids = create(8);
+        std::vector<std::uint32_t> parents(8, kNilRow);
+        for (std::uint32_t i = 1; i < 8; ++i) parents[i] = random.below(i);
+        ASSERT_TRUE(small.add(ids, std::vector<Transform>(8, at(1)), parents).ok());
+        std::vector<Entity> gone = {ids[1 + random.below(7)], ids[1 + random.below(7)]};
+        small.remove(gone);
+        ASSERT_VALID(small);
+        for (std::uint32_t i = 1; i < 8; ++i) {
+            if (!small.has(ids[i])) continue;
+            const bool orphan = !small.has(ids[parents[i]]);
+            const Instance parent = small.parent(small.instance(ids[i]));
+            ASSERT_EQ(parent ? small.entity(parent) : kNullEntity, orphan ? kNullEntity : ids[parents[i]]);
+        }
+    }
+}
+
+TEST_F(TransformLinks, a_million_children_are_linked_and_unlinked_and_destroyed_one_by_one) {
+    const std::vector<Entity> ids = create(kLong + 1);
+    ASSERT_TRUE(transforms.add(ids, at(1)).ok());
+    // The parent is the last row, which moves into every hole before it.
+    const Entity parent = ids.back();
+    for (std::uint32_t i = 0; i < kLong; ++i) ASSERT_TRUE(link(ids[i], parent).ok());
+    for (std::uint32_t i = 0; i < kLong; i += 2) transforms.unlink(at_entity(ids[i]), KeepPose::kLocal);
+    for (std::uint32_t i = 0; i < kLong; i += 2) ASSERT_TRUE(link(ids[i], parent).ok());
+    EXPECT_EQ(place(ids[0]).x, 2);
+    for (std::uint32_t i = kLong; i-- > 1;) ASSERT_EQ(transforms.remove({&ids[i], 1}), 1u);
+    EXPECT_EQ(transforms.num_rows(), 2u);
+    EXPECT_EQ(transforms.entity(transforms.first_child(at_entity(parent))), ids[0]);
+    EXPECT_VALID(transforms);
+}
+
+TEST_F(TransformLinks, the_parent_of_a_million_children_goes_in_one_pass) {
+    const std::vector<Entity> ids = create(kLong + 1);
+    std::vector<std::uint32_t> parents(kLong + 1, 0);
+    parents[0] = kNilRow;
+    ASSERT_TRUE(transforms.add(ids, std::vector<Transform>(kLong + 1, at(1)), parents).ok());
+    const std::uint64_t before = num_computed();
+    EXPECT_EQ(transforms.remove(std::span(ids).first(1)), 1u);
+    EXPECT_LE(num_computed() - before, kLong);
+    EXPECT_EQ(place(ids[kLong]).x, 2);
+    EXPECT_FALSE(transforms.parent(at_entity(ids[kLong])));
+    EXPECT_VALID(transforms);
+}
+
+// --- order -------------------------------------------------------------------------------------------------------
+
+TEST_F(TransformLinks, restoring_order_puts_every_subtree_in_one_range_and_does_nothing_when_it_is) {
+    const std::vector<Entity> ids = create(64);
+    ASSERT_TRUE(transforms.add(ids, at(1)).ok());
+    for (std::uint32_t i = 0; i < 48; ++i) ASSERT_TRUE(link(ids[i], ids[48 + i % 16]).ok());
+    transforms.restore_order();
+    EXPECT_EQ(transforms.counts().num_restores, 1u);
+    for (std::uint32_t i = 48; i < 64; ++i) {
+        const std::uint32_t row = at_entity(ids[i]).row;
+        for (const Entity child : children_of(ids[i])) EXPECT_LE(at_entity(child).row - row, 3u);
+    }
+    transforms.restore_order();
+    EXPECT_EQ(transforms.counts().num_restores, 1u);
+    EXPECT_VALID(transforms);
+}
+
+TEST_F(TransformLinks, in_immediate_mode_settling_brings_parents_and_children_together_again) {  // req: C20
+    const std::vector<Entity> ids = create(1000);
+    ASSERT_TRUE(transforms.add(ids, at(1)).ok());
+    for (std::uint32_t i = 0; i < 500; ++i) ASSERT_TRUE(link(ids[i], ids[999 - i]).ok());
+    transforms.settle({.stamp = 2});
+    EXPECT_EQ(transforms.counts().num_restores, 0u) << "nothing was lost by it yet";
+    for (std::uint32_t i = 0; i < 500; ++i) transforms.set_position(at_entity(ids[999 - i]), {1, 1, 1});
+    for (std::uint32_t i = 0; i < 500; ++i) transforms.set_position(at_entity(ids[999 - i]), {2, 1, 1});
+    for (std::uint32_t i = 0; i < 2; ++i) transforms.set_position(at_entity(ids[999 - i]), {3, 1, 1});
+    EXPECT_EQ(transforms.counts().num_restores, 0u) << "rows stay where they are while poses are set";
+    transforms.settle({.stamp = 3});
+    EXPECT_EQ(transforms.counts().num_restores, 1u);
+    for (std::uint32_t i = 0; i < 500; ++i) EXPECT_EQ(at_entity(ids[i]).row, at_entity(ids[999 - i]).row + 1);
+    EXPECT_VALID(transforms);
+}

@@ -1,0 +1,277 @@
+#include "shoal/world/schedule.h"
+
+#include "shoal/table/table.h"
+#include "support/testing.h"
+
+#include <string>
+#include <vector>
+
+namespace order_test {
+
+struct Fish {
+    shoal::Vec3 position{}, velocity{};
+    float hunger = 0;
+};
+SHOAL_COMPONENT(Fish, (position, split), velocity, hunger)
+
+struct Shell {
+    float size = 0, age = 0;
+};
+SHOAL_COMPONENT((Shell, whole), size, age)
+
+}  // namespace order_test
+
+namespace {
+
+using namespace shoal;
+using order_test::Fish;
+using order_test::Shell;
+
+/// Passes that do nothing but leave their names.
+struct Named {
+    Schedule schedule;
+    SerialExecutor executor;
+    std::string order;
+    int shared = 0, other = 0;
+
+    PassOrder add(const std::string& name, std::initializer_list<Access> accesses) {
+        return schedule.add(name, accesses, [this, name](PassContext&) { order += name; });
+    }
+    PassOrder add(const std::string& name) { return add(name, {writes_everything()}); }
+    std::string run() {
+        order.clear();
+        schedule.run(executor, 0, 0);
+        return order;
+    }
+    std::string error() { return std::string(schedule.prepare().message()); }
+};
+
+TEST(ScheduleOrder, passes_stand_as_they_were_added_but_behind_those_that_must_be_before_them) {
+    Named passes;
+    passes.add("a");
+    passes.add("b").after("d");
+    passes.add("c");
+    passes.add("d");
+    EXPECT_EQ(passes.run(), "acdb");
+    passes.add("e").before("a");
+    EXPECT_EQ(passes.run(), "cdbea") << "nobody else moves";
+}
+
+TEST(ScheduleOrder, an_explicit_order_holds_without_a_conflict) {
+    Named passes;
+    passes.add("a", {reads(passes.shared)}).after("b");
+    passes.add("b", {reads(passes.shared)});
+    EXPECT_EQ(passes.run(), "ba");
+}
+
+TEST(ScheduleOrder, a_group_stands_for_all_of_its_passes) {
+    Named passes;
+    passes.add("z").after("physics");
+    passes.schedule.open_group("physics");
+    passes.add("p");
+    passes.add("q");
+    passes.schedule.open_group("");
+    passes.add("a").before("physics");
+    EXPECT_EQ(passes.run(), "apqz");
+}
+
+TEST(ScheduleOrder, a_pass_can_be_the_last_of_its_group) {
+    Named passes;
+    passes.schedule.open_group("physics");
+    passes.add("p").after("physics");
+    passes.add("q");
+    passes.add("r");
+    EXPECT_EQ(passes.run(), "qrp");
+}
+
+TEST(ScheduleOrder, a_circle_is_an_error_that_names_the_chain) {
+    Named passes;
+    passes.add("free");
+    passes.add("a").after("c");
+    passes.add("b").after("a");
+    passes.add("c").after("b");
+    passes.add("behind").after("c");
+    const std::string message = passes.error();
+    const std::string chains[] = {R"("a" before "b" before "c" before "a")", R"("b" before "c" before "a" before "b")",
+                                  R"("c" before "a" before "b" before "c")"};
+    EXPECT_TRUE(message == "the order of passes goes in a circle: " + chains[0] + "; take one of these away" ||
+                message == "the order of passes goes in a circle: " + chains[1] + "; take one of these away" ||
+                message == "the order of passes goes in a circle: " + chains[2] + "; take one of these away")
+        << message;
+    for (const char* name : {"a", "b", "c", "behind"}) ASSERT_TRUE(passes.schedule.remove(name).ok());
+    EXPECT_EQ(passes.error(), "");
+    passes.add("self").before("self");
+    EXPECT_EQ(passes.error(), "the order of passes goes in a circle: \"self\" before \"self\"; take one of these away");
+}
+
+TEST(ScheduleOrder, a_name_that_is_nobodys_is_an_error) {
+    Named passes;
+    passes.add("a").after("nobody");
+    EXPECT_EQ(passes.error(),
+              "the pass \"a\" is to run after \"nobody\", but the schedule has no pass and no group of "
+              "that name");
+    passes.add("nobody");
+    EXPECT_EQ(passes.run(), "nobodya") << "it may come later";
+}
+
+TEST(ScheduleOrder, a_pass_that_is_off_keeps_the_others_in_order) {
+    Named passes;
+    passes.add("a", {reads(passes.shared)}).after("b");
+    passes.add("b", {reads(passes.shared)}).after("c");
+    passes.add("c", {reads(passes.shared)});
+    ASSERT_TRUE(passes.schedule.enable("b", false).ok());
+    EXPECT_EQ(passes.run(), "ca");
+    for (const char* name : {"a", "c"}) ASSERT_TRUE(passes.schedule.enable(name, false).ok());
+    EXPECT_EQ(passes.run(), "");
+}
+
+// --- strict schedules --------------------------------------------------------------------------------------------
+
+TEST(StrictSchedule, an_order_between_groups_that_is_chance_is_an_error_that_names_both) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Fish> fish(entities, pool);
+    Named passes;
+    passes.schedule.set_strict(true);
+    passes.schedule.open_group("physics");
+    passes.add("move", {writes<&Fish::position>(fish)});
+    passes.schedule.open_group("art");
+    passes.add("wobble", {writes<&Fish::position>(fish)});
+    passes.add("draw", {reads<&Fish::position>(fish)});
+    EXPECT_EQ(passes.error(),
+              "the order of passes that conflict is left to chance; join them with after() or before():"
+              "\n  \"move\" of \"physics\" and \"wobble\" of \"art\": \"fish.position\""
+              "\n  \"move\" of \"physics\" and \"draw\" of \"art\": \"fish.position\"");
+    passes.schedule.set_strict(false);
+    EXPECT_EQ(passes.run(), "movewobbledraw") << "still in the order of adding";
+}
+
+TEST(StrictSchedule, an_order_through_other_passes_is_no_chance) {
+    Named passes;
+    passes.schedule.set_strict(true);
+    passes.schedule.open_group("physics");
+    passes.add("move", {writes(passes.shared)});
+    passes.schedule.open_group("art");
+    passes.add("wobble", {writes(passes.shared), writes(passes.other)}).after("move");
+    passes.add("draw", {reads(passes.shared), reads(passes.other)});
+    EXPECT_EQ(passes.error(), "") << "draw follows wobble in its group, and that follows move";
+    passes.schedule.open_group("sound");
+    passes.add("listen", {reads(passes.other)});
+    EXPECT_EQ(passes.error(),
+              "the order of passes that conflict is left to chance; join them with after() or "
+              "before():\n  \"wobble\" of \"art\" and \"listen\" of \"sound\": an object that is no "
+              "store");
+    ASSERT_TRUE(passes.schedule.remove("listen").ok());
+    passes.add("listen", {reads(passes.other)}).after("art");
+    EXPECT_EQ(passes.error(), "");
+}
+
+TEST(StrictSchedule, passes_that_only_read_need_no_order) {
+    Named passes;
+    passes.schedule.set_strict(true);
+    for (const char* group : {"a", "b", "c"}) {
+        passes.schedule.open_group(group);
+        passes.add(std::string(group) + "1", {reads(passes.shared)});
+    }
+    EXPECT_EQ(passes.error(), "");
+}
+
+// --- accesses ----------------------------------------------------------------------------------------------------
+
+TEST(Accesses, conflict_when_one_writes_what_the_other_touches) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Fish> fish(entities, pool), others(entities, pool);
+    int object = 0;
+    const auto both = [](const Access& a, const Access& b) {
+        EXPECT_EQ(conflict(a, b), conflict(b, a));
+        return conflict(a, b);
+    };
+    EXPECT_TRUE(both(writes<&Fish::hunger>(fish), reads<&Fish::hunger>(fish)));
+    EXPECT_TRUE(both(writes<&Fish::hunger>(fish), writes<&Fish::hunger>(fish)));
+    EXPECT_FALSE(both(reads<&Fish::hunger>(fish), reads<&Fish::hunger>(fish)));
+    EXPECT_FALSE(both(writes<&Fish::hunger>(fish), writes<&Fish::velocity>(fish)));
+    EXPECT_FALSE(both(writes<&Fish::hunger>(fish), writes<&Fish::hunger>(others)));
+    EXPECT_TRUE(both(writes<&Fish::hunger>(fish), reads(fish)));
+    EXPECT_TRUE(both(reads<&Fish::hunger>(fish), writes(fish.core())));
+    EXPECT_FALSE(both(writes(object), writes(fish)));
+    EXPECT_TRUE(both(writes(object), reads(object)));
+    EXPECT_TRUE(both(writes_everything(), reads(object)));
+    EXPECT_TRUE(both(writes_everything(), writes_everything()));
+}
+
+// req: E12
+TEST(Accesses, fields_of_a_whole_component_share_cache_lines_and_conflict) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Shell> shells(entities, pool);
+    EXPECT_TRUE(conflict(writes<&Shell::size>(shells), reads<&Shell::age>(shells)));
+}
+
+TEST(Accesses, a_query_knows_its_own) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Fish> fish(entities, pool);
+    Manager<Shell> shells(entities, pool);
+    const auto rows = query<Write<&Fish::position>, Read<&Fish::hunger>, Gather<&Shell::age>>(fish, shells).accesses();
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_TRUE(conflict(rows[0], reads<&Fish::position>(fish)));
+    EXPECT_FALSE(conflict(rows[1], reads<&Fish::hunger>(fish)));
+    EXPECT_TRUE(conflict(rows[1], writes<&Fish::hunger>(fish)));
+    EXPECT_FALSE(conflict(rows[1], writes<&Fish::velocity>(fish)));
+    EXPECT_TRUE(conflict(rows[2], writes(shells)));
+}
+
+// --- writes that were not declared -------------------------------------------------------------------------------
+
+#if SHOAL_CHECKED
+struct Sea {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Fish> fish{entities, pool};
+    std::vector<Entity> owners = std::vector<Entity>(20'000);
+    Schedule schedule;
+
+    Sea() { EXPECT_TRUE(entities.create(owners).ok() && fish.add(owners).ok()); }
+};
+
+TEST(ScheduleDeathTest, a_write_that_a_pass_has_not_declared_ends_a_checked_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SerialExecutor serial;
+    Sea sea;
+    sea.schedule.add("sneaky", {writes<&Fish::position>(sea.fish)}, [&](PassContext&) {
+        sea.fish.set<&Fish::position>(sea.fish.instance(sea.owners[3]), {});
+        sea.fish.write_column<&Fish::position>();
+    });
+    sea.schedule.run(serial, 0, 0);
+    sea.fish.write_column<&Fish::hunger>();  // outside passes anything goes
+    ASSERT_TRUE(sea.schedule.remove("sneaky").ok());
+    sea.schedule.add("sneaky", {writes<&Fish::position>(sea.fish), reads(sea.fish)},
+                     [&](PassContext&) { sea.fish.set<&Fish::hunger>(sea.fish.instance(sea.owners[3]), 1); });
+    EXPECT_DEATH(sea.schedule.run(serial, 0, 0), "\"sneaky\" wrote field \"hunger\" of \"fish\" without having");
+}
+
+TEST(ScheduleDeathTest, a_write_on_another_worker_is_found_too) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(
+        {
+            ThreadedExecutor threads(3);
+            Sea sea;
+            sea.schedule.add("sneaky", {writes<&Fish::position>(sea.fish)}, [&](PassContext& pass) {
+                for_rows(pass.executor, sea.fish.num_rows(), kByteGranularity,
+                         [&](RowRange rows, std::uint32_t) { sea.fish.write_column<&Fish::velocity>(rows); });
+            });
+            sea.schedule.run(threads, 0, 0);
+        },
+        "\"sneaky\" wrote field \"velocity\" of \"fish\"");
+}
+#endif
+
+TEST(ScheduleDeathTest, running_without_an_order_is_a_bug) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    Named passes;
+    passes.add("a").after("a");
+    EXPECT_DEATH(passes.run(), "goes in a circle");
+}
+
+}  // namespace
