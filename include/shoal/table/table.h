@@ -142,8 +142,7 @@ public:
     SHOAL_API void push_chain(std::uint32_t row);
     /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: tree; parent is no descendant.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
-    /// Links childless roots: row first + i follows first + parents[i], or nothing with kNilRow. Requires: parents[i] <
-    /// i.
+    /// Links childless roots: row first + i to first + parents[i], or to none (kNilRow). Requires: parents[i] < i.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
     /// Row rows.begin + i becomes what row from[i] was. Requires: no chain, nothing opaque, no link out of `rows`.
     SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from);
