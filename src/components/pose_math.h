@@ -22,19 +22,25 @@ Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
 /// What sound_rotation() does with a rotation that is not of length 1.
 Quaternion mended_rotation(Quaternion rotation, float square);
 
+inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
+inline bool is_sound_scale(Vec3 v) { return is_sound_position(v) && v.x != 0 && v.y != 0 && v.z != 0; }
+inline float squared_length(Quaternion q) { return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w; }
+inline bool is_sound_rotation(Quaternion q) {
+    return SHOAL_LIKELY(squared_length(q) >= 0.998f && squared_length(q) <= 1.002f);
+}
+
 /// Returns `rotation` with length 1, or none. Requires (in checked builds): of length 1, but for rounding.
 inline Quaternion sound_rotation(Quaternion q) {
-    const float square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
-    return SHOAL_LIKELY(square >= 0.998f && square <= 1.002f) ? q : mended_rotation(q, square);
+    return is_sound_rotation(q) ? q : mended_rotation(q, squared_length(q));
 }
 
 inline void require_sound_position([[maybe_unused]] Vec3 v) {
-    SHOAL_CHECK((v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0, "a position is infinite or not a number");
+    SHOAL_CHECK(is_sound_position(v), "a position is infinite or not a number");
 }
 
 inline void require_sound_scale([[maybe_unused]] Vec3 v) {
-    SHOAL_CHECK((v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0, "a scale is infinite or not a number");
-    SHOAL_CHECK(v.x != 0 && v.y != 0 && v.z != 0, "a scale is zero; hide the entity instead");
+    SHOAL_CHECK(is_sound_position(v), "a scale is infinite or not a number");
+    SHOAL_CHECK(is_sound_scale(v), "a scale is zero; hide the entity instead");
 }
 
 inline Transform sound_pose(Transform local) {

@@ -310,8 +310,29 @@ Status TransformManager::Work::find_parents(const SpawnBatch& batch, Array<std::
     return {};
 }
 
+/// A blob may come from anywhere: what its compiler would have refused is refused here.
+Status TransformManager::Work::check_poses(const SpawnBatch& batch) {
+    const auto values = [&]<class T>(std::uint32_t column, const T&) {
+        return std::span(reinterpret_cast<const T*>(batch.columns[column]), batch.entity_index.size());
+    };
+    const auto refuse = [&](std::size_t i, std::string_view what) {
+        return Status::error(concat("the transform of blob entity ", batch.entity_index[i], " has ", what,
+                                    "; compile its source again"));
+    };
+    const auto positions = values(kPositionColumn, Vec3());
+    const auto rotations = values(kRotationColumn, Quaternion());
+    const auto scales = values(kScaleColumn, Vec3());
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        if (!is_sound_position(positions[i])) return refuse(i, "a position that is infinite or not a number");
+        if (!is_sound_rotation(rotations[i])) return refuse(i, "a rotation that is not of length 1");
+        if (!is_sound_scale(scales[i])) return refuse(i, "a scale that is zero, infinite or not a number");
+    }
+    return {};
+}
+
 Status TransformManager::Work::spawn(const SpawnBatch& batch) {
     Array<std::uint32_t> parents = Array<std::uint32_t>("transform manager");
+    if (Status status = check_poses(batch); !status) return status;
     if (Status status = find_parents(batch, parents); !status) return status;
     const auto count = static_cast<std::uint32_t>(batch.entity_index.size());
     std::uint32_t highest = 0;

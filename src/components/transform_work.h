@@ -190,6 +190,7 @@ private:
                                std::span<const std::uint32_t> parents, std::uint32_t highest);
     void remove_stale(Entity entity);
     void free_children(std::uint32_t row);
+    Status check_poses(const SpawnBatch& batch);
     Status find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents);
     Status validate_extents();
     Status validate_poses();

@@ -3,6 +3,7 @@
 #include "transform_testing.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace shoal;
 using namespace shoal_test;
@@ -195,6 +196,28 @@ TEST_F(TransformDeaths, each_copy_is_put_at_its_root_pose) {
     EXPECT_EQ(transforms.local(transforms.instance(ids[2])).position, (Vec3{2, 0, 0})) << "children keep theirs";
     EXPECT_EQ(transforms.local(transforms.instance(ids[0])).rotation, level.rotations[0]);
     EXPECT_VALID(transforms);
+}
+
+TEST_F(TransformDeaths, a_blob_with_a_pose_that_is_none_is_refused_and_nothing_changes) {
+    TransformManager transforms(entities, pool);
+    const std::vector<Entity> ids = create(4);
+    const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    const auto expect_refused = [&](const char* what, auto&& damage) {
+        Level level;
+        damage(level);
+        const Status status = transforms.spawn(level.batch(ids));
+        ASSERT_FALSE(status.ok()) << what;
+        EXPECT_NE(status.message().find("blob entity 2 has a " + std::string(what)), std::string_view::npos)
+            << status.message();
+        EXPECT_EQ(transforms.num_rows(), 0u);
+        EXPECT_VALID(transforms);
+    };
+    expect_refused("position", [&](Level& level) { level.positions[1].y = nan; });
+    expect_refused("position", [&](Level& level) { level.positions[1].z = -infinity; });
+    expect_refused("rotation", [&](Level& level) { level.rotations[1] = {0, 0, 0, 0}; });
+    expect_refused("rotation", [&](Level& level) { level.rotations[1].x = nan; });
+    expect_refused("scale", [&](Level& level) { level.scales[1].x = 0; });
+    expect_refused("scale", [&](Level& level) { level.scales[1].z = infinity; });
 }
 
 TEST_F(TransformDeaths, a_blob_whose_children_come_before_their_parents_is_refused) {
