@@ -57,8 +57,8 @@ public:
     }
 
 private:
-    const std::uint64_t* on_[kNumRequired + 1];
-    const std::uint64_t* off_[kNumExcluded + 1];  // nullptr: the table's entity type lacks it
+    const std::uint64_t* on_[kNumRequired + 1] = {};
+    const std::uint64_t* off_[kNumExcluded + 1] = {};  // nullptr: the table's entity type lacks it
 };
 
 /// Makes RowBits for tables. Toggled component types rule out rows, not tables.
