@@ -1,5 +1,5 @@
-# Tests of the tree itself rather than of a room. One kind of build says it all; sanitizers add nothing here.
-if(NOT SHOAL_SANITIZE)
+# Tests of the tree itself rather than of a room. Sanitizers and wide ids add nothing here.
+if(NOT SHOAL_SANITIZE AND NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(structure)
 endif()
 # What compilers say of mistakes; each is asked once, by the release build.

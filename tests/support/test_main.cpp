@@ -12,16 +12,11 @@ std::uint64_t seed() {
 }
 
 std::int64_t scaled_operations(std::int64_t release_count) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
-    return release_count / 10;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    return release_count / 10;
-#else
+#if defined(NDEBUG) && defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) && !SHOAL_WIDE_IDS
     return release_count;
-#endif
 #else
-    return release_count;
+    return release_count / 10;
 #endif
 }
 

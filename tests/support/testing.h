@@ -14,7 +14,7 @@ namespace shoal_test {
 std::uint64_t seed();
 inline std::string seed_text() { return "SHOAL_TEST_SEED=" + std::to_string(seed()); }
 
-/// Returns `release_count` in optimised builds, a tenth of it in debug and sanitizer builds.
+/// Returns `release_count` in the release build, a tenth of it in all others (debug, sanitizers, clang, wide ids).
 std::int64_t scaled_operations(std::int64_t release_count);
 
 /// Fails the test when bookkeeping memory held at construction and at destruction differ.
