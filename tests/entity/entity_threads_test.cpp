@@ -34,6 +34,7 @@ TEST(EntityThreads, alive_is_right_on_other_threads_while_entities_come_and_go) 
         }
     };
     std::thread first(ask), second(ask);
+    while (num_asked == 0) std::this_thread::yield();  // otherwise all may be over before a thread has begun
     const std::int64_t num_rounds = shoal_test::scaled_operations(50'000);
     std::vector<Entity> batch;
     Random random(shoal_test::seed());
