@@ -33,7 +33,8 @@ std::uint32_t detail::take_typed_slot(std::uint32_t* slot) {
 }
 
 Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
-    : entities_(entities), pool_(pool), options_(options), selection_(make_owned<Selection>()) {
+    : DatabaseState(entities, pool, options) {
+    selection_ = make_owned<Selection>();
     SHOAL_ASSERT(options.first_zone < kMaxZones, "zones are 0 to kMaxZones - 1");
     SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows, "a table of a database holds fewer than 2^22 rows");
     cursor_ = entities.open_death_cursor();

@@ -34,7 +34,7 @@ struct DatabaseCopyPlan {
 
 /// The entities of a call that have a row here, by table. Their directory entries say kIndexMask instead of a row until
 /// they are moved, removed or unselected: who is named twice is found by that.
-struct Database::Selection {
+struct DatabaseState::Selection {
     struct Group {
         DatabaseTable* table;
         DatabaseTable* target;

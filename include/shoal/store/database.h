@@ -23,20 +23,16 @@
 // Thread: structural calls from one thread at a time, and not while a loop runs (see DatabaseLock; asserted); const
 // calls from any thread between them.
 
-#include "shoal/store/component_manager.h"
-#include "shoal/store/database_directory.h"
-#include "shoal/store/database_number_map.h"
-#include "shoal/store/database_values.h"
+#include "shoal/store/database_state.h"
 
 #include <type_traits>
 
 namespace shoal::inline SHOAL_ABI {
 
-class DatabaseSpawn;
 template <auto kMember>
 class DatabaseField;
 
-class Database final : public Store {
+class Database final : public Store, private DatabaseState {
 public:
     /// `entities` and `pool` outlive the database.
     SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
@@ -194,8 +190,6 @@ private:
     friend class DatabaseLock;
     friend class DatabaseSpawn;
     struct Call;  // the rest of what a call does
-    struct Selection;
-    struct TypedList;
 
     void require_unlocked() const {
         SHOAL_ASSERT(num_locks_ == 0,
@@ -220,26 +214,6 @@ private:
     bool switch_quickly(DatabaseRow at, int bit, bool on);
     template <class T>
     void write_quickly(DatabaseTable& table, std::uint32_t row, const T& value);
-
-    EntityManager& entities_;
-    PagePool& pool_;
-    DatabaseOptions options_;
-    DatabaseDirectory directory_;
-    DeathCursor cursor_;
-    Array<const Schema*> schemas_ = Array<const Schema*>("database");            // by component type number; owned
-    Array<std::uint32_t> component_by_slot_ = Array<std::uint32_t>("database");  // by typed slot
-    Array<const EntityType*> types_ = Array<const EntityType*>("database");      // by number; owned
-    NumberMap component_by_id_, type_by_signature_, neighbours_, plan_by_types_, table_by_place_, first_in_zone_;
-    Array<DatabaseCopyPlan*> plans_ = Array<DatabaseCopyPlan*>("database");
-    Array<DatabaseTable*> tables_ = Array<DatabaseTable*>("database");  // by number; owned
-    Array<std::uint32_t> free_tables_ = Array<std::uint32_t>("database");
-    Array<std::uint64_t> occupied_ = Array<std::uint64_t>("database");  // by table number / 64
-    Array<const Table*> table_list_ = Array<const Table*>("database");
-    Array<TypedList*> lists_ = Array<TypedList*>("database");  // by typed slot
-    Selection* selection_;
-    DatabaseSpawn* spawn_ = nullptr;
-    std::uint64_t table_list_epoch_ = 0, num_structural_changes_ = 0, stamp_ = 1, next_visited_ = 0;
-    std::uint32_t num_locks_ = 0;
 };
 
 }  // namespace shoal::inline SHOAL_ABI

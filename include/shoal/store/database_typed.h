@@ -7,7 +7,7 @@
 namespace shoal::inline SHOAL_ABI {
 
 /// What the calls with one list of C++ types used last.
-struct Database::TypedList {
+struct DatabaseState::TypedList {
     const EntityType* type = nullptr;
     DatabaseTable* table = nullptr;                                         // nullptr: none, or it has gone
     Array<std::uint16_t> first_columns = Array<std::uint16_t>("database");  // by place in the list

@@ -1,0 +1,50 @@
+#pragma once
+// What a database keeps; see database.h, which alone changes it.
+//
+//     directory_         entity -> table number, row
+//     table_by_place_    (entity type, zone) -> table number        first_in_zone_    zone -> its first table
+//     neighbours_        (entity type, component type) -> entity type with one more or less
+//     plans_             how a row goes from one entity type to another
+//
+// Thread: that of the database.
+
+#include "shoal/store/component_manager.h"
+#include "shoal/store/database_directory.h"
+#include "shoal/store/database_number_map.h"
+#include "shoal/store/database_values.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+class DatabaseSpawn;
+struct DatabaseCopyPlan;
+class DatabaseTable;
+
+struct DatabaseState {
+    struct Selection;  // the rows that a call is about, by table
+    struct TypedList;  // a list of C++ types, as component types
+
+    DatabaseState(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
+        : entities_(entities), pool_(pool), options_(options) {}
+
+    EntityManager& entities_;
+    PagePool& pool_;
+    DatabaseOptions options_;
+    DatabaseDirectory directory_;
+    DeathCursor cursor_;
+    Array<const Schema*> schemas_ = Array<const Schema*>("database");            // by component type number; owned
+    Array<std::uint32_t> component_by_slot_ = Array<std::uint32_t>("database");  // by typed slot
+    Array<const EntityType*> types_ = Array<const EntityType*>("database");      // by number; owned
+    NumberMap component_by_id_, type_by_signature_, neighbours_, plan_by_types_, table_by_place_, first_in_zone_;
+    Array<DatabaseCopyPlan*> plans_ = Array<DatabaseCopyPlan*>("database");
+    Array<DatabaseTable*> tables_ = Array<DatabaseTable*>("database");  // by number; owned
+    Array<std::uint32_t> free_tables_ = Array<std::uint32_t>("database");
+    Array<std::uint64_t> occupied_ = Array<std::uint64_t>("database");  // by table number / 64
+    Array<const Table*> table_list_ = Array<const Table*>("database");
+    Array<TypedList*> lists_ = Array<TypedList*>("database");  // by typed slot
+    Selection* selection_ = nullptr;
+    DatabaseSpawn* spawn_ = nullptr;
+    std::uint64_t table_list_epoch_ = 0, num_structural_changes_ = 0, stamp_ = 1, next_visited_ = 0;
+    std::uint32_t num_locks_ = 0;
+};
+
+}  // namespace shoal::inline SHOAL_ABI
