@@ -73,6 +73,8 @@ std::vector<Measurement> measure(const Options& options) {
     measure_jobs(bench);
     measure_database_queries(bench);
     measure_memory(bench);
+    measure_baselines(bench);
+    measure_access(bench);
     measure_build_time(bench);
     if (bench.results().empty()) fail("no workload matches the filter");
     return {bench.results().begin(), bench.results().end()};

@@ -15,6 +15,8 @@ void measure_compiling(Bench& bench);
 void measure_jobs(Bench& bench);
 void measure_database_queries(Bench& bench);
 void measure_memory(Bench& bench);
+void measure_baselines(Bench& bench);
+void measure_access(Bench& bench);
 void measure_build_time(Bench& bench);
 
 }  // namespace shoal_bench

@@ -1,0 +1,310 @@
+// The ways in which games keep their objects otherwise, doing the same work. Here the reference is what others do: a
+// ratio of 0.1 says that shoal takes a tenth of its time.
+//
+//     work: what moves is moved, what lives gets older; every object has 64 bytes besides that nobody looks at
+//     a third of the objects has a place only, a third moves, a third moves and lives
+//
+// Objects on the heap are allocated in an order that is not that of their list, as in a program that has run for long.
+
+#include "reference.h"
+#include "shoal/store/query.h"
+#include "workloads.h"
+
+#include <bit>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace shoal_bench {
+
+using namespace shoal;
+
+struct ThingPlace {
+    Vec3 value;
+};
+SHOAL_COMPONENT(ThingPlace, value)
+struct ThingMotion {
+    Vec3 velocity;
+};
+SHOAL_COMPONENT(ThingMotion, velocity)
+struct ThingLife {
+    float age = 0;
+};
+SHOAL_COMPONENT(ThingLife, age)
+struct ThingLook {
+    std::uint64_t mesh = 0, material = 0, skeleton = 0, animation = 0, sound = 0, light = 0, decal = 0, script = 0;
+};
+SHOAL_COMPONENT((ThingLook, whole), mesh, material, skeleton, animation, sound, light, decal, script)
+
+namespace {
+
+constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
+constexpr float kDt = 1.0f / 64;
+
+bool moves(std::size_t i) { return i % 3 != 0; }
+bool lives(std::size_t i) { return i % 3 == 2; }
+Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
+
+std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
+std::uint64_t bits_of(Vec3 value) { return bits_of(value.x) + 3 * bits_of(value.y) + 5 * bits_of(value.z); }
+
+/// The things in a database: three tables, two passes.
+class ColumnsOfThings {
+public:
+    explicit ColumnsOfThings(std::size_t n) {
+        std::vector<Entity> ids(n);
+        need_ok(database_.create<ThingPlace, ThingLook>(ids, 0));
+        for (std::size_t i = 0; i < n; ++i) {
+            if (moves(i)) need(database_.add(ids[i], ThingMotion{velocity_of(i)}));
+            if (lives(i)) need(database_.add(ids[i], ThingLife{}));
+        }
+    }
+
+    void step() {
+        moving_.for_each([](auto&& p, Vec3 v) { p += v * kDt; });
+        living_.for_each([](float& age) { age += kDt; });
+    }
+
+    std::uint64_t checksum() const {
+        std::uint64_t result = 0;
+        query<Read<&ThingPlace::value>>(database_).for_each([&](Vec3 p) { result += bits_of(p); });
+        query<Read<&ThingLife::age>>(database_).for_each([&](float age) { result += 7 * bits_of(age); });
+        return result;
+    }
+
+private:
+    EntityManager entities_;
+    PagePool pool_;
+    mutable Database database_ = Database(entities_, pool_);
+    DatabaseQuery<Write<&ThingPlace::value>, Read<&ThingMotion::velocity>> moving_{database_};
+    DatabaseQuery<Write<&ThingLife::age>> living_{database_};
+};
+
+/// Makes n objects with make(i), allocated in a random order, listed in theirs.
+template <class T, class Make>
+std::vector<std::unique_ptr<T>> make_scattered(std::size_t n, const Make& make) {
+    std::vector<std::unique_ptr<T>> objects(n);
+    for (const std::uint32_t i : shuffled_numbers(n, 1)) objects[i] = make(i);
+    return objects;
+}
+
+// --- a hierarchy of classes: what an object is decides what it has --------------------------------------------------
+
+struct Thing {
+    virtual ~Thing() = default;
+    virtual void step(float) {}
+    virtual std::uint64_t checksum() const { return bits_of(place); }
+    ThingLook look;
+    Vec3 place;
+};
+struct MovingThing : Thing {
+    explicit MovingThing(Vec3 v) : velocity(v) {}
+    void step(float dt) override { place += velocity * dt; }
+    Vec3 velocity;
+};
+struct LivingThing : MovingThing {
+    using MovingThing::MovingThing;
+    void step(float dt) override {
+        MovingThing::step(dt);
+        age += dt;
+    }
+    std::uint64_t checksum() const override { return MovingThing::checksum() + 7 * bits_of(age); }
+    float age = 0;
+};
+
+struct Hierarchy {
+    explicit Hierarchy(std::size_t n) {
+        things = make_scattered<Thing>(n, [](std::size_t i) -> std::unique_ptr<Thing> {
+            if (lives(i)) return std::make_unique<LivingThing>(velocity_of(i));
+            if (moves(i)) return std::make_unique<MovingThing>(velocity_of(i));
+            return std::make_unique<Thing>();
+        });
+    }
+    void step() {
+        for (const auto& thing : things) thing->step(kDt);
+    }
+    std::uint64_t checksum() const {
+        std::uint64_t result = 0;
+        for (const auto& thing : things) result += thing->checksum();
+        return result;
+    }
+    std::vector<std::unique_ptr<Thing>> things;
+};
+
+// --- one class with pointers that may be null -----------------------------------------------------------------------
+
+struct Compound {
+    std::unique_ptr<ThingPlace> place;
+    std::unique_ptr<ThingMotion> motion;
+    std::unique_ptr<ThingLife> life;
+    std::unique_ptr<ThingLook> look;
+};
+
+struct NullablePointers {
+    explicit NullablePointers(std::size_t n) {
+        things = make_scattered<Compound>(n, [](std::size_t i) {
+            auto made = std::make_unique<Compound>();
+            made->place = std::make_unique<ThingPlace>();
+            made->look = std::make_unique<ThingLook>();
+            if (moves(i)) made->motion = std::make_unique<ThingMotion>(ThingMotion{velocity_of(i)});
+            if (lives(i)) made->life = std::make_unique<ThingLife>();
+            return made;
+        });
+    }
+    void step() {
+        for (const auto& thing : things) {
+            if (thing->motion) thing->place->value += thing->motion->velocity * kDt;
+            if (thing->life) thing->life->age += kDt;
+        }
+    }
+    std::uint64_t checksum() const {
+        std::uint64_t result = 0;
+        for (const auto& thing : things)
+            result += bits_of(thing->place->value) + (thing->life ? 7 * bits_of(thing->life->age) : 0);
+        return result;
+    }
+    std::vector<std::unique_ptr<Compound>> things;
+};
+
+// --- objects that hold a container of components, each of which is an object that knows how to step
+// -------------------
+
+struct Part;
+using Parts = std::unordered_map<std::string, std::unique_ptr<Part>>;
+struct Part {
+    virtual ~Part() = default;
+    virtual void step(Parts&, float) {}
+};
+struct PlacePart : Part {
+    Vec3 value;
+};
+struct LookPart : Part {
+    ThingLook value;
+};
+struct MotionPart : Part {
+    explicit MotionPart(Vec3 v) : velocity(v) {}
+    void step(Parts& parts, float dt) override {
+        static_cast<PlacePart&>(*parts.find("place")->second).value += velocity * dt;
+    }
+    Vec3 velocity;
+};
+struct LifePart : Part {
+    void step(Parts&, float dt) override { age += dt; }
+    float age = 0;
+};
+
+std::unique_ptr<Parts> make_parts(std::size_t i) {
+    auto made = std::make_unique<Parts>();
+    made->emplace("place", std::make_unique<PlacePart>());
+    made->emplace("look", std::make_unique<LookPart>());
+    if (moves(i)) made->emplace("motion", std::make_unique<MotionPart>(velocity_of(i)));
+    if (lives(i)) made->emplace("life", std::make_unique<LifePart>());
+    return made;
+}
+
+std::uint64_t checksum_of(const std::vector<std::unique_ptr<Parts>>& things) {
+    std::uint64_t result = 0;
+    for (const auto& parts : things) {
+        result += bits_of(static_cast<PlacePart&>(*parts->at("place")).value);
+        if (const auto life = parts->find("life"); life != parts->end())
+            result += 7 * bits_of(static_cast<LifePart&>(*life->second).age);
+    }
+    return result;
+}
+
+struct Containers {
+    explicit Containers(std::size_t n) : things(make_scattered<Parts>(n, make_parts)) {}
+    void step() {
+        for (const auto& parts : things)
+            for (auto& [name, part] : *parts) part->step(*parts, kDt);
+    }
+    std::uint64_t checksum() const { return checksum_of(things); }
+    std::vector<std::unique_ptr<Parts>> things;
+};
+
+// --- systems that are asked, object by object, whether they want it -------------------------------------------------
+
+struct System {
+    virtual ~System() = default;
+    virtual bool wants(const Parts& parts) const = 0;
+    virtual void step(Parts& parts, float dt) const = 0;
+};
+struct MotionSystem : System {
+    bool wants(const Parts& parts) const override { return parts.contains("place") && parts.contains("motion"); }
+    void step(Parts& parts, float dt) const override {
+        static_cast<PlacePart&>(*parts.at("place")).value +=
+            static_cast<MotionPart&>(*parts.at("motion")).velocity * dt;
+    }
+};
+struct LifeSystem : System {
+    bool wants(const Parts& parts) const override { return parts.contains("life"); }
+    void step(Parts& parts, float dt) const override { static_cast<LifePart&>(*parts.at("life")).age += dt; }
+};
+
+struct VirtualSystems {
+    explicit VirtualSystems(std::size_t n) : things(make_scattered<Parts>(n, make_parts)) {
+        systems.push_back(std::make_unique<MotionSystem>());
+        systems.push_back(std::make_unique<LifeSystem>());
+    }
+    void step() {
+        for (const auto& system : systems)
+            for (const auto& parts : things)
+                if (system->wants(*parts)) system->step(*parts, kDt);
+    }
+    std::uint64_t checksum() const { return checksum_of(things); }
+    std::vector<std::unique_ptr<Parts>> things;
+    std::vector<std::unique_ptr<System>> systems;
+};
+
+// --- arrays in the order of the entities, an index running through each ----------------------------------------------
+
+struct RunningIndices {
+    explicit RunningIndices(std::size_t n) {
+        for (std::uint32_t i = 0; i < n; ++i) {
+            place_owner.push_back(i), place.push_back({});
+            if (moves(i)) motion_owner.push_back(i), motion.push_back({velocity_of(i)});
+            if (lives(i)) life.push_back({});
+        }
+    }
+    void step() {
+        std::size_t p = 0;
+        for (std::size_t m = 0; m < motion_owner.size(); ++m) {
+            while (place_owner[p] < motion_owner[m]) ++p;
+            if (place_owner[p] == motion_owner[m]) place[p].value += motion[m].velocity * kDt;
+        }
+        for (ThingLife& each : life) each.age += kDt;
+    }
+    std::uint64_t checksum() const {
+        std::uint64_t result = 0;
+        for (const ThingPlace& each : place) result += bits_of(each.value);
+        for (const ThingLife& each : life) result += 7 * bits_of(each.age);
+        return result;
+    }
+    std::vector<std::uint32_t> place_owner, motion_owner;  // ascending
+    std::vector<ThingPlace> place;
+    std::vector<ThingMotion> motion;
+    std::vector<ThingLife> life;
+};
+
+template <class Other>
+void compare_with(Bench& bench, const std::string& name) {
+    if (!bench.wants(name)) return;
+    for (const std::size_t n : bench.sizes(kSizes)) {
+        ColumnsOfThings columns(n);
+        Other other(n);
+        bench.compare({name, n}, {{}, [&] { columns.step(); }, [&] { return columns.checksum(); }},
+                      {{}, [&] { other.step(); }, [&] { return other.checksum(); }});
+    }
+}
+
+}  // namespace
+
+void measure_baselines(Bench& bench) {
+    compare_with<Hierarchy>(bench, "baseline/class_hierarchy");
+    compare_with<NullablePointers>(bench, "baseline/nullable_pointers");
+    compare_with<Containers>(bench, "baseline/component_containers");
+    compare_with<VirtualSystems>(bench, "baseline/virtual_systems");
+    compare_with<RunningIndices>(bench, "baseline/running_indices");
+}
+
+}  // namespace shoal_bench
