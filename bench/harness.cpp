@@ -95,6 +95,21 @@ void fail(const std::string& message) {
     std::exit(1);
 }
 
+Measurement summarize(const Workload& workload, const std::vector<double>& shoal_ns,
+                      const std::vector<double>& reference_ns, const std::vector<double>& ratios) {
+    Measurement result;
+    result.workload = workload.name;
+    result.n = workload.n;
+    result.target = workload.target;
+    result.shoal_ns = percentile(shoal_ns, 0.5) / double(workload.n);
+    result.reference_ns = percentile(reference_ns, 0.5) / double(workload.n);
+    result.ratio = percentile(ratios, 0.5);
+    result.ratio_p10 = percentile(ratios, 0.1);
+    result.ratio_p90 = percentile(ratios, 0.9);
+    if (workload.num_bytes != 0) result.mb_per_s = double(workload.num_bytes) / percentile(shoal_ns, 0.5) * 1e3;
+    return result;
+}
+
 Bench::Bench(const Options& options) : options_(options) {}
 
 bool Bench::wants(const std::string& workload) const {
@@ -131,16 +146,7 @@ Measurement& Bench::compare(const Workload& workload, const Side& shoal, const S
         ratios.push_back(mine.back() / other.back());
         check(workload, shoal, reference);
     }
-    Measurement result;
-    result.workload = workload.name;
-    result.n = workload.n;
-    result.target = workload.target;
-    result.shoal_ns = percentile(mine, 0.5) / double(workload.n);
-    result.reference_ns = percentile(other, 0.5) / double(workload.n);
-    result.ratio = percentile(ratios, 0.5);
-    result.ratio_p10 = percentile(ratios, 0.1);
-    result.ratio_p90 = percentile(ratios, 0.9);
-    if (workload.num_bytes != 0) result.mb_per_s = double(workload.num_bytes) / percentile(mine, 0.5) * 1e3;
+    Measurement result = summarize(workload, mine, other, ratios);
     complete(result);
     add(result);
     return results_.back();

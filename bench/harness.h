@@ -83,6 +83,10 @@ private:
     std::vector<Measurement> results_;
 };
 
+/// What rounds have shown: the medians of both sides' times of a run, and of their ratios. Shape: one of each a round.
+Measurement summarize(const Workload& workload, const std::vector<double>& shoal_ns,
+                      const std::vector<double>& reference_ns, const std::vector<double>& ratios);
+
 void print_heading();
 void print_result(const Measurement& result);
 

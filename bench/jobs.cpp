@@ -13,9 +13,8 @@
 #include "shoal/world/trace.h"
 #include "workloads.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
+#include <numeric>
 #include <thread>
 
 namespace shoal_bench {
@@ -31,41 +30,6 @@ namespace {
 
 constexpr float kDt = 1.0f / 64;
 constexpr std::size_t kRounds = 31, kQuickRounds = 5;
-
-double wall_ns(const std::function<void()>& run, std::size_t num_runs) {
-    const std::int64_t begin_ns = monotonic_ns();
-    for (std::size_t i = 0; i < num_runs; ++i) run();
-    return double(monotonic_ns() - begin_ns) / double(num_runs);
-}
-
-double percentile(std::vector<double> values, double part) {
-    const auto place = values.begin() + std::ptrdiff_t(std::lround(part * double(values.size() - 1)));
-    std::nth_element(values.begin(), place, values.end());
-    return *place;
-}
-
-/// Rounds of both, in turn, by the wall clock.
-void compare_wall(Bench& bench, const Workload& workload, std::size_t num_runs, const std::function<void()>& shoal,
-                  const std::function<void()>& reference) {
-    std::vector<double> mine, other, ratios;
-    wall_ns(shoal, num_runs), wall_ns(reference, num_runs);
-    for (std::size_t round = 0; round < (bench.quick() ? kQuickRounds : kRounds); ++round) {
-        if (round % 2 == 0) mine.push_back(wall_ns(shoal, num_runs));
-        other.push_back(wall_ns(reference, num_runs));
-        if (round % 2 == 1) mine.push_back(wall_ns(shoal, num_runs));
-        ratios.push_back(mine.back() / other.back());
-    }
-    Measurement result;
-    result.workload = workload.name;
-    result.n = workload.n;
-    result.target = workload.target;
-    result.shoal_ns = percentile(mine, 0.5) / double(workload.n);
-    result.reference_ns = percentile(other, 0.5) / double(workload.n);
-    result.ratio = percentile(ratios, 0.5);
-    result.ratio_p10 = percentile(ratios, 0.1);
-    result.ratio_p90 = percentile(ratios, 0.9);
-    bench.add(result);
-}
 
 /// Numbers, each worked upon in registers: milliseconds in all, beside which it costs little to make a thread.
 SHOAL_BENCH_LOOP void compute(std::uint64_t* values, std::size_t begin, std::size_t end) {
@@ -90,8 +54,11 @@ void measure_compute(Bench& bench) {
         compute(other.data(), 0, n / 2);
         second.join();
     };
-    compare_wall(bench, {.name = "jobs/compute_two_workers", .n = n, .target = 1 / 0.95}, 1, shoal, plain);
-    if (mine != other) fail("jobs/compute_two_workers: the two do not do the same work");
+    const auto sum = [](const std::vector<std::uint64_t>& values) {
+        return std::accumulate(values.begin(), values.end(), std::uint64_t(0));
+    };
+    bench.compare({.name = "jobs/compute_two_workers", .n = n, .target = 1 / 0.95, .wall_time = true},
+                  {{}, shoal, [&] { return sum(mine); }}, {{}, plain, [&] { return sum(other); }});
 }
 
 /// Entities that drift.
@@ -123,34 +90,30 @@ void measure_iterate(Bench& bench) {
     for (const std::size_t n : bench.sizes({100'000, 1'000'000})) {
         Drifters shared(n), alone(n);
         ThreadedExecutor two(2);
-        compare_wall(
-            bench, {.name = "jobs/iterate_two_workers", .n = n, .target = n == 1'000'000 ? 0.65 : 0}, 20'000'000 / n,
-            [&] { shared.moving().for_each(two, kDrift); }, [&] { alone.moving().for_each(kDrift); });
-        if (shared.sum() != alone.sum()) fail("jobs/iterate_two_workers: the two do not do the same work");
+        bench.compare(
+            {.name = "jobs/iterate_two_workers", .n = n, .target = n == 1'000'000 ? 0.65 : 0, .wall_time = true},
+            {{}, [&] { shared.moving().for_each(two, kDrift); }, [&] { return shared.sum(); }},
+            {{}, [&] { alone.moving().for_each(kDrift); }, [&] { return alone.sum(); }});
     }
 }
 
 void measure_empty_loop(Bench& bench) {
     if (!bench.wants("jobs/empty_loop")) return;
     constexpr double kAllowed_ns = 500;
+    constexpr std::size_t kNumLoops = 10'000;
     ThreadedExecutor executor(2);
-    const auto loop = [&] {
-        Fence fence;
-        executor.start(2, [](void*, std::uint32_t, std::uint32_t) {}, nullptr, fence);
-        executor.wait(fence);
-    };
-    std::vector<double> times;
-    for (std::size_t round = 0; round < (bench.quick() ? kQuickRounds : kRounds); ++round)
-        times.push_back(wall_ns(loop, 10'000));
-    const auto ratio = [&](double part) { return percentile(times, part) / kAllowed_ns; };
-    Measurement result;
-    result.workload = "jobs/empty_loop";
-    result.n = 1;
-    result.target = 1;
-    result.shoal_ns = percentile(times, 0.5);
-    result.reference_ns = kAllowed_ns;
-    result.ratio = ratio(0.5), result.ratio_p10 = ratio(0.1), result.ratio_p90 = ratio(0.9);
-    bench.add(result);
+    std::vector<double> times, ratios;
+    for (std::size_t round = 0; round < (bench.quick() ? kQuickRounds : kRounds); ++round) {
+        const std::int64_t begin_ns = monotonic_ns();
+        for (std::size_t i = 0; i < kNumLoops; ++i) {
+            Fence fence;
+            executor.start(2, [](void*, std::uint32_t, std::uint32_t) {}, nullptr, fence);
+            executor.wait(fence);
+        }
+        times.push_back(double(monotonic_ns() - begin_ns) / double(kNumLoops));
+        ratios.push_back(times.back() / kAllowed_ns);
+    }
+    bench.add(summarize({.name = "jobs/empty_loop", .n = 1, .target = 1}, times, {kAllowed_ns}, ratios));
 }
 
 void measure_ledger(Bench& bench) {

@@ -71,7 +71,9 @@ std::vector<Measurement> measure(const Options& options) {
     measure_spawning(bench);
     measure_compiling(bench);
     measure_jobs(bench);
+    measure_commands(bench);
     measure_database_queries(bench);
+    measure_typed_databases(bench);
     measure_memory(bench);
     measure_baselines(bench);
     measure_access(bench);

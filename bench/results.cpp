@@ -95,7 +95,7 @@ std::string to_json(std::span<const Measurement> results) {
 
 std::vector<Measurement> read_results(const std::string& path) {
     shoal::Diagnostics diagnostics;
-    const std::optional<shoal::Document> document =
+    const shoal::Result<shoal::Document> document =
         shoal::read_json(diagnostics.add_file(path, need(shoal::read_file(path))), diagnostics);
     if (!document) fail(diagnostics.format());
     std::vector<Measurement> results;

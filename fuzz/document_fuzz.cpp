@@ -17,14 +17,14 @@ void require(bool condition) {
 template <class Read, class Write>
 void read_and_write_back(std::string_view text, Read read, Write write) {
     Diagnostics diagnostics;
-    const std::optional<Document> document = read(diagnostics.refer_file("input", text), diagnostics);
-    require(document.has_value() == (diagnostics.num_errors() == 0));
+    const Result<Document> document = read(diagnostics.refer_file("input", text), diagnostics);
+    require(document.ok() == (diagnostics.num_errors() == 0));
     static_cast<void>(diagnostics.format());
     if (!document) return;
     const std::string written = write(document->root());
     Diagnostics again;
-    const std::optional<Document> reread = read(again.refer_file("written", written), again);
-    require(reread.has_value() && equal(document->root(), reread->root()));
+    const Result<Document> reread = read(again.refer_file("written", written), again);
+    require(reread.ok() && equal(document->root(), reread->root()));
 }
 
 }  // namespace

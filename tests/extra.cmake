@@ -12,3 +12,11 @@ if(NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_SANITIZE MATCHES "thread")
   add_subdirectory(tool)
   add_subdirectory(safety)
 endif()
+# The sample that `./dev run` shows. Under the thread sanitizer it runs on threads that the sanitizer knows.
+if(NOT SHOAL_RUNTIME_ONLY)
+  add_subdirectory(samples)
+endif()
+# The benchmarks, where they are built: once, by the release build.
+if(SHOAL_BUILD_BENCH)
+  add_subdirectory(bench)
+endif()

@@ -8,6 +8,7 @@
 #include "shoal/components/transform_text.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/source/schema_file.h"
+#include "shoal/store/spawn_zone.h"
 
 #include <cstdio>
 #include <cstring>
@@ -22,6 +23,8 @@ Status add_built_ins(ComponentRegistry& registry) {
     if (Status status = add_transform(registry); !status) return status;
     if (Status status = registry.add<DebugName>(); !status) return status;
     if (Status status = registry.add<Tag>(); !status) return status;
+    if (Status status = registry.add<SpawnZone>(); !status) return status;
+    if (Status status = registry.add<SpawnSwitchedOff>(); !status) return status;
     return registry.add<PointMass>();
 }
 

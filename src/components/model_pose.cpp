@@ -214,6 +214,15 @@ bool ModelPoseManager::remove_stale(Entity entity) {
     return false;
 }
 
+/// Lets nothing follow what was moved by constraints on instances that go or begin anew, maybe with another tree.
+void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
+    if (moved_.empty()) return;
+    Array<Entity> sorted = Array<Entity>(entities.begin(), entities.end(), "model poses");
+    std::sort(sorted.begin(), sorted.end());
+    std::erase_if(moved_,
+                  [&](const Moved& moved) { return std::binary_search(sorted.begin(), sorted.end(), moved.entity); });
+}
+
 Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeId id) {
     Tree& tree = tree_at(id);
     const Array<Entity> entities = Array<Entity>(added.begin(), added.end(), "model poses");  // it may lie in a table
@@ -227,6 +236,7 @@ Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeI
     }
     if (Status status = reserve_instances(num_newcomers, highest); !status) return status;
     if (Status status = reserve_blocks(id.slot, num_newcomers); !status) return status;
+    forget_moved(entities);
     AddCounts counts;
     for (const Entity entity : entities) {
         if (!entities_.alive(entity)) {
@@ -259,6 +269,7 @@ void ModelPoseManager::remove_row(std::uint32_t row) {
 
 std::uint32_t ModelPoseManager::remove(std::span<const Entity> removed) {
     const Array<Entity> entities = Array<Entity>(removed.begin(), removed.end(), "model poses");
+    forget_moved(entities);
     const std::uint32_t num_before = instances_.num_rows();
     for (const Entity entity : entities)
         if (const std::uint32_t row = index_.find(entity); row != kNilRow) remove_row(row);

@@ -133,6 +133,7 @@ void ModelPoseManager::remove_constraint(void* context) {
 void ModelPoseManager::set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world) {
     Tree& tree = tree_of(instance);
     SHOAL_ASSERT(node < tree.num_nodes(), "the model has no such node");
+    SHOAL_CHECK(is_finite(world), "a node was put at a pose that is infinite or not a number");
     const Matrix3x4 model = relative_matrix(entity_world(entity(instance)), world);
     tree.write_model(block(instance), node, model);
     tree.mark_changed(block(instance), node);

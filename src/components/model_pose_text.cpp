@@ -1,10 +1,10 @@
 #include "shoal/components/model_pose_text.h"
 
+#include "components/pose_text.h"
 #include "shoal/base/text.h"
 #include "shoal/components/transform_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 #include <unordered_map>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kMoreKeys[] = {"nodes"};
 constexpr std::string_view kNodeKeys[] = {"name", "parent", "position", "rotation", "euler_degrees", "scale"};
-constexpr double kRounding = 1e-3, kSlip = 1e-2;  // of a quaternion's length, as in a transform
+constexpr std::string_view kRotationIs = "component \"model_pose\": a rotation is ";
 
 struct SourceNode {
     Node name, parent;
@@ -90,7 +90,8 @@ private:
         if (rotation && euler)
             return fail(euler.key_position(), "a node has both \"rotation\" and \"euler_degrees\"",
                         "remove one of them");
-        if (good && rotation) good = check_length(rotation, node.local.rotation);
+        if (good && rotation)
+            good = accept_rotation(in_.diagnostics, rotation.position(), kRotationIs, node.local.rotation);
         if (!node.name || !node.name.is_string() || node.name.as_string().empty())
             return fail(node.name ? node.name.position() : entry.position(), "a node has no name",
                         "write name = \"...\"");
@@ -98,11 +99,7 @@ private:
     }
 
     bool read_value(std::string_view name, FieldType type, Node value, void* out) {
-        Field field;
-        field.name = name;
-        field.type = type;
-        field.value_bytes = field.size = field_type_bytes(type);
-        return out_.read_value(field, value, static_cast<std::byte*>(out));
+        return out_.read_value(text_field(name, type), value, static_cast<std::byte*>(out));
     }
 
     bool read_euler(Node value, Quaternion& rotation) {
@@ -118,25 +115,8 @@ private:
         const bool good = is_number ? read_value("scale", FieldType::kFloat, value, &uniform)
                                     : read_value("scale", FieldType::kVec3, value, &scale);
         if (is_number) scale = {uniform, uniform, uniform};
-        if (!good || (std::isnormal(scale.x) && std::isnormal(scale.y) && std::isnormal(scale.z))) return good;
+        if (!good || can_be_undone(scale)) return good;
         return fail(value.position(), "a scale of 0 cannot be undone", "write numbers other than 0");
-    }
-
-    /// Brings a rotation to length 1.
-    bool check_length(Node value, Quaternion& q) {
-        const double length = std::sqrt(double(q.x) * double(q.x) + double(q.y) * double(q.y) +
-                                        double(q.z) * double(q.z) + double(q.w) * double(q.w));
-        const double error = std::fabs(length - 1);
-        if (error > kSlip)
-            return fail(value.position(),
-                        concat("a rotation is a quaternion of length ", static_cast<float>(length), ", not 1"),
-                        "[0 0 0 1] is no rotation");
-        for (float* lane : {&q.x, &q.y, &q.z, &q.w}) *lane = static_cast<float>(double(*lane) / length);
-        if (error > kRounding)
-            in_.diagnostics.warning(value.position(), concat("component \"model_pose\": a rotation is a quaternion of "
-                                                             "length ",
-                                                             static_cast<float>(length), ", not 1"));
-        return true;
     }
 
     bool refuse_key(Node value) {

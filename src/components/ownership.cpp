@@ -9,6 +9,7 @@ namespace shoal::inline SHOAL_ABI {
 namespace {
 
 constexpr std::uint32_t kOwnerColumn = 0;
+constexpr std::uint32_t kManyOwned = 16;
 
 /// The blob entity that owns component `i`, or kNoBlobEntity.
 std::uint32_t blob_owner(const SpawnBatch& batch, std::size_t i) {
@@ -110,10 +111,26 @@ void OwnershipManager::unlink(std::uint32_t row) {
     std::memcpy(table_.write_element(kOwnerColumn, row), &kNullEntity, sizeof(Entity));
 }
 
+/// Removes a row. If the last one, which takes its place, owns many, it changes places with one half way down before:
+/// it would move with every row that goes, and a move costs a step for each that it owns.
+void OwnershipManager::remove_row(std::uint32_t row) {
+    const std::uint32_t last = table_.num_rows() - 1, down = last / 2;
+    const std::span<const std::uint32_t> next = table_.links(LinkColumn::kTreeNext);
+    std::uint32_t num_owned = 0;
+    for (std::uint32_t child = table_.links(LinkColumn::kTreeFirstChild)[last];
+         child != kNilRow && num_owned < kManyOwned; child = next[child])
+        ++num_owned;
+    if (num_owned == kManyOwned && row != last) {
+        table_.swap(down, last);
+        if (row == down) row = last;
+    }
+    table_.remove(row);
+}
+
 void OwnershipManager::remove_if_idle(std::uint32_t row) {
     if (row == kNilRow) return;
     const auto none = [&](LinkColumn link) { return table_.links(link)[row] == kNilRow; };
-    if (none(LinkColumn::kTreeParent) && none(LinkColumn::kTreeFirstChild)) table_.remove(row);
+    if (none(LinkColumn::kTreeParent) && none(LinkColumn::kTreeFirstChild)) remove_row(row);
 }
 
 std::uint32_t OwnershipManager::release(std::span<const Entity> owned) {
@@ -160,7 +177,7 @@ void OwnershipManager::drop(std::span<const Entity> entities) {
         const Entity before = owner(entity);
         freed.clear();
         for_each_owned(entity, [&](Entity owned) { freed.push_back(owned); });
-        table_.remove(row);
+        remove_row(row);
         if (before) remove_if_idle(index_.find(before));
         for (const Entity owned : freed) {
             unlink(index_.find(owned));

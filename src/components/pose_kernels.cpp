@@ -185,17 +185,20 @@ HWY_INLINE void compute_worlds(const PoseColumns& columns, std::uint32_t first, 
         store_pose(product(load_parent(columns, parent[i]), locals, i), floats_of(columns.world + first + i));
 }
 
+HWY_INLINE void compute_block(const PoseColumns& columns, std::uint32_t first, std::uint32_t num_rows, Locals& locals) {
+    compute_locals({columns.position + first, columns.rotation + first, columns.scale + first}, num_rows, locals);
+    if (is_chain(columns.parent + first, first, num_rows))
+        compute_chain(columns, first, locals);
+    else
+        compute_worlds(columns, first, num_rows, locals);
+}
+
+/// Whole blocks in a loop of their own, which knows how many rows they have.
 HWY_ATTR void compute_range(PoseColumns columns, RowRange rows) {
     Locals locals;
-    for (std::uint32_t first = rows.begin; first < rows.end;) {
-        const std::uint32_t num_rows = std::min(rows.end - first, kBlockRows);
-        compute_locals({columns.position + first, columns.rotation + first, columns.scale + first}, num_rows, locals);
-        if (is_chain(columns.parent + first, first, num_rows))
-            compute_chain(columns, first, locals);
-        else
-            compute_worlds(columns, first, num_rows, locals);
-        first += num_rows;
-    }
+    std::uint32_t first = rows.begin;
+    for (; rows.end - first >= kBlockRows; first += kBlockRows) compute_block(columns, first, kBlockRows, locals);
+    if (first != rows.end) compute_block(columns, first, rows.end - first, locals);
 }
 
 // --- scattered rows --------------------------------------------------------------------------------------------------

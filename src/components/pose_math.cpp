@@ -152,6 +152,11 @@ NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& worl
     return nearest(relative_affine(parent, world));
 }
 
+bool is_regular(const Matrix3x4& matrix) {
+    Axes unused;
+    return is_finite(matrix) && cofactors(widen(matrix).axes, unused) != 0;
+}
+
 Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world) {
     const Affine relative = relative_affine(parent, world);
     Matrix3x4 result;

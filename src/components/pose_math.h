@@ -16,6 +16,9 @@ NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
 NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
 
+/// Whether a matrix is finite and can be inverted.
+bool is_regular(const Matrix3x4& matrix);
+
 /// Returns inverse(parent) x world. Requires: the parent is not flat.
 Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
 
@@ -24,6 +27,11 @@ Quaternion mended_rotation(Quaternion rotation, float square);
 
 inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
 inline bool is_sound_scale(Vec3 v) { return is_sound_position(v) && v.x != 0 && v.y != 0 && v.z != 0; }
+inline bool is_finite(const Matrix3x4& matrix) {
+    bool finite = true;
+    for (const Vec4& row : matrix.row) finite &= is_sound_position({row.x, row.y, row.z}) && row.w - row.w == 0;
+    return finite;
+}
 inline float squared_length(Quaternion q) { return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w; }
 inline bool is_sound_rotation(Quaternion q) {
     return SHOAL_LIKELY(squared_length(q) >= 0.998f && squared_length(q) <= 1.002f);

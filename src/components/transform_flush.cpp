@@ -9,9 +9,25 @@
 namespace shoal::inline SHOAL_ABI {
 namespace {
 
-constexpr std::size_t kSortShare = 32;    // from one row in so many on the list, it is put in order by a bit per row
-constexpr std::uint64_t kMostParts = 16;  // 7 of 16 rows affected, in so many parts: one pass over all rows is cheaper
-constexpr std::uint64_t kFullParts = 7;
+constexpr std::size_t kSortShare = 32;  // from one row in so many on the list, it is put in order by a bit per row
+constexpr std::size_t kFewParts = 16;
+// A part costs as much as so many rows of one pass over all: it begins where nothing was fetched ahead.
+constexpr std::uint64_t kPartRows = 8, kFarPartRows = 32;
+constexpr std::uint32_t kCachedRows = 1u << 18;  // with more, that is in memory rather than in a cache
+
+bool ascend(std::span<const std::uint32_t> rows) {
+    std::uint32_t num_falls = 0;
+    for (std::size_t i = 1; i < rows.size(); ++i) num_falls += rows[i - 1] >= rows[i];
+    return num_falls == 0;
+}
+
+/// Returns the first of ascending rows, none twice, that is not below `row`.
+SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
+    if (next == end || *next >= row) return next;
+    // So many are below it at most, and all of them when everything moves.
+    const std::ptrdiff_t most = std::min<std::ptrdiff_t>(end - next, row - *next);
+    return next[most - 1] < row ? next + most : std::lower_bound(next, next + most, row);
+}
 
 }  // namespace
 
@@ -35,6 +51,36 @@ void TransformManager::Work::begin_frame() {
 }
 
 // --- what is pending ---------------------------------------------------------------------------------------------
+
+std::size_t TransformManager::Work::note_found(std::span<const std::uint32_t> rows) {
+    std::uint32_t* const mark = marks();
+    const std::size_t num_listed = moved_.size();
+    moved_.resize(num_listed + rows.size());
+    std::uint32_t* const first = moved_.data() + num_listed;
+    std::uint32_t* next = first;
+    std::size_t num_found = 0;
+    const std::uint32_t pending = pending_, this_frame = frame_begins_[0], last_frame = frame_begins_[1];
+    for (const std::uint32_t row : rows) {
+        if (SHOAL_UNLIKELY(row == kNilRow)) continue;
+        ++num_found;
+        const std::uint32_t old = mark[row];
+        if ((old | 1) == pending) continue;
+        mark[row] = pending - (was_moving(old, this_frame, last_frame) ? 0 : 1);
+        *next++ = row;
+    }
+    moved_.resize(num_listed + static_cast<std::size_t>(next - first));
+    return num_found;
+}
+
+bool TransformManager::Work::list_in_order(std::span<const std::uint32_t> rows) {
+    if (!ascend(rows) || rows.back() == kNilRow || (has_pending() && rows.front() <= moved_.back())) return false;
+    moved_.insert(moved_.end(), rows.begin(), rows.end());
+    return true;
+}
+
+void TransformManager::Work::mark_listed() {
+    for (const std::uint32_t row : moved_) marks()[row] = pending_ - 1;
+}
 
 /// Whether an ancestor is pending. What was seen on the way is marked, so that no row is passed twice in a tick.
 bool TransformManager::Work::has_pending_ancestor(std::uint32_t row) {
@@ -72,11 +118,14 @@ bool TransformManager::Work::refresh(std::uint32_t row) {
 
 /// Puts the list in ascending order where that pays. Returns whether it is in order, each row once.
 bool TransformManager::Work::sort_moved() {
-    bool in_order = true;
-    for (std::size_t i = 1; i < moved_.size(); ++i) in_order &= moved_[i - 1] < moved_[i];
-    if (in_order) return true;
+    if (ascend(moved_)) return true;
     const std::uint32_t num_rows = table_.num_rows();
-    if (!repeats_ && moved_.size() < num_rows / kSortShare) return false;
+    if (moved_.size() < num_rows / kSortShare) {
+        if (!repeats_) return false;
+        std::sort(moved_.begin(), moved_.end());
+        moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
+        return true;
+    }
     bits_.assign(num_rows / 64 + 1, 0);
     for (const std::uint32_t row : moved_)
         if (row < num_rows) bits_[row / 64] |= std::uint64_t(1) << row % 64;
@@ -122,14 +171,14 @@ void TransformManager::Work::plan_broken(PosePlan& plan, std::uint32_t root, std
 
 /// Plans the subtrees of what is on the list, each once. At the end of a frame (with `enters`) what was on it in the
 /// frame before as well is noted for the suffix.
-void TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
+bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     const bool in_order = sort_moved();
     // In ascending order the range of a pending ancestor has covered it.
     const bool may_be_below = !(in_order && all_known_);
     const std::uint32_t* const mark = marks();
     const std::uint32_t* const extent = extents();
     RowRange run;  // of subtrees side by side
-    for (auto next = moved_.begin(), end = moved_.end(); next != end;) {
+    for (const std::uint32_t *next = moved_.data(), *const end = next + moved_.size(); next != end;) {
         const std::uint32_t row = *next++;
         if (in_order && row >= end_row) break;
         if (row >= end_row || (repeats_ && !is_pending(mark[row]))) continue;
@@ -144,22 +193,41 @@ void TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
             run.begin = row;
         }
         run.end = std::min(row + extent[row], end_row);
-        if (in_order && next != end && *next < run.end) next = std::lower_bound(next, end, run.end);
+        if (in_order) next = skip_below(next, end, run.end);
     }
     if (run.size() != 0) plan_.add_range(run);
+    return in_order;
 }
 
 /// Plans what is pending in the suffix, and notes which of its subtrees have rested long enough.
-void TransformManager::Work::plan_suffix() {
+void TransformManager::Work::plan_suffix(bool in_order) {
     const std::uint32_t* const parent_of = parents();
     const std::uint32_t* const extent = extents();
     const std::uint32_t* const mark = marks();
     const std::uint32_t begin = manager_.num_clean_, end = table_.num_rows();
     const bool clean_moved = !plan_.is_empty();
-    RowRange run{begin, begin};  // of subtrees side by side that move as a whole, as most here do
+    // Subtrees side by side that move as a whole, as most here do, are found by the list where it is in order.
+    const bool follows_list = in_order && all_known_ && !repeats_;
+    const std::uint32_t *const list = moved_.data(), *const list_end = list + moved_.size();
+    const std::uint32_t* listed = follows_list ? std::lower_bound(list, list_end, begin) : list_end;
+    RowRange run{begin, begin};  // of such subtrees
     for (std::uint32_t row = begin; row < end;) {
+        if (listed != list_end && *listed == row) {
+            if (row != run.end) {
+                if (run.size() != 0) suffix_plan_.add_range(run);
+                run.begin = row;
+            }
+            // Extents are read by the list, not one after the other by the end of the one before.
+            do {
+                row = *listed + extent[*listed];
+                listed = skip_below(listed + 1, list_end, row);
+            } while (listed != list_end && *listed == row);
+            run.end = row;
+            continue;
+        }
         const std::uint32_t parent = parent_of[row], next = row + std::max(extent[row], 1u);
         const std::uint32_t root = std::exchange(row, next);
+        listed = skip_below(listed, list_end, row);
         if (parent != kNilRow && parent >= begin) continue;  // a part of a subtree that is not in one range
         if (extent[root] != 0 && is_pending(mark[root])) {
             if (root != run.end) {
@@ -229,7 +297,8 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
 bool TransformManager::Work::prefers_full_pass(Executor* executor) {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();
     const std::size_t num_parts = plan_.num_parts() + suffix_plan_.num_parts();
-    if (num_parts < kMostParts || num_planned * kMostParts < table_.num_rows() * kFullParts) return false;
+    const std::uint64_t part_rows = table_.num_rows() > kCachedRows ? kFarPartRows : kPartRows;
+    if (num_parts < kFewParts || num_planned + num_parts * part_rows < table_.num_rows()) return false;
     // Shared out, a pass is cut between subtrees, whose extents must be known.
     const bool is_shared = executor != nullptr && executor->num_workers() > 1;
     return (all_known_ || !is_shared) && parents_first();
@@ -269,8 +338,8 @@ void TransformManager::Work::compute_pending(Executor* executor) {
 void TransformManager::Work::end_frame(Executor* executor) {
     plan_.clear();
     suffix_plan_.clear();
-    plan_moved(manager_.num_clean_, true);
-    plan_suffix();
+    const bool in_order = plan_moved(manager_.num_clean_, true);
+    plan_suffix(in_order);
     compute_plans(executor);
     begin_frame();
     for (const Entity entity : leaving_) leave(row_of(entity));

@@ -45,7 +45,10 @@ bool TransformManager::Work::is_ancestor(std::uint32_t ancestor, std::uint32_t r
 
 std::uint32_t TransformManager::Work::next_in_subtree(std::uint32_t row, std::uint32_t root) const {
     if (const std::uint32_t child = first_children()[row]; child != kNilRow) return child;
-    while (row != root && next_siblings()[row] == kNilRow) row = parents()[row];
+    while (row != root && next_siblings()[row] == kNilRow) {
+        row = parents()[row];
+        SHOAL_ASSERT(row != kNilRow, "the instance is not in the subtree of this root");
+    }
     return row == root ? kNilRow : next_siblings()[row];
 }
 

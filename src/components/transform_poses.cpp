@@ -12,12 +12,33 @@ namespace {
 constexpr std::size_t kFetchFrom = 4096;    // entities in a span; below it all is in the cache
 constexpr std::size_t kFetchDistance = 96;  // the row itself half as many ahead
 constexpr std::size_t kFoundAtOnce = 2048;  // rows found before the first is written: what was fetched is still there
+constexpr std::size_t kCloseStep = 32;      // rows from one to the next, on average, up to which nothing is fetched
+constexpr std::size_t kRunRows = 32;        // looked at together: whether they follow each other
 
 // Loops over many fetch what is ahead with lambdas that are always inline: g++ drops calls of what has no effect that
 // it knows.
 
 std::size_t fetch_distance(std::span<const Entity> entities) {
     return entities.size() >= kFetchFrom ? kFetchDistance : 0;
+}
+
+/// Whether numbers of rows or entities ascend and lie so close together that the processor fetches ahead by itself.
+template <class Number>
+SHOAL_INLINE bool are_close(std::size_t count, Number&& number) {
+    if (number(count - 1) - number(0) > kCloseStep * count) return false;
+    std::uint32_t num_falls = 0;
+    for (std::size_t i = 1; i < count; ++i) num_falls += number(i - 1) >= number(i);
+    return num_falls == 0;
+}
+
+/// Whether each row follows the one before; never when one of them is kNilRow.
+bool are_consecutive(std::span<const std::uint32_t> rows) {
+    if (rows.back() - rows.front() != rows.size() - 1 || rows.back() < rows.front() || rows.back() == kNilRow)
+        return false;
+    const std::uint32_t first = rows.front(), count = static_cast<std::uint32_t>(rows.size());
+    std::uint32_t difference = 0;
+    for (std::uint32_t i = 0; i < count; ++i) difference |= rows[i] ^ (first + i);
+    return difference == 0;
 }
 
 template <class T>
@@ -47,58 +68,72 @@ void TransformManager::Work::write_local(std::uint32_t row, const Transform& loc
 template <class Write, class Fetch>
 std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write,
                                              Fetch&& fetch) {
-    std::uint32_t* const mark = marks();
-    const std::size_t fetched = fetch_distance(entities);
+    // Where the list is computed before anything else happens, rows in order need no marks.
+    bool in_order = batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
+                    !repeats_ && all_known_;
+    const bool fetches = entities.size() >= kFetchFrom;
+    const std::uint32_t* const mark = marks();
     std::uint32_t found[kFoundAtOnce];
     std::size_t num_set = 0;
     for (std::size_t begin = 0; begin < entities.size(); begin += kFoundAtOnce) {
-        const std::size_t count = std::min(kFoundAtOnce, entities.size() - begin);
+        const std::span<const Entity> some = entities.subspan(begin, std::min(kFoundAtOnce, entities.size() - begin));
+        const std::span<const std::uint32_t> rows(found, some.size());
+        const bool is_far = fetches && !are_close(some.size(), [&](std::size_t i) { return some[i].index(); });
+        const auto fetch_row = [mark, fetch](std::uint32_t row) __attribute__((always_inline)) {
+            __builtin_prefetch(&mark[row], 1);
+            fetch(row);
+        };
         manager_.index_.find_each(
-            entities.subspan(begin, count), fetched, [&](std::size_t i, std::uint32_t row) { found[i] = row; },
-            [&](std::uint32_t row) __attribute__((always_inline)) {
-                __builtin_prefetch(&mark[row], 1);
-                fetch(row);
-            });
-        num_set += set_found({found, count}, mask, [&](std::size_t i, std::uint32_t row) { write(begin + i, row); });
+            some, is_far ? kFetchDistance : 0, [&](std::size_t i, std::uint32_t row) { found[i] = row; }, fetch_row);
+        // Entities may be close where their rows are not.
+        if (fetches && !is_far && !are_close(rows.size(), [&](std::size_t i) { return rows[i]; }))
+            for (const std::uint32_t row : rows)
+                if (row != kNilRow) fetch_row(row);
+        write_found(rows, mask,
+                    [begin, write](std::size_t i, std::uint32_t row, std::size_t count)
+                        __attribute__((always_inline)) { write(begin + i, row, count); });
+        if (in_order && !list_in_order(rows)) {
+            mark_listed();
+            in_order = false;
+        }
+        num_set += in_order ? rows.size() : note_found(rows);
     }
     return num_set;
 }
 
-/// A loop of its own, so that its variables stay in registers.
+/// Calls write(i, row, count) for runs of rows, and stamps them.
 template <class Write>
-std::size_t TransformManager::Work::set_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write) {
-    std::uint32_t* const mark = marks();
-    const std::size_t num_listed = moved_.size();
-    moved_.resize(num_listed + rows.size());
-    std::uint32_t* const first = moved_.data() + num_listed;
-    std::uint32_t* next = first;
-    std::size_t num_set = 0;
+void TransformManager::Work::write_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write) {
     std::uint32_t last_block = kNilRow;
-    const std::uint32_t pending = pending_, this_frame = frame_begins_[0], last_frame = frame_begins_[1];
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::uint32_t row = rows[i];
-        if (SHOAL_UNLIKELY(row == kNilRow)) continue;
-        ++num_set;
-        if (SHOAL_UNLIKELY(row / kRowsPerStampBlock != last_block)) {
-            last_block = row / kRowsPerStampBlock;
-            stamp(mask, row);
+    for (std::size_t first = 0; first < rows.size(); first += kRunRows) {
+        const std::size_t end = std::min(first + kRunRows, rows.size());
+        if (are_consecutive(rows.subspan(first, end - first))) {
+            stamp(mask, rows[first]);
+            stamp(mask, rows[end - 1]);
+            write(first, rows[first], end - first);
+            continue;
         }
-        write(i, row);
-        const std::uint32_t old = mark[row];
-        if ((old | 1) == pending) continue;
-        mark[row] = pending - (was_moving(old, this_frame, last_frame) ? 0 : 1);
-        *next++ = row;
+        for (std::size_t i = first; i < end; ++i) {
+            const std::uint32_t row = rows[i];
+            if (SHOAL_UNLIKELY(row == kNilRow)) continue;
+            if (SHOAL_UNLIKELY(row / kRowsPerStampBlock != last_block)) {
+                last_block = row / kRowsPerStampBlock;
+                stamp(mask, row);
+            }
+            write(i, row, 1);
+        }
     }
-    moved_.resize(num_listed + static_cast<std::size_t>(next - first));
-    return num_set;
 }
 
 bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world, bool is_stale) {
     const std::uint32_t parent = parents()[row];
     if (parent != kNilRow) refresh(parent);
-    const NearestPose nearest =
-        parent == kNilRow ? nearest_pose(world) : nearest_relative_pose(worlds()[parent], world);
+    NearestPose nearest = parent == kNilRow ? nearest_pose(world) : nearest_relative_pose(worlds()[parent], world);
+    // What is not finite, or below what is flat, has no local pose: the one that is there stays.
+    if (!is_sound_position(nearest.pose.position) || !is_sound_position(nearest.pose.scale))
+        nearest = {manager_.local({row}), false};
     const Transform& local = nearest.pose;
+    ++manager_.counts_.num_locals_computed;
     write_local(row, local);
     const Matrix3x4 computed = product(parent == kNilRow ? Matrix3x4{} : worlds()[parent],
                                        local_matrix(local.position, local.rotation, local.scale));
@@ -147,7 +182,9 @@ void TransformManager::set_scale(Instance instance, Vec3 scale) {
 
 bool TransformManager::set_world_pose(Instance instance, const Matrix3x4& world) {
     SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
-    return work_->set_world(instance.row, world, work_->refresh(instance.row));
+    SHOAL_CHECK(is_regular(world), "a world pose is flat, infinite or not a number");
+    const Matrix3x4 wanted = world;  // it may be one of ours, and be computed again
+    return work_->set_world(instance.row, wanted, work_->refresh(instance.row));
 }
 
 Vec3 TransformManager::world_position(Instance instance) const {
@@ -172,11 +209,13 @@ std::size_t TransformManager::set_locals(std::span<const Entity> entities, std::
     work_->begin_batch();
     const std::size_t num_set = work_->set_each(
         entities, Work::kLocalMask,
-        [&](std::size_t i, std::uint32_t row) {
-            const Transform local = sound_pose(locals[i]);
-            position[row] = local.position;
-            rotation[row] = local.rotation;
-            scale[row] = local.scale;
+        [=](std::size_t i, std::uint32_t row, std::size_t count) __attribute__((always_inline)) {
+            for (const std::size_t end = i + count; i < end; ++i, ++row) {
+                const Transform local = sound_pose(locals[i]);
+                position[row] = local.position;
+                rotation[row] = local.rotation;
+                scale[row] = local.scale;
+            }
         },
         [&](std::uint32_t row) __attribute__((always_inline)) {
             __builtin_prefetch(&position[row], 1);
@@ -191,12 +230,17 @@ std::size_t TransformManager::set_positions(std::span<const Entity> entities, st
                                             Executor* executor) {
     SHOAL_ASSERT(positions.size() == entities.size(), "one position per entity is needed");
     Vec3* const position = work_->column<Vec3>(Work::kPositionColumn);
+    Array<Vec3> copy = Array<Vec3>("transform manager");
+    if (overlap(positions, std::span<const Vec3>(position, num_rows()))) {
+        copy.assign(positions.begin(), positions.end());
+        positions = copy;
+    }
     work_->begin_batch();
     const std::size_t num_set = work_->set_each(
         entities, 1u << Work::kPositionColumn,
-        [&](std::size_t i, std::uint32_t row) {
-            require_sound_position(positions[i]);
-            position[row] = positions[i];
+        [=](std::size_t i, std::uint32_t row, std::size_t count) __attribute__((always_inline)) {
+            for (std::size_t k = i; k < i + count; ++k) require_sound_position(positions[k]);
+            std::memcpy(&position[row], &positions[i], count * sizeof(Vec3));
         },
         [&](std::uint32_t row) __attribute__((always_inline)) { __builtin_prefetch(&position[row], 1); });
     work_->end_batch(executor);

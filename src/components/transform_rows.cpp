@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t kFetchFrom = 4096;
 constexpr std::size_t kFetchDistance = 32;
-constexpr std::uint32_t kBlockRows = 4096;
-constexpr std::size_t kRunLength = 512;  // entities whose entries are looked at and written while they are near
+constexpr std::uint32_t kBlockRows = 256;  // of which local and world poses are in the nearest cache
+constexpr std::size_t kRunLength = 512;    // entities whose entries are looked at and written while they are near
 
 /// The pose that applies `local` first and `root` then; the nearest one where that would be sheared.
-Transform compose(const RootPose& root, const Transform& local) {
+Transform compose(const Transform& root, const Transform& local) {
     const Matrix3x4 outer = local_matrix(root.position, root.rotation, root.scale);
     const Matrix3x4 both = product(outer, local_matrix(local.position, local.rotation, local.scale));
     if (root.scale.x != root.scale.y || root.scale.x != root.scale.z) return nearest_pose(both).pose;
@@ -26,12 +26,6 @@ Transform compose(const RootPose& root, const Transform& local) {
     const Quaternion rotation{aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
                               aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz};
     return {{both.row[0].w, both.row[1].w, both.row[2].w}, sound_rotation(rotation), local.scale * root.scale.x};
-}
-
-bool lies_in(std::span<const Entity> entities, const Table& table) {
-    const std::span<const Entity> own = table.entities();
-    return !entities.empty() && entities.data() < own.data() + own.size() &&
-           own.data() < entities.data() + entities.size();
 }
 
 }  // namespace
@@ -118,13 +112,18 @@ Result<AddCounts> TransformManager::Work::add(std::span<const Entity> entities, 
     std::uint32_t highest = 0;
     for (const Entity entity : entities) highest = std::max(highest, entity.index());
     highest = std::min(highest, static_cast<std::uint32_t>(manager_.entities_.num_indices_used()));
-    if (!reserve(entities.size(), highest) || !place_all(entities, table_.num_rows()))
+    if (const std::span<const std::uint32_t> own = table_.links(LinkColumn::kTreeParent); overlap(parents, own)) {
+        const Array<std::uint32_t> copy = Array<std::uint32_t>(parents.begin(), parents.end(), "transform manager");
+        return add(entities, locals, copy);
+    }
+    const bool is_own = overlap(entities, table_.entities());
+    if (is_own || !reserve(entities.size(), highest) || !place_all(entities, table_.num_rows()))
         return add_some(entities, locals, parents, highest);
     std::span<Entity> owners;
     const RowRange rows = append(static_cast<std::uint32_t>(entities.size()), owners);
     std::copy(entities.begin(), entities.end(), owners.begin());
     if (link_new(rows, parents)) {
-        // Block by block, so that poses are computed while they are near.
+        // Block by block, so that poses are computed while they are near: beyond a cache, writing is what it costs.
         for (std::uint32_t row = rows.begin; row < rows.end; row += kBlockRows) {
             const RowRange block{row, std::min(row + kBlockRows, rows.end)};
             write_locals(block, locals.size() == 1 ? locals : locals.subspan(row - rows.begin, block.size()));
@@ -156,12 +155,10 @@ void TransformManager::Work::write_locals(RowRange rows, std::span<const Transfo
 /// add() where some have a row already, are dead or occur twice, or where there may be no room.
 Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> added, std::span<const Transform> locals,
                                                    std::span<const std::uint32_t> parents, std::uint32_t highest) {
+    const Array<Entity> entities = Array<Entity>(added.begin(), added.end(), "transform manager");
     std::size_t num_new = 0;
-    for (const Entity entity : added) num_new += manager_.entities_.alive(entity) && row_of(entity) == kNilRow;
+    for (const Entity entity : entities) num_new += manager_.entities_.alive(entity) && row_of(entity) == kNilRow;
     if (Status status = reserve(num_new, highest); !status) return status;
-    Array<Entity> copy = Array<Entity>("transform manager");
-    copy.assign(added.begin(), added.end());
-    const std::span<const Entity> entities = copy;
     for (const Entity entity : entities)
         if (manager_.entities_.alive(entity)) remove_stale(entity);
     AddCounts counts;
@@ -217,23 +214,23 @@ void TransformManager::Work::remove_stale(Entity entity) {
     remove({&old, 1}, false);
 }
 
-/// Makes the children of a row roots where they are. Those of the dead that are dead too need no place.
-void TransformManager::Work::free_children(std::uint32_t row) {
+/// Makes the children of a row roots, and notes them: who of them stays is placed when all who go have gone.
+void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& freed) {
     for (std::uint32_t child = first_children()[row]; child != kNilRow; child = first_children()[row]) {
-        const Matrix3x4 world = worlds()[child];
+        freed.push_back(owner(child));
         link(child, kNilRow);
-        if (manager_.entities_.alive(owner(child))) set_world(child, world, false);
     }
 }
 
 std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bool only_dead) {
     Array<Entity> copy = Array<Entity>("transform manager");
-    if (lies_in(removed, table_)) copy.assign(removed.begin(), removed.end());
+    if (overlap(removed, table_.entities())) copy.assign(removed.begin(), removed.end());
     const std::span<const Entity> entities = copy.empty() ? removed : std::span<const Entity>(copy);
     compute_pending(nullptr);
     begin_batch();
     if (entities.size() > table_.num_rows() - manager_.num_clean_) leave_all();
     const bool fetches = entities.size() >= kFetchFrom;
+    Array<Entity> freed = Array<Entity>("transform manager");
     std::uint32_t num_removed = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) {
         if (fetches && i + 2 * kFetchDistance < entities.size()) {
@@ -243,10 +240,13 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
         if (only_dead && manager_.entities_.alive(entities[i])) continue;
         const std::uint32_t row = row_of(entities[i]);
         if (row == kNilRow) continue;
-        free_children(row);
+        free_children(row, freed);
         remove_row(row);
         ++num_removed;
     }
+    // Nothing was computed meanwhile: their world poses are those that they had.
+    for (const Entity entity : freed)
+        if (const std::uint32_t row = row_of(entity); row != kNilRow) set_world(row, Matrix3x4(worlds()[row]), false);
     end_batch(nullptr);
     return num_removed;
 }
@@ -357,9 +357,12 @@ Status TransformManager::Work::spawn(const SpawnBatch& batch) {
             const std::size_t bytes = manager_.row_schema_.columns()[c].element_bytes;
             std::memcpy(table_.unmarked_column(c) + first * bytes, batch.columns[c], count * bytes);
         }
-        for (std::uint32_t i = 0; i < count && !batch.root_poses.empty(); ++i)
+        if (batch.root_poses.empty()) continue;
+        const auto& [position, rotation, scale] = batch.root_poses[copy];
+        const Transform root = sound_pose({position, rotation, scale});
+        for (std::uint32_t i = 0; i < count; ++i)
             if (parents.empty() || parents[i] == kNilRow)
-                write_local(first + i, compose(batch.root_poses[copy], manager_.local({first + i})));
+                write_local(first + i, compose(root, manager_.local({first + i})));
     }
     if (!link_new(rows, parents)) order(rows);
     compute_rows(rows);

@@ -1,26 +1,16 @@
 #include "shoal/components/transform_text.h"
 
+#include "components/pose_text.h"
 #include "shoal/base/text.h"
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace shoal::inline SHOAL_ABI {
 namespace {
 
 constexpr std::string_view kMoreKeys[] = {"euler_degrees"};
 constexpr std::int32_t kSpawnOrder = -100;
-constexpr double kRounding = 1e-3, kSlip = 1e-2;  // of a quaternion's length
-
-/// A field that text has and Transform has not.
-Field text_field(std::string_view name, FieldType type) {
-    Field field;
-    field.name = name;
-    field.type = type;
-    field.value_bytes = field.size = field_type_bytes(type);
-    return field;
-}
 
 std::string where(std::string_view field) { return concat("component \"transform\", field ", quoted(field), ": "); }
 
@@ -70,40 +60,14 @@ private:
                 .note(rotation_.key_position(), "the rotation is here");
             return false;
         }
-        if (!rotation_) return true;
-        const double x = double(rotation.x), y = double(rotation.y), z = double(rotation.z), w = double(rotation.w);
-        const double length = std::sqrt(x * x + y * y + z * z + w * w);
-        if (length == 0) {
-            in_.diagnostics.error(rotation_.position(), concat(where("rotation"), "a quaternion of length 0"),
-                                  "write [0 0 0 1] for no rotation");
-            return false;
-        }
-        rotation = {static_cast<float>(x / length), static_cast<float>(y / length), static_cast<float>(z / length),
-                    static_cast<float>(w / length)};
-        return std::fabs(length - 1) <= kRounding || report_length(length, rotation);
-    }
-
-    /// Returns whether it is near enough to 1 to go on.
-    bool report_length(double length, const Quaternion& q) {
-        std::string problem = concat(where("rotation"), "a quaternion of length ", static_cast<float>(length));
-        std::string hint = concat("write [", q.x, ' ', q.y, ' ', q.z, ' ', q.w, "], which is of length 1");
-        const bool is_slip = std::fabs(length - 1) <= kSlip;
-        if (is_slip)
-            in_.diagnostics.warning(rotation_.position(), std::move(problem), std::move(hint));
-        else
-            in_.diagnostics.error(rotation_.position(), std::move(problem), std::move(hint));
-        return is_slip;
+        return !rotation_ || accept_rotation(in_.diagnostics, rotation_.position(), where("rotation"), rotation);
     }
 
     bool check_scale(Vec3 scale) {
-        for (const float axis : {scale.x, scale.y, scale.z}) {
-            if (std::fabs(axis) >= std::numeric_limits<float>::min()) continue;
-            in_.diagnostics.error(scale_ ? scale_.position() : in_.node.position(),
-                                  concat(where("scale"), "a scale of 0 cannot be undone"),
-                                  "write numbers other than 0");
-            return false;
-        }
-        return true;
+        if (can_be_undone(scale)) return true;
+        in_.diagnostics.error(scale_ ? scale_.position() : in_.node.position(),
+                              concat(where("scale"), "a scale of 0 cannot be undone"), "write numbers other than 0");
+        return false;
     }
 
     const CompileInput& in_;

@@ -11,7 +11,8 @@
 //     clear       the same, but none is
 //
 // The list may name rows that have gone or moved, or a row twice: what counts are the marks. A pending row that moves
-// goes on the list again.
+// goes on the list again. Only a span whose rows come in order, outside of a batch, goes without marks: its list is
+// computed before the call returns.
 
 #include "components/transform_plan.h"
 #include "shoal/components/transform.h"
@@ -19,6 +20,12 @@
 #include "shoal/table/column.h"
 
 namespace shoal::inline SHOAL_ABI {
+
+/// Whether two spans share memory: a caller may hand over a column of the table.
+template <class T>
+bool overlap(std::span<const T> a, std::span<const T> b) {
+    return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+}
 
 class TransformManager::Work {
 public:
@@ -71,6 +78,12 @@ public:
         mark = pending_ - (was_moving(mark, frame_begins_[0], frame_begins_[1]) ? 0 : 1);
         moved_.push_back(row);
     }
+    /// The same for many, or none where it says kNilRow; returns how many there are.
+    std::size_t note_found(std::span<const std::uint32_t> rows);
+    /// Puts rows on the list, unmarked, if they ascend and are above those there. Returns whether it did.
+    bool list_in_order(std::span<const std::uint32_t> rows);
+    /// Marks what was listed so.
+    void mark_listed();
     /// After the local pose of a row has changed: computes its subtree or notes it, as the mode says.
     void touch(std::uint32_t row) {
         if (batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred)
@@ -79,11 +92,10 @@ public:
             compute_subtree(row);
     }
     void compute_subtree(std::uint32_t row);
-    /// Finds many, calls write(i, row) and fetch(row) ahead of it, notes what was found and returns how many.
+    /// Finds many, calls write(i, row, count) for runs of rows and fetch(row) ahead of it, notes what was found and
+    /// returns how many.
     template <class Write, class Fetch>
     std::size_t set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write, Fetch&& fetch);
-    template <class Write>
-    std::size_t set_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write);
     /// Makes the world pose of one row right. Returns whether it or an ancestor is pending.
     bool refresh(std::uint32_t row);
     void begin_batch() { ++batch_depth_; }
@@ -157,14 +169,16 @@ private:
         if ((mark & kSet) == 0 || mark >> 2 < last_frame) return false;
         return mark >> 2 < this_frame || (mark & 3) == kSetAgain;
     }
+    template <class Write>
+    void write_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write);
     void begin_frame();
     void next_tick();
     bool has_pending_ancestor(std::uint32_t row);
     bool sort_moved();
     std::uint32_t plan_subtree(PosePlan& plan, std::uint32_t row, std::uint32_t end_row);
     void plan_broken(PosePlan& plan, std::uint32_t root, std::uint32_t end_row);
-    void plan_moved(std::uint32_t end_row, bool enters);
-    void plan_suffix();
+    bool plan_moved(std::uint32_t end_row, bool enters);
+    void plan_suffix(bool in_order);
     std::uint32_t plan_block(RowRange rows, bool is_under);
     std::uint32_t plan_loose_block(std::uint32_t root, bool is_under);
     bool prefers_full_pass(Executor* executor);
@@ -189,7 +203,7 @@ private:
     Result<AddCounts> add_some(std::span<const Entity> entities, std::span<const Transform> locals,
                                std::span<const std::uint32_t> parents, std::uint32_t highest);
     void remove_stale(Entity entity);
-    void free_children(std::uint32_t row);
+    void free_children(std::uint32_t row, Array<Entity>& freed);
     Status check_poses(const SpawnBatch& batch);
     Status find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents);
     Status validate_extents();

@@ -28,15 +28,11 @@ Document::~Document() {
     for (const Block& block : blocks_) release_memory(block.memory, block.num_bytes, "document");
 }
 
-std::optional<std::int64_t> Node::as_int64() const {
-    if (data().code() != Code::kInteger) return std::nullopt;
-    return data().integer;
-}
+const std::int64_t* Node::as_int64() const { return data().code() == Code::kInteger ? &data().integer : nullptr; }
 
-std::optional<std::uint64_t> Node::as_uint64() const {
-    if (data().code() == Code::kLargeInteger) return data().large_integer;
-    if (data().code() != Code::kInteger || data().integer < 0) return std::nullopt;
-    return static_cast<std::uint64_t>(data().integer);
+const std::uint64_t* Node::as_uint64() const {
+    const bool fits = data().code() == Code::kLargeInteger || (data().code() == Code::kInteger && data().integer >= 0);
+    return fits ? &data().large_integer : nullptr;
 }
 
 double Node::as_double() const {
@@ -69,6 +65,12 @@ Node Node::operator[](std::uint32_t index) const {
 
 namespace {
 
+bool equal_integers(Node a, Node b) {
+    if (const std::int64_t *x = a.as_int64(), *y = b.as_int64(); x != nullptr || y != nullptr)
+        return x != nullptr && y != nullptr && *x == *y;
+    return *a.as_uint64() == *b.as_uint64();
+}
+
 /// Compares kind and value, without key and children.
 bool equal_alone(Node a, Node b) {
     if (a.kind() != b.kind()) return false;
@@ -78,7 +80,7 @@ bool equal_alone(Node a, Node b) {
         case NodeKind::kBool:
             return a.as_bool() == b.as_bool();
         case NodeKind::kInteger:
-            return a.as_int64() == b.as_int64() && a.as_uint64() == b.as_uint64();
+            return equal_integers(a, b);
         case NodeKind::kNumber:
             return std::bit_cast<std::uint64_t>(a.as_double()) == std::bit_cast<std::uint64_t>(b.as_double());
         case NodeKind::kString:

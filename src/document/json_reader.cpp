@@ -10,7 +10,7 @@ public:
     JsonReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options)
         : Reader(file, diagnostics, options, Dialect::kJson) {}
 
-    std::optional<Document> read() {
+    Result<Document> read() {
         read_text(check_text());
         return result();
     }
@@ -111,7 +111,7 @@ const char* JsonReader::read_word(const char* p) {
 
 }  // namespace
 
-std::optional<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
+Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     return JsonReader(file, diagnostics, options).read();
 }
 

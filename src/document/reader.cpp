@@ -43,8 +43,8 @@ const char* Reader::check_text() {
     return text.starts_with("\xEF\xBB\xBF") ? begin_ + 3 : begin_;
 }
 
-std::optional<Document> Reader::result() {
-    if (failed_) return std::nullopt;
+Result<Document> Reader::result() {
+    if (failed_) return Status::error("the text has errors; the diagnostics say where");
     return writer_.finish();
 }
 

@@ -7,10 +7,10 @@
 
 #include "document/node_writer.h"
 #include "document/scan.h"
+#include "shoal/base/status.h"
 #include "shoal/document/read_options.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,7 +27,7 @@ protected:
     /// Checks what concerns the whole text. Returns where to start, or nullptr.
     const char* check_text();
     /// The document, if nothing was reported.
-    std::optional<Document> result();
+    Result<Document> result();
 
     SourcePosition at(const char* p) const { return {file_, static_cast<std::uint32_t>(p - begin_)}; }
     Diagnostic& error(const char* p, std::string message, std::string hint = {});

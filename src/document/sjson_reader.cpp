@@ -10,7 +10,7 @@ public:
     SjsonReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options)
         : Reader(file, diagnostics, options, Dialect::kSjson) {}
 
-    std::optional<Document> read() {
+    Result<Document> read() {
         read_text(check_text());
         return result();
     }
@@ -288,7 +288,7 @@ void SjsonReader::report_missing_value() {
 
 }  // namespace
 
-std::optional<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
+Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     return SjsonReader(file, diagnostics, options).read();
 }
 

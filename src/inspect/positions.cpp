@@ -5,12 +5,45 @@
 
 namespace shoal::inline SHOAL_ABI {
 
+namespace {
+
+/// The component type and the name of a field: rows of a database have fields of several component types.
+struct FieldPath {
+    std::string_view component, field;
+};
+
+FieldPath path_of(const Schema& schema, const Field& field) {
+    const std::string_view name = field.name;
+    const std::size_t dot = name.find('.');
+    if (dot == std::string_view::npos) return {schema.name(), name};
+    return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+bool is_only_field(const Schema& schema, std::string_view component) {
+    return std::count_if(schema.fields().begin(), schema.fields().end(),
+                         [&](const Field& field) { return path_of(schema, field).component == component; }) == 1;
+}
+
+/// Returns the index of the single vec3 that is called `name`, or is all that the component type `name` has, or -1.
+int find_vec3_field(const Schema& schema, std::string_view name) {
+    int found = -1;
+    for (std::size_t i = 0; i < schema.fields().size(); ++i) {
+        const Field& field = schema.fields()[i];
+        if (field.type != FieldType::kVec3 || field.array_length != 0) continue;
+        const FieldPath path = path_of(schema, field);
+        if (field.name == name || path.field == name) return static_cast<int>(i);
+        if (found < 0 && path.component == name && is_only_field(schema, name)) found = static_cast<int>(i);
+    }
+    return found;
+}
+
+}  // namespace
+
 std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name) {
     const Schema& schema = table.schema();
-    const int index = schema.find_field(field_name);
+    const int index = find_vec3_field(schema, field_name);
     if (index < 0) return std::nullopt;
     const Field& field = schema.fields()[static_cast<std::size_t>(index)];
-    if (field.type != FieldType::kVec3 || field.array_length != 0) return std::nullopt;
     Vec3Rows rows;
     rows.num_rows = table.num_rows();
     rows.stride = schema.columns()[field.first_column].element_bytes;

@@ -1,5 +1,6 @@
 #include "shoal/inspect/report.h"
 
+#include "inspect/members.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/inspect/text_table.h"
@@ -88,6 +89,19 @@ std::string pass_table(const WorldReport& report) {
     return table.empty() ? std::string() : table.text() + '\n';
 }
 
+std::string settle_table(const WorldReport& report) {
+    const SettleCounts& all = report.settled;
+    if (all.num_created + all.num_destroyed + all.num_moved + all.num_dropped == 0) return {};
+    TextTable table({"settles", "created", "destroyed", "moved", "dropped", "dead rows removed"});
+    const auto add = [&](const char* name, const SettleCounts& counts) {
+        table.add_row({name, count_text(counts.num_created), count_text(counts.num_destroyed),
+                       count_text(counts.num_moved), count_text(counts.num_dropped), count_text(counts.num_removed)});
+    };
+    add("last", report.last_settle);
+    add("all", all);
+    return table.text() + '\n';
+}
+
 std::string component_table(const WorldReport& report) {
     TextTable table({"component", "rows", "dead", "bytes/row", "used", "committed", "reserved", "index", "wasted"});
     for (const ComponentReport& component : report.components)
@@ -113,39 +127,6 @@ std::string memory_table(const WorldReport& report) {
     return table.text();
 }
 
-/// Members of the mapping that is being built.
-class Members {
-public:
-    explicit Members(DocumentBuilder& builder) : builder_(builder) {}
-
-    void count(std::string_view key, std::uint64_t number) {
-        builder_.key(key);
-        builder_.unsigned_integer(number);
-    }
-    void number(std::string_view key, double number) {
-        builder_.key(key);
-        builder_.number(number);
-    }
-    void text(std::string_view key, std::string_view text) {
-        builder_.key(key);
-        builder_.string(text);
-    }
-    void memory(const MemoryUse& memory) {
-        count("used_bytes", memory.used_bytes);
-        count("committed_bytes", memory.committed_bytes);
-        count("reserved_bytes", memory.reserved_bytes);
-    }
-    void memory(std::string_view key, const MemoryUse& use) {
-        builder_.key(key);
-        builder_.begin_mapping();
-        memory(use);
-        builder_.end();
-    }
-
-private:
-    DocumentBuilder& builder_;
-};
-
 void write_pass(const PassReport& pass, DocumentBuilder& builder) {
     builder.begin_mapping();
     Members members(builder);
@@ -162,6 +143,18 @@ void write_pass(const PassReport& pass, DocumentBuilder& builder) {
     builder.begin_list();
     for (const std::int64_t ns : pass.worker_ns) builder.number(static_cast<double>(ns) * 1e-6);
     builder.end();
+    builder.end();
+}
+
+void write_settle(std::string_view name, const SettleCounts& counts, DocumentBuilder& builder) {
+    builder.key(name);
+    builder.begin_mapping();
+    Members members(builder);
+    members.count("created", counts.num_created);
+    members.count("destroyed", counts.num_destroyed);
+    members.count("moved", counts.num_moved);
+    members.count("dropped", counts.num_dropped);
+    members.count("removed", counts.num_removed);
     builder.end();
 }
 
@@ -188,17 +181,24 @@ WorldReport report_world(const World& world) {
     report.passes = report_passes(world.schedule());
     for (const Store* store : world.stores()) report_store(*store, report.components);
     report.memory = report_memory(world, report.components);
+    report.last_settle = world.settle_statistics().last;
+    report.settled = world.settle_statistics().total;
     return report;
 }
 
 std::string report_text(const WorldReport& report) {
-    return pass_table(report) + component_table(report) + memory_table(report);
+    return pass_table(report) + settle_table(report) + component_table(report) + memory_table(report);
 }
 
 void write_report(const WorldReport& report, DocumentBuilder& builder) {
     builder.key("passes");
     builder.begin_list();
     for (const PassReport& pass : report.passes) write_pass(pass, builder);
+    builder.end();
+    builder.key("settles");
+    builder.begin_mapping();
+    write_settle("last", report.last_settle, builder);
+    write_settle("all", report.settled, builder);
     builder.end();
     builder.key("components");
     builder.begin_mapping();

@@ -43,9 +43,10 @@ std::uint32_t BlobWriter::add_entity(const BlobEntity& entity) {
 }
 
 Result<std::uint32_t> BlobWriter::add_component_type(const Schema& schema, std::int32_t spawn_order) {
-    if (schema.has_opaque())
-        return Status::error(
-            concat("component \"", schema.name(), "\" has an opaque C++ field, which a blob cannot hold"));
+    for (const Field& field : schema.fields())
+        if (field.type == FieldType::kOpaque)
+            return Status::error(concat("the field \"", schema.name(), '.', field.name,
+                                        "\" is an opaque C++ object, which a blob cannot hold"));
     for (const BlobContent::ComponentType& type : content_->types)
         if (type.schema.name() == schema.name())
             return Status::error(concat("the blob has the component type \"", schema.name(), "\" already"));

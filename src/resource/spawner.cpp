@@ -1,8 +1,10 @@
 #include "shoal/resource/spawner.h"
 
 #include "shoal/base/text.h"
+#include "shoal/store/spawn_zone.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace shoal::inline SHOAL_ABI {
@@ -18,7 +20,9 @@ public:
             return Status::error(concat(count, count == 1 ? " root pose" : " root poses", " for ", options_.copies,
                                         options_.copies == 1 ? " copy" : " copies", " of \"", blob_.name(),
                                         "\"; give one pose per copy, or none"));
+        if (Status status = find_zones(); !status) return status;
         if (Status status = find_takers(); !status) return status;
+        find_switched_off();
         if (Status status = create_entities(); !status) return status;
         for_each_store([](Store& store) { store.begin_spawn(); });
         Status failure;
@@ -47,10 +51,45 @@ private:
         const BlobComponents* components;
         Store* store;
         const RegisteredComponent* registered;
+        std::size_t first_off = 0, num_off = 0;  // in switched_off_
     };
+
+    /// Notes the zone that the blob names for each entity, or for an ancestor of it.
+    Status find_zones() {
+        const BlobComponents* const named = blob_.find_components(schema_of<SpawnZone>().id());
+        if (named == nullptr || !is_schema_of<SpawnZone>(*named->schema)) return {};
+        zones_.resize(blob_.num_entities(), kNoZone);
+        for (std::uint32_t i = 0; i < named->count(); ++i) {
+            const std::uint32_t entity = named->entity_index[i];
+            std::memcpy(&zones_[entity], named->columns[0] + i * sizeof(Zone), sizeof(Zone));
+            if (zones_[entity] >= kMaxZones)
+                return Status::error(concat("entity ", entity, " of \"", blob_.name(), "\" is to lie in zone ",
+                                            zones_[entity], "; zones are 0 to ", kMaxZones - 1));
+        }
+        for (std::uint32_t i = 0; i < blob_.num_entities(); ++i)
+            if (const std::uint32_t parent = blob_.parents()[i]; zones_[i] == kNoZone && parent != kNoBlobEntity)
+                zones_[i] = zones_[parent];
+        return {};
+    }
+
+    /// Lists the blob entities whose toggled component of each type is off.
+    void find_switched_off() {
+        const BlobComponents* const named = blob_.find_components(schema_of<SpawnSwitchedOff>().id());
+        if (named == nullptr || !is_schema_of<SpawnSwitchedOff>(*named->schema)) return;
+        for (Taker& taker : takers_) {
+            taker.first_off = switched_off_.size();
+            for (std::uint32_t i = 0; i < named->count() && taker.components->schema->toggled(); ++i) {
+                ComponentId id;
+                std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);
+                if (id == taker.components->id) switched_off_.push_back(named->entity_index[i]);
+            }
+            taker.num_off = switched_off_.size() - taker.first_off;
+        }
+    }
 
     Status find_takers() {
         for (const BlobComponents& components : blob_.component_types()) {
+            if (is_spawn_instruction(*components.schema)) continue;
             const Schema* schema = nullptr;
             Taker taker{&components, nullptr, nullptr};
             if (targets_.registry != nullptr) taker.registered = targets_.registry->find(components.id);
@@ -140,6 +179,8 @@ private:
             .columns = components.columns,
             .parents = blob_.num_roots() == blob_.num_entities() ? std::span<const std::uint32_t>() : blob_.parents(),
             .root_poses = options_.root_poses,
+            .zones = zones_,
+            .switched_off = {switched_off_.data() + taker.first_off, taker.num_off},
         };
         spawned_.num_components_ += std::uint64_t(components.count()) * options_.copies;
         return taker.store != nullptr ? taker.store->spawn(batch)
@@ -157,6 +198,8 @@ private:
     const Blob& blob_;
     const SpawnOptions& options_;
     Array<Taker> takers_ = Array<Taker>("spawn");
+    Array<Zone> zones_ = Array<Zone>("spawn");                           // by blob entity; empty: none is named
+    Array<std::uint32_t> switched_off_ = Array<std::uint32_t>("spawn");  // blob entities, taker by taker
     Spawned spawned_;
 };
 

@@ -95,8 +95,8 @@ std::string Composer::source_name_of(const std::string& path) const {
 }
 
 const Document* Composer::read(std::uint32_t file, const std::string& path) {
-    std::optional<Document> document = ends_with(path, ".json") ? read_json(file, diagnostics_, options_.read)
-                                                                : read_sjson(file, diagnostics_, options_.read);
+    Result<Document> document = ends_with(path, ".json") ? read_json(file, diagnostics_, options_.read)
+                                                         : read_sjson(file, diagnostics_, options_.read);
     if (!document) return nullptr;
     result_.memory_->documents.push_back(std::move(*document));
     return &result_.memory_->documents.back();

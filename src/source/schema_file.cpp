@@ -83,7 +83,7 @@ bool SchemaReader::boolean(Node node, bool& out) {
 }
 
 bool SchemaReader::integer(Node node, std::int64_t least, std::int64_t greatest, std::int64_t& out) {
-    const std::optional<std::int64_t> value = node.as_int64();
+    const std::int64_t* value = node.as_int64();
     if (value && *value >= least && *value <= greatest) return out = *value, true;
     diagnostics_.error(node.position(), concat("`", node.key(), "` cannot be this"),
                        concat("write a whole number from ", least, " to ", greatest));
@@ -433,8 +433,7 @@ bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRul
     const bool is_json = name.size() > 5 && name.substr(name.size() - 5) == ".json";
     ReadOptions options;
     options.bare_texts = true;
-    const std::optional<Document> document =
-        is_json ? read_json(file, diagnostics) : read_sjson(file, diagnostics, options);
+    const Result<Document> document = is_json ? read_json(file, diagnostics) : read_sjson(file, diagnostics, options);
     return document && SchemaReader(registry, rules, diagnostics).read(document->root());
 }
 

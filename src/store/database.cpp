@@ -3,6 +3,7 @@
 #include "shoal/store/database.h"
 
 #include "shoal/base/text.h"
+#include "store/command_log.h"
 #include "store/database_internals.h"
 
 #include <algorithm>
@@ -35,12 +36,15 @@ std::uint32_t detail::take_typed_slot(std::uint32_t* slot) {
 Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
     : DatabaseState(entities, pool, options) {
     selection_ = make_owned<Selection>();
+    log_ = make_owned<CommandLog>(*this);
     SHOAL_ASSERT(options.first_zone < kMaxZones, "zones are 0 to kMaxZones - 1");
     SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows, "a table of a database holds fewer than 2^22 rows");
     cursor_ = entities.open_death_cursor();
 }
 
 Database::~Database() {
+    destroy_owned(log_);
+    keep_journal(0);
     entities_.close_death_cursor(cursor_);
     for (const DatabaseTable* table : tables_) destroy_owned(table);
     for (const EntityType* type : types_) destroy_owned(type);
@@ -148,17 +152,22 @@ const DatabaseCopyPlan& Database::Call::plan(const EntityType& from, const Entit
         if (!from.has(component)) continue;
         for (std::uint32_t c = 0; c < d.schema(component).columns().size(); ++c) {
             const ColumnDefinition& column = d.schema(component).columns()[c];
-            (column.opaque == nullptr ? plan->columns : plan->opaque)
-                .push_back({static_cast<std::uint16_t>(from.first_column(component) + c),
-                            static_cast<std::uint16_t>(to.first_column(component) + c), column.element_bytes});
+            const DatabaseCopyPlan::Column copied = {static_cast<std::uint16_t>(from.first_column(component) + c),
+                                                     static_cast<std::uint16_t>(to.first_column(component) + c),
+                                                     column.element_bytes};
+            if (column.opaque == nullptr)
+                plan->columns.add(copied);
+            else
+                plan->opaque.push_back(copied);
         }
     }
     for (const ComponentType component : from.components())
         for (std::uint32_t c = 0; c < d.schema(component).columns().size() && !to.has(component); ++c)
             if (const ColumnDefinition& column = d.schema(component).columns()[c]; column.opaque == nullptr)
-                plan->dropped.push_back(
+                plan->dropped.add(
                     {static_cast<std::uint16_t>(from.first_column(component) + c), 0, column.element_bytes});
-    plan->group_columns();
+    plan->columns.sort();
+    plan->dropped.sort();
     d.plan_by_types_.set(key, static_cast<std::uint32_t>(d.plans_.size()));
     d.plans_.push_back(plan);
     return *plan;
@@ -181,6 +190,7 @@ Result<DatabaseTable*> Database::Call::table_for(const EntityType& type, Zone zo
     if (Status status = d.directory_.reserve_tables(number + 1); !status) return status;
     auto* table = make_owned<DatabaseTable>(number, type, zone, d.pool_, d.options_.capacity_rows, d.directory_.rows());
     table->own_plan_ = &plan(type, type);
+    if (d.journal_ != nullptr) table->table_.watch_changes(true);
     if (is_new) {
         d.tables_.push_back(table);
         d.occupied_.resize((d.tables_.size() + 63) / 64, 0);
@@ -208,18 +218,22 @@ Result<DatabaseTable*> Database::Call::step(DatabaseTable& from, DatabaseTable::
     Result<DatabaseTable*> target = table_for(type, from.zone());
     if (!target || key == 0) return target;
     const DatabaseCopyPlan& copied = plan(from.type(), type);
-    last = {key, *target != &from && copied.is_plain, *target, &copied};
+    last = {key, *target != &from && copied.is_plain, *target, &copied, {}};
     return target;
 }
 
 /// Returns the table for entities that gain components.
 Result<DatabaseTable*> Database::Call::target_with(DatabaseTable& from, std::span<const ComponentValues> values,
                                                    std::uint32_t key) {
-    return step(from, from.last_added_, key, [&](const EntityType& before) -> const EntityType& {
-        const EntityType* type = &before;
-        for (const ComponentValues& given : values) type = &neighbour(*type, given.component, true);
-        return *type;
-    });
+    Result<DatabaseTable*> target =
+        step(from, from.last_added_, key, [&](const EntityType& before) -> const EntityType& {
+            const EntityType* type = &before;
+            for (const ComponentValues& given : values) type = &neighbour(*type, given.component, true);
+            return *type;
+        });
+    for (std::size_t i = 0; target && key != 0 && i < std::min(values.size(), DatabaseTable::kFewComponents); ++i)
+        from.last_added_.first_columns[i] = static_cast<std::uint16_t>((*target)->first_column(values[i].component));
+    return target;
 }
 
 /// Returns the table for entities that lose components; toggled ones stay in their entity type.

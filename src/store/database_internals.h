@@ -2,6 +2,7 @@
 // What the files of the database share.
 
 #include "shoal/store/database.h"
+#include "shoal/table/copy_elements.h"
 
 namespace shoal::inline SHOAL_ABI {
 
@@ -11,26 +12,82 @@ struct DatabaseCopyPlan {
         std::uint16_t from, to;
         std::uint32_t bytes;
     };
-    /// Columns of one size, with functions for it. A call by pointer costs less than a switch in which the compiler
-    /// prepares the addresses for every size.
-    struct Group {
-        const Column* begin;
-        const Column* end;
-        void (*move)(const Group& group, Table& from, Table& to, std::uint32_t row, std::uint32_t last,
-                     std::uint32_t to_row);  // row over, last into its place
-        void (*fill)(const Group& group, Table& table, std::uint32_t row, std::uint32_t last);  // last into its place
+
+    /// Columns of bytes, those of the usual sizes first: a loop for each of these needs no branch per column.
+    class Columns {
+    public:
+        void add(const Column& column) { all_.push_back(column); }
+        void sort();
+        const Column* begin() const { return all_.data(); }
+        const Column* end() const { return all_.data() + all_.size(); }
+        /// Calls copy.operator()<kBytes>(column) for each of a usual size, and others(columns) if there are others.
+        template <class Copy, class Others>
+        SHOAL_INLINE void for_each(Copy&& copy, Others&& others) const;
+
+    private:
+        static constexpr std::size_t kSizes[] = {4, 8, 12, 16};
+        Array<Column> all_ = Array<Column>("database");
+        std::uint32_t ends_[std::size(kSizes)] = {};  // of the columns of each size
     };
 
-    Array<Column> columns = Array<Column>("database");  // those that are bytes, by size
-    Array<Group> groups = Array<Group>("database");
-    Array<Column> dropped = Array<Column>("database");  // of bytes, by size, and not in the target: `from` only
-    Array<Group> dropped_groups = Array<Group>("database");
+    Columns columns;
+    Columns dropped;  // not in the target: `from` only
     Array<Column> opaque = Array<Column>("database");
     bool is_plain = true;  // neither entity type has opaque columns or toggled component types
 
-    /// Sorts columns by size and groups them.
-    void group_columns();
+    /// Copies one row over, and the last row of `from` into its place.
+    SHOAL_INLINE void move_row(Table& from, std::uint32_t row, Table& to, std::uint32_t to_row) const;
+    /// Copies the last row into the place of another.
+    SHOAL_INLINE static void fill_row(const Columns& columns, Table& table, std::uint32_t row);
+
+private:
+    static void move_others(std::span<const Column> columns, Table& from, std::uint32_t row, Table& to,
+                            std::uint32_t to_row);
+    static void fill_others(std::span<const Column> columns, Table& table, std::uint32_t row);
 };
+
+/// Copies an element, maybe onto itself. (g++ calls memmove for 12 bytes, and keeps a local array of them in memory.)
+template <std::size_t kBytes>
+SHOAL_INLINE void copy_onto(std::byte* to, const std::byte* from) {
+    struct Words {
+        std::uint32_t word[kBytes / 4];
+    } element;
+    std::memcpy(&element, from, kBytes);
+    std::memcpy(to, &element, kBytes);
+}
+
+template <class Copy, class Others>
+SHOAL_INLINE void DatabaseCopyPlan::Columns::for_each(Copy&& copy, Others&& others) const {
+    const Column* const all = begin();
+    const Column* column = all;
+    for (const Column* end = all + ends_[0]; column != end; ++column) copy.template operator()<kSizes[0]>(*column);
+    for (const Column* end = all + ends_[1]; column != end; ++column) copy.template operator()<kSizes[1]>(*column);
+    for (const Column* end = all + ends_[2]; column != end; ++column) copy.template operator()<kSizes[2]>(*column);
+    for (const Column* end = all + ends_[3]; column != end; ++column) copy.template operator()<kSizes[3]>(*column);
+    if (SHOAL_UNLIKELY(column != end())) others(std::span(column, end()));
+}
+
+SHOAL_INLINE void DatabaseCopyPlan::move_row(Table& from, std::uint32_t row, Table& to, std::uint32_t to_row) const {
+    const std::size_t last = from.num_rows() - 1;
+    columns.for_each(
+        [&]<std::size_t kBytes>(const Column& column) __attribute__((always_inline)) {
+            std::byte* const data = from.unmarked_column(column.from);
+            std::memcpy(to.unmarked_column(column.to) + to_row * kBytes, data + row * kBytes, kBytes);
+            copy_onto<kBytes>(data + row * kBytes, data + last * kBytes);
+        },
+        [&](std::span<const Column> others) { move_others(others, from, row, to, to_row); });
+    if (dropped.begin() != dropped.end()) fill_row(dropped, from, row);
+}
+
+SHOAL_INLINE void DatabaseCopyPlan::fill_row(const Columns& columns, Table& table, std::uint32_t row) {
+    const std::size_t last = table.num_rows() - 1;
+    columns.for_each(
+        [&]<std::size_t kBytes>(const Column& column) __attribute__((always_inline)) {
+            std::byte* const data = table.unmarked_column(column.from);
+            copy_onto<kBytes>(data + row * kBytes, data + last * kBytes);
+        },
+        [&](std::span<const Column> others) { fill_others(others, table, row); });
+}
 
 /// The entities of a call that have a row here, by table. Their directory entries say kIndexMask instead of a row until
 /// they are moved, removed or unselected: who is named twice is found by that.
@@ -95,7 +152,14 @@ struct Database::Call {
                                   std::span<const ComponentValues> values, bool sets, std::size_t first_source = 0);
     AddCounts add_selected(std::span<const Entity> entities, std::span<const ComponentValues> values,
                            DatabaseTable* first);
-    void remove_row(DatabaseTable& table, std::uint32_t row);
+    void remove_row(DatabaseTable& table, std::uint32_t row) {
+        if (SHOAL_LIKELY(table.own_plan_->is_plain && table.table_.is_plain()))
+            remove_plain_row(table, row);
+        else
+            remove_other_row(table, row);
+    }
+    SHOAL_INLINE void remove_plain_row(DatabaseTable& table, std::uint32_t row);
+    void remove_other_row(DatabaseTable& table, std::uint32_t row);
     std::uint32_t drop_rows(std::span<const Entity> entities, Chosen chosen);
     std::uint32_t sweep(DatabaseTable& table);
 
@@ -118,9 +182,21 @@ struct Database::Call {
     std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const DatabaseCopyPlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const EntityType* kept,
                     std::span<const ComponentValues> values, const std::uint32_t* sources, std::size_t first_source);
+    static void note_switch(DatabaseTable& table, ComponentType component, std::uint32_t key);
     bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
     bool switch_off(DatabaseRow at, std::span<const ComponentType> components);
 };
+
+/// Takes a row away that is bytes and nothing more; the last one moves into its place.
+SHOAL_INLINE void Database::Call::remove_plain_row(DatabaseTable& table, std::uint32_t row) {
+    ++d.num_structural_changes_;
+    DatabaseCopyPlan::fill_row(table.own_plan_->columns, table.table_, row);
+    const Entity owner = table.entities()[row];
+    EntityBits& entry = d.directory_.rows().entries()[owner.index()];
+    if (entry >> kIndexBits == owner.id >> kIndexBits) entry = 0;
+    table.table_.close_row(row);
+    if (SHOAL_UNLIKELY(table.num_rows() == 0)) note_rows(table);
+}
 
 namespace detail {
 

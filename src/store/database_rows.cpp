@@ -186,6 +186,7 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
     }
     call.write_rows(*at.table, {at.row, at.row + 1}, &before, values, nullptr, 0);
     const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && call.switch_on(at, values);
+    if (values.size() == 1) call.note_switch(*at.table, values.front().component, key);
     return moves || lacked ? AddCounts{.num_added = 1} : AddCounts{.num_set = 1};
 }
 
@@ -238,6 +239,7 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
     if (SHOAL_LIKELY(moves) && SHOAL_UNLIKELY(!(*target)->takes_rows_quickly()))
         if (Status status = call.reserve_rows(**target, 1); !status) return status;
     const bool had = SHOAL_UNLIKELY(!at.table->presence_.empty()) && call.switch_off(at, components);
+    if (components.size() == 1) call.note_switch(*at.table, components.front(), key);
     if (SHOAL_LIKELY(moves)) call.transfer_row(at, **target, call.plan_to(*at.table, **target));
     return moves || had;
 }

@@ -2,7 +2,10 @@
 
 #include "shoal/base/text.h"
 #include "shoal/store/database.h"
+#include "store/command_log.h"
 #include "store/database_internals.h"
+#include "store/journal_keeper.h"
+#include "store/memory_shares.h"
 
 #include <algorithm>
 
@@ -22,17 +25,31 @@ Status broken(const DatabaseTable& table, std::string_view what) {
 
 // --- settling ----------------------------------------------------------------------------------------------------
 
-void Database::settle(const SettleContext& context) {
+void Database::apply_commands(const SettleContext& context) {
     require_unlocked();
+    log_->settle(context.counts);
+}
+
+void Database::hold_rows(bool hold) { __atomic_fetch_add(&num_locks_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }
+
+void Database::settle(const SettleContext& context) {
+    apply_commands(context);
     Call call{*this};
+    std::uint64_t num_removed = 0;
     const DeathRange dead = entities_.deaths(cursor_);
     if (dead.fell_behind || dead.entities.size() > num_rows() / 2) {
         for (DatabaseTable* table : tables_)
-            if (table != nullptr && table->num_rows() != 0) call.sweep(*table);
+            if (table != nullptr && table->num_rows() != 0) num_removed += call.sweep(*table);
     } else if (!dead.entities.empty()) {
-        call.drop_rows(dead.entities, Call::Chosen::kDead);
+        num_removed += call.drop_rows(dead.entities, Call::Chosen::kDead);
     }
+    if (context.counts != nullptr) context.counts->num_removed += num_removed;
     entities_.advance(cursor_, dead.end);
+    if (journal_ != nullptr) {
+        for (DatabaseTable* table : tables_)
+            if (table != nullptr) journal_->collect(*table, stamp_);
+        journal_->trim();
+    }
     stamp_ = std::max(stamp_, context.stamp);
     for (DatabaseTable* table : tables_)
         if (table != nullptr && table->num_rows() != 0)
@@ -72,37 +89,26 @@ std::uint64_t Database::num_rows(Zone zone) const {
 
 std::span<const Table* const> Database::tables() const { return table_list_; }
 
-/// Memory of a table is told of its component types by their bytes in a row; owners and bits count with the first.
 std::size_t Database::statistics(std::span<StoreStatistics> out) const {
     for (std::size_t i = 0; i < out.size() && i < schemas_.size(); ++i) {
         out[i] = {};
         out[i].component = schemas_[i]->name();
     }
-    const auto add_share = [](MemoryUse& use, const MemoryUse& whole, std::size_t part, std::size_t all) {
-        const auto share = [&](std::size_t bytes) { return bytes / all * part + bytes % all * part / all; };
-        use += {share(whole.used_bytes), share(whole.committed_bytes), share(whole.reserved_bytes)};
-    };
     std::uint64_t num_components = 0;
     for (const DatabaseTable* table : tables_) {
-        if (table == nullptr || table->type().components().empty()) continue;
-        std::uint64_t num_dead = 0;
-        for (const Entity owner : table->entities()) num_dead += !entities_.alive(owner);
-        MemoryUse use = table->table().memory_use();
-        for (const PresenceBits& bits : table->presence_)
-            use += {(table->num_rows() + 7) / 8, bits.num_bytes(), bits.num_bytes()};
-        const std::size_t row_bytes = table->type().schema().row_bytes() + sizeof(Entity);
-        for (const ComponentType component : table->type().components()) {
-            num_components += table->num_rows();
-            if (component.number >= out.size()) continue;
-            StoreStatistics& result = out[component.number];
-            result.num_rows += table->num_rows();
-            result.num_dead_rows += num_dead;
-            const bool is_first = component == table->type().components().front();
-            add_share(result.rows, use, schema(component).row_bytes() + (is_first ? sizeof(Entity) : 0), row_bytes);
-        }
+        if (table == nullptr) continue;
+        for_each_share(
+            *this, *table,
+            [&](ComponentType component, std::uint32_t num_rows, std::uint64_t num_dead, const MemoryUse& use) {
+                num_components += num_rows;
+                if (component.number >= out.size()) return;
+                out[component.number].num_rows += num_rows;
+                out[component.number].num_dead_rows += num_dead;
+                out[component.number].rows += use;
+            });
     }
     for (std::size_t i = 0; i < out.size() && i < schemas_.size() && num_components != 0; ++i)
-        add_share(out[i].index, directory_.memory_use(), out[i].num_rows, num_components);
+        out[i].index = memory_share(directory_.memory_use(), out[i].num_rows, num_components);
     return schemas_.size();
 }
 

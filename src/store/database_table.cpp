@@ -43,10 +43,20 @@ void PresenceBits::set(RowRange rows, bool value) {
 
 DatabaseTable::DatabaseTable(std::uint32_t number, const EntityType& type, Zone zone, PagePool& pool,
                              std::uint32_t capacity_rows, RowIndex& index)
-    : number_(number), zone_(zone), type_(&type), table_(type.schema(), pool, {.capacity_rows = capacity_rows}) {
+    : number_(number),
+      zone_(zone),
+      type_number_(type.number()),
+      table_(type.schema(), pool, {.capacity_rows = capacity_rows}),
+      type_(&type) {
     table_.attach_index(&index);
     presence_.reserve(type.toggled().size());
     for (std::size_t i = 0; i < type.toggled().size(); ++i) presence_.emplace_back(pool);
+}
+
+MemoryUse DatabaseTable::memory_use() const {
+    MemoryUse use = table_.memory_use();
+    for (const PresenceBits& bits : presence_) use += {(num_rows() + 7) / 8, bits.num_bytes(), bits.num_bytes()};
+    return use;
 }
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -5,6 +5,7 @@
 #include "store/database_internals.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace shoal::inline SHOAL_ABI {
 namespace {
@@ -33,61 +34,31 @@ void write_column(std::byte* to, const std::byte* values, std::size_t stride, st
         });
 }
 
-/// The functions of a group of columns whose elements have kBytes bytes; 0: any number.
-template <std::size_t kBytes>
-struct Elements {
-    using Group = DatabaseCopyPlan::Group;
-
-    static void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
-        if constexpr (kBytes != 0)
-            std::memcpy(to, from, kBytes);
-        else
-            std::memmove(to, from, bytes);
-    }
-    static std::size_t size_of(const DatabaseCopyPlan::Column& column) { return kBytes != 0 ? kBytes : column.bytes; }
-
-    static void move(const Group& group, Table& from, Table& to, std::uint32_t row, std::uint32_t last,
-                     std::uint32_t to_row) {
-        for (const DatabaseCopyPlan::Column* column = group.begin; column != group.end; ++column) {
-            const std::size_t bytes = size_of(*column);
-            std::byte* const source = from.unmarked_column(column->from);
-            copy(to.unmarked_column(column->to) + to_row * bytes, source + row * bytes, bytes);
-            if (row != last) copy(source + row * bytes, source + last * bytes, bytes);
-        }
-    }
-    static void fill(const Group& group, Table& table, std::uint32_t row, std::uint32_t last) {
-        for (const DatabaseCopyPlan::Column* column = group.begin; column != group.end && row != last; ++column) {
-            const std::size_t bytes = size_of(*column);
-            std::byte* const data = table.unmarked_column(column->from);
-            copy(data + row * bytes, data + last * bytes, bytes);
-        }
-    }
-};
-
-void group_by_size(Array<DatabaseCopyPlan::Column>& columns, Array<DatabaseCopyPlan::Group>& groups) {
-    std::sort(columns.begin(), columns.end(),
-              [](const auto& a, const auto& b) { return a.bytes != b.bytes ? a.bytes < b.bytes : a.from < b.from; });
-    for (const DatabaseCopyPlan::Column& column : columns) {
-        if (groups.empty() || groups.back().begin->bytes != column.bytes) {
-            DatabaseCopyPlan::Group group{&column, nullptr, Elements<0>::move, Elements<0>::fill};
-            for_size(
-                column.bytes,
-                [&]<std::size_t kBytes>() {
-                    group.move = Elements<kBytes>::move;
-                    group.fill = Elements<kBytes>::fill;
-                },
-                [] {});
-            groups.push_back(group);
-        }
-        groups.back().end = &column + 1;
-    }
-}
-
 }  // namespace
 
-void DatabaseCopyPlan::group_columns() {
-    group_by_size(columns, groups);
-    group_by_size(dropped, dropped_groups);
+void DatabaseCopyPlan::move_others(std::span<const Column> columns, Table& from, std::uint32_t row, Table& to,
+                                   std::uint32_t to_row) {
+    for (const Column& column : columns)
+        std::memcpy(element(to, column.to, to_row, column.bytes), element(from, column.from, row, column.bytes),
+                    column.bytes);
+    fill_others(columns, from, row);
+}
+
+void DatabaseCopyPlan::fill_others(std::span<const Column> columns, Table& table, std::uint32_t row) {
+    for (const Column& column : columns)
+        std::memmove(element(table, column.from, row, column.bytes),
+                     element(table, column.from, table.num_rows() - 1, column.bytes), column.bytes);
+}
+
+void DatabaseCopyPlan::Columns::sort() {
+    const auto order = [](const Column& column) {
+        const auto place = std::size_t(std::find(std::begin(kSizes), std::end(kSizes), column.bytes) - kSizes);
+        return std::tuple(place, column.bytes, column.from);
+    };
+    std::sort(all_.begin(), all_.end(), [&](const Column& a, const Column& b) { return order(a) < order(b); });
+    for (std::size_t i = 0; i < std::size(kSizes); ++i)
+        ends_[i] = static_cast<std::uint32_t>(std::count_if(
+            all_.begin(), all_.end(), [&](const Column& column) { return std::get<0>(order(column)) <= i; }));
 }
 
 // --- selecting ---------------------------------------------------------------------------------------------------
@@ -296,33 +267,23 @@ std::uint32_t Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target
 
 /// The same for rows that are bytes and nothing more: one loop copies the row over and the last row into its place.
 std::uint32_t Database::move_quickly(DatabaseRow at, const DatabaseTable::Step& step) {
-    DatabaseTable& from = *at.table;
+    Table& from = at.table->table_;
     Table& target = step.target->table_;
     const Entity entity = from.entities()[at.row];
-    const std::uint32_t row = target.append_one(entity), last = from.num_rows() - 1;
-    for (const DatabaseCopyPlan::Group& group : step.plan->groups)
-        group.move(group, from.table_, target, at.row, last, row);
-    for (const DatabaseCopyPlan::Group& group : step.plan->dropped_groups) group.fill(group, from.table_, at.row, last);
-    from.table_.remove_owned(entity, [](std::uint32_t, std::uint32_t) {});
+    const std::uint32_t row = target.append_one(entity);
+    step.plan->move_row(from, at.row, target, row);
+    from.close_row(at.row);
     directory_.rows().entries()[entity.index()] = RowIndex::entry_of(entity, row);
     directory_.set_table(entity.index(), step.target->number());
     ++num_structural_changes_;
-    if (SHOAL_UNLIKELY(last == 0)) Call{*this}.note_rows(from);
+    if (SHOAL_UNLIKELY(from.num_rows() == 0)) Call{*this}.note_rows(*at.table);
     return row;
 }
 
-/// Takes a row away; the last one moves into its place.
-void Database::Call::remove_row(DatabaseTable& table, std::uint32_t row) {
+void Database::Call::remove_other_row(DatabaseTable& table, std::uint32_t row) {
     ++d.num_structural_changes_;
-    if (SHOAL_LIKELY(table.own_plan_->is_plain && table.table_.is_plain())) {
-        const DatabaseCopyPlan& plan = *table.own_plan_;
-        table.table_.remove_owned(table.entities()[row], [&](std::uint32_t to, std::uint32_t from) {
-            for (const DatabaseCopyPlan::Group& group : plan.groups) group.fill(group, table.table_, to, from);
-        });
-    } else {
-        for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
-        table.table_.remove(row);
-    }
+    for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
+    table.table_.remove(row);
     if (SHOAL_UNLIKELY(table.num_rows() == 0)) note_rows(table);
 }
 
@@ -363,6 +324,12 @@ void Database::Call::write_rows(DatabaseTable& table, RowRange rows, const Entit
     }
 }
 
+/// Remembers which bits a call with one C++ type switches.
+void Database::Call::note_switch(DatabaseTable& table, ComponentType component, std::uint32_t key) {
+    if (const int index = table.type().toggle_index(component); index >= 0 && key != 0)
+        table.last_switched_ = {key, &table.presence_[static_cast<std::size_t>(index)]};
+}
+
 /// Lets a row have the toggled component types that it was given. Returns whether it lacked any.
 bool Database::Call::switch_on(DatabaseRow at, std::span<const ComponentValues> values) {
     bool lacked = false;
@@ -371,6 +338,7 @@ bool Database::Call::switch_on(DatabaseRow at, std::span<const ComponentValues> 
         lacked |= !at.table->presence_[i].get(at.row);
         at.table->presence_[i].set(at.row, true);
     }
+    if (lacked) at.table->table_.stamp_row(at.row);
     d.num_structural_changes_ += lacked;
     return lacked;
 }
@@ -384,6 +352,7 @@ bool Database::Call::switch_off(DatabaseRow at, std::span<const ComponentType> c
         had |= at.table->presence_[i].get(at.row);
         at.table->presence_[i].set(at.row, false);
     }
+    if (had) at.table->table_.stamp_row(at.row);
     d.num_structural_changes_ += had;
     return had;
 }

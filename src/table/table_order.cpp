@@ -33,11 +33,14 @@ void gather(std::byte* to, const std::byte* column, std::size_t bytes, std::span
     }
 }
 
+/// Follows each cycle once: a swap puts one row in its place, and the next cycle begins where none was put yet.
 void permute_by_swaps(Table& table, RowRange rows, std::span<const std::uint32_t> from) {
-    for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
-        std::uint32_t other = from[row - rows.begin];
-        while (other < row) other = from[other - rows.begin];  // it went on when that row got what it wants
-        if (other != row) table.swap(row, other);
+    Array<bool> is_done = Array<bool>(from.size(), false, OwnedAllocator<bool>("table"));
+    for (std::uint32_t first = rows.begin; first < rows.end; ++first) {
+        for (std::uint32_t row = first; !is_done[row - rows.begin]; row = from[row - rows.begin]) {
+            is_done[row - rows.begin] = true;
+            if (from[row - rows.begin] != first) table.swap(row, from[row - rows.begin]);
+        }
     }
 }
 
@@ -67,6 +70,7 @@ void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
     SHOAL_ASSERT(rows.end <= num_rows_ && from.size() == rows.size(), "one row for each of the range is needed");
     SHOAL_ASSERT(!options_.chain && !schema_->has_opaque(), "only rows of bytes without chains are permuted");
     if (from.empty()) return;
+    for (const std::uint32_t row : from) SHOAL_ASSERT(row - rows.begin < rows.size(), "a row comes from outside");
     std::size_t most_bytes = 0;
     for (const PhysicalColumn& column : columns_) most_bytes = std::max<std::size_t>(most_bytes, column.element_bytes);
     // Whoever watches is told of swaps; without memory for a copy of a column they do as well.
@@ -85,7 +89,11 @@ void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
     }
     for (std::uint32_t* links : links_)
         for (std::uint32_t row = rows.begin; links != nullptr && row < rows.end; ++row)
-            if (links[row] != kNilRow) links[row] = new_row[links[row] - rows.begin];
+            if (links[row] != kNilRow) {
+                SHOAL_ASSERT(links[row] - rows.begin < rows.size(),
+                             "a row that is permuted is linked to one that stays");
+                links[row] = new_row[links[row] - rows.begin];
+            }
     for (std::uint32_t row = rows.begin; index_ != nullptr && row < rows.end; ++row)
         if (index_->find(entities_[row]) == from[row - rows.begin]) new_row[row - rows.begin] = kNilRow;
     for (std::uint32_t row = rows.begin; index_ != nullptr && row < rows.end; ++row)

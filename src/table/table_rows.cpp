@@ -32,6 +32,11 @@ private:
     Array<std::uint64_t> gone_;
 };
 
+[[maybe_unused]] bool all_differ(Array<std::uint32_t> rows) {
+    std::sort(rows.begin(), rows.end());
+    return std::adjacent_find(rows.begin(), rows.end()) == rows.end();
+}
+
 }  // namespace
 
 void Table::remove_rows(std::span<const std::uint32_t> rows) {
@@ -47,7 +52,7 @@ void Table::remove_rows(std::span<const std::uint32_t> rows) {
     fillers.reserve(holes.size());
     for (std::uint32_t row = num_left; row < num_rows_; ++row)
         if (!tail.has(row)) fillers.push_back(row);
-    SHOAL_ASSERT(holes.size() == fillers.size(), "a row to be removed is named twice");
+    SHOAL_CHECK(all_differ(holes), "a row to be removed is named twice");
     for (const PhysicalColumn& column : columns_)
         copy_between(column.data, holes.data(), column.data, fillers.data(), holes.size(), column.element_bytes);
     const std::span<EntityBits> entries = index_ == nullptr ? std::span<EntityBits>() : index_->entries();

@@ -62,6 +62,12 @@ std::size_t block_bytes(const Columns& columns, std::uint32_t rows) {
     return bytes;
 }
 
+/// Blocks are an odd number of granules: many of one size side by side then begin in all cache sets, and not over and
+/// over in the same few.
+std::size_t round_up_to_odd_granules(std::size_t bytes) {
+    return (round_up(bytes, PagePool::kGranuleBytes) / PagePool::kGranuleBytes | 1) * PagePool::kGranuleBytes;
+}
+
 std::size_t range_bytes(const Columns& columns, std::uint32_t rows) {
     std::size_t bytes = 0;
     for (const PhysicalColumn& column : columns) bytes += frame_bytes(rows, column.element_bytes);
@@ -125,7 +131,7 @@ Status Table::reserve(std::uint32_t count) {
 
 /// Moves the rows of a small table to a block that holds `rows` rows, and what `spare_bytes` more give room for.
 Status Table::move_to_block(std::uint32_t rows, std::size_t spare_bytes) {
-    const std::size_t wanted = round_up(block_bytes(columns_, rows) + spare_bytes, PagePool::kGranuleBytes);
+    const std::size_t wanted = round_up_to_odd_granules(block_bytes(columns_, rows) + spare_bytes);
     const std::size_t bytes =
         std::min(wanted, block_bytes(columns_, rows) <= kPageBytes ? kPageBytes : kPromotionBytes);
     std::uint32_t room = rows;
@@ -307,7 +313,7 @@ void Table::shrink() {
     if (range_.data != nullptr) {
         discard_beyond(num_rows_);
     } else if (slab_bytes_ != 0) {
-        const std::size_t bytes = round_up(block_bytes(columns_, num_rows_), PagePool::kGranuleBytes);
+        const std::size_t bytes = round_up_to_odd_granules(block_bytes(columns_, num_rows_));
         // When no smaller block can be had, the one it has will do.
         if (bytes < slab_bytes_ && !move_to_shared(num_rows_) && bytes <= kPromotionBytes)
             static_cast<void>(move_to_block(num_rows_, 0).ok());

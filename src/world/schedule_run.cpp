@@ -91,7 +91,10 @@ bool Schedule::Runner::do_next(std::uint32_t worker) {
     std::uint32_t position = 0;
     if (!take_ready(position)) return false;
     Entry& entry = entry_at(position);
-    if (entry.runs) run_pass(entry, worker);
+    if (entry.runs) {
+        const PassScope scope(position + 1);
+        run_pass(entry, worker);
+    }
     end_pass(position);
     return true;
 }

@@ -3,6 +3,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/transform.h"
+#include "shoal/store/spawn_zone.h"
 #include "shoal/world/trace.h"
 
 #include <cstring>
@@ -111,6 +112,11 @@ Store* World::find_store(ComponentId component) const {
     return nullptr;
 }
 
+Database& World::database(const DatabaseOptions& options) {
+    if (database_ == nullptr) database_ = &make_store<Database>(options);
+    return *database_;
+}
+
 TransformManager& World::transforms() { return transforms({}); }
 
 TransformManager& World::transforms(const TransformOptions& options) {
@@ -123,7 +129,8 @@ TransformManager& World::transforms(const TransformOptions& options) {
 Status World::adopt_schemas(const Blob& blob) {
     for (const BlobComponents& components : blob.component_types()) {
         const RegisteredComponent* registered = registry_.find(components.id);
-        if (registered != nullptr && registered->spawn != nullptr) continue;
+        if ((registered != nullptr && registered->spawn != nullptr) || is_spawn_instruction(*components.schema))
+            continue;
         Store* store = find_store(components.id);
         if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
         if (store == nullptr) {
@@ -159,7 +166,10 @@ std::uint64_t World::count_pins(ResourceId resource) const {
 // --- time --------------------------------------------------------------------------------------------------------
 
 void World::step(float dt) {
+    const Array<Store*> held = stores_;
+    for (Store* store : held) store->hold_rows(true);
     schedule_.run(*executor_, dt, frame_++);
+    for (Store* store : held) store->hold_rows(false);
     settle();
 }
 
@@ -167,6 +177,7 @@ void World::settle() {
     const std::int64_t begin_ns = monotonic_ns();
     ++stamp_;
     settles_.last = {};
+    for (Store* store : stores_) store->apply_commands({&random_, stamp_, executor_, &settles_.last});
     for (Store* store : stores_) store->settle({&random_, stamp_, executor_, &settles_.last});
     pool_.trim();
     const std::int64_t end_ns = monotonic_ns();

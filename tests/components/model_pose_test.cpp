@@ -157,6 +157,23 @@ TEST_F(ModelPoses, a_second_add_puts_an_instance_back_or_exchanges_its_tree) {
     expect_valid(models);
 }
 
+TEST_F(ModelPoses, strangers_are_skipped_and_twins_are_one) {
+    const NodeTreeId tree = add_tree(leg());
+    const Entities e = create(3);
+    entities.destroy(e[2]);
+    const Entity foreign{e[0].id + (EntityBits(7) << kIndexBits)};
+    const Entities some = {e[0], kNullEntity, e[2], e[0], foreign, e[1], Entity{EntityBits(~0ull)}};
+    const Result<AddCounts> counts = models.add(some, tree);
+    ASSERT_TRUE(counts.ok());
+    EXPECT_EQ(counts->num_added, 2u);
+    EXPECT_EQ(counts->num_set, 1u);
+    EXPECT_EQ(counts->num_skipped, 4u);
+    EXPECT_EQ(models.add(models.tables()[1]->entities(), tree)->num_set, 10u) << "its own column, with five nodes each";
+    EXPECT_EQ(models.remove(Entities{e[1], kNullEntity, e[2], foreign, e[1]}), 1u);
+    EXPECT_EQ(models.num_instances(), 1u);
+    expect_valid(models);
+}
+
 TEST_F(ModelPoses, instances_share_their_tree) {
     constexpr std::uint32_t kNodes = 100, kInstances = 2000;
     const NodeTreeId tree = add_tree(random_tree(random, kNodes));
@@ -358,6 +375,24 @@ TEST_F(ModelPoses, nodes_moved_together_stay_where_they_were_put) {
     EXPECT_EQ(models.apply_constraints(), 2u);
     expect_at(place(models.node_world(at(e[0]), 2)), {1, 0, 1});
     expect_at(place(models.node_world(at(e[0]), 3)), {-1, 0, 10});
+}
+
+TEST_F(ModelPoses, a_model_that_gets_another_tree_before_its_nodes_followed_begins_anew) {
+    const NodeTreeId tree = add_tree(leg());
+    TreeSource one;
+    one.add("only", kNilRow, {.position = {7, 0, 0}});
+    const NodeTreeId small = add_tree(one);
+    const Entities e = create(2);
+    ASSERT_TRUE(models.add(e, tree).ok());
+    models.compute();
+    for (const Entity entity : e) models.set_node_world(at(entity), 2, {});
+    ASSERT_TRUE(models.add({e.data(), 1}, small).ok());  // it has no node 2
+    ASSERT_TRUE(models.add({&e[1], 1}, tree).ok());
+    EXPECT_EQ(models.apply_constraints(), 0u);
+    EXPECT_EQ(models.compute(), 6u);
+    expect_at(place(models.model(at(e[0]), 0)), {7, 0, 0});
+    expect_at(place(models.model(at(e[1]), 2)), {1, 1, 1});
+    expect_valid(models);
 }
 
 TEST_F(ModelPoses, a_model_that_goes_before_its_nodes_followed_is_forgotten) {

@@ -129,6 +129,19 @@ TEST_F(Ownership, a_chain_of_a_million_and_a_million_owned_by_one_die) {
     EXPECT_EQ(ownership.num_rows(), 0u);
 }
 
+TEST_F(Ownership, the_owner_of_a_million_does_not_move_with_every_one_that_is_released) {
+    constexpr std::size_t kCount = 1'000'000;
+    const Entities owned = create(kCount), owners = create(2), other = create(1);
+    ASSERT_TRUE(ownership.own(owners[0], owned).ok());
+    ASSERT_TRUE(ownership.own(owners[0], other).ok());
+    ASSERT_TRUE(ownership.own(owners[1], owned).ok());  // the last row is that of the new owner now
+    for (std::size_t i = kCount; i-- > 2;) ASSERT_TRUE(ownership.release(owned[i]));
+    EXPECT_EQ(owned_by(owners[1]), (Entities{owned[0], owned[1]}));
+    EXPECT_EQ(owned_by(owners[0]), other);
+    const Status status = ownership.validate();
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
 TEST_F(Ownership, an_index_given_out_again_before_the_manager_was_told_inherits_nothing) {
     EntityManager own_entities({.minimum_waiting = 1});
     struct Reuser {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 using namespace shoal;
 using namespace shoal_test;
@@ -129,34 +130,38 @@ protected:
         adopt(node, wanted);
     }
 
+    /// One, or some, who may be named twice and hang on each other in any order.
+    std::vector<Entity> some_to_go() {
+        std::vector<Entity> gone = {any()};
+        for (std::uint32_t i = random.below(8) == 0 ? random.below(12) : 0; i > 0; --i) gone.push_back(any());
+        return gone;
+    }
+
     /// Checks what became of the children of nodes that went, and forgets the nodes.
     void take_out(const std::vector<Entity>& gone) {
         std::vector<std::pair<Entity, Pose4x4>> orphans;
-        for (const Entity entity : gone) {
-            NaiveScene::Node* const node = scene.find(entity);
-            if (node == nullptr) continue;
-            for (const NaiveScene::Node* child : node->children)
+        for (const Entity entity : gone)
+            for (const NaiveScene::Node* child : scene.find(entity)->children)
                 orphans.push_back({child->entity, scene.world(*child)});
-            scene.remove(*node);
-            // Their worlds stay, so that grandchildren are compared with where they were.
-            for (const auto& [orphan, world] : orphans)
-                if (NaiveScene::Node* const child = scene.find(orphan); child != nullptr && immediate.has(orphan))
-                    adopt(*child, world);
-            orphans.clear();
+        for (const Entity entity : gone) {
+            if (NaiveScene::Node* const node = scene.find(entity); node != nullptr) scene.remove(*node);
             std::erase(living, entity);
         }
+        for (const auto& [orphan, world] : orphans)
+            if (NaiveScene::Node* const node = scene.find(orphan); node != nullptr) adopt(*node, world);
     }
 
     void remove() {
-        const std::vector<Entity> gone = {any()};
-        for_all([&](TransformManager& transforms) { ASSERT_EQ(transforms.remove(gone), 1u); });
+        const std::vector<Entity> gone = some_to_go();
+        const std::size_t count = std::set<Entity>(gone.begin(), gone.end()).size();
+        for_all([&](TransformManager& transforms) { ASSERT_EQ(transforms.remove(gone), count); });
         take_out(gone);
         entities.destroy(gone);
     }
 
     void destroy() {
-        const std::vector<Entity> gone = {any()};
-        ASSERT_EQ(entities.destroy(gone), 1u);
+        const std::vector<Entity> gone = some_to_go();
+        entities.destroy(gone);
         end_frame();
         take_out(gone);
     }

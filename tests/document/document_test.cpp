@@ -34,16 +34,16 @@ TEST(Document, each_kind_gives_its_value_and_only_that) {
     const Node root = reading.root();
     EXPECT_EQ(root.find("n").kind(), NodeKind::kNull);
     EXPECT_TRUE(root.find("b").as_bool());
-    EXPECT_EQ(root.find("i").as_int64(), -7);
-    EXPECT_EQ(root.find("i").as_uint64(), std::nullopt);
+    EXPECT_EQ(*root.find("i").as_int64(), -7);
+    EXPECT_EQ(root.find("i").as_uint64(), nullptr);
     EXPECT_EQ(root.find("i").as_double(), -7.0);
     EXPECT_EQ(root.find("u").kind(), NodeKind::kInteger);
-    EXPECT_EQ(root.find("u").as_int64(), std::nullopt);
-    EXPECT_EQ(root.find("u").as_uint64(), 18446744073709551615u);
+    EXPECT_EQ(root.find("u").as_int64(), nullptr);
+    EXPECT_EQ(*root.find("u").as_uint64(), 18446744073709551615u);
     EXPECT_EQ(root.find("u").as_double(), 18446744073709551615.0);
     EXPECT_EQ(root.find("d").kind(), NodeKind::kNumber);
     EXPECT_EQ(root.find("d").as_double(), 2.5);
-    EXPECT_EQ(root.find("d").as_int64(), std::nullopt);
+    EXPECT_EQ(root.find("d").as_int64(), nullptr);
     EXPECT_EQ(root.find("s").as_string(), "x");
     EXPECT_TRUE(root.find("l").is_list());
     EXPECT_TRUE(root.find("m").is_mapping());
@@ -68,7 +68,7 @@ TEST(Document, find_works_at_every_size_of_a_mapping) {
         for (int i = 0; i < size; ++i) {
             const Node found = reading.root().find(shoal::concat("key", i));
             ASSERT_TRUE(found) << i << " of " << size;
-            ASSERT_EQ(found.find("value").as_int64(), i);
+            ASSERT_EQ(*found.find("value").as_int64(), i);
             ASSERT_EQ(found.key(), shoal::concat("key", i));
         }
         EXPECT_FALSE(reading.root().find(shoal::concat("key", size)));
@@ -78,9 +78,9 @@ TEST(Document, find_works_at_every_size_of_a_mapping) {
 TEST(Document, a_child_is_found_by_place_in_flat_and_nested_lists) {
     const Reading reading("[ [1 2] 5 { a = 1 } [] \"x\" ]");
     ASSERT_TRUE(reading);
-    EXPECT_EQ(reading.root()[0][1].as_int64(), 2);
-    EXPECT_EQ(reading.root()[1].as_int64(), 5);
-    EXPECT_EQ(reading.root()[2].find("a").as_int64(), 1);
+    EXPECT_EQ(*reading.root()[0][1].as_int64(), 2);
+    EXPECT_EQ(*reading.root()[1].as_int64(), 5);
+    EXPECT_EQ(*reading.root()[2].find("a").as_int64(), 1);
     EXPECT_EQ(reading.root()[4].as_string(), "x");
 }
 
@@ -90,7 +90,7 @@ TEST(Document, moving_keeps_nodes_valid) {
     const Node a = reading.root().find("a");
     const Document moved = std::move(*reading.document);
     EXPECT_EQ(a.as_string(), "x\ty");
-    EXPECT_EQ(moved.root().find("b")[0].as_int64(), 1);
+    EXPECT_EQ(*moved.root().find("b")[0].as_int64(), 1);
 }
 
 TEST(DocumentDeathTest, misuse_is_asserted) {
@@ -153,7 +153,7 @@ TEST(DocumentBuilder, a_reference_to_a_reference_costs_one_step) {
     second_builder.begin_mapping(), second_builder.key("x"), second_builder.value(first.root()[0]),
         second_builder.end();
     const Document second = second_builder.finish();
-    EXPECT_EQ(second.root().find("x").find("b")[1].as_int64(), 2);
+    EXPECT_EQ(*second.root().find("x").find("b")[1].as_int64(), 2);
     EXPECT_EQ(second.root().find("x").find("b").position(), source.root().find("a").find("b").position());
 }
 
@@ -173,7 +173,7 @@ TEST(DocumentBuilder, a_large_mapping_is_hashed_and_a_builder_can_be_used_again)
         for (int i = 0; i < 1000; ++i) builder.key(std::to_string(i)), builder.integer(i + round);
         builder.end();
         const Document built = builder.finish();
-        for (int i = 0; i < 1000; ++i) ASSERT_EQ(built.root().find(std::to_string(i)).as_int64(), i + round);
+        for (int i = 0; i < 1000; ++i) ASSERT_EQ(*built.root().find(std::to_string(i)).as_int64(), i + round);
     }
 }
 

@@ -18,16 +18,14 @@ namespace shoal_test {
 /// A text, what was read from it, and what was wrong with it.
 struct Reading {
     shoal::Diagnostics diagnostics;
-    std::optional<shoal::Document> document;
+    shoal::Result<shoal::Document> document;
 
     using Reader = decltype(&shoal::read_sjson);
 
-    explicit Reading(std::string text, Reader reader = &shoal::read_sjson, const shoal::ReadOptions& options = {}) {
-        const std::uint32_t file = diagnostics.add_file("test.sjson", std::move(text));
-        document = reader(file, diagnostics, options);
-    }
+    explicit Reading(std::string text, Reader reader = &shoal::read_sjson, const shoal::ReadOptions& options = {})
+        : document(reader(diagnostics.add_file("test.sjson", std::move(text)), diagnostics, options)) {}
 
-    explicit operator bool() const { return document.has_value(); }
+    explicit operator bool() const { return document.ok(); }
     shoal::Node root() const { return document->root(); }
     std::string messages() const { return diagnostics.format(); }
     /// The first message without place and source line; empty when there is none.

@@ -32,7 +32,7 @@ TEST(SjsonManual, its_example_reads) {
     const Reading reading(cut(manual(), "\n```\n", "\n```\n", &at));
     ASSERT_TRUE(reading) << reading.messages();
     EXPECT_EQ(reading.root().find("prefab").as_string(), "reef/coral");
-    EXPECT_EQ(reading.root().find("modified_components").find("43d2ce7f").find("position")[2].as_int64(), 12);
+    EXPECT_EQ(*reading.root().find("modified_components").find("43d2ce7f").find("position")[2].as_int64(), 12);
     EXPECT_EQ(reading.root().find("script").as_string(), "\n\tif depth > 3 then print(\"deep\") end\n");
 }
 

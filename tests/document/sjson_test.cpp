@@ -112,11 +112,11 @@ TEST(Sjson, numbers_are_integers_or_doubles) {
         return n[i].kind() == shoal::NodeKind::kNumber &&
                std::bit_cast<std::uint64_t>(n[i].as_double()) == std::bit_cast<std::uint64_t>(value);
     };
-    EXPECT_EQ(n[0].as_int64(), 0);
-    EXPECT_EQ(n[1].as_int64(), 0);
-    EXPECT_EQ(n[4].as_int64(), INT64_MAX);
-    EXPECT_EQ(n[5].as_int64(), INT64_MIN);
-    EXPECT_EQ(n[6].as_uint64(), 9223372036854775808u);
+    EXPECT_EQ(*n[0].as_int64(), 0);
+    EXPECT_EQ(*n[1].as_int64(), 0);
+    EXPECT_EQ(*n[4].as_int64(), INT64_MAX);
+    EXPECT_EQ(*n[5].as_int64(), INT64_MIN);
+    EXPECT_EQ(*n[6].as_uint64(), 9223372036854775808u);
     EXPECT_TRUE(is_double(7, 18446744073709551616.0));
     EXPECT_TRUE(is_double(8, -9223372036854775809.0));
     EXPECT_TRUE(is_double(9, 1.0));

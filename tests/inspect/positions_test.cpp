@@ -1,5 +1,6 @@
 #include "shoal/inspect/positions.h"
 
+#include "shoal/store/database.h"
 #include "shoal/store/manager.h"
 
 #include <gtest/gtest.h>
@@ -35,6 +36,12 @@ struct Flat {
 };
 SHOAL_COMPONENT(Flat, position, velocity)
 
+/// All of it is its position.
+struct Position {
+    Vec3 value;
+};
+SHOAL_COMPONENT(Position, (value, split))
+
 template <class T>
 class Layouts : public ::testing::Test {};
 using AllLayouts = ::testing::Types<Apart, Split, Whole>;
@@ -64,6 +71,35 @@ TEST(Positions, a_field_of_another_name_or_type_is_none) {
     EXPECT_FALSE(find_vec3(manager.core().table(), "position"));
     EXPECT_FALSE(find_vec3(manager.core().table(), "velocity"));
     EXPECT_FALSE(find_vec3(manager.core().table(), "place"));
+}
+
+TEST(Positions, a_component_type_of_that_name_with_one_field_is_one) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Position> manager(entities, pool);
+    EXPECT_TRUE(find_vec3(manager.core().table(), "position"));
+    EXPECT_TRUE(find_vec3(manager.core().table(), "value"));
+}
+
+TEST(Positions, the_tables_of_a_database_have_them_too) {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool);
+    std::vector<Entity> owners(3);
+    ASSERT_TRUE((database.create<Flat, Whole>(owners, 0, Flat{{9, 9}, 8}, Whole{2, {1, 2, 3}}).ok()));
+    ASSERT_TRUE((database.create<Flat, Position>(owners, 0, Flat{{9, 9}, 8}, Position{{4, 5, 6}}).ok()));
+    ASSERT_TRUE((database.create<Flat>(owners, 0).ok()));
+    const std::span<const Table* const> tables = database.tables();
+    ASSERT_EQ(tables.size(), 3u);
+    const std::optional<Vec3Rows> whole = find_vec3(*tables[0], "position"), split = find_vec3(*tables[1], "position");
+    ASSERT_TRUE(whole && split);
+    for (std::uint32_t row = 0; row < 3; ++row) {
+        EXPECT_EQ((*whole)[row], (Vec3{1, 2, 3}));
+        EXPECT_EQ((*split)[row], (Vec3{4, 5, 6}));
+    }
+    EXPECT_TRUE(find_vec3(*tables[0], "whole.position"));
+    EXPECT_FALSE(find_vec3(*tables[0], "whole")) << "it has two fields";
+    EXPECT_FALSE(find_vec3(*tables[2], "position")) << "one of two dimensions is none";
 }
 
 TEST(Positions, an_empty_table_has_no_rows) {

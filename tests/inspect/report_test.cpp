@@ -13,6 +13,11 @@ namespace {
 
 using namespace shoal;
 
+struct Weight {
+    float kilograms = 1;
+};
+SHOAL_COMPONENT(Weight, kilograms)
+
 class ReportTest : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -86,6 +91,28 @@ TEST_F(ReportTest, no_byte_of_a_table_is_counted_for_two_owners) {
             EXPECT_EQ(owner.memory.committed_bytes + pool.slab_used_bytes, pool.slab_committed_bytes);
         }
     }
+}
+
+TEST_F(ReportTest, what_commands_have_done_is_reported_once_there_were_any) {
+    world_.step(0);
+    EXPECT_EQ(report_text(report_world(world_)).find("settles"), std::string::npos);
+    Database& sea = world_.database();
+    sea.commands().create(3, Weight{});
+    sea.commands().create(3, Weight{});
+    sea.commands().destroy(std::span(stones_).first(7));
+    sea.commands().destroy(stones_[0]);
+    world_.step(0);
+    world_.step(0);
+    const WorldReport report = report_world(world_);
+    EXPECT_EQ(report.settled.num_created, 2u);
+    EXPECT_EQ(report.settled.num_destroyed, 7u);
+    EXPECT_EQ(report.last_settle.num_created, 0u);
+    EXPECT_NE(report_text(report).find("settles"), std::string::npos);
+    const nlohmann::json json = nlohmann::json::parse(report_json(report));
+    EXPECT_EQ(json["settles"]["all"]["created"], 2);
+    EXPECT_EQ(json["settles"]["all"]["destroyed"], 7);
+    EXPECT_EQ(json["settles"]["all"]["dropped"], 1);
+    EXPECT_EQ(json["settles"]["last"]["created"], 0);
 }
 
 TEST_F(ReportTest, an_empty_world_is_reported_too) {

@@ -5,6 +5,7 @@
 #include "support/thread_pool_executor.h"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -132,6 +133,22 @@ TEST_P(CrewTest, is_called_together_again_and_again) {
     std::atomic<int> num_done{0};
     for (int frame = 0; frame < 200; ++frame) run(3, [&](std::uint32_t) { ++num_done; });
     EXPECT_EQ(num_done, 600);
+}
+
+TEST_P(CrewTest, a_loop_calls_those_who_sleep_and_those_who_are_about_to) {
+    if (executor->num_workers() < 2) GTEST_SKIP() << "one worker has nobody to call";
+    run(1, [&](std::uint32_t) {
+        Random random(shoal_test::seed());
+        for (int round = 0; round < 1000; ++round) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(random.below(300));
+            while (std::chrono::steady_clock::now() < end) continue;
+            std::atomic<int> num_inside{0};
+            for_rows(crew, cut_rows(2, 1, 1), [&](RowRange, std::uint32_t) {
+                ++num_inside;
+                while (num_inside < 2) std::this_thread::yield();  // for ever if nobody comes
+            });
+        }
+    });
 }
 
 TEST_P(CrewTest, a_fence_waits_for_its_loop_only_and_serves_again) {

@@ -183,6 +183,42 @@ TEST(ThreadedExecutor, has_as_many_threads_as_asked_for) {
     EXPECT_EQ(num_inside, kWorkers);
 }
 
+/// Keeps the thread busy. Threads look for work for some tens of microseconds before they leave.
+void pass_the_time(std::uint32_t microseconds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+    while (std::chrono::steady_clock::now() < end) continue;
+}
+
+TEST(ThreadedExecutor, a_thread_about_to_leave_stays_or_is_called_again) {
+    const auto executor = std::make_unique<shoal::ThreadedExecutor>(2);
+    Random random(shoal_test::seed());
+    for (int round = 0; round < 3000; ++round) {
+        std::atomic<int> num_inside{0};
+        Loop rendezvous([&](std::uint32_t, std::uint32_t) {
+            ++num_inside;
+            while (num_inside < 2) std::this_thread::yield();  // for ever if the other never comes
+        });
+        pass_the_time(random.below(120));
+        rendezvous.run(*executor, 2);
+        ASSERT_EQ(num_inside, 2);
+    }
+}
+
+TEST(ThreadedExecutor, may_go_while_its_threads_still_look_for_work) {
+    const shoal_test::LeakCheck leaks;
+    Random random(shoal_test::seed());
+    for (int round = 0; round < 300; ++round) {
+        std::atomic<int> count{0};
+        {
+            ThreadedExecutor executor(3);
+            Loop loop([&](std::uint32_t, std::uint32_t) { ++count; });
+            for (int i = 0; i < 3; ++i) loop.run(executor, 8);
+            pass_the_time(random.below(80));
+        }
+        ASSERT_EQ(count, 24);
+    }
+}
+
 TEST(ThreadedExecutor, by_default_uses_the_whole_machine) {
     const ThreadedExecutor executor;
     EXPECT_GE(executor.num_workers(), 1u);

@@ -14,28 +14,28 @@ namespace {
 
 /// Reads a dump back, so that tests ask a tree and not a text.
 struct Parsed {
-    explicit Parsed(std::string json) {
-        document = read_json(diagnostics.add_file("dump", std::move(json)), diagnostics);
-        EXPECT_TRUE(document.has_value()) << diagnostics.format();
+    explicit Parsed(std::string json)
+        : document(read_json(diagnostics.add_file("dump", std::move(json)), diagnostics)) {
+        EXPECT_TRUE(document.ok()) << diagnostics.format();
     }
     Node root() const { return document->root(); }
 
     Diagnostics diagnostics;
-    std::optional<Document> document;
+    Result<Document> document;
 };
 
 // req: D10-D14
 TEST(Dump, json_tells_entities_roots_components_and_bytes) {
     const Blob blob = *Blob::load(sample_bytes());
     const Parsed dump(dump_json(blob));
-    EXPECT_EQ(dump.root().find("entities").as_uint64(), 5u);
-    EXPECT_EQ(dump.root().find("roots").as_uint64(), 1u);
-    EXPECT_EQ(dump.root().find("bytes").as_uint64(), blob.bytes().size());
+    EXPECT_EQ(*dump.root().find("entities").as_uint64(), 5u);
+    EXPECT_EQ(*dump.root().find("roots").as_uint64(), 1u);
+    EXPECT_EQ(*dump.root().find("bytes").as_uint64(), blob.bytes().size());
     EXPECT_EQ(dump.root().find("name").as_string(), "levels/reef");
     const Node components = dump.root().find("components");
     EXPECT_EQ(components.size(), 4u);
-    EXPECT_EQ(components.find("stone").as_uint64(), 2u);
-    EXPECT_EQ(components.find("note").as_uint64(), 3u);
+    EXPECT_EQ(*components.find("stone").as_uint64(), 2u);
+    EXPECT_EQ(*components.find("note").as_uint64(), 3u);
     EXPECT_EQ(dump.root().find("schemas").size(), 4u);
     EXPECT_EQ(dump.root().find("entity_data").size(), 5u);
 }
@@ -50,21 +50,21 @@ TEST(Dump, shows_each_value_as_people_name_it) {
     EXPECT_EQ(stone.find("velocity")[2].as_double(), 6.0) << "split columns are one value";
     EXPECT_EQ(stone.find("shape").as_string(), "box");
     EXPECT_TRUE(stone.find("awake").as_bool());
-    EXPECT_EQ(stone.find("target").as_uint64(), 4u);
+    EXPECT_EQ(*stone.find("target").as_uint64(), 4u);
     EXPECT_EQ(stone.find("label").as_string(), "großer Stein");
     EXPECT_EQ(stone.find("kind").as_string(), "granite");
     EXPECT_EQ(stone.find("path")[1][2].as_double(), 6.0);
-    EXPECT_EQ(stone.find("cell")[2].as_int64(), 3);
+    EXPECT_EQ(*stone.find("cell")[2].as_int64(), 3);
     EXPECT_EQ(entities[2].find("name").as_string(), "c");
-    EXPECT_EQ(entities[2].find("parent").as_uint64(), 1u);
+    EXPECT_EQ(*entities[2].find("parent").as_uint64(), 1u);
     EXPECT_EQ(entities[2].find("source").as_string(), "reef.sjson:20");
     EXPECT_TRUE(entities[0].find("components").find("stone").find("target").is_null());
     EXPECT_EQ(entities[0].find("components").find("stone").find("shape").as_string(), "sphere");
     EXPECT_FALSE(entities[0].find("parent"));
     EXPECT_EQ(entities[3].find("components").find("body").find("energy").as_double(), 0.5);
-    EXPECT_EQ(entities[3].find("components").find("body").find("table")[2].as_int64(), 9);
+    EXPECT_EQ(*entities[3].find("components").find("body").find("table")[2].as_int64(), 9);
     EXPECT_EQ(entities[4].find("components").find("note").size(), 2u) << "a list where there may be many";
-    EXPECT_EQ(entities[4].find("components").find("note")[1].find("number").as_int64(), 13);
+    EXPECT_EQ(*entities[4].find("components").find("note")[1].find("number").as_int64(), 13);
     EXPECT_EQ(dump.root().find("kept_texts")[0].find("component").as_string(), "light");
     EXPECT_EQ(dump.root().find("dependencies")[1].find("kind").as_string(), "must_not_exist");
 }
@@ -93,8 +93,8 @@ TEST(Dump, text_and_json_say_the_same_of_random_blobs) {
         const Blob blob = *Blob::load(*writer.write());
         const Parsed json(dump_json(blob));
         Diagnostics diagnostics;
-        const std::optional<Document> text = read_sjson(diagnostics.add_file("dump", dump_text(blob)), diagnostics);
-        ASSERT_TRUE(text.has_value()) << diagnostics.format();
+        const Result<Document> text = read_sjson(diagnostics.add_file("dump", dump_text(blob)), diagnostics);
+        ASSERT_TRUE(text.ok()) << diagnostics.format();
         ASSERT_TRUE(equal(text->root(), json.root()));
         std::uint64_t num_components = 0;
         for (const Node entity : json.root().find("entity_data"))

@@ -97,8 +97,12 @@ TEST_F(ModelPoseText, every_mistake_has_its_place) {
     expect_error("[ { name = 3 } ]", "a node has no name");
     expect_error("[ { name = \"a\" postion = [0 0 0] } ]", "a node has no \"postion\"; did you mean \"position\"?");
     expect_error("[ { name = \"a\" position = [0 0 1e99] } ]", "y.sjson:1:70: error");
-    expect_error("[ { name = \"a\" rotation = [0 0 0 0] } ]", "a rotation is a quaternion of length 0, not 1");
-    expect_error("[ { name = \"a\" rotation = [0 0 0 2] } ]", "a rotation is a quaternion of length 2, not 1");
+    expect_error("[ { name = \"a\" rotation = [0 0 0 0] } ]",
+                 "a rotation is a quaternion of length 0; write [0 0 0 1] for no rotation");
+    expect_error("[ { name = \"a\" rotation = [0 0 0 2] } ]",
+                 "a rotation is a quaternion of length 2; write [0 0 0 1], which is of length 1");
+    expect_error("[ { name = \"a\" rotation = [0 0 0 1.005] } { } ]",
+                 "warning: component \"model_pose\": a rotation is a quaternion of length 1.005; write [0 0 0 1]");
     expect_error("[ { name = \"a\" rotation = [0 0 0 1] euler_degrees = [0 0 0] } ]", "both");
     expect_error("[ { name = \"a\" scale = 0 } ]", "a scale of 0 cannot be undone");
     expect_error("[ { name = \"a\" scale = [1 0 1] } ]", "a scale of 0 cannot be undone");

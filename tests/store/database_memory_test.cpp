@@ -30,6 +30,7 @@ std::vector<ComponentType> make_components(Database& database, int count) {
     return result;
 }
 
+// req: F3
 TEST(DatabaseMemory, thousands_of_tables_with_a_row_each_are_small) {
     const std::size_t before = bookkeeping_bytes();
     EntityManager entities;
@@ -50,6 +51,7 @@ TEST(DatabaseMemory, thousands_of_tables_with_a_row_each_are_small) {
     EXPECT_LE(committed_bytes(database, pool, before), std::size_t(12) << 20);
 }
 
+// req: E14
 TEST(DatabaseMemory, ten_thousand_entity_types_are_all_found_again) {
     EntityManager entities;
     PagePool pool;

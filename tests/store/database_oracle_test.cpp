@@ -471,6 +471,7 @@ private:
     std::uint64_t num_steps_ = 0;
 };
 
+// req: E13
 TEST(DatabaseOracle, random_operations_agree_with_a_map_of_maps) {
     SCOPED_TRACE(seed_text());
     const LeakCheck leaks;

@@ -17,6 +17,7 @@ struct Databases : ::testing::Test, DatabaseFixture {
     }
 };
 
+// req: E7
 TEST_F(Databases, entities_of_the_same_component_types_and_zone_share_a_table) {
     std::vector<Entity> out(5);
     ASSERT_TRUE((database.create<Position, Mass>(out, 3, Position{{1, 2, 3}}, Mass{4}).ok()));
@@ -72,6 +73,7 @@ TEST_F(Databases, columns_are_copied_as_they_are) {
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(database.get<&Mass::value>(database.find(out[i])), masses[i]);
 }
 
+// req: D7 E14 F3
 TEST_F(Databases, adding_and_removing_keeps_the_other_values) {
     std::vector<Entity> out(4);
     ASSERT_TRUE((database.create<Position>(out, 1, Position{{1, 1, 1}}).ok()));
@@ -162,6 +164,7 @@ TEST_F(Databases, a_new_entity_takes_the_place_of_a_dead_one_on_its_index) {
     EXPECT_TRUE(database.has<Position>(reused[0]));
 }
 
+// req: E5-E6
 TEST_F(Databases, entities_move_between_zones_with_all_that_they_have) {
     std::vector<Entity> out(30);
     ASSERT_TRUE((database.create<Mass, Title>(out, 0, Mass{3}, Title{"long enough to lie on the heap", 9}).ok()));
@@ -237,6 +240,7 @@ TEST_F(Databases, an_entity_named_twice_is_changed_once) {
     EXPECT_EQ(database.num_rows(), 0u);
 }
 
+// req: F3
 TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
     std::vector<Entity> out(100);
     ASSERT_TRUE((database.create<Mass, Asleep>(out, 0).ok()));
@@ -271,6 +275,7 @@ TEST_F(Databases, bits_follow_their_rows) {
     }
 }
 
+// req: F8-F10
 TEST_F(Databases, more_than_64_component_types_fit_into_a_signature) {
     std::vector<ComponentType> components;
     for (int i = 0; i < 150; ++i) {
@@ -294,6 +299,7 @@ TEST_F(Databases, more_than_64_component_types_fit_into_a_signature) {
     EXPECT_EQ(database.find(out[0]).table->type().signature().words().size(), 1u);
 }
 
+// req: E14
 TEST_F(Databases, entity_types_are_found_again_by_every_way) {
     const EntityType& both = database.entity_type<Position, Mass>();
     const EntityType& one = database.entity_type<Position>();

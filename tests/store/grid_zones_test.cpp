@@ -64,6 +64,7 @@ double distance(double low, double high, double place) {
     return place < low ? low - place : place > high ? place - high : 0;
 }
 
+// req: E3-E4
 TEST(GridZones, queries_visit_the_tiles_that_they_touch_and_no_others) {
     SCOPED_TRACE(seed_text());
     Random random(seed());
@@ -92,6 +93,7 @@ TEST(GridZones, queries_visit_the_tiles_that_they_touch_and_no_others) {
     }
 }
 
+// req: E3-E4
 TEST(GridZones, a_query_finds_every_point_in_its_reach) {
     SCOPED_TRACE(seed_text());
     Random random(seed());

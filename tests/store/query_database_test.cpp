@@ -252,6 +252,32 @@ TEST_F(DatabaseQueries, only_written_columns_of_visited_zones_are_marked) {
     }
 }
 
+TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_a_toggled_component_came_or_went) {
+    const auto all = create<Place, Asleep>(3000, 0, {}, {});
+    std::uint64_t stamp = 5;
+    const auto awake = query<Read<&Place::heat>, Without<Asleep>>(database);
+    const auto blocks_after = [&](const auto& change) {
+        database.settle({nullptr, ++stamp});
+        change();
+        std::set<std::uint32_t> blocks;
+        query<Read<&Place::heat>>(database).changed_since(stamp).for_each(
+            [&](Entity entity, float) { blocks.insert(database.find(entity).row / 1024); });
+        return blocks;
+    };
+    using Blocks = std::set<std::uint32_t>;
+    EXPECT_EQ(blocks_after([] {}), Blocks());
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(all[1500])); }), Blocks{1});
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(all[1500])); }), Blocks()) << "it was off";
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.add(all[1500], Asleep{})); }), Blocks{1});
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(std::span(all).last(10))); }), Blocks{2});
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.add(std::span(all).last(10), Asleep{})); }), Blocks{2});
+    database.commands().remove<Asleep>(all[3]);
+    EXPECT_EQ(blocks_after([] {}), Blocks()) << "it counts for who asks since the settle before";
+    std::size_t num_awake = 0;
+    awake.changed_since(stamp - 1).for_each([&](float) { ++num_awake; });
+    EXPECT_EQ(num_awake, 1u);
+}
+
 TEST_F(DatabaseQueries, changed_since_visits_blocks_whose_read_fields_were_written) {
     const auto all = create<Place, Motion>(5000, 0, {}, {});
     database.settle({nullptr, 5});

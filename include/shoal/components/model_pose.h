@@ -139,7 +139,11 @@ public:
     SHOAL_API std::span<const Matrix3x4> models(Instance instance) const;
     /// Of all instances of a tree, block after block.
     SHOAL_API std::span<const Matrix3x4> models(NodeTreeId tree) const;
-    const Matrix3x4& model(Instance instance, std::uint32_t node) const { return models(instance)[node]; }
+    const Matrix3x4& model(Instance instance, std::uint32_t node) const {
+        const std::span<const Matrix3x4> all = models(instance);
+        SHOAL_ASSERT(node < all.size(), "the model has no such node");
+        return all[node];
+    }
 
     /// Returns entity world x node model. Right after both computes.
     SHOAL_API Matrix3x4 node_world(Instance instance, std::uint32_t node) const;
@@ -154,7 +158,7 @@ public:
     SHOAL_API void remove_constraint(void* context);
     /// Puts a node at a place in the world, until the next compute(); it may be sheared. The nodes below follow when
     /// the constraint function returns, or at apply_constraints(), except those that are put somewhere meanwhile too.
-    /// Requires: the entity's world pose is regular.
+    /// Requires: finite, and the entity's world pose is regular.
     SHOAL_API void set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world);
     /// Calls the constraints in order, and lets nodes follow after each. Returns how many matrices were computed: only
     /// nodes below those that were moved.
@@ -199,6 +203,7 @@ private:
     void append(Entity entity, std::uint32_t slot);
     bool remove_stale(Entity entity);
     void remove_row(std::uint32_t row);
+    void forget_moved(std::span<const Entity> entities);
     Matrix3x4 entity_world(Entity entity) const;
     std::uint64_t compute_tree(Tree& tree, Executor* executor);
     std::uint64_t let_nodes_follow(Executor* executor);

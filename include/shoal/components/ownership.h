@@ -81,6 +81,7 @@ private:
     std::uint32_t row_of(Entity entity);
     void link(Entity owned, Entity owner);
     void unlink(std::uint32_t row);
+    void remove_row(std::uint32_t row);
     void remove_if_idle(std::uint32_t row);
     void take_along(std::span<const Entity> dead);
 

@@ -12,9 +12,8 @@
 //     immediate   when set_local() returns, for the whole subtree (the default)
 //     batch       at the end of a TransformBatch, or of a call with spans: every moved subtree is computed once
 //     deferred    after compute_moved(), once a frame: cost follows what moved, nothing is ever searched. What moves
-//     for
-//                 the first frame goes on a list; what moves again is swapped into the suffix with its whole subtree,
-//                 and leaves it after five frames of rest.
+//                 for the first frame goes on a list; what moves again is swapped into the suffix with its whole
+//                 subtree, and leaves it after five frames of rest.
 // One set of data serves all three. Results are the same, bit for bit, for every mode, machine and number of workers.
 //
 // Death: when an entity with children goes, they become roots where they are, or die with it (see ChildrenOfDead).
@@ -58,6 +57,7 @@ struct TransformOptions {
 /// What was done so far; the work behind every call can be read here.
 struct TransformCounts {
     std::uint64_t num_worlds_computed = 0;  ///< world matrices
+    std::uint64_t num_locals_computed = 0;  ///< local poses, from world poses that were set or kept
     std::uint64_t num_swaps = 0;            ///< pairs of rows that changed places, for the suffix
     std::uint64_t num_restores = 0;         ///< times that all rows were put in depth-first order
 };
@@ -81,12 +81,13 @@ public:
     /// parents come before children. Cost: world poses included; some passes more when not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});
-    /// Removes the transforms of these entities and returns how many went. Children become roots where they are.
+    /// Removes the transforms of these entities and returns how many went. Children become roots where they are; what
+    /// is pending is computed first.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
 
     /// Makes `child` follow `parent`, as its first child, unless it does already. Errors: `parent` is `child` or a
     /// descendant of it; nothing has changed. Cost: none of it depends on the number of siblings; without children of
-    /// `child`, nor on the depth.
+    /// `child`, nor on the depth, unless a world pose is kept while others are pending.
     SHOAL_API Status link(Instance child, Instance parent, KeepPose keep = KeepPose::kLocal);
     SHOAL_API void unlink(Instance child, KeepPose keep = KeepPose::kWorld);
     /// Puts all rows in depth-first order again, after many links and swaps. Cost: O(rows); nothing when in order.
@@ -107,24 +108,29 @@ public:
     SHOAL_API Instance first_child(Instance instance) const;
     SHOAL_API Instance next_sibling(Instance instance) const;
     /// Returns the one that follows in depth-first order inside the subtree of `root`, or the nil instance at its end.
+    /// Requires: the instance is in that subtree.
     SHOAL_API Instance next_in_subtree(Instance instance, Instance root) const;
 
     // --- poses ---------------------------------------------------------------------------------------------------
 
     SHOAL_API Transform local(Instance instance) const;
     /// Sets a local pose, in whole or in part. Requires: finite; a rotation of length 1 (1e-3), no scale of zero. Where
-    /// checks are off, a rotation is brought to length 1 or, without one, to none.
+    /// checks are off, a rotation is brought to length 1 or, without one, to none, and other numbers are taken as
+    /// given.
     SHOAL_API void set_local(Instance instance, const Transform& local);
     SHOAL_API void set_position(Instance instance, Vec3 position);
     SHOAL_API void set_rotation(Instance instance, Quaternion rotation);
     SHOAL_API void set_scale(Instance instance, Vec3 scale);
     /// Sets the local pose so that the world pose becomes `world`, and returns whether it does exactly: under a parent
     /// that is scaled unevenly and rotated it may be sheared, and the nearest pose is taken. Requires: regular
-    /// matrices.
+    /// matrices. Where checks are off, the local pose stays as it is when there is none for `world`.
     SHOAL_API bool set_world_pose(Instance instance, const Matrix3x4& world);
 
     /// Right as the mode says.
-    const Matrix3x4& world(Instance instance) const { return worlds()[instance.row]; }
+    const Matrix3x4& world(Instance instance) const {
+        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+        return worlds()[instance.row];
+    }
     SHOAL_API Vec3 world_position(Instance instance) const;
     SHOAL_API Quaternion world_rotation(Instance instance) const;
     /// Lengths of the axes; negative in x for a mirrored pose.

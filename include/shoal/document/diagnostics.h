@@ -3,7 +3,7 @@
 //
 //     Diagnostics diagnostics;
 //     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
-//     std::optional<Document> garden = read_sjson(file, diagnostics);
+//     Result<Document> garden = read_sjson(file, diagnostics);
 //     if (!garden) print(diagnostics.format());
 //
 //     reef/garden.sjson:14:9: error: component "transform" has no field "postion"; did you mean "position"?

@@ -21,7 +21,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace shoal::inline SHOAL_ABI {
@@ -109,9 +108,9 @@ public:
 
     /// Requires: is_bool().
     bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
-    /// Returns nothing for another kind and for an integer that does not fit.
-    SHOAL_API std::optional<std::int64_t> as_int64() const;
-    SHOAL_API std::optional<std::uint64_t> as_uint64() const;
+    /// Returns nullptr for another kind and for an integer that does not fit. Lifetime: the document.
+    SHOAL_API const std::int64_t* as_int64() const;
+    SHOAL_API const std::uint64_t* as_uint64() const;
     /// Requires: is_number().
     SHOAL_API double as_double() const;
     /// Requires: is_string().

@@ -2,20 +2,19 @@
 // JSON as in RFC 8259, strictly; the same tree as read_sjson gives. Keys of an object must differ.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
+#include "shoal/base/status.h"
 #include "shoal/document/document.h"
 #include "shoal/document/read_options.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace shoal::inline SHOAL_ABI {
 
 /// Reads a file that `diagnostics` knows; a byte order mark is skipped.
-/// Errors: nothing is returned and `diagnostics` has one or more errors.
+/// Errors: `diagnostics` has one or more, each with its place; there is no document.
 /// Lifetime: the document refers to the text that `diagnostics` keeps.
-SHOAL_API std::optional<Document> read_json(std::uint32_t file, Diagnostics& diagnostics,
-                                            const ReadOptions& options = {});
+SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text, indented by two spaces, short lists of numbers on one line. read_json gives back an equal
 /// tree. Requires: a node.

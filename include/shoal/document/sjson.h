@@ -8,21 +8,21 @@
 // Every JSON text is SJSON and reads the same.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
+#include "shoal/base/status.h"
 #include "shoal/document/document.h"
 #include "shoal/document/read_options.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace shoal::inline SHOAL_ABI {
 
 /// Reads a file that `diagnostics` knows.
-/// Errors: nothing is returned and `diagnostics` has one or more errors; a text larger than 4 GiB is one of them.
+/// Errors: `diagnostics` has one or more, each with its place, and there is no document. A text larger than
+/// 4 GiB is one.
 /// Lifetime: the document refers to the text that `diagnostics` keeps.
 /// Cost: over 400 MB of text a second, no allocation per node; hostile text costs no more than linear time.
-SHOAL_API std::optional<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics,
-                                             const ReadOptions& options = {});
+SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns `node` as text: a mapping without its outer braces, indented by tabs, short lists of numbers on one line.
 /// read_sjson gives back an equal tree. Requires: a node.

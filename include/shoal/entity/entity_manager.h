@@ -62,7 +62,7 @@ public:
     /// The span may be a store's own entities(), which callbacks reorder.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     /// Returns whether it was living.
-    bool destroy(Entity entity) { return destroy(std::span<const Entity>(&entity, 1)) != 0; }
+    SHOAL_API bool destroy(Entity entity);
     /// For callbacks whose entities take others with them: ends these lives as a batch of their own once all have been
     /// told of the present one, before the outermost destroy() returns. However long a line of deaths that cause deaths
     /// becomes, no call lies within another. Outside callbacks it is destroy().
@@ -154,6 +154,7 @@ private:
     /// Takes fresh indices, unless so many wait that their turn has come.
     void choose_source() { fresh_end_ = waiting_.size() < minimum_waiting_ ? end_index_ : 0; }
     void announce(std::span<const Entity> entities, std::size_t num_destroyed);
+    void destroy_asked_for();
     void tell_callbacks(std::span<const Entity> destroyed);
 
     // Set once; alive() reads nothing else.

@@ -52,6 +52,12 @@ public:
         num_ids_ += num_ids;
     }
 
+    /// The same for one id. Requires: room was made.
+    void add(Entity id) {
+        free_run().front() = id;
+        add_run(1);
+    }
+
     SHOAL_API MemoryUse memory_use() const;
 
 private:

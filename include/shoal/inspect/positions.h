@@ -1,6 +1,7 @@
 #pragma once
-// Where things are, whatever component says it: any component type may have a vec3 field called `position`, declared
-// in C++ or in a schema file, kept apart, split or whole.
+// Where things are, whatever component says it: any component type may have a vec3 field called `position`, or be
+// called so and have no other field, declared in C++ or in a schema file, kept apart, split or whole. In the tables of
+// a database, which hold several component types, the first field of that name is taken.
 //
 //     apart    x y z  x y z  x y z         stride 12
 //     split    x x x   y y y   z z z       stride 4, three lanes
@@ -30,7 +31,8 @@ struct Vec3Rows {
     }
 };
 
-/// Returns the vec3 field `field_name`, or nothing when the schema has no such field (or one of another type).
+/// Returns the vec3 field `field_name` (or "component.field" of a table of a database), otherwise the only field of a
+/// component type `field_name`; nothing when there is no such field, or one of another type.
 SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name);
 
 /// The smallest box around points. Empty until one is added.

@@ -75,15 +75,17 @@ struct WorldReport {
     std::vector<PassReport> passes;           ///< in the order of the schedule
     std::vector<ComponentReport> components;  ///< in the order of the stores
     std::vector<OwnerReport> memory;          ///< no byte is counted twice
+    SettleCounts last_settle{}, settled{};    ///< of the last settle, and of all
 };
 
 /// Gathers the facts.
 SHOAL_API WorldReport report_world(const World& world);
 
-/// Returns tables of passes, component types and owners, each line ended.
+/// Returns tables of passes, of what commands have done (if there were any), of component types and owners, each line
+/// ended.
 SHOAL_API std::string report_text(const WorldReport& report);
 
-/// Adds `passes`, `components` (by name) and `memory` (by owner) to a mapping that is being built.
+/// Adds `passes`, `settles`, `components` (by name) and `memory` (by owner) to a mapping that is being built.
 SHOAL_API void write_report(const WorldReport& report, DocumentBuilder& builder);
 /// Returns a JSON object with `entities`, `frame` and what write_report adds.
 SHOAL_API std::string report_json(const WorldReport& report);

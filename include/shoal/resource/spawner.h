@@ -9,7 +9,8 @@
 //     spawned entity     e0  e1  e2  e3  e4  e5
 //
 // A store is found by the identifier of the component type; nothing else is known of it. The columns go over as they
-// lie in the blob, so their layout must be that of the store: other layouts are refused, never guessed at.
+// lie in the blob, so their layout must be that of the store: other layouts are refused, never guessed at. The
+// components of store/spawn_zone.h go to no store: they say how an entity comes into a database.
 // Thread: the structural thread of the entity manager and the stores.
 
 #include "shoal/entity/entity_manager.h"
@@ -29,9 +30,10 @@ struct SpawnOptions {
     std::uint32_t copies = 1;
     /// Where each copy is put: the local pose of each of its roots becomes root pose x local, the position scaled,
     /// rotated and moved. Roots here are transforms without an ancestor that has one; other components stay as they
-    /// are. A root that is rotated would be sheared by a root pose with an uneven scale: then its position is exact,
-    /// its rotation and scale are the nearest, as in TransformManager::set_world_pose.
-    /// Shape: one per copy, or empty. Requires: finite, rotations of length 1, no scale of zero. Lifetime: the call.
+    /// are, but for the field that Database::spawn_into_tiles names. A root that is rotated would be sheared by a root
+    /// pose with an uneven scale: then its position is exact, its rotation and scale are the nearest, as in
+    /// TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
+    /// scale of zero. Lifetime: the call.
     std::span<const RootPose> root_poses{};
     /// Refuse a blob with components that nobody takes; otherwise they are skipped and counted.
     bool fail_on_unknown = false;
@@ -91,9 +93,9 @@ private:
 };
 
 /// Spawns `options.copies` of a blob.
-/// Errors: root poses, but not one per copy; a layout differs (both schemas are in the message), unknown components
-/// where that is asked for, no ids, or what a store says. Then nothing remains: rows are dropped, entities destroyed.
-/// Cost: one call to the entity manager, one to a store per component type.
+/// Errors: root poses, but not one per copy; a zone that is none; a layout differs (both schemas are in the message),
+/// unknown components where that is asked for, no ids, or what a store says. Then nothing remains: rows are dropped,
+/// entities destroyed. Cost: one call to the entity manager, one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -19,9 +19,9 @@
 // its zone; drop() and destroy() take it away. A component type declared `toggled` keeps its columns in every row of
 // the entity types that have it: removing and adding it flips a bit, and the value stays unless a new one is given.
 // Schemas that say `many` belong into managers. Everything is immediate; rows of entities that were destroyed
-// elsewhere go at settle().
-// Thread: structural calls from one thread at a time, and not while a loop runs (see DatabaseLock; asserted); const
-// calls from any thread between them.
+// elsewhere go at settle(). Inside passes changes are asked for; see commands.h.
+// Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
+// DatabaseLock; asserted); const calls from any thread between them.
 
 #include "shoal/store/database_state.h"
 
@@ -31,6 +31,7 @@ namespace shoal::inline SHOAL_ABI {
 
 template <auto kMember>
 class DatabaseField;
+class Commands;
 
 class Database final : public Store, private DatabaseState {
 public:
@@ -125,6 +126,10 @@ public:
     /// Destroys all entities of a zone and returns how many died. Memory stays until it was not needed for a while.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
+    /// What the pass that the calling thread runs, or the program outside of passes, asks for; see commands.h.
+    /// Functions of loops take a `Commands&` as their first argument instead. Lifetime: until the next settle.
+    SHOAL_API Commands& commands();
+
     // --- look-up -------------------------------------------------------------------------------------------------
 
     /// Total: any id is fine; stale, null and foreign ones have no row.
@@ -171,8 +176,24 @@ public:
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(Zone zone) const;
 
+    /// Keeps a journal (journal.h) of at most `max_changes` from now on; 0: none. Cost: rows come and go one by one.
+    SHOAL_API void keep_journal(std::size_t max_changes);
+    SHOAL_API Journal journal(std::uint64_t since) const;
+
     /// Checks tables, bits, directory and maps against each other.
     SHOAL_API Status validate() const;
+
+    // --- spawning ------------------------------------------------------------------------------------------------
+
+    /// From now on spawned entities lie in the tile of `field`, a Vec3 of the component type that holds their place in
+    /// the world. SpawnOptions::root_poses move that field too, as they move the roots of transforms, and where it
+    /// ends up counts; a place that is not a number is in the zone for what is larger than a tile. An entity lies in
+    /// the zone that its source names for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field,
+    /// otherwise where its parent lies, otherwise in the first zone.
+    /// Errors: there is no such field, or it is no single Vec3; nothing has changed.
+    SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
+    template <auto kMember>
+    void spawn_into_tiles(const GridZones& tiles);
 
     // --- Store ---------------------------------------------------------------------------------------------------
 
@@ -181,22 +202,27 @@ public:
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API Status finish_spawn() override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
+    SHOAL_API void apply_commands(const SettleContext& context) override;
+    SHOAL_API void hold_rows(bool hold) override;
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API std::span<const Table* const> tables() const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
 
 private:
+    friend class CommandLog;
     friend class DatabaseLock;
     friend class DatabaseSpawn;
     struct Call;  // the rest of what a call does
 
     void require_unlocked() const {
         SHOAL_ASSERT(num_locks_ == 0,
-                     "entities came, went or moved while a loop ran over them; do it when it has ended");
+                     "entities came, went or moved while a loop ran over them; ask for it through Commands");
     }
     template <class... Ts>
     TypedList& typed_list();
+    template <class... Ts>
+    TypedList& find_list();
     template <class T, class Value>
     ComponentValues typed_values(const Value& value);
     SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
@@ -208,10 +234,10 @@ private:
     template <class... Ts>
     Result<bool> insert_slowly(Entity entity, Zone zone, TypedList& list, Ts... values);
     template <class... Ts>
-    Result<AddCounts> add_slowly(Entity entity, std::uint32_t key, Ts... values);
+    Result<AddCounts> add_slowly(Entity entity, Ts... values);
     template <class... Ts>
-    Result<bool> remove_slowly(Entity entity, std::uint32_t key);
-    bool switch_quickly(DatabaseRow at, int bit, bool on);
+    Result<bool> remove_slowly(Entity entity);
+    bool switch_quickly(DatabaseRow at, PresenceBits& bits, bool on);
     template <class T>
     void write_quickly(DatabaseTable& table, std::uint32_t row, const T& value);
 };

@@ -26,32 +26,33 @@ SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
     require_unlocked();
-    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::get();
-    const DatabaseRow at = find(entity);
-    if (SHOAL_LIKELY(at && entities_.alive(entity))) {
+    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::known();
+    const DatabaseDirectory::Place place = directory_.find(entity);
+    if (SHOAL_LIKELY(place && entities_.alive(entity))) {
+        const DatabaseRow at = {tables_[place.table], place.row};
         if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-            if (const int bit = at.table->type().toggle_index(component<Ts...>()); SHOAL_LIKELY(bit >= 0)) {
+            if (const DatabaseTable::Switch& last = at.table->last_switched_; SHOAL_LIKELY(last.key == key)) {
                 write_quickly(*at.table, at.row, values...);
-                const bool gains = switch_quickly(at, bit, true);
+                const bool gains = switch_quickly(at, *last.bits, true);
                 return AddCounts{.num_added = gains, .num_set = !gains};
             }
         } else if (const DatabaseTable::Step& step = at.table->last_added_;
-                   SHOAL_LIKELY(step.key == key && step.is_quick && step.target->takes_rows_quickly() &&
-                                at.table->table_.is_plain())) {
+                   SHOAL_LIKELY(sizeof...(Ts) <= DatabaseTable::kFewComponents && step.key == key && step.is_quick &&
+                                step.target->takes_plain_rows_quickly() && at.table->table_.is_plain())) {
             const std::uint32_t row = move_quickly(at, step);
-            (detail::write_component(step.target->table_, step.target->first_column(component<Ts>()), row, values),
-             ...);
+            std::size_t i = 0;
+            (detail::write_component(step.target->table_, step.first_columns[i++], row, values), ...);
             return AddCounts{.num_added = 1};
         }
     }
-    return add_slowly<Ts...>(entity, key, values...);
+    return add_slowly<Ts...>(entity, values...);
 }
 
 /// By value: an address given away would keep add() from holding its values in registers.
 template <class... Ts>
-SHOAL_NOINLINE Result<AddCounts> Database::add_slowly(Entity entity, std::uint32_t key, Ts... values) {
+SHOAL_NOINLINE Result<AddCounts> Database::add_slowly(Entity entity, Ts... values) {
     const ComponentValues given[] = {typed_values<Ts>(values)...};
-    return add_one(entity, given, key);
+    return add_one(entity, given, detail::TypedSlot<TypedList, Ts...>::get());
 }
 
 template <DescribedComponent... Ts>
@@ -63,32 +64,34 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> entities) {
 template <DescribedComponent... Ts>
 SHOAL_INLINE Result<bool> Database::remove(Entity entity) {
     require_unlocked();
-    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::get();
-    if (const DatabaseRow at = find(entity); SHOAL_LIKELY(at)) {
+    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::known();
+    if (const DatabaseDirectory::Place place = directory_.find(entity); SHOAL_LIKELY(place)) {
+        const DatabaseRow at = {tables_[place.table], place.row};
         if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-            const int bit = at.table->type().toggle_index(component<Ts...>());
-            return bit >= 0 && switch_quickly(at, bit, false);
+            if (const DatabaseTable::Switch& last = at.table->last_switched_; SHOAL_LIKELY(last.key == key))
+                return switch_quickly(at, *last.bits, false);
         } else if (const DatabaseTable::Step& step = at.table->last_removed_;
-                   SHOAL_LIKELY(step.key == key && step.is_quick && step.target->takes_rows_quickly() &&
+                   SHOAL_LIKELY(step.key == key && step.is_quick && step.target->takes_plain_rows_quickly() &&
                                 at.table->table_.is_plain())) {
             move_quickly(at, step);
             return true;
         }
     }
-    return remove_slowly<Ts...>(entity, key);
+    return remove_slowly<Ts...>(entity);
 }
 
 template <class... Ts>
-SHOAL_NOINLINE Result<bool> Database::remove_slowly(Entity entity, std::uint32_t key) {
+SHOAL_NOINLINE Result<bool> Database::remove_slowly(Entity entity) {
     const ComponentType components[] = {component<Ts>()...};
-    return remove_one(entity, components, key);
+    return remove_one(entity, components, detail::TypedSlot<TypedList, Ts...>::get());
 }
 
 /// Sets a bit and returns whether it has changed.
-inline bool Database::switch_quickly(DatabaseRow at, int bit, bool on) {
-    PresenceBits& bits = at.table->presence_[static_cast<std::size_t>(bit)];
-    const bool changes = bits.get(at.row) != on;
-    bits.set(at.row, on);
+SHOAL_INLINE bool Database::switch_quickly(DatabaseRow at, PresenceBits& bits, bool on) {
+    std::uint64_t& word = bits.words()[at.row / 64];
+    const bool changes = (word >> (at.row % 64) & 1) != on;
+    word = on ? word | std::uint64_t(1) << (at.row % 64) : word & ~(std::uint64_t(1) << (at.row % 64));
+    if (changes) at.table->table_.stamp_row(at.row);
     num_structural_changes_ += changes;
     return changes;
 }

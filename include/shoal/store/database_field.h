@@ -64,8 +64,19 @@ public:
     }
 
     /// Returns the field of an entity, or nullptr. Total: any id is fine.
-    SHOAL_INLINE Found find(Entity entity) const {
-        const DatabaseDirectory::Place place = directory_->find(entity);
+    SHOAL_INLINE Found find(Entity entity) const { return find_at(directory_->find(entity)); }
+    /// Fetches the field into the cache, or anything else for an entity without one: cheaper than to ask.
+    SHOAL_INLINE void prefetch(Entity entity) const {
+        if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
+    }
+    /// See Database::gather; for more entities than are in the cache.
+    std::size_t gather_far(std::span<const Entity> entities, std::span<Value> out, const Value& missing) const;
+
+private:
+    static constexpr std::size_t kStride =
+        Place::kLayout == ColumnLayout::kWhole ? sizeof(ComponentOf<kMember>) : sizeof(Value) / Place::kNumColumns;
+
+    SHOAL_INLINE Found find_at(DatabaseDirectory::Place place) const {
         if (SHOAL_UNLIKELY(!place)) return nullptr;
         const std::byte* const* const columns = columns_.data() + std::size_t(place.table) * Place::kNumColumns;
         if (SHOAL_UNLIKELY(columns[0] == nullptr)) return nullptr;
@@ -80,17 +91,10 @@ public:
             return reinterpret_cast<const Value*>(columns[0] + place.row * kStride);
         }
     }
-    /// Fetches the field into the cache, or anything else for an entity without one: cheaper than to ask.
-    SHOAL_INLINE void prefetch(Entity entity) const {
-        const DatabaseDirectory::Place place = directory_->guess(entity);
-        if (SHOAL_UNLIKELY(columns_.empty())) return;
+    SHOAL_INLINE void prefetch_at(DatabaseDirectory::Place place) const {
         for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
             __builtin_prefetch(columns_[std::size_t(place.table) * Place::kNumColumns + c] + place.row * kStride);
     }
-
-private:
-    static constexpr std::size_t kStride =
-        Place::kLayout == ColumnLayout::kWhole ? sizeof(ComponentOf<kMember>) : sizeof(Value) / Place::kNumColumns;
 
     const DatabaseDirectory* directory_;
     ComponentType component_;
@@ -107,22 +111,40 @@ template <auto kMember>
 std::size_t Database::gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                              const ValueOf<kMember>& missing) const {
     SHOAL_ASSERT(out.size() == entities.size(), "one place per entity is needed");
-    constexpr std::size_t kFar = 96;                // the directory at this distance, the row at half of it
     constexpr std::uint64_t kCachedRows = 1 << 14;  // fewer are in the cache anyhow
     const DatabaseField<kMember> values = field<kMember>();
-    const std::size_t far = entities.size() > kCachedRows ? kFar : 0;
-    std::size_t num_found = 0, i = 0;
-    const auto gather_one = [&] {
+    if (entities.size() > kCachedRows) return values.gather_far(entities, out, missing);
+    std::size_t num_found = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
         const auto value = values.find(entities[i]);
         out[i] = value != nullptr ? *value : missing;
         num_found += value != nullptr;
-    };
-    for (; far != 0 && i + far < entities.size(); ++i) {
-        directory_.prefetch(entities[i + far]);
-        values.prefetch(entities[i + far / 2]);
-        gather_one();
     }
-    for (; i < entities.size(); ++i) gather_one();
+    return num_found;
+}
+
+template <auto kMember>
+std::size_t DatabaseField<kMember>::gather_far(std::span<const Entity> entities, std::span<Value> out,
+                                               const Value& missing) const {
+    constexpr std::size_t kFar = 96;  // the directory at this distance, the row at half of it
+    std::size_t num_found = 0, i = 0;
+    const auto gather_one = [&](const DatabaseDirectory::Place& place) {
+        const auto value = find_at(place);
+        out[i] = value != nullptr ? *value : missing;
+        num_found += value != nullptr;
+    };
+    if (!columns_.empty() && directory_->covers(entities))
+        for (; i + kFar < entities.size(); ++i) {
+            directory_->prefetch_covered(entities[i + kFar]);
+            prefetch_at(directory_->guess_covered(entities[i + kFar / 2]));
+            gather_one(directory_->find_covered(entities[i]));
+        }
+    for (; i + kFar < entities.size(); ++i) {
+        directory_->prefetch(entities[i + kFar]);
+        prefetch(entities[i + kFar / 2]);
+        gather_one(directory_->find(entities[i]));
+    }
+    for (; i < entities.size(); ++i) gather_one(directory_->find(entities[i]));
     return num_found;
 }
 

@@ -30,10 +30,11 @@ public:
     /// Calls visit(table) for each matching table with rows, by table number.
     template <class Visit>
     void for_each_table(Visit&& visit) const {
-        const std::span<const std::uint64_t> occupied = database_->occupied();
-        for (std::size_t word = 0; word < matched_.size(); ++word)
-            for (std::uint64_t bits = matched_[word] & occupied[word]; bits != 0; bits &= bits - 1)
-                visit(*database_->all_tables()[word * 64 + lowest_bit(bits)]);
+        const std::span<const std::uint64_t> matched = matched_, occupied = database_->occupied();
+        DatabaseTable* const* tables = database_->all_tables().data();
+        for (std::size_t word = 0; word < matched.size(); ++word, tables += 64)
+            for (std::uint64_t bits = matched[word] & occupied[word]; bits != 0; bits &= bits - 1)
+                visit(*tables[lowest_bit(bits)]);
     }
     /// The same for tables in `zones`: by table number when most tables are, else zone by zone.
     template <class Visit>

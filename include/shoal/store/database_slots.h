@@ -15,9 +15,11 @@ SHOAL_API std::uint32_t take_typed_slot(std::uint32_t* slot);
 template <class... Ts>
 struct TypedSlot {
     static inline std::uint32_t number = 0;  // 0: none yet
+    /// 0 before the first get().
+    SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
     SHOAL_INLINE static std::uint32_t get() {
-        const std::uint32_t known = __atomic_load_n(&number, __ATOMIC_RELAXED);
-        return SHOAL_LIKELY(known != 0) ? known : take_typed_slot(&number);
+        const std::uint32_t slot = known();
+        return SHOAL_LIKELY(slot != 0) ? slot : take_typed_slot(&number);
     }
 };
 

@@ -12,12 +12,25 @@
 #include "shoal/store/database_directory.h"
 #include "shoal/store/database_number_map.h"
 #include "shoal/store/database_values.h"
+#include "shoal/store/grid_zones.h"
 
 namespace shoal::inline SHOAL_ABI {
 
+class CommandLog;
+struct Journal;
+class JournalKeeper;
 class DatabaseSpawn;
 struct DatabaseCopyPlan;
 class DatabaseTable;
+
+/// The field whose value decides in which zone a spawned entity lies.
+struct SpawnPlaceField {
+    ComponentType component{};       // none: nothing decides
+    std::uint32_t first_column = 0;  // of the component type's columns
+    bool is_split = false;           // x, y and z in columns of their own
+    std::uint32_t offset_in_column = 0;
+    GridZones tiles{GridZonesOptions()};
+};
 
 struct DatabaseState {
     struct Selection;  // the rows that a call is about, by table
@@ -43,6 +56,9 @@ struct DatabaseState {
     Array<TypedList*> lists_ = Array<TypedList*>("database");  // by typed slot
     Selection* selection_ = nullptr;
     DatabaseSpawn* spawn_ = nullptr;
+    CommandLog* log_ = nullptr;
+    JournalKeeper* journal_ = nullptr;
+    SpawnPlaceField spawn_place_;
     std::uint64_t table_list_epoch_ = 0, num_structural_changes_ = 0, stamp_ = 1, next_visited_ = 0;
     std::uint32_t num_locks_ = 0;
 };

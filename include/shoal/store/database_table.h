@@ -62,6 +62,7 @@ public:
 
     std::uint32_t number() const { return number_; }
     const EntityType& type() const { return *type_; }
+    std::uint32_t type_number() const { return type_number_; }
     Zone zone() const { return zone_; }
     std::uint32_t num_rows() const { return table_.num_rows(); }
     std::span<const Entity> entities() const { return table_.entities(); }
@@ -69,6 +70,8 @@ public:
     Table& table() { return table_; }
     const Table& table() const { return table_; }
     std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
+    /// Rows and bits.
+    SHOAL_API MemoryUse memory_use() const;
 
     /// The bits of a toggled component type; nullptr for one that every row has, or none.
     /// Shape: bit row % 64 of word row / 64. Bits past the last row are arbitrary.
@@ -117,25 +120,37 @@ private:
     friend class DatabaseSpawn;
 
     /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
-    bool takes_rows_quickly() const { return table_.has_room() && table_.num_rows() != 0 && presence_.empty(); }
+    bool takes_rows_quickly() const { return takes_plain_rows_quickly() && presence_.empty(); }
+    bool takes_plain_rows_quickly() const { return table_.has_room() && table_.num_rows() != 0; }
+
+    static constexpr std::size_t kFewComponents = 4;  // in one call: are remembered
 
     /// The last way that an entity went from here by gaining or losing components.
     struct Step {
-        std::uint32_t key = 0;  // which components; 0: none
-        bool is_quick = false;  // to another table, and all columns are bytes
+        std::uint32_t key = 0xFFFFFFFF;  // which components; no key: none
+        bool is_quick = false;           // to another table, all columns are bytes, and no component type is toggled
         DatabaseTable* target = nullptr;
         const DatabaseCopyPlan* plan = nullptr;
+        std::uint16_t first_columns[kFewComponents] = {};  // of the components gained, if they are few; in the target
+    };
+
+    /// The component type that was last switched on or off by a call with C++ types.
+    struct Switch {
+        std::uint32_t key = 0xFFFFFFFF;  // which component type; no key: none
+        PresenceBits* bits = nullptr;
     };
 
     std::uint32_t number_;
     Zone zone_;
-    const EntityType* type_;
+    std::uint32_t type_number_;  // here, beside what loops need of the table
+    std::uint32_t num_empty_visits_ = 0;
     Table table_;
+    const EntityType* type_;
     Array<PresenceBits> presence_ = Array<PresenceBits>("database table");  // by place in type().toggled()
     const DatabaseCopyPlan* own_plan_ = nullptr;                            // from row to row
     Step last_added_, last_removed_;
+    Switch last_switched_;
     DatabaseTable* next_in_zone_ = nullptr;
-    std::uint32_t num_empty_visits_ = 0;
     std::uint32_t num_wanted_ = 0;  // rows that the call under way will add
 };
 

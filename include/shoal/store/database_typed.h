@@ -9,36 +9,41 @@ namespace shoal::inline SHOAL_ABI {
 /// What the calls with one list of C++ types used last.
 struct DatabaseState::TypedList {
     const EntityType* type = nullptr;
-    DatabaseTable* table = nullptr;                                         // nullptr: none, or it has gone
+    DatabaseTable* table = nullptr;                                         // without toggled components; or nullptr
     Array<std::uint16_t> first_columns = Array<std::uint16_t>("database");  // by place in the list
 };
 
 // --- component types ---------------------------------------------------------------------------------------------
 
 template <class T>
-ComponentType Database::component() {
+SHOAL_INLINE ComponentType Database::component() {
     static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static_assert(!DescriptionOf<T>::kMany, "an entity has one component of a type here; use a manager for `many`");
-    const std::uint32_t slot = detail::TypedSlot<T>::get();
+    const std::uint32_t slot = detail::TypedSlot<T>::known();
     if (SHOAL_LIKELY(slot < component_by_slot_.size() && component_by_slot_[slot] != NumberMap::kNone))
         return {component_by_slot_[slot]};
-    return remember_component(slot, schema_of<T>());
+    return remember_component(detail::TypedSlot<T>::get(), schema_of<T>());
 }
 
 template <class T>
-ComponentType Database::find_component() const {
-    const std::uint32_t slot = detail::TypedSlot<T>::get();
+SHOAL_INLINE ComponentType Database::find_component() const {
+    const std::uint32_t slot = detail::TypedSlot<T>::known();
     if (SHOAL_LIKELY(slot < component_by_slot_.size() && component_by_slot_[slot] != NumberMap::kNone))
         return {component_by_slot_[slot]};
     return find_component(schema_of<T>().id());
 }
 
 template <class... Ts>
-Database::TypedList& Database::typed_list() {
-    const std::uint32_t slot = detail::TypedSlot<TypedList, Ts...>::get();
+SHOAL_INLINE Database::TypedList& Database::typed_list() {
+    const std::uint32_t slot = detail::TypedSlot<TypedList, Ts...>::known();
     if (SHOAL_LIKELY(slot < lists_.size() && lists_[slot] != nullptr)) return *lists_[slot];
+    return find_list<Ts...>();
+}
+
+template <class... Ts>
+SHOAL_NOINLINE Database::TypedList& Database::find_list() {
     const ComponentType components[] = {component<Ts>()...};
-    return remember_list(slot, components);
+    return remember_list(detail::TypedSlot<TypedList, Ts...>::get(), components);
 }
 
 template <class... Ts>
@@ -118,7 +123,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     TypedList& list = typed_list<Ts...>();
     DatabaseTable* const table = list.table;
     // What is left out here, such as the first row of a table, is done by the call below.
-    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->takes_rows_quickly() &&
+    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->takes_plain_rows_quickly() &&
                      entities_.alive(entity))) {
         if (EntityBits* const entry = directory_.rows().free_entry(entity); SHOAL_LIKELY(entry != nullptr)) {
             require_unlocked();
@@ -140,8 +145,17 @@ SHOAL_NOINLINE Result<bool> Database::insert_slowly(Entity entity, Zone zone, Ty
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     Result<AddCounts> counts = insert(std::span<const Entity>(&entity, 1), *list.type, zone, given);
     if (!counts) return counts.status();
-    list.table = find_table(*list.type, zone);
+    if (list.type->toggled().empty()) list.table = find_table(*list.type, zone);
     return counts->num_added != 0;
+}
+
+template <auto kMember>
+void Database::spawn_into_tiles(const GridZones& tiles) {
+    static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+    using Component = ComponentOf<kMember>;
+    const Field& field = schema_of<Component>().fields()[FieldPlace<kMember>::kIndex];
+    const Status status = spawn_into_tiles(component<Component>(), field.name, tiles);
+    SHOAL_ASSERT(status.ok(), "a described Vec3 is a place");
 }
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -7,7 +7,7 @@
 namespace shoal::inline SHOAL_ABI {
 
 struct DatabaseOptions {
-    Zone first_zone = 0;                                     ///< of entities that come by add() or spawn()
+    Zone first_zone = 0;  ///< of entities that come by add(), or by spawn() and say none
     std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< of each table
 };
 

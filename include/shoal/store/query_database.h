@@ -53,9 +53,10 @@ public:
     void for_each(Function&& function) const {
         static_assert(Loop::template kFits<Function>,
                       "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe and Gather, and optionally an Entity before them");
+                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
         if constexpr (Loop::template kFits<Function>)
-            for_each_range([&](DatabaseTable& table, RowRange rows) { run(table, function, rows); });
+            for_each_range<Loop::template kTakesCommands<Function>>(
+                [&](Commands* commands, DatabaseTable& table, RowRange rows) { run(commands, table, function, rows); });
     }
     /// The same on several threads; `function` is called from all of them at once.
     template <class Function>
@@ -68,47 +69,69 @@ public:
     auto start(Executor& executor, Function& function) const {
         static_assert(Loop::template kFits<Function>,
                       "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe and Gather, and optionally an Entity before them");
-        auto call = [this, &function](DatabaseTable& table, RowRange rows) { run(table, function, rows); };
-        return QueryRun<DatabaseQuery, decltype(call)>(*this, executor, call);
+                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
+        auto call = [this, &function](Commands* commands, DatabaseTable& table, RowRange rows) {
+            run(commands, table, function, rows);
+        };
+        return Run<decltype(call), Loop::template kTakesCommands<Function>>(*this, executor, call);
     }
 
-    /// Calls `function` with a QueryBatch for each range of rows, and marks the written fields.
+    /// Calls `function` with a QueryBatch, and a Commands& before it if it takes one, for each range of rows, and marks
+    /// the written fields.
     template <class Function>
     void for_each_batch(Function&& function) const {
-        for_each_range([&](DatabaseTable& table, RowRange rows) { function(batch(table, rows)); });
+        for_each_range<kBatchTakesCommands<Function>>([&](Commands* commands, DatabaseTable& table, RowRange rows) {
+            run_batch(commands, table, function, rows);
+        });
     }
     template <class Function>
     void for_each_batch(Executor& executor, Function&& function) const {
-        auto call = [&](DatabaseTable& table, RowRange rows) { function(batch(table, rows)); };
-        QueryRun<DatabaseQuery, decltype(call)>(*this, executor, call).wait();
+        auto call = [&](Commands* commands, DatabaseTable& table, RowRange rows) {
+            run_batch(commands, table, function, rows);
+        };
+        Run<decltype(call), kBatchTakesCommands<Function>>(*this, executor, call).wait();
     }
 
 private:
-    template <class, class>
+    template <class, class, bool>
     friend class QueryRun;
+    template <class Call, bool kTakesCommands>
+    using Run = QueryRun<DatabaseQuery, Call, kTakesCommands>;
     using Fields = detail::QueryFields<detail::FieldTerms<Terms...>>;
 
     using Filter = detail::RowFilter<detail::TermList<Terms...>>;
     using Batch = QueryBatch<detail::FieldTerms<Terms...>, typename Filter::Bits>;
     static constexpr bool kWatches = (detail::is_watched<Terms>() || ...);
+    template <class Function>
+    static constexpr bool kBatchTakesCommands = std::is_invocable_v<Function&, Commands&, Batch>;
 
-    template <class Visit>
+    template <bool kTakesCommands, class Visit>
     void for_each_range(Visit&& visit) const {
         const DatabaseLock lock(database());
         const RowLock gathered(fields_.managers());
-        tables_.refresh();
+        refresh();
+        Commands* const commands = kTakesCommands ? detail::open_commands(database(), 1) : nullptr;
         tables_.for_each_range([&](DatabaseTable& table, RowRange rows) {
-            visit(table, rows);
+            visit(commands, table, rows);
             fields_.mark_written(table, rows);
         });
+    }
+    void refresh() const {
+        tables_.refresh();
+        fields_.refresh(database());
     }
     Batch batch(DatabaseTable& table, RowRange rows) const {
         return Batch(table, rows, fields_.lanes(table), filter_.bits(table));
     }
     template <class Function>
-    void run(DatabaseTable& table, Function& function, RowRange rows) const {
-        fields_.run(table, filter_.bits(table), function, rows);
+    void run(Commands* commands, DatabaseTable& table, Function& function, RowRange rows) const {
+        detail::bind_commands<Loop::template kTakesCommands<Function>>(
+            function, commands, [&](auto& bound) { fields_.run(table, filter_.bits(table), bound, rows); });
+    }
+    template <class Function>
+    void run_batch(Commands* commands, DatabaseTable& table, Function& function, RowRange rows) const {
+        detail::bind_commands<kBatchTakesCommands<Function>>(function, commands,
+                                                             [&](auto& bound) { bound(batch(table, rows)); });
     }
 
     Fields fields_;

@@ -42,6 +42,12 @@ public:
         (add(std::type_identity<Fields>()), ...);
     }
 
+    /// Takes in what has changed since the last call: entity types that have formed.
+    SHOAL_INLINE void refresh(const Database& database) const {
+        const std::size_t num_types = database.entity_types().size();
+        if (kNumFields != 0 && SHOAL_UNLIKELY(first_columns_.size() != num_types * kNumFields)) note_types(database);
+    }
+
     static constexpr std::size_t bytes_per_row() { return (0 + ... + sizeof(ValueOf<Fields::kMember>)); }
     std::span<ComponentManager* const> managers() const { return {gathered_, kNumGathered}; }
     std::array<Access, kNumFields> accesses(const Database& database) const {
@@ -61,7 +67,7 @@ public:
             if constexpr (Field::kGathers) {
                 Loop::template collect<Field>(cores_[field]->table(), 0, lanes.data + lane);
             } else {
-                const std::uint32_t first = table.first_column(components_[field]);
+                const std::uint32_t first = first_column(table, field);
                 if (!Field::kIsOptional || first != kNoColumn) {
                     Loop::template collect<Field>(table.table(), first, lanes.data + lane);
                 } else {
@@ -84,7 +90,7 @@ public:
     SHOAL_INLINE void mark_written(DatabaseTable& table, RowRange rows) const {
         Loop::for_each_field([&]<class Field>(std::size_t field, std::size_t) {
             if constexpr (Field::kWrites) {
-                const std::uint32_t first = table.first_column(components_[field]);
+                const std::uint32_t first = first_column(table, field);
                 for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
                     mark_column(table.table(), first + FieldPlace<Field::kMember>::kFirstColumn + c, rows);
             }
@@ -147,6 +153,19 @@ private:
             static_cast<void>(table.write_element(column, row));
     }
 
+    SHOAL_INLINE std::uint32_t first_column(const DatabaseTable& table, std::size_t field) const {
+        return first_columns_[table.type_number() * kNumFields + field];
+    }
+    SHOAL_NOINLINE void note_types(const Database& database) const {
+        const std::span<const EntityType* const> types = database.entity_types();
+        constexpr std::size_t kWidth = kNumFields == 0 ? 1 : kNumFields;
+        for (std::size_t type = first_columns_.size() / kWidth; type < types.size(); ++type)
+            for (std::size_t field = 0; field < kNumFields; ++field)
+                first_columns_.push_back(static_cast<std::uint16_t>(types[type]->first_column(components_[field])));
+    }
+
+    // [entity type][field]; of gathered fields: any. Here, so that a loop over many tables need not ask entity types.
+    mutable Array<std::uint16_t> first_columns_ = Array<std::uint16_t>("query");
     ComponentType components_[kNumFields + 1];      // by field; none when it is gathered
     ComponentManager* cores_[kNumFields + 1] = {};  // by field; nullptr: of the database
     ComponentManager* gathered_[kNumGathered + 1] = {};

@@ -75,7 +75,7 @@ private:
     void run(Executor* executor, Function& function) const {
         static_assert(Loop::template kFits<Function>,
                       "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Maybe and Gather, and optionally an Entity before them");
+                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
         const DatabaseLock lock(tables_.database());
         const RowLock managers(managers_);
         tables_.refresh();
@@ -90,15 +90,15 @@ private:
         TableCuts cuts;
         tables_.for_each_range([&](DatabaseTable& table, RowRange rows) { cuts.add(table, rows); });
         cuts.cut();
-        detail::run_chunks(fields_.writes_beside(nullptr) ? nullptr : executor, cuts.num_chunks(),
-                           [&](std::uint32_t chunk) {
-                               Cursor cursor;
-                               for (const TableRows& part : cuts.chunk(chunk)) {
-                                   cursor.owners = part.table->entities().data();
-                                   for (std::uint32_t row = part.rows.begin; row < part.rows.end; ++row)
-                                       visit(function, cursor, {part.table, row}, nullptr, row);
-                               }
-                           });
+        Executor* const threads = fields_.writes_beside(nullptr) ? nullptr : executor;
+        run_chunks(threads, cuts.num_chunks(), function, [&](std::uint32_t chunk, auto& bound) {
+            Cursor cursor;
+            for (const TableRows& part : cuts.chunk(chunk)) {
+                cursor.owners = part.table->entities().data();
+                for (std::uint32_t row = part.rows.begin; row < part.rows.end; ++row)
+                    visit(bound, cursor, {part.table, row}, nullptr, row);
+            }
+        });
         for (const TableRows& done : cuts.ranges())
             fields_.for_each_written(nullptr, [&](std::size_t field, std::uint32_t column) {
                 const std::uint32_t first = done.table->first_column(fields_.component(field));
@@ -109,19 +109,29 @@ private:
     template <class Function>
     void run_manager(Executor* executor, Function& function, ComponentManager& driver) const {
         const RowCuts cuts = cut_rows(driver.num_rows());
-        detail::run_chunks(fields_.writes_beside(&driver) ? nullptr : executor, cuts.num_chunks,
-                           [&](std::uint32_t chunk) {
-                               Cursor cursor;
-                               cursor.owners = driver.table().entities().data();
-                               const RowRange rows = cuts.range(chunk);
-                               for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
-                                   const DatabaseRow at = tables_.database().find(cursor.owners[row]);
-                                   if (at && tables_.contains(*at.table, at.row))
-                                       visit(function, cursor, at, &driver, row);
-                               }
-                           });
+        Executor* const threads = fields_.writes_beside(&driver) ? nullptr : executor;
+        run_chunks(threads, cuts.num_chunks, function, [&](std::uint32_t chunk, auto& bound) {
+            Cursor cursor;
+            cursor.owners = driver.table().entities().data();
+            const RowRange rows = cuts.range(chunk);
+            for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
+                const DatabaseRow at = tables_.database().find(cursor.owners[row]);
+                if (at && tables_.contains(*at.table, at.row)) visit(bound, cursor, at, &driver, row);
+            }
+        });
         fields_.for_each_written(&driver, [&](std::size_t, std::uint32_t column) {
             driver.table().mark_written(column, {0, driver.num_rows()});
+        });
+    }
+
+    /// Calls run_chunk(chunk, function with the chunk's commands, if it takes them) for each chunk.
+    template <class Function, class Chunk>
+    void run_chunks(Executor* executor, std::uint32_t num_chunks, Function& function, Chunk&& run_chunk) const {
+        constexpr bool kTakesCommands = Loop::template kTakesCommands<Function>;
+        Commands* const commands = kTakesCommands ? detail::open_commands(tables_.database(), num_chunks) : nullptr;
+        detail::run_chunks(executor, num_chunks, [&](std::uint32_t chunk) {
+            detail::bind_commands<kTakesCommands>(function, commands + (kTakesCommands ? chunk : 0),
+                                                  [&](auto& bound) { run_chunk(chunk, bound); });
         });
     }
 

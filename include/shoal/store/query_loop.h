@@ -10,6 +10,7 @@
 
 #include "shoal/base/bits.h"
 #include "shoal/base/row_range.h"
+#include "shoal/store/commands.h"
 #include "shoal/store/query_blend.h"
 
 namespace shoal::inline SHOAL_ABI::detail {
@@ -49,7 +50,13 @@ public:
     template <class Function>
     static constexpr bool kTakesEntity = std::is_invocable_v<Function&, Entity, Argument<Fields>...>;
     template <class Function>
-    static constexpr bool kFits = kTakesEntity<Function> || std::is_invocable_v<Function&, Argument<Fields>...>;
+    static constexpr bool kFitsAlone = kTakesEntity<Function> || std::is_invocable_v<Function&, Argument<Fields>...>;
+    /// Whether it takes a Commands& before all that.
+    template <class Function>
+    static constexpr bool kTakesCommands =
+        !kFitsAlone<Function> && kFitsAlone<WithCommands<std::remove_reference_t<Function>>>;
+    template <class Function>
+    static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
 
     /// Calls visit.template operator()<Field>(place of the field, its first lane) for each field.
     template <class Visit>

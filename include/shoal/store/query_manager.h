@@ -4,6 +4,7 @@
 #include "shoal/job/row_ranges.h"
 #include "shoal/store/access.h"
 #include "shoal/store/query_loop.h"
+#include "shoal/store/query_run.h"
 
 #include <array>
 
@@ -40,14 +41,22 @@ public:
         return {field_access<Terms::kMember>(*cores_[term++], Terms::kWrites)...};
     }
 
+    /// The same query; its function may take a Commands& first, those of `database`.
+    ManagerQuery asking(Database& database) const {
+        ManagerQuery result = *this;
+        result.asked_ = &database;
+        return result;
+    }
+
     /// Calls `function` for each row, and marks the written fields.
     template <class Function>
     void for_each(Function&& function) const {
         static_assert(Loop::template kFits<Function>,
                       "the function takes one argument per term: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Gather, and optionally an Entity before them");
+                      "const for Gather, and optionally Commands& and an Entity before them");
         const RowLock lock(cores_);
-        for_rows(function, {0, num_rows()});
+        Commands* const commands = open_commands<Function>(1);
+        bind<Function>(function, commands, [&](auto& bound) { for_rows(bound, {0, num_rows()}); });
         mark_written();
     }
     /// The same on several threads; `function` is called from all of them at once.
@@ -55,10 +64,14 @@ public:
     void for_each(Executor& executor, Function&& function) const {
         static_assert(Loop::template kFits<Function>,
                       "the function takes one argument per term: a value for Read, `auto&&` for Write, a pointer to "
-                      "const for Gather, and optionally an Entity before them");
+                      "const for Gather, and optionally Commands& and an Entity before them");
         const RowLock lock(cores_);
-        shoal::for_rows(executor, num_rows(), kByteGranularity,
-                        [&](RowRange rows, std::uint32_t) { for_rows(function, rows); });
+        const RowCuts cuts = cut_rows(num_rows());
+        Commands* const commands = open_commands<Function>(cuts.num_chunks);
+        shoal::for_rows(executor, cuts, [&](RowRange rows, std::uint32_t) {
+            Commands* const own = commands == nullptr ? nullptr : commands + rows.begin / cuts.rows_per_chunk;
+            bind<Function>(function, own, [&](auto& bound) { for_rows(bound, rows); });
+        });
         mark_written();
     }
 
@@ -75,6 +88,18 @@ public:
 
 private:
     using Loop = detail::QueryLoop<Terms...>;
+
+    template <class Function>
+    Commands* open_commands(std::uint32_t num_chunks) const {
+        if (!Loop::template kTakesCommands<Function>) return nullptr;
+        SHOAL_ASSERT(asked_ != nullptr,
+                     "a function over a manager takes commands of no database; say asking(database)");
+        return detail::open_commands(*asked_, num_chunks);
+    }
+    template <class Function, class Run>
+    SHOAL_INLINE static void bind(Function& function, Commands* commands, Run&& run) {
+        detail::bind_commands<Loop::template kTakesCommands<Function>>(function, commands, run);
+    }
 
     struct Places {
         static constexpr bool kChooses = false;
@@ -124,6 +149,7 @@ private:
     }
 
     Manager<T>& driver_;
+    Database* asked_ = nullptr;
     ComponentManager* cores_[sizeof...(Terms)] = {};  // by term
 };
 

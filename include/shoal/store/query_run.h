@@ -8,11 +8,23 @@
 // Thread: started and waited for by one thread.
 
 #include "shoal/job/row_ranges.h"
+#include "shoal/store/commands.h"
 #include "shoal/store/query_tables.h"
 
 namespace shoal::inline SHOAL_ABI {
 
 namespace detail {
+
+/// Calls run(function), or run(function with its first argument bound) where it takes commands.
+template <bool kTakesCommands, class Function, class Run>
+SHOAL_INLINE void bind_commands(Function& function, [[maybe_unused]] Commands* commands, Run&& run) {
+    if constexpr (kTakesCommands) {
+        WithCommands<Function> bound{function, *commands};
+        run(bound);
+    } else {
+        run(function);
+    }
+}
 
 /// Calls run_chunk(chunk) for each chunk, on the executor's threads if there is one, and returns when all are done.
 template <class Chunk>
@@ -32,19 +44,21 @@ void run_chunks(Executor* executor, std::uint32_t num_chunks, Chunk&& run_chunk)
 
 }  // namespace detail
 
-template <class Query, class Call>
+template <class Query, class Call, bool kTakesCommands>
 class QueryRun {
 public:
-    /// Starts call(table, rows) for all that `query` goes through. Small loops are done at once, on this thread.
+    /// Starts call(commands, table, rows) for all that `query` goes through; `commands` is nullptr unless they are
+    /// asked for. Small loops are done at once, on this thread.
     QueryRun(const Query& query, Executor& executor, const Call& call)
         : query_(query),
           executor_(executor),
           call_(call),
           lock_(query.database()),
           gathered_(query.fields_.managers()) {
-        query.tables_.refresh();
+        query.refresh();
         query.tables_.for_each_range([&](DatabaseTable& table, RowRange rows) { cuts_.add(table, rows); });
         cuts_.cut();
+        if constexpr (kTakesCommands) commands_ = detail::open_commands(query.database(), cuts_.num_chunks());
         if (cuts_.num_chunks() == 1) run_chunk(this, 0, 0);
         if (cuts_.num_chunks() > 1) executor_.start(cuts_.num_chunks(), run_chunk, this, fence_);
     }
@@ -62,7 +76,8 @@ public:
 private:
     static void run_chunk(void* context, std::uint32_t chunk, std::uint32_t) {
         const QueryRun& run = *static_cast<QueryRun*>(context);
-        for (const TableRows& part : run.cuts_.chunk(chunk)) run.call_(*part.table, part.rows);
+        Commands* const commands = run.commands_ == nullptr ? nullptr : run.commands_ + chunk;
+        for (const TableRows& part : run.cuts_.chunk(chunk)) run.call_(commands, *part.table, part.rows);
     }
 
     const Query& query_;
@@ -71,6 +86,7 @@ private:
     const DatabaseLock lock_;
     const RowLock gathered_;
     TableCuts cuts_;
+    Commands* commands_ = nullptr;  // by chunk
     Fence fence_;
 };
 

@@ -74,8 +74,8 @@ public:
     /// Calls visit(table, RowRange) for all that is to be gone through.
     template <class Visit>
     void for_each_range(Visit&& visit) const {
-        for_each_table([&](DatabaseTable& table) {
-            if (SHOAL_LIKELY(since_ == 0)) return static_cast<void>(visit(table, RowRange{0, table.num_rows()}));
+        for_each_table([&, all_rows = since_ == 0](DatabaseTable& table) {
+            if (SHOAL_LIKELY(all_rows)) return static_cast<void>(visit(table, RowRange{0, table.num_rows()}));
             for (RowRange rows = next_changed(table, 0); rows.begin < rows.end; rows = next_changed(table, rows.end))
                 visit(table, rows);
         });

@@ -11,6 +11,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/status.h"
 #include "shoal/entity/entity.h"
+#include "shoal/store/zone.h"
 #include "shoal/table/schema.h"
 
 #include <span>
@@ -52,6 +53,11 @@ struct SpawnBatch {
     /// For a store of places: what the poses of those that have no parent with a place are relative to, copy by copy.
     /// Shape: num_copies, or empty: the world. Others ignore it.
     std::span<const RootPose> root_poses{};
+    /// For a store with zones: the zone that the source names for each blob entity, or for an ancestor of it; kNoZone
+    /// where it names none. Shape: num_blob_entities, or empty: none is named. Others ignore it.
+    std::span<const Zone> zones{};
+    /// For a store with toggled components: the blob entities whose component is there, but off. Others ignore it.
+    std::span<const std::uint32_t> switched_off{};
 
     /// The owner of component `i` in one copy.
     Entity owner(std::uint32_t copy, std::size_t i) const {
@@ -70,14 +76,17 @@ struct StoreStatistics {
 
 /// What a settle has done, over all stores.
 struct SettleCounts {
-    std::uint64_t num_created = 0;    ///< entities, of those that were asked for inside passes
+    // What commands have done; see commands.h.
+    std::uint64_t num_created = 0;    ///< entities
     std::uint64_t num_destroyed = 0;  ///< the same
-    std::uint64_t num_moved = 0;      ///< rows that went to another table
-    std::uint64_t num_removed = 0;    ///< rows of the dead
+    std::uint64_t num_moved = 0;      ///< entities that went to another zone, have gained or have lost components
+    std::uint64_t num_dropped = 0;    ///< commands about entities that did not live
+
+    std::uint64_t num_removed = 0;  ///< rows of the dead
 
     SettleCounts& operator+=(const SettleCounts& other) {
         num_created += other.num_created, num_destroyed += other.num_destroyed;
-        num_moved += other.num_moved, num_removed += other.num_removed;
+        num_moved += other.num_moved, num_dropped += other.num_dropped, num_removed += other.num_removed;
         return *this;
     }
 };
@@ -108,6 +117,10 @@ public:
     /// Removes everything that these entities have here, dead or alive; others are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;
 
+    /// Makes the changes that were asked for inside passes. A world has all stores do so before one of them settles.
+    virtual void apply_commands(const SettleContext&) {}
+    /// Until the same with `false`, structural calls are refused: passes run.
+    virtual void hold_rows(bool) {}
     /// Between passes: removes the rows of the dead as the store's policy says, gives memory back, opens a stamp.
     virtual void settle(const SettleContext& context) = 0;
 

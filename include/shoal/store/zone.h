@@ -19,6 +19,8 @@ namespace shoal::inline SHOAL_ABI {
 using Zone = std::uint32_t;
 /// Zones are 0 to kMaxZones - 1. Dense numbers keep zone sets short.
 inline constexpr Zone kMaxZones = 1u << 22;
+/// No zone is said; others decide.
+inline constexpr Zone kNoZone = 0xFFFFFFFF;
 
 /// A set of zones: one bit each, as many words as the highest needs.
 class ZoneSet {

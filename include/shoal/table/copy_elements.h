@@ -34,9 +34,16 @@ SHOAL_INLINE void for_size(std::size_t bytes, Copy&& copy, Other&& other) {
     }
 }
 
+/// Copies one element, maybe onto itself.
 SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes) {
     for_size(
-        bytes, [&]<std::size_t kBytes>() { std::memcpy(to, from, kBytes); }, [&] { std::memcpy(to, from, bytes); });
+        bytes,
+        [&]<std::size_t kBytes>() {
+            std::byte element[kBytes];  // in registers; g++ 12 calls memmove for 12 bytes
+            std::memcpy(element, from, kBytes);
+            std::memcpy(to, element, kBytes);
+        },
+        [&] { std::memmove(to, from, bytes); });
 }
 
 /// Copies element from_rows[i] of `from` to element to_rows[i] of `to`. Either list may be nullptr: the rows are then

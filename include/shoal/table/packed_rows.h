@@ -28,16 +28,20 @@ struct PackedRows {
         const auto row = static_cast<std::uint32_t>(entry & kIndexMask);
         SHOAL_ASSERT(row < num_rows, "the row index names a row that does not exist");
         entry = 0;
+        if (SHOAL_LIKELY(row != num_rows - 1)) copy_row(row, num_rows - 1);
+        close(row);
+        return true;
+    }
+    /// The same for a row whose entry and elements are dealt with. Requires: row < num_rows.
+    SHOAL_INLINE void close(std::uint32_t row) {
         const std::uint32_t last = --num_rows;
-        if (SHOAL_UNLIKELY(row == last)) return true;
+        if (SHOAL_UNLIKELY(row == last)) return;
         const Entity moved = owners[last];
         // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
         EntityBits& moved_entry = entries[moved.index()];
         if (SHOAL_LIKELY(moved_entry == RowIndex::entry_of(moved, last))) moved_entry = RowIndex::entry_of(moved, row);
         owners[row] = moved;
-        copy_row(row, last);
         stamps[row / kRowsPerStampBlock] = stamp;
-        return true;
     }
 };
 

@@ -58,6 +58,9 @@ public:
     std::span<EntityBits> entries() { return {flat_, num_flat_}; }
     std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
 
+    /// Whether there is an entry of a paged index for each of `entities`, used or not.
+    SHOAL_API bool covers(std::span<const Entity> entities) const;
+
     /// Calls visit(i, row) for each of `entities` in order, with kNilRow for none. With `far`, entries are fetched so
     /// many entities ahead, and fetch(row) is called for a row that visit() may get half as many later.
     template <class Visit, class Fetch>
@@ -113,8 +116,6 @@ private:
         std::uint32_t row;
     };
 
-    /// Whether there is an entry of a paged index for each of `entities`, used or not.
-    SHOAL_API bool covers(std::span<const Entity> entities) const;
     SHOAL_API std::uint32_t find_other(Entity entity) const;
     SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);

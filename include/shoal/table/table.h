@@ -6,11 +6,10 @@
 //     column 0 ...   ..   ..   ..                  |           one per Schema::columns(), 64-byte aligned
 //     links          ..   ..   ..                  |           chain {next}, tree {parent, first child, next, previous}
 //
-// A small table lies in a block of a slab that it shares with others. At 64 KiB of rows it is promoted to a range of
-// address space of its own; from then on growing copies nothing and moves no address. An empty table that is to hold
-// 256 KiB to 16 MiB of rows at once takes a block in 2 MiB pages, and is promoted when it outgrows that. A column's
-// room is a multiple of 64 bytes: a vector loop may run past the last row up to the next multiple of 64 bytes.
-//
+// A small table lies in a block of a slab that others share. At 64 KiB of rows it is promoted to a range of address
+// space of its own; from then on growing copies nothing and moves no address. An empty table that is to hold 256 KiB
+// to 16 MiB of rows at once takes a block in 2 MiB pages, and is promoted when it outgrows that. A column's room is a
+// multiple of 64 bytes: a vector loop may run past the last row up to there.
 // Rows are packed: removing one moves the last row into its place. The attached row index and the link columns are
 // kept right by every move. Nothing hands out mutable memory without a mark: per column and block of 1,024 rows the
 // table keeps the stamp of the last write.
@@ -50,15 +49,17 @@ public:
     SHOAL_API std::byte* write_column(std::uint32_t column, RowRange rows);
     /// Marks one row as written and returns its element.
     std::byte* write_element(std::uint32_t column, std::uint32_t row) {
-        SHOAL_ASSERT(column < schema_->columns().size() && row < num_rows_, "the column or the row does not exist");
+        const std::size_t place = std::size_t(column) * num_stamp_blocks_ + row / kRowsPerStampBlock;
+        SHOAL_ASSERT(row < num_rows_ && place < stamps_.size(), "the column or the row does not exist");
         if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
-        mark_row(column, row);
+        stamps_[place] = stamp_;
         return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
     }
     /// Marks rows as written that a pass wrote through columns handed out without a mark.
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
     /// Marks all columns of some rows as written.
     SHOAL_API void stamp_rows(RowRange rows);
+    void stamp_row(std::uint32_t row) { row_stamps_[row / kRowsPerStampBlock] = stamp_; }
     /// The columns for a pass that marks them itself when it has ended. See mark_written.
     std::byte* unmarked_column(std::uint32_t column) { return columns_[column].data; }
 
@@ -109,8 +110,13 @@ public:
     SHOAL_INLINE bool remove_owned(Entity owner, CopyRow&& copy_row) {
         PackedRows rows = packed_rows();
         const bool removed = rows.remove(owner, copy_row);
-        num_rows_ = rows.num_rows;
-        return removed;
+        return num_rows_ = rows.num_rows, removed;
+    }
+    /// The same for a row whose elements were filled with the last one's, and whose index entry is the caller's.
+    SHOAL_INLINE void close_row(std::uint32_t row) {
+        SHOAL_ASSERT(row < num_rows_, "the row does not exist");
+        PackedRows rows = packed_rows();
+        rows.close(row), num_rows_ = rows.num_rows;
     }
     /// Removes all rows of the dead and returns how many; the others keep their order. Requires: as above.
     SHOAL_API std::uint32_t remove_dead(const EntityManager& entities);
@@ -154,7 +160,6 @@ public:
     std::uint64_t stamp() const { return stamp_; }
     /// Returns the stamp of the last write to a block of 1,024 rows of a column, added and moved rows included.
     SHOAL_API std::uint64_t written_stamp(std::uint32_t column, std::uint32_t block) const;
-
     /// Keeps a list of structural changes while anyone watches. Counted.
     SHOAL_API void watch_changes(bool watch);
     std::span<const StructuralChange> changes() const { return changes_; }
@@ -176,9 +181,6 @@ public:
     SHOAL_API Status validate() const;
 
 private:
-    void mark_row(std::uint32_t column, std::uint32_t row) {
-        stamps_[std::size_t(column) * num_stamp_blocks_ + row / kRowsPerStampBlock] = stamp_;
-    }
     void add_column(std::uint32_t element_bytes, const OpaqueOperations* opaque);
     void group_columns();
     void refresh_plain();
@@ -218,31 +220,29 @@ private:
     struct Check;
     std::uint32_t& link(LinkColumn column, std::uint32_t row) { return links_[static_cast<int>(column)][row]; }
 
+    std::uint32_t num_rows_ = 0;      // what loops and single rows need comes first, side by side
+    std::uint32_t ready_rows_ = 0;    // may be written without asking for memory
+    std::uint32_t touched_rows_ = 0;  // rows of the range whose pages are committed, at least
+    bool plain_ = true;               // no opaque columns, no links, nobody watches
+    Entity* entities_ = nullptr;
+    Array<PhysicalColumn> columns_ = Array<PhysicalColumn>("table");  // schema columns, entity, links
+    std::uint64_t stamp_ = 1;
+    std::size_t num_stamp_blocks_ = 0;
+    Array<std::uint64_t> stamps_ = Array<std::uint64_t>("table");      // [column][block of rows]
+    Array<std::uint64_t> row_stamps_ = Array<std::uint64_t>("table");  // [block]: rows added or moved in
+    RowIndex* index_ = nullptr;
     const Schema* schema_;
     PagePool* pool_;
     TableOptions options_;
-    std::uint32_t num_rows_ = 0;
-    std::uint32_t ready_rows_ = 0;    // may be written without asking for memory
-    std::uint32_t capacity_ = 0;      // rows that the storage has room for
-    std::uint32_t touched_rows_ = 0;  // rows of the range whose pages are committed, at least
-    Entity* entities_ = nullptr;
+    std::uint32_t capacity_ = 0;  // rows that the storage has room for
     std::uint32_t* links_[5] = {};
-    Array<PhysicalColumn> columns_ = Array<PhysicalColumn>("table");   // schema columns, entity, links
     Array<std::uint32_t> copy_order_ = Array<std::uint32_t>("table");  // columns by element size
     Array<CopyGroup> copy_groups_ = Array<CopyGroup>("table");
     PageRange range_;
     std::byte* block_ = nullptr;
     std::size_t slab_bytes_ = 0;  // of block_; 0: the rows lie in range_
-    RowIndex* index_ = nullptr;
-    bool plain_ = true;  // no opaque columns, no links, nobody watches
-    std::uint32_t num_promotions_ = 0;
-    std::uint32_t num_wasteful_calls_ = 0;
     std::uint64_t shape_ = 0;
-    std::uint64_t stamp_ = 1;
-    std::size_t num_stamp_blocks_ = 0;
-    Array<std::uint64_t> stamps_ = Array<std::uint64_t>("table");      // [column][block of rows]
-    Array<std::uint64_t> row_stamps_ = Array<std::uint64_t>("table");  // [block]: rows added or moved in
-    std::uint32_t num_watchers_ = 0;
+    std::uint32_t num_promotions_ = 0, num_wasteful_calls_ = 0, num_watchers_ = 0;
     Array<StructuralChange> changes_ = Array<StructuralChange>("table");
 };
 

@@ -18,8 +18,9 @@
 //
 // A pass over a query runs on all workers, cut into ranges of rows that depend on the number of rows only, so that its
 // results do not depend on the number of workers. Inside a pass the fields that it declares, look-ups and const calls
-// are free; structural changes wait until the schedule has run. Checked builds end the program when a pass marks a
-// column as written that it has not declared.
+// are free; structural changes are asked for through Commands (see store/commands.h), in the order of the line, and
+// made when the world settles. Checked builds end the program when a pass marks a column as written that it has not
+// declared.
 // Thread: one at a time; the functions of passes are called from all workers at once.
 
 #include "shoal/base/file.h"
@@ -53,7 +54,6 @@ public:
     PassOrder add(std::string_view name, const Rows& rows, Function function);
     /// Adds a pass that is one call of `function(PassContext&)`: for whole columns, or for what depends on dt.
     template <class Function>
-        requires std::is_invocable_v<Function&, PassContext&>
     PassOrder add(std::string_view name, std::initializer_list<Access> accesses, Function function);
     /// The same for one that may do anything between passes but structural changes: it runs alone.
     template <class Function>
@@ -159,9 +159,10 @@ PassOrder Schedule::add(std::string_view name, const Rows& rows, Function functi
     return emplace<RowsPass<Rows, Function>>(name, rows.accesses(), rows, std::move(function));
 }
 
+// No constraint: it would have a generic function of a query called with a PassContext.
 template <class Function>
-    requires std::is_invocable_v<Function&, PassContext&>
 PassOrder Schedule::add(std::string_view name, std::initializer_list<Access> accesses, Function function) {
+    static_assert(std::is_invocable_v<Function&, PassContext&>, "a pass that lists its accesses takes a PassContext&");
     return emplace<FunctionPass<Function>>(name, {accesses.begin(), accesses.size()}, std::move(function));
 }
 

@@ -67,6 +67,9 @@ public:
     /// Returns what transforms() made, or nullptr.
     TransformManager* find_transforms() const { return transforms_; }
 
+    /// Returns the database of this world, made at the first call. `options` count at that call only.
+    SHOAL_API Database& database(const DatabaseOptions& options = {});
+
     /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns like its managers.
     /// Requires: none of its component types has a store.
     template <class S, class... Arguments>
@@ -104,9 +107,10 @@ public:
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the schedule and settles. `dt` in seconds.
+    /// Runs the schedule and settles. `dt` in seconds. Meanwhile rows of databases stay; see store/commands.h.
     SHOAL_API void step(float dt);
-    /// Lets every store drop the rows of the dead and give memory back. Rows move.
+    /// Has all databases do what commands asked for, and then every store drop the rows of the dead and give memory
+    /// back. Rows move.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
     std::uint64_t frame() const { return frame_; }
@@ -163,6 +167,7 @@ private:
     Array<Owned> owned_ = Array<Owned>("world");
     Array<Store*> stores_ = Array<Store*>("world");
     TransformManager* transforms_ = nullptr;
+    Database* database_ = nullptr;
     Schedule schedule_;
     SettleStatistics settles_;
     std::uint64_t frame_ = 0;

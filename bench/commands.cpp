@@ -1,0 +1,89 @@
+// Entities that are destroyed and made in a pass, through commands, beside the same done at once with two calls.
+
+#include "shoal/store/query.h"
+
+#include "plain_bodies.h"
+#include "workloads.h"
+
+namespace shoal_bench {
+namespace {
+
+using namespace shoal;
+
+struct Position {
+    Vec3 value;
+};
+struct Velocity {
+    Vec3 value;
+};
+struct Mass {
+    float value = 0;
+};
+SHOAL_COMPONENT(Position, value)
+SHOAL_COMPONENT(Velocity, value)
+SHOAL_COMPONENT(Mass, value)
+
+/// n entities, all of which go and come again in every frame.
+struct Tide {
+    explicit Tide(std::size_t count) : ids(count), positions(count), velocities(count), masses(count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const Body body = body_of(i);
+            positions[i] = {body.position};
+            velocities[i] = {body.velocity};
+            masses[i] = {body.mass};
+        }
+        create();
+    }
+    void create() {
+        need_ok(database.create<Position, Velocity, Mass>(ids, 0, std::span<const Position>(positions),
+                                                          std::span<const Velocity>(velocities),
+                                                          std::span<const Mass>(masses)));
+    }
+
+    void run_at_once() {
+        if (database.destroy(ids) != ids.size()) fail("an entity was dead");
+        create();
+        database.settle({});
+    }
+    void run_with_commands() {
+        everyone.for_each(
+            [](Commands& commands, Entity entity, const Vec3& position, const Vec3& velocity, float mass) {
+                commands.destroy(entity);
+                commands.create(0, Position{position}, Velocity{velocity}, Mass{mass});
+            });
+        SettleCounts counts;
+        database.settle({.counts = &counts});
+        if (counts.num_created != ids.size() || counts.num_destroyed != ids.size()) fail("a command was dropped");
+    }
+    std::uint64_t sum() const {
+        std::uint64_t result = 0;
+        everyone.for_each([&](const Vec3& position, const Vec3& velocity, float mass) {
+            result += bits_of(kNullEntity, position, velocity, mass);
+        });
+        return result + database.num_rows();
+    }
+
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+    std::vector<Entity> ids;
+    std::vector<Position> positions;
+    std::vector<Velocity> velocities;
+    std::vector<Mass> masses;
+    decltype(query<Read<&Position::value>, Read<&Velocity::value>, Read<&Mass::value>>(database)) everyone =
+        query<Read<&Position::value>, Read<&Velocity::value>, Read<&Mass::value>>(database);
+};
+
+}  // namespace
+
+void measure_commands(Bench& bench) {
+    if (!bench.wants("command_log/destroy_and_create")) return;
+    for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
+        Tide asked(n), direct(n);
+        bench.compare({"command_log/destroy_and_create", n, n == 100'000 ? 2.0 : 0},
+                      {nullptr, [&] { asked.run_with_commands(); }, [&] { return asked.sum(); }},
+                      {nullptr, [&] { direct.run_at_once(); }, [&] { return direct.sum(); }});
+    }
+}
+
+}  // namespace shoal_bench

@@ -1,0 +1,54 @@
+#pragma once
+// What the zones of a database cost, for people and for programs.
+//
+//     std::vector<ZoneReport> zones = report_zones(sea);
+//     std::fputs(zones_text(zones, 10).c_str(), stdout);        // the ten largest, and the rest in a line each
+//     std::fputs(zones_json(zones).c_str(), file);
+//
+//     zone        component  rows  dead     used  committed  reserved    index
+//     17          position    512     0  6.0 KiB    8.0 KiB   8.0 KiB  2.0 KiB
+//     17          velocity    512     0  6.0 KiB    8.0 KiB   8.0 KiB  2.0 KiB
+//     255 others  position  9,120     3  ...
+//
+// A report is a copy: it refers to nothing.
+// Thread: gathering is a const call on the database; all else is free.
+
+#include "shoal/store/zone_statistics.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal::inline SHOAL_ABI {
+
+class DocumentBuilder;
+
+/// What one component type holds in one zone.
+struct ZoneComponentReport {
+    std::string name;
+    std::uint64_t num_rows = 0;
+    std::uint64_t num_dead_rows = 0;  ///< of entities that died and are not collected yet
+    MemoryUse rows{};
+    MemoryUse index{};
+};
+
+struct ZoneReport {
+    Zone zone = 0;
+    std::uint64_t num_entities = 0;  ///< rows, those without components included
+    std::vector<ZoneComponentReport> components;
+
+    /// Rows and index of all component types.
+    SHOAL_API MemoryUse memory() const;
+};
+
+/// Gathers the facts of every zone that has a table, by zone.
+SHOAL_API std::vector<ZoneReport> report_zones(const Database& database);
+
+/// Returns a table of the zones that commit the most memory, largest first, then of what the others have together.
+SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
+
+/// Adds a list `zones` to a mapping that is being built.
+SHOAL_API void write_zones(std::span<const ZoneReport> zones, DocumentBuilder& builder);
+/// Returns a JSON object of what write_zones adds.
+SHOAL_API std::string zones_json(std::span<const ZoneReport> zones);
+
+}  // namespace shoal::inline SHOAL_ABI

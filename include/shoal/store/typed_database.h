@@ -1,0 +1,240 @@
+#pragma once
+// A view of a database for a program that knows its entity types beforehand: it lists them once, and the compiler
+// refuses what none of them has.
+//
+//     using Types = EntityTypes<Has<Position, Velocity>, Has<Position, Food>>;
+//     TypedDatabase<Types> sea(database);                          // numbers the component types: 0, 1, 2
+//     sea.create<Position, Velocity>(fish, near);
+//     sea.create<Velocity, Food>(...);                             // error: no listed entity type ...
+//     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each(...);
+//     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
+//
+// It keeps no rows and makes the same calls, so both may be used side by side. Which components an entity gains or
+// loses in a call is known at run time only: calls that would lead to an entity type that is not listed are refused
+// with an error. What bypasses the view (the database itself, commands, spawning) is not looked at; validate() is.
+// Look-ups are quicker than those of the database: the numbers of the component types are constants.
+// Thread: that of the database.
+
+#include "shoal/store/query.h"
+
+namespace shoal::inline SHOAL_ABI {
+
+/// An entity type, by its component types in any order. Toggled ones belong to it on or off.
+template <DescribedComponent... Ts>
+struct Has {};
+
+/// All entity types of a program.
+template <class... Types>
+struct EntityTypes {};
+
+namespace detail {
+
+template <class T, class List>
+inline constexpr bool kLists = false;
+template <class T, class... Ts>
+inline constexpr bool kLists<T, Has<Ts...>> = (std::is_same_v<T, Ts> || ...);
+
+/// Whether a listed entity type has all of these component types, and whether it has no others.
+template <class List, class... Ts>
+inline constexpr bool kListsAll = (kLists<Ts, List> && ...);
+template <class List, class... Ts>
+inline constexpr bool kListsOnly = false;
+template <class... Listed, class... Ts>
+inline constexpr bool kListsOnly<Has<Listed...>, Ts...> = (kLists<Listed, Has<Ts...>> && ...);
+
+/// Each component type once, in the order of its first mention.
+template <class Joined, class... Lists>
+struct UnitedTypes {
+    using List = Joined;
+};
+template <class... Us, class T, class... Ts, class... Lists>
+struct UnitedTypes<Has<Us...>, Has<T, Ts...>, Lists...>
+    : UnitedTypes<std::conditional_t<kLists<T, Has<Us...>>, Has<Us...>, Has<Us..., T>>, Has<Ts...>, Lists...> {};
+template <class... Us, class... Lists>
+struct UnitedTypes<Has<Us...>, Has<>, Lists...> : UnitedTypes<Has<Us...>, Lists...> {};
+
+/// Whether rows of a listed entity type can match terms of a query.
+template <class List, class Term>
+constexpr bool fits_term() {
+    using Component = typename Term::Component;
+    if constexpr (!kIsDescribed<Component>)
+        return true;  // making the query says so
+    else if constexpr (requires_component<Term>())
+        return kLists<Component, List>;
+    else if constexpr (excludes_component<Term>())
+        return !kLists<Component, List> || kIsToggled<Component>;
+    else
+        return true;
+}
+template <class List, class Terms>
+inline constexpr bool kFits = false;
+template <class List, class... Terms>
+inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>() && ...);
+
+/// The part that knows no C++ types.
+class ListedTypes {
+public:
+    explicit ListedTypes(Database& database) : database_(&database) {}
+    /// Requires: registered as component type number `number`.
+    SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
+    SHOAL_API void add_type(std::span<const ComponentType> components);
+    /// Errors: an entity would come to be of an entity type that is not listed.
+    SHOAL_API Status check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds);
+    SHOAL_API Status validate() const;
+
+    /// Whether the last check was of entities like this one, with the same components.
+    bool was_checked(DatabaseRow at, std::uint32_t key) const {
+        return at && checked_ == NumberMap::key(at.table->type().number(), key);
+    }
+    void note_checked(const EntityType& type, std::uint32_t key) { checked_ = NumberMap::key(type.number(), key); }
+
+private:
+    bool has(const EntityType& type) const;
+
+    Database* database_;
+    Array<const EntityType*> types_ = Array<const EntityType*>("typed database");
+    std::uint64_t checked_ = ~std::uint64_t(0);  // entity type and key; no entity type has this number
+};
+
+}  // namespace detail
+
+template <class List>
+class TypedDatabase;
+
+template <class... Types>
+class TypedDatabase<EntityTypes<Types...>> {
+public:
+    using Components = typename detail::UnitedTypes<Has<>, Types...>::List;
+    /// Whether an entity type of just these component types is listed.
+    template <class... Ts>
+    static constexpr bool kListed = ((detail::kListsAll<Types, Ts...> && detail::kListsOnly<Types, Ts...>) || ...);
+    /// How many listed entity types have them all.
+    template <class... Ts>
+    static constexpr int kNumWith = (0 + ... + (detail::kListsAll<Types, Ts...> ? 1 : 0));
+    template <class... Ts>
+    static constexpr bool kSomeHas = kNumWith<Ts...> != 0;
+    /// How many listed entity types have rows that match the terms of a query.
+    template <class... Terms>
+    static constexpr int kNumMatching = (0 + ... + (detail::kFits<Types, detail::TermList<Terms...>> ? 1 : 0));
+
+    /// Registers the component types in the order in which the list mentions them.
+    /// Requires: the database has none, or the same ones first. Lifetime: that of the database.
+    explicit TypedDatabase(Database& database) : database_(&database), types_(database) { add(Components()); }
+
+    Database& database() const { return *database_; }
+    /// The component type. Requires: a listed entity type has it.
+    template <class T>
+    static constexpr ComponentType component() {
+        static_assert(kSomeHas<T>, "no listed entity type has this component; add it to a Has<...> of EntityTypes");
+        return component_of<T>();
+    }
+
+    /// As in Database: defaults, one value each for all, or spans of one value per entity.
+    template <DescribedComponent... Ts, class... Values>
+    Status create(std::span<Entity> out, Zone zone, const Values&... values) {
+        static_assert(kListed<Ts...>, "no listed entity type has just these components; add Has<...> to EntityTypes");
+        if constexpr (kListed<Ts...>) return database_->template create<Ts...>(out, zone, values...);
+    }
+    template <DescribedComponent... Ts>
+    Result<bool> insert(Entity entity, Zone zone, const Ts&... values) {
+        static_assert(kListed<Ts...>, "no listed entity type has just these components; add Has<...> to EntityTypes");
+        if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
+    }
+    /// As in Database. Errors: those, and that an entity would come to be of an entity type that is not listed.
+    template <DescribedComponent... Ts>
+    Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
+        static_assert(kSomeHas<Ts...>, "no listed entity type has these components; add Has<...> to EntityTypes");
+        if (Status status = check<true, Ts...>(entities); !status) return status;
+        return database_->add(entities, values...);
+    }
+    template <DescribedComponent... Ts>
+    Result<AddCounts> add(Entity entity, const Ts&... values) {
+        static_assert(kSomeHas<Ts...>, "no listed entity type has these components; add Has<...> to EntityTypes");
+        if (Status status = check<true, Ts...>({&entity, 1}); !status) return status;
+        return database_->add(entity, values...);
+    }
+    template <DescribedComponent... Ts>
+    Result<std::uint32_t> remove(std::span<const Entity> entities) {
+        static_assert((kSomeHas<Ts> && ...), "no listed entity type has this component; there is none to remove");
+        if (Status status = check<false, Ts...>(entities); !status) return status;
+        return database_->template remove<Ts...>(entities);
+    }
+    template <DescribedComponent... Ts>
+    Result<bool> remove(Entity entity) {
+        static_assert((kSomeHas<Ts> && ...), "no listed entity type has this component; there is none to remove");
+        if (Status status = check<false, Ts...>({&entity, 1}); !status) return status;
+        return database_->template remove<Ts...>(entity);
+    }
+
+    DatabaseRow find(Entity entity) const { return database_->find(entity); }
+    template <class T>
+    bool has(Entity entity) const {
+        const DatabaseRow row = find(entity);
+        return row && row.table->has(component<T>(), row.row);
+    }
+    /// Requires: the row is not nil and has the component.
+    template <auto kMember>
+    SHOAL_INLINE decltype(auto) get(DatabaseRow row) const {
+        static_assert(kSomeHas<ComponentOf<kMember>>,
+                      "no listed entity type has this component; add it to a Has<...> of EntityTypes");
+        constexpr ComponentType kComponent = component_of<ComponentOf<kMember>>();
+        SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
+        SHOAL_ASSERT(row.table->type().has_column_of(kComponent), "the entity does not have this component");
+        return static_cast<const DatabaseTable*>(row.table)->template column<kMember>(kComponent)[row.row];
+    }
+    template <auto kMember>
+    void set(DatabaseRow row, const ValueOf<kMember>& value) {
+        static_assert(kSomeHas<ComponentOf<kMember>>,
+                      "no listed entity type has this component; add it to a Has<...> of EntityTypes");
+        database_->template set<kMember>(row, value);
+    }
+
+    /// As query<...>(database, managers...).
+    template <class... Terms, class... Ts>
+    auto query(Manager<Ts>&... managers) const {
+        using List = typename detail::LocalTerms<detail::TermList<Terms...>, Ts...>::List;
+        constexpr bool kMatches = (detail::kFits<Types, List> || ...);
+        static_assert(kMatches, "no listed entity type matches this query; add Has<...> to EntityTypes");
+        if constexpr (kMatches) return shoal::query<Terms...>(*database_, managers...);
+    }
+
+    /// Errors: rows are of an entity type that is not listed.
+    Status validate() const { return types_.validate(); }
+
+private:
+    template <class T>
+    static constexpr ComponentType component_of() {
+        return {number_of<T>(Components())};
+    }
+    template <class T, class... Ts>
+    static constexpr std::uint32_t number_of(Has<Ts...>) {
+        std::uint32_t number = 0;
+        static_cast<void>(((std::is_same_v<T, Ts> || (++number, false)) || ...));
+        return number;
+    }
+    template <class... Ts>
+    void add(Has<Ts...>) {
+        (types_.add_component(schema_of<Ts>(), component<Ts>().number), ...);
+        (add_type(Types()), ...);
+    }
+    template <class... Ts>
+    void add_type(Has<Ts...>) {
+        const ComponentType components[] = {component<Ts>()...};
+        types_.add_type(components);
+    }
+    template <bool kAdds, class... Ts>
+    Status check(std::span<const Entity> entities) {
+        const std::uint32_t key = detail::TypedSlot<std::bool_constant<kAdds>, Has<Ts...>>::get();
+        const DatabaseRow first = entities.empty() ? DatabaseRow() : find(entities.front());
+        if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
+        const ComponentType components[] = {component<Ts>()...};
+        Status status = types_.check_step(entities, components, kAdds);
+        if (status && first) types_.note_checked(first.table->type(), key);
+        return status;
+    }
+
+    Database* database_;
+    detail::ListedTypes types_;
+};
+
+}  // namespace shoal::inline SHOAL_ABI

@@ -1,0 +1,75 @@
+#pragma once
+// What is around a tile beside fish: a few reefs, blooms and sharks, looked up once for all fish of the tile.
+
+#include "sea.h"
+
+#include <cmath>
+
+namespace reef {
+
+struct Disc {
+    Vec2 centre;
+    float radius;
+};
+
+inline float length_of(Vec2 v) { return std::sqrt(v.x * v.x + v.y * v.y); }
+
+/// Plankton spreads: four times the meals, twice as wide.
+inline float bloom_radius(float meals) { return 0.8f * std::sqrt(meals); }
+
+struct Around {
+    std::vector<Disc> reefs, blooms;
+    std::vector<Vec2> sharks;
+
+    /// Looks into the tiles that touch `tile`.
+    void look(const Sea& sea, Zone tile) {
+        reefs.clear(), blooms.clear(), sharks.clear();
+        sea.touching[tile].for_each([&](Zone zone) {
+            add_discs(sea, sea.reefs, zone, reefs);
+            add_discs(sea, sea.blooms, zone, blooms);
+            const shoal::DatabaseTable* table = sea.database.find_table(sea.sharks, zone);
+            if (table == nullptr || table->num_rows() == 0) return;
+            const auto position = table->column<&Place::position>(sea.database.find_component<Place>());
+            for (std::uint32_t row = 0; row < table->num_rows(); ++row)
+                sharks.push_back({position.x()[row], position.y()[row]});
+        });
+    }
+
+private:
+    static void add_discs(const Sea& sea, const shoal::EntityType& type, Zone zone, std::vector<Disc>& out) {
+        const shoal::DatabaseTable* table = sea.database.find_table(type, zone);
+        if (table == nullptr || table->num_rows() == 0) return;
+        const auto position = table->column<&Place::position>(sea.database.find_component<Place>());
+        for (std::uint32_t row = 0; row < table->num_rows(); ++row)
+            out.push_back({{position.x()[row], position.y()[row]}, radius_of(sea, *table, row)});
+    }
+    static float radius_of(const Sea& sea, const shoal::DatabaseTable& table, std::uint32_t row) {
+        if (&table.type() == &sea.reefs) return table.column<&Reef::radius>(sea.database.find_component<Reef>())[row];
+        return bloom_radius(table.column<&Bloom::meals>(sea.database.find_component<Bloom>())[row]);
+    }
+};
+
+/// Returns how strongly reefs push away something at `place`. Units: metres per square second.
+inline Vec2 push_of_reefs(const std::vector<Disc>& reefs, Vec2 place) {
+    constexpr float kMargin = 3, kPush = 4;
+    Vec2 push;
+    for (const Disc& reef : reefs) {
+        const Vec2 away = place - reef.centre;
+        const float distance = length_of(away), inside = reef.radius + kMargin - distance;
+        if (inside > 0 && distance > 0) push += away * (kPush * inside / (kMargin * distance));
+    }
+    return push;
+}
+
+/// The same for the shore.
+inline Vec2 push_of_shore(Vec2 place) {
+    constexpr float kMargin = 14, kPush = 0.8f;
+    const auto push = [](float at) {
+        return at > kShore - kMargin   ? (kShore - kMargin - at) * kPush
+               : at < kMargin - kShore ? (kMargin - kShore - at) * kPush
+                                       : 0.0f;
+    };
+    return {push(place.x), push(place.y)};
+}
+
+}  // namespace reef

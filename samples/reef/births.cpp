@@ -1,0 +1,57 @@
+// Births keep as many fish in the sea as there should be.
+//
+//     births    for each fish that is missing, one is born beside another of its species
+
+#include "around.h"
+
+#include <shoal/store/commands.h>
+
+namespace reef {
+
+using namespace shoal;
+
+namespace {
+
+/// Asks for a fish beside one that is there.
+void bear_beside(const Sea& sea, Commands& commands, std::uint32_t parent, Random& random) {
+    const Cells& cells = sea.cells;
+    const Vec2 beside = {cells.x[parent] + random.unit() - 0.5f, cells.y[parent] + random.unit() - 0.5f};
+    // The parent was there when the frame began: it still has its row.
+    const DatabaseRow row = {sea.database.find_table(sea.fish, cells.tile_of(parent)), cells.row[parent]};
+    const Vec3 place = {beside.x, beside.y, sea.database.get<&Place::position>(row).z};
+    const Swim swim{.velocity = {cells.velocity_x[parent], cells.velocity_y[parent]},
+                    .speed = sea.database.get<&Swim::speed>(row)};
+    commands.create(sea.tiles.zone_of(place), Place{place}, swim, Fish{sea.database.get<&Fish::species>(row)}, Sated{});
+}
+
+/// The same in a sea without fish: at one of the places where schools begin.
+void bear_first(const Sea& sea, Commands& commands, Random& random) {
+    const Instance school{random.below(sea.schools.num_rows())};
+    Vec3 place = sea.transforms.world_position(sea.transforms.instance(sea.schools.entity(school)));
+    place += Vec3{random.unit() * 4 - 2, random.unit() * 4 - 2, -6};
+    commands.create(sea.tiles.zone_of(place), Place{place}, Swim{}, Fish{sea.schools.get<&School::species>(school)},
+                    Sated{});
+}
+
+}  // namespace
+
+void add_births(Sea& sea) {
+    const Database& database = sea.database;
+    sea.world.schedule().add(
+        "births",
+        {reads<&Place::position>(database), reads<&Swim::speed>(database), reads<&Fish::species>(database),
+         reads(sea.cells), reads(sea.transforms), reads(sea.schools)},
+        [&sea](PassContext& context) {
+            Commands& commands = sea.database.commands();
+            Random random(~sea.options.seed ^ context.frame << 32);
+            const std::uint32_t now = sea.cells.num_fish();
+            for (; now + context.num_rows < sea.options.num_fish; ++context.num_rows) {
+                if (now == 0)
+                    bear_first(sea, commands, random);
+                else
+                    bear_beside(sea, commands, random.below(now), random);
+            }
+        });
+}
+
+}  // namespace reef

@@ -1,0 +1,106 @@
+// reef: a program that uses shoal the way a game does. Read it in this order:
+//
+//     components.h                    what there is, as data
+//     tiles.h, cells.h, crowd.h       the sea as zones, zones as cells, and who is near
+//     sea.h, spawn.cpp                from sources to rows
+//     passes.cpp                      what happens in a frame, and in which order
+//     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one concern each
+//     report.cpp, picture.cpp         what is seen of it
+
+#include "options.h"
+#include "picture.h"
+#include "report.h"
+
+#include <shoal/base/file.h>
+#include <shoal/base/text.h>
+#include <shoal/document/diagnostics.h>
+#include <shoal/inspect/trace.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace reef {
+namespace {
+
+using namespace shoal;
+
+void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
+
+/// On a terminal only, and not for every frame.
+void show_progress(std::uint64_t done, std::uint64_t total) {
+    static const bool is_terminal = isatty(STDERR_FILENO) == 1;
+    if (!is_terminal || (done % 10 != 0 && done != total)) return;
+    print(stderr, done == total ? std::string("\r\033[K") : concat("\r", done, "/", total, " frames\033[K"));
+}
+
+void run_frames(Sea& sea, Run& run) {
+    const std::int64_t begin_ns = monotonic_ns();
+    for (std::uint64_t frame = 0; frame < run.options.num_frames; ++frame) {
+        sea.world.step(kFrameSeconds);
+        show_progress(frame + 1, run.options.num_frames);
+    }
+    run.run_ms = static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
+    run.state_hash = sea.world.state_hash();
+}
+
+Status write_picture(const Sea& sea, Run& run) {
+    if (run.options.picture.empty()) return {};
+    const Picture picture = draw(sea);
+    run.num_strokes = picture.num_strokes;
+    run.picture_bytes = picture.svg.size();
+    return write_file(run.options.picture, std::string_view(picture.svg));
+}
+
+Status write_times(const Trace& trace, Run& run) {
+    if (run.options.trace.empty()) return {};
+    for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker) run.num_traced += trace.num_events(worker);
+    return write_trace(run.options.trace, trace);
+}
+
+Status live(Run& run, Diagnostics& diagnostics) {
+    ThreadedExecutor executor(static_cast<std::uint32_t>(run.options.num_workers));
+    run.num_workers = executor.num_workers();
+    Sea sea(executor, {run.options.sources, run.options.num_fish, run.options.seed});
+    if (Status status = sea.spawn(diagnostics); !status) return status;
+    add_passes(sea);
+    Trace trace(executor.num_workers());
+    if (!run.options.trace.empty()) sea.world.schedule().set_trace(&trace);
+    run_frames(sea, run);
+    sea.world.schedule().set_trace(nullptr);
+    if (Status status = write_times(trace, run); !status) return status;
+    if (Status status = write_picture(sea, run); !status) return status;
+    print(stdout, run.options.json ? json_of(sea, run) : text_of(sea, run));
+    return {};
+}
+
+int run_program(int num_words, char** words) {
+    const Result<Options> options = read_options(num_words, words);
+    if (!options) {
+        print(stderr, concat("error: ", options.message(), "\n`reef --help` says more\n"));
+        return 2;
+    }
+    if (options->help) return print(stdout, help_text()), 0;
+    Run run{.options = *options};
+    if (run.options.sources.empty()) run.options.sources = REEF_SOURCES;
+    Diagnostics diagnostics;
+    const Status status = live(run, diagnostics);
+    print(stderr, diagnostics.format());
+    if (status) return 0;
+    print(stderr, concat("error: ", status.message(), "\n"));
+    return 1;
+}
+
+}  // namespace
+}  // namespace reef
+
+int main(int num_words, char** words) {
+    try {
+        const int code = reef::run_program(num_words, words);
+        return std::fflush(stdout) == 0 ? code : 1;
+    } catch (const std::exception& exception) {
+        std::fprintf(stderr, "error: %s\n", exception.what());
+        return 1;
+    }
+}

@@ -1,0 +1,21 @@
+#pragma once
+// The command line of the program.
+
+#include <shoal/base/status.h>
+
+#include <string>
+
+namespace reef {
+
+struct Options {
+    std::uint64_t num_fish = 100'000, num_frames = 600, num_workers = 0, seed = 1;
+    std::string sources, picture, trace;
+    bool json = false, help = false;
+};
+
+/// Errors: what is not understood, with what would be.
+shoal::Result<Options> read_options(int num_words, char** words);
+
+std::string help_text();
+
+}  // namespace reef

@@ -1,0 +1,21 @@
+#pragma once
+// What a run has cost and where it ended, for people and for programs.
+
+#include "options.h"
+#include "sea.h"
+
+namespace reef {
+
+/// Beside what the world's report says.
+struct Run {
+    Options options;
+    std::uint32_t num_workers = 0;
+    double run_ms = 0;
+    std::uint64_t state_hash = 0;
+    std::uint64_t num_strokes = 0, picture_bytes = 0, num_traced = 0;
+};
+
+std::string text_of(const Sea& sea, const Run& run);
+std::string json_of(const Sea& sea, const Run& run);
+
+}  // namespace reef

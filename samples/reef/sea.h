@@ -1,0 +1,75 @@
+#pragma once
+// The sea: what the passes work on.
+//
+//     sources --compile--> blobs --spawn--> database (fish, sharks, blooms, reefs, in zones)
+//                                           transforms (reefs, corals, anemones, sharks, remoras)
+//                                           managers (schools; corals and remoras, through the schema in the blob)
+
+#include "cells.h"
+
+#include <shoal/components/transform.h>
+#include <shoal/world/world.h>
+
+#include <string>
+
+namespace shoal::inline SHOAL_ABI {
+class Diagnostics;
+}
+
+namespace reef {
+
+using shoal::Status;
+
+struct SeaOptions {
+    std::string sources;  ///< the folder
+    std::uint64_t num_fish = 100'000;
+    std::uint64_t seed = 1;
+};
+
+/// Every frame is as long.
+inline constexpr float kFrameSeconds = 1.0f / 60;
+
+/// What has happened so far.
+struct SeaCounts {
+    std::uint64_t num_spawned = 0;  ///< entities
+    double compile_ms = 0, spawn_ms = 0;
+};
+
+struct Sea {
+    /// `executor` outlives it.
+    Sea(shoal::Executor& executor, const SeaOptions& options);
+
+    /// Compiles and spawns the sources. Errors: `diagnostics` has those of the sources, the status a summary.
+    Status spawn(shoal::Diagnostics& diagnostics);
+
+    SeaOptions options;
+    shoal::EntityManager entities;
+    shoal::World world;
+    shoal::GridZones tiles;
+    shoal::Database& database;
+    shoal::TransformManager& transforms;
+    shoal::Manager<School>& schools;
+    const shoal::EntityType &fish, &sharks, &blooms, &reefs;
+    Cells cells;
+    std::vector<shoal::ZoneSet>
+        touching;  ///< by tile: it and those around it, and the zone of what is larger than a tile
+    SeaCounts counts;
+
+    /// Returns how many entities of a type there are, in all zones.
+    std::uint64_t database_rows(const shoal::EntityType& type) const;
+    std::uint64_t num_sharks_wanted() const { return std::max<std::uint64_t>(16, options.num_fish / 2000); }
+    std::uint64_t num_blooms_wanted() const { return std::max<std::uint64_t>(40, options.num_fish / 300); }
+};
+
+/// Adds all passes, in their order. Lifetime: `sea` outlives the runs of its schedule.
+void add_passes(Sea& sea);
+
+// One file each.
+void add_looking_around(Sea& sea);  ///< sort, flock
+void add_hunting(Sea& sea);         ///< hunt
+void add_eating(Sea& sea);          ///< graze, digest, bloom
+void add_swimming(Sea& sea);        ///< swim, cross
+void add_births(Sea& sea);          ///< births
+void add_carrying(Sea& sea);        ///< carry, attach
+
+}  // namespace reef

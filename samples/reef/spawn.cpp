@@ -1,0 +1,206 @@
+// From sources to a sea full of fish.
+
+#include "sea.h"
+
+#include <shoal/base/file.h>
+#include <shoal/base/text.h>
+#include <shoal/components/transform_text.h>
+#include <shoal/source/compiler.h>
+#include <shoal/source/schema_file.h>
+
+#include <cmath>
+
+namespace reef {
+
+using namespace shoal;
+
+namespace {
+
+constexpr float kPi = 3.14159265f;
+constexpr const char* kSchoolSources[kNumSpecies] = {"school/sardines", "school/fusiliers", "school/snappers",
+                                                     "school/parrotfish"};
+
+/// Component types that C++ knows, then those of the schema file.
+Status register_components(ComponentRegistry& registry) {
+    if (Status status = add_transform(registry); !status) return status;
+    if (Status status = registry.add<Place>(); !status) return status;
+    if (Status status = registry.add<Swim>(); !status) return status;
+    if (Status status = registry.add<Fish>(); !status) return status;
+    if (Status status = registry.add<Sated>(); !status) return status;
+    if (Status status = registry.add<Hunter>(); !status) return status;
+    if (Status status = registry.add<Bloom>(); !status) return status;
+    if (Status status = registry.add<Reef>(); !status) return status;
+    return registry.add<School>();
+}
+
+/// Compiles sources and spawns what comes out.
+class Spawning {
+public:
+    Spawning(Sea& sea, Diagnostics& diagnostics) : sea_(sea), diagnostics_(diagnostics) {}
+
+    Status prepare() {
+        if (Status status = register_components(registry_); !status) return status;
+        compile_.compose.roots = {sea_.options.sources};
+        if (!read_schema_file(sea_.options.sources + "/reef.schema.sjson", registry_, compile_.rules, diagnostics_))
+            return Status::error("the schema file has errors");
+        return {};
+    }
+
+    /// Compiles `name` at its first use. Lifetime of the result: that of this.
+    Result<const Blob*> blob(const std::string& name) {
+        if (const Blob* compiled = library_.find(name)) return compiled;
+        const std::int64_t begin_ns = monotonic_ns();
+        const Result<CompiledSource> compiled =
+            compile_source(concat(sea_.options.sources, "/", name, ".sjson"), registry_, compile_, diagnostics_);
+        if (!compiled) return compiled.status();
+        Result<const Blob*> loaded = library_.load(compiled->blob);
+        if (!loaded) return loaded.status();
+        if (Status status = sea_.world.adopt_schemas(**loaded); !status) return status;
+        sea_.counts.compile_ms += static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
+        return loaded;
+    }
+
+    Result<Spawned> spawn(const std::string& name, std::uint32_t copies, std::span<const RootPose> poses = {}) {
+        const Result<const Blob*> source = blob(name);
+        if (!source) return source.status();
+        const std::int64_t begin_ns = monotonic_ns();
+        Result<Spawned> spawned =
+            sea_.world.spawn(**source, {.copies = copies, .root_poses = poses, .keep_names = false});
+        sea_.counts.spawn_ms += static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
+        if (spawned) sea_.counts.num_spawned += spawned->entities().size();
+        return spawned;
+    }
+
+private:
+    Sea& sea_;
+    Diagnostics& diagnostics_;
+    ComponentRegistry registry_;
+    CompileOptions compile_;
+    ResourceLibrary library_;
+};
+
+Vec3 anywhere_at_sea(Random& random) {
+    return {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize, 0};
+}
+
+/// Where the groups of a school begin, and which way they look.
+struct Groups {
+    std::vector<RootPose> poses;
+    std::vector<Vec2> ahead;
+
+    /// Adds a group anywhere in the band of `school`, whose middle is at `middle`.
+    void add(const School& school, Vec3 middle, Random& random) {
+        const float turn = school.bend * kPi / 180, along = random.unit() - 0.5f, angle = turn * along;
+        const float aside = (random.unit() - 0.5f) * school.width;
+        // An arc that starts along x, then turned to the heading.
+        const float bent = std::abs(turn) > 1e-3f ? school.length / turn : 0;
+        const Vec2 on_arc =
+            bent != 0 ? Vec2{bent * std::sin(angle), bent * (1 - std::cos(angle))} : Vec2{along * school.length, 0};
+        const Vec2 place = on_arc + Vec2{-std::sin(angle), std::cos(angle)} * aside;
+        const float heading = school.heading * kPi / 180, c = std::cos(heading), s = std::sin(heading);
+        const float half = (heading + angle) / 2;
+        poses.push_back({.position = {middle.x + c * place.x - s * place.y, middle.y + s * place.x + c * place.y, 0},
+                         .rotation = {0, 0, std::sin(half), std::cos(half)}});
+        ahead.push_back({std::cos(2 * half), std::sin(2 * half)});
+    }
+};
+
+School school_at(const Manager<School>& schools, Instance at) {
+    return {schools.get<&School::species>(at), schools.get<&School::weight>(at),  schools.get<&School::length>(at),
+            schools.get<&School::width>(at),   schools.get<&School::heading>(at), schools.get<&School::bend>(at)};
+}
+
+/// Spawns the fish that begin at one place: as many groups as come near its share of all fish.
+Status spawn_school(Sea& sea, Spawning& spawning, Instance at, float total_weight) {
+    const School school = school_at(sea.schools, at);
+    const std::string source = kSchoolSources[std::size_t(school.species)];
+    const Result<const Blob*> blob = spawning.blob(source);
+    if (!blob) return blob.status();
+    const std::uint32_t size = (*blob)->num_entities();
+    const float count = static_cast<float>(sea.options.num_fish) * school.weight / total_weight;
+    const auto num_groups = static_cast<std::uint32_t>(count) / size;
+    if (num_groups == 0) return {};
+    const Vec3 middle = sea.transforms.world_position(sea.transforms.instance(sea.schools.entity(at)));
+    Groups groups;
+    for (std::uint32_t group = 0; group < num_groups; ++group) groups.add(school, middle, sea.world.random());
+    const Result<Spawned> fish = spawning.spawn(source, num_groups, groups.poses);
+    if (!fish) return fish.status();
+    for (std::size_t i = 0; i < fish->entities().size(); ++i) {
+        const DatabaseRow row = sea.database.find(fish->entities()[i]);
+        sea.database.set<&Swim::velocity>(row, groups.ahead[i / size] * sea.database.get<&Swim::speed>(row));
+    }
+    return {};
+}
+
+Status spawn_schools(Sea& sea, Spawning& spawning) {
+    float total_weight = 0;
+    for (std::uint32_t row = 0; row < sea.schools.num_rows(); ++row)
+        total_weight += sea.schools.get<&School::weight>(Instance{row});
+    if (total_weight == 0) return {};
+    for (std::uint32_t row = 0; row < sea.schools.num_rows(); ++row)
+        if (Status status = spawn_school(sea, spawning, Instance{row}, total_weight); !status) return status;
+    return {};
+}
+
+/// Spawns `count` copies of a source, anywhere.
+Status scatter(Sea& sea, Spawning& spawning, const std::string& source, std::uint64_t count) {
+    std::vector<RootPose> poses(count);
+    for (RootPose& pose : poses) pose.position = anywhere_at_sea(sea.world.random());
+    const auto spawned = spawning.spawn(source, static_cast<std::uint32_t>(count), poses);
+    return spawned ? Status() : spawned.status();
+}
+
+/// Reefs are where their transforms say, through all their parents.
+Status place_reefs(Sea& sea) {
+    std::vector<Entity> reefs;
+    query<With<Reef>>(sea.database).for_each([&](Entity entity) { reefs.push_back(entity); });
+    sea.transforms.compute_moved();
+    for (const Entity reef : reefs) {
+        const DatabaseRow row = sea.database.find(reef);
+        const Vec3 position = sea.transforms.world_position(sea.transforms.instance(reef));
+        const Zone zone = sea.tiles.zone_of(position, sea.database.get<&Reef::radius>(row));
+        sea.database.set<&Place::position>(row, position);
+        if (const auto moved = sea.database.move(reef, zone); !moved) return moved.status();
+    }
+    return {};
+}
+
+}  // namespace
+
+Sea::Sea(Executor& executor, const SeaOptions& given)
+    : options(given),
+      world(entities, {.executor = &executor, .seed = given.seed}),
+      tiles(kGrid),
+      database(world.database()),
+      transforms(world.transforms({.mode = TransformMode::kDeferred})),
+      schools(world.manager<School>()),
+      fish(database.entity_type<Place, Swim, Fish, Sated>()),
+      sharks(database.entity_type<Place, Swim, Hunter>()),
+      blooms(database.entity_type<Place, Bloom>()),
+      reefs(database.entity_type<Place, Reef>()),
+      touching(kNumTiles) {
+    for (Zone tile = 0; tile < kNumTiles; ++tile) {
+        const Vec3 low = low_corner(tile), high = low + Vec3{kTileSize, kTileSize, 0}, far = {kFarthest, kFarthest, 0};
+        tiles.touch_box(low - far, high + far, touching[tile]);
+    }
+}
+
+std::uint64_t Sea::database_rows(const EntityType& type) const {
+    std::uint64_t count = 0;
+    for (const DatabaseTable* table : database.all_tables())
+        if (table != nullptr && &table->type() == &type) count += table->num_rows();
+    return count;
+}
+
+Status Sea::spawn(Diagnostics& diagnostics) {
+    Spawning spawning(*this, diagnostics);
+    if (Status status = spawning.prepare(); !status) return status;
+    database.spawn_into_tiles<&Place::position>(tiles);
+    if (const Result<Spawned> level = spawning.spawn("sea", 1); !level) return level.status();
+    if (Status status = place_reefs(*this); !status) return status;
+    if (Status status = spawn_schools(*this, spawning); !status) return status;
+    if (Status status = scatter(*this, spawning, "fish/shark", num_sharks_wanted()); !status) return status;
+    return scatter(*this, spawning, "fish/bloom", num_blooms_wanted());
+}
+
+}  // namespace reef

@@ -1,0 +1,55 @@
+#include "shoal/store/typed_database.h"
+
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal::inline SHOAL_ABI::detail {
+
+void ListedTypes::add_component(const Schema& schema, std::uint32_t number) {
+    const Result<ComponentType> component = database_->add_component(schema);
+    SHOAL_ASSERT(component.ok(), component.ok() ? "" : component.message().data());
+    SHOAL_ASSERT(component->number == number,
+                 "the database has numbered its component types otherwise; make the typed view of it first");
+}
+
+void ListedTypes::add_type(std::span<const ComponentType> components) {
+    types_.push_back(&database_->entity_type(components));
+}
+
+bool ListedTypes::has(const EntityType& type) const {
+    return std::find(types_.begin(), types_.end(), &type) != types_.end();
+}
+
+Status ListedTypes::check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds) {
+    const EntityType* last = nullptr;
+    for (const Entity entity : entities) {
+        if (!database_->entity_manager().alive(entity)) continue;
+        const DatabaseRow at = database_->find(entity);
+        if (!at && !adds) continue;
+        const EntityType& from = at ? at.table->type() : database_->entity_type(std::span<const ComponentType>());
+        if (&from == last) continue;
+        last = &from;
+        const EntityType* to = &from;
+        for (const ComponentType component : components) {
+            if (adds)
+                to = &database_->with(*to, component);
+            else if (!database_->schema(component).toggled())
+                to = &database_->without(*to, component);
+        }
+        if (to != &from && !has(*to))
+            return Status::error(concat("an entity of \"", from.schema().name(), "\" would become one of \"",
+                                        to->schema().name(), "\", which is no listed entity type"));
+    }
+    return {};
+}
+
+Status ListedTypes::validate() const {
+    for (const DatabaseTable* table : database_->all_tables())
+        if (table != nullptr && table->num_rows() != 0 && !has(table->type()))
+            return Status::error(concat("zone ", table->zone(), " holds ", table->num_rows(), " entities of \"",
+                                        table->type().schema().name(), "\", which is no listed entity type"));
+    return {};
+}
+
+}  // namespace shoal::inline SHOAL_ABI::detail

@@ -1,0 +1,44 @@
+#include "tool/tool_process.h"
+
+#include <set>
+#include <string>
+
+namespace {
+
+using shoal_test::ToolResult;
+
+/// The program in place of the tool. It ends with an error when the checksums of two sides differ.
+class Benchmarks : public shoal_test::ToolTest {
+protected:
+    /// Runs the workloads that match quickly, and returns the names of those that gave two times and a ratio.
+    std::set<std::string> measured(const char* filter) const {
+        const ToolResult result = run({"--quick", "--filter", filter, "--json", path("results.json")});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        std::set<std::string> names;
+        for (const nlohmann::json& each : nlohmann::json::parse(read(path("results.json")), nullptr, false))
+            if (each["shoal_ns"] > 0 && each["reference_ns"] > 0 && each["ratio"] > 0) names.insert(each["workload"]);
+        return names;
+    }
+};
+
+// req: F2 F11
+TEST_F(Benchmarks, other_ways_to_keep_objects_do_the_same_work) {
+    EXPECT_EQ(measured("^baseline/"), (std::set<std::string>{"baseline/class_hierarchy", "baseline/nullable_pointers",
+                                                             "baseline/component_containers",
+                                                             "baseline/virtual_systems", "baseline/running_indices"}));
+}
+
+// req: E15 F13 F14
+TEST_F(Benchmarks, other_layouts_give_the_same_values) {
+    EXPECT_EQ(measured("^access/"),
+              (std::set<std::string>{"access/prefetched", "access/cache_lines", "access/single", "access/single_whole",
+                                     "access/two_threads", "access/cold_components"}));
+}
+
+TEST_F(Benchmarks, wrong_usage_is_told_and_ends_with_two) {
+    EXPECT_EQ(run({"--filter", "("}).exit_code, 2);
+    EXPECT_EQ(run({"--fast"}).exit_code, 2);
+    EXPECT_EQ(run({"--filter", "^nothing/", "--quick"}).exit_code, 1);
+}
+
+}  // namespace

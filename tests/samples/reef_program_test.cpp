@@ -1,0 +1,61 @@
+#include "inspect/xml_check.h"
+#include "tool/tool_process.h"
+
+namespace {
+
+using shoal_test::ToolResult;
+
+/// The program in place of the tool.
+class ReefProgram : public shoal_test::ToolTest {};
+
+TEST_F(ReefProgram, prints_what_it_cost_and_draws_a_picture) {
+    const ToolResult result = run({"--fish", "500", "--frames", "5", "--picture", path("sea.svg"), "--trace",
+                                   path("frames.json"), "--workers", "2"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    for (const char* line : {"\nflock ", "\nhunt ", "\ncross ", "\nsettle ", "\nplace ", "\ntransform ", "\nzones ",
+                             "\nstate hash  0x", "\npicture ", "\ntrace ", "5 frames with 500 fish on 2 workers"})
+        EXPECT_TRUE(result.prints(line)) << line << " is not in\n" << result.out;
+    EXPECT_EQ(shoal_test::XmlCheck::problem(read(path("sea.svg"))), "");
+    EXPECT_TRUE(nlohmann::json::parse(read(path("frames.json")), nullptr, false)["traceEvents"].is_array());
+}
+
+TEST_F(ReefProgram, says_the_same_as_json_for_every_number_of_workers) {
+    std::string first;
+    for (const char* workers : {"1", "2", "3", "8"}) {
+        const nlohmann::json json = run({"--fish=800", "--frames=20", "--workers", workers, "--json"}).json();
+        EXPECT_EQ(json["fish"], 800);
+        EXPECT_EQ(json["frames"], 20);
+        if (first.empty()) first = json["state_hash"];
+        EXPECT_EQ(json["state_hash"], first) << workers;
+    }
+}
+
+TEST_F(ReefProgram, wrong_usage_is_told_and_ends_with_two) {
+    const auto tells = [&](std::vector<std::string> words, std::string_view message) {
+        const ToolResult result = run(words);
+        EXPECT_EQ(result.exit_code, 2) << result.err;
+        EXPECT_EQ(result.out, "");
+        EXPECT_TRUE(result.says(message)) << result.err;
+    };
+    tells({"--fishes", "3"}, "there is no option \"--fishes\"; did you mean --fish?");
+    tells({"--fish"}, "--fish needs a value: --fish N");
+    tells({"--fish", "many"}, "--fish takes a whole number from 0 to 2000000, not \"many\"");
+    tells({"--workers", "-1"}, "--workers takes a whole number from 0 to 1024, not \"-1\"");
+    tells({"--json=yes"}, "--json takes no value; write it alone");
+    tells({"sea"}, "there is no option \"sea\"");
+}
+
+TEST_F(ReefProgram, what_cannot_be_read_or_written_is_told_and_ends_with_one) {
+    const ToolResult nowhere = run({"--sources", path("nothing")});
+    EXPECT_EQ(nowhere.exit_code, 1);
+    EXPECT_TRUE(nowhere.says("reef.schema.sjson")) << nowhere.err;
+    const ToolResult folder = run({"--fish", "0", "--frames", "1", "--picture", path("no/such/folder.svg")});
+    EXPECT_EQ(folder.exit_code, 1);
+    EXPECT_TRUE(folder.says("no/such/folder.svg")) << folder.err;
+    const ToolResult help = run({"--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_TRUE(help.prints("--picture FILE.svg"));
+}
+
+}  // namespace

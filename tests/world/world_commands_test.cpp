@@ -1,0 +1,191 @@
+// Commands in a world: asked for by passes side by side, the same for any number of workers.
+
+#include "shoal/components/point_mass.h"
+#include "shoal/store/commands.h"
+#include "shoal/world/world.h"
+
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Place {
+    Vec3 value{};
+};
+SHOAL_COMPONENT(Place, (value, split))
+struct Age {
+    std::uint32_t frames = 0;
+};
+SHOAL_COMPONENT(Age, frames)
+struct Friend {
+    Entity other;
+};
+SHOAL_COMPONENT(Friend, other)
+struct Asleep {};
+SHOAL_COMPONENT((Asleep, toggled))
+
+constexpr Zone kNumZones = 40;
+
+/// A sea whose entities come, go, move, and change; all of it follows from ids, frames and the seed.
+struct Sea {
+    explicit Sea(Executor& executor)
+        : world(entities, {.executor = &executor}), sea(world.database()), masses(world.manager<PointMass>()) {
+        std::vector<Entity> first(30'000);
+        EXPECT_TRUE((sea.create<Place, Age>(first, 0).ok()));
+        EXPECT_TRUE(masses.add(std::span(first).first(9000)));
+        Schedule& schedule = world.schedule();
+        schedule.add("breed", query<Read<&Place::value>, Read<&Age::frames>>(sea),
+                     [this](Commands& commands, Entity self, const Vec3& place, std::uint32_t age) {
+                         Random random = random_of(self, 1);
+                         if (random.below(20) != 0) return;
+                         const Entity egg = commands.create(random.below(kNumZones), Place{place}, Age{});
+                         commands.add(self, Friend{egg});
+                         if (age % 2 == 0) commands.add(egg, Friend{self});
+                         if (random.below(9) == 0) commands.destroy(egg);
+                     });
+        schedule.add("age", query<Write<&Age::frames>, Without<Asleep>>(sea),
+                     [this](Commands& commands, Entity self, std::uint32_t& age) {
+                         Random random = random_of(self, 2);
+                         if (++age > 15 + random.below(20)) commands.destroy(self);
+                         if (random.below(10) == 0) commands.add(self, Asleep{});
+                     });
+        schedule.add("swim", query<Write<&Place::value>>(sea), [this](Commands& commands, Entity self, auto&& place) {
+            Random random = random_of(self, 3);
+            place += Vec3{random.unit(), 0, 1};
+            if (random.below(4) == 0) commands.move(self, random.below(kNumZones));
+        });
+        schedule.add("wake", query<With<Asleep>>(sea), [this](Commands& commands, Entity self) {
+            if (random_of(self, 4).below(3) == 0) commands.remove<Asleep>(self);
+        });
+        schedule.add("part", query<Read<&Friend::other>>(sea), [this](Commands& commands, Entity self, Entity other) {
+            if (!entities.alive(other)) commands.remove<Friend>(self);
+        });
+        schedule.add("sink", query<Read<&PointMass::mass>>(masses).asking(sea),
+                     [this](Commands& commands, Entity self, float) {
+                         if (random_of(self, 5).below(50) == 0) commands.destroy(self);
+                     });
+        schedule.add("spawn", {reads(sea)}, [this](PassContext& context) {
+            Commands& commands = sea.commands();
+            for (std::uint32_t i = 0; i < 500; ++i)
+                commands.create((i + context.frame) % kNumZones, Place{}, Age{i % 7});
+        });
+    }
+    Random random_of(Entity self, std::uint64_t pass) const {
+        Random random(shoal_test::seed() + self.id * 31 + world.frame() * 1'000'003 + pass * 77);
+        random.next();
+        return random;
+    }
+
+    EntityManager entities;
+    World world;
+    Database& sea;
+    Manager<PointMass>& masses;
+};
+
+// req: E13
+TEST(WorldCommands, the_state_is_the_same_for_1_2_3_and_8_workers) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    SerialExecutor serial;
+    Sea reference(serial);
+    std::vector<std::uint64_t> hashes;
+    const auto num_frames = std::size_t(shoal_test::scaled_operations(120));
+    for (std::size_t frame = 0; frame < num_frames; ++frame) {
+        reference.world.step(0);
+        hashes.push_back(reference.world.state_hash());
+    }
+    EXPECT_EQ(reference.sea.validate().message(), "");
+    const SettleCounts total = reference.world.settle_statistics().total;
+    EXPECT_GT(total.num_created, num_frames * 500);
+    EXPECT_GT(total.num_destroyed, num_frames * 10);
+    EXPECT_GT(total.num_moved, num_frames * 1000);
+    EXPECT_GT(total.num_dropped, num_frames);
+    EXPECT_GT(total.num_removed, num_frames) << "those of managers";
+    for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
+        shoal_test::ThreadPoolExecutor executor(num_workers);
+        Sea sea(executor);
+        for (std::size_t frame = 0; frame < num_frames; ++frame) {
+            sea.world.step(0);
+            ASSERT_EQ(sea.world.state_hash(), hashes[frame]) << num_workers << " workers, frame " << frame;
+        }
+        EXPECT_EQ(sea.world.settle_statistics().total.num_dropped, total.num_dropped);
+    }
+}
+
+TEST(WorldCommands, passes_ask_in_the_order_of_the_schedule_whichever_runs_first) {
+    for (const bool reversed : {false, true}) {
+        EntityManager entities;
+        shoal_test::ThreadPoolExecutor executor(2);
+        World world(entities, {.executor = &executor});
+        Database& sea = world.database();
+        Entity fish;
+        ASSERT_TRUE((sea.create<Age>(std::span(&fish, 1), 0).ok()));
+        const auto add = [&](const char* name, std::uint32_t age) {
+            return world.schedule().add(name, {reads(sea)},
+                                        [&sea, fish, age](PassContext&) { sea.commands().add(fish, Age{age}); });
+        };
+        PassOrder first = add("a", 1);
+        add("b", 2);
+        if (reversed) first.after("b");
+        world.step(0);
+        EXPECT_EQ(sea.get<&Age::frames>(sea.find(fish)), reversed ? 1u : 2u);
+    }
+}
+
+TEST(WorldCommands, what_managers_alone_know_dies_before_any_store_settles) {
+    EntityManager entities;
+    World world(entities);
+    Manager<PointMass>& masses = world.manager<PointMass>({.death = DeathPolicy::kAtSettle});  // settles first
+    Database& sea = world.database();
+    std::vector<Entity> stones(10);
+    ASSERT_TRUE(entities.create(stones));
+    ASSERT_TRUE(masses.add(stones));
+    world.schedule().add("break", query<Read<&PointMass::mass>>(masses).asking(sea),
+                         [&](Commands& commands, Entity stone, float) {
+                             if (stone != stones[0]) commands.destroy(stone);
+                         });
+    world.step(0);
+    EXPECT_EQ(masses.num_rows(), 1u);
+    EXPECT_EQ(world.settle_statistics().last.num_destroyed, 9u);
+    EXPECT_EQ(world.settle_statistics().last.num_removed, 9u);
+}
+
+TEST(WorldCommands, two_databases_keep_their_commands_apart) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    Database lake(entities, world.pool());  // not the world's: it settles when its owner says so
+    world.schedule().add("both", [&](PassContext&) {
+        sea.commands().create(1, Age{1});
+        lake.commands().create(2, Age{2});
+    });
+    world.step(0);
+    EXPECT_EQ(sea.num_rows(1), 1u);
+    EXPECT_EQ(lake.num_rows(), 0u);
+    lake.settle({});
+    EXPECT_EQ(lake.num_rows(2), 1u);
+    EXPECT_EQ(sea.num_rows(), 1u);
+}
+
+TEST(WorldCommandsDeathTest, passes_do_not_change_a_database_at_once) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    Entity fish;
+    ASSERT_TRUE((sea.create<Age>(std::span(&fish, 1), 0).ok()));
+    const char* const kMessage = "ask for it through Commands";
+    world.schedule().add("now", [&](PassContext&) { sea.destroy(fish); });
+    EXPECT_DEATH(world.step(0), kMessage);
+    ASSERT_TRUE(world.schedule().remove("now").ok());
+    world.schedule().add("now", [&](PassContext&) { static_cast<void>(sea.add(fish, Asleep{})); });
+    EXPECT_DEATH(world.step(0), kMessage);
+    world.schedule().clear();
+    world.step(0);
+    EXPECT_TRUE(sea.destroy(fish));
+}
+
+}  // namespace
