@@ -78,7 +78,8 @@ EntityBits CommandSettler::number_of(std::uint32_t chunk, Entity pending) const 
     const bool is_of_now = pending.id >> kPendingNumberBits == (kPendingBit >> kPendingNumberBits | epoch_);
     if (!is_of_now || number >= num_pending_ || scratch_.owners[number / Commands::kPendingBlock] != chunk)
         return num_pending_;
-    return number;
+    // Of its last block, the chunk may not have given all ids out.
+    return pending.id < scratch_.chunks[chunk]->next_pending_ ? number : num_pending_;
 }
 
 /// Returns the entity that was made, or null.

@@ -46,6 +46,7 @@ Commands::Stream& Commands::add_stream(const detail::CommandList& list) {
 }
 
 void Commands::begin_run(Stream& stream) {
+    SHOAL_ASSERT(is_open_, "commands were kept beyond a settle; ask for them anew");
     const std::uint32_t row_bytes = stream.list->row_bytes;
     const auto most_rows = static_cast<std::uint32_t>(std::max<std::size_t>(1, kMostRunBytes / row_bytes));
     if (stream.num_rows != 0) runs_[stream.run].end = stream.cursor;
@@ -57,10 +58,11 @@ void Commands::begin_run(Stream& stream) {
     runs_.push_back({stream.list, stream.cursor, stream.cursor});
 }
 
-/// Notes where the last run of each list ends.
+/// Notes where the last run of each list ends, and takes no more rows.
 void Commands::close_runs() {
-    if (destroyed_.num_rows != 0) runs_[destroyed_.run].end = destroyed_.cursor;
-    for (const Stream& stream : streams_) runs_[stream.run].end = stream.cursor;
+    is_open_ = false;
+    if (destroyed_.num_rows != 0) runs_[destroyed_.run].end = destroyed_.room_end = destroyed_.cursor;
+    for (Stream& stream : streams_) runs_[stream.run].end = stream.room_end = stream.cursor;
 }
 
 std::byte* Commands::take_memory(std::size_t num_bytes, std::size_t alignment) {
@@ -217,6 +219,7 @@ CommandLoop& CommandLog::open_locked(std::uint32_t pass, std::uint32_t number, s
     loop->opened = num_opened_++;
     loop->chunks.reserve(num_chunks);
     while (loop->chunks.size() < num_chunks) loop->chunks.emplace_back(*this);
+    for (Commands& commands : std::span(loop->chunks).first(num_chunks)) commands.is_open_ = true;
     open_.push_back(loop);
     return *loop;
 }
@@ -243,8 +246,8 @@ void CommandLog::settle(SettleCounts* counts) {
     {
         const std::lock_guard lock(mutex_);
         settling_.swap(open_);
-        epoch = std::exchange(epoch_, epoch_ + 1);
         num_pending = std::exchange(num_pending_, 0);
+        epoch = std::exchange(epoch_, epoch_ + (num_pending != 0));
         num_outer_loops_ = 0;
     }
     // What destruction callbacks ask for waits for the next settle.

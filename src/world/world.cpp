@@ -96,6 +96,7 @@ Status World::attach(Store& store) {
         if (find_store(schema->id()) != nullptr)
             return Status::error(concat("the world has a store for \"", schema->name(), "\" already"));
     stores_.push_back(&store);
+    if (stamp_ > 1) store.settle({&random_, stamp_, executor_, nullptr});  // from now on its writes carry the stamp
     return {};
 }
 

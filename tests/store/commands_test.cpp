@@ -194,6 +194,32 @@ TEST_F(CommandsTest, a_pending_entity_of_another_chunk_or_frame_is_dropped_and_c
         EXPECT_EQ(database.get<&Body::target>(database.find(entity)), kNullEntity) << "nothing pending is ever seen";
 }
 
+TEST_F(CommandsTest, a_pending_id_that_was_not_given_out_names_nobody) {
+    database.commands().create(kReef, Mass{1});
+    Entity later[8];
+    database.commands().create<Mass>(later, kReef, Mass{2});
+    settle();
+    const std::vector<Entity> fish = in(kReef);
+    const Entity last = database.commands().create(kReef, Mass{3});
+    database.commands().destroy(Entity{last.id + 1});
+    database.commands().move(Entity{last.id + 2}, kDeep);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 1u);
+    EXPECT_EQ(counts.num_dropped, 2u);
+    EXPECT_EQ(database.num_rows(kReef), fish.size() + 1);
+    EXPECT_EQ(database.num_rows(kDeep), 0u);
+}
+
+TEST_F(CommandsTest, settles_that_make_nothing_do_not_use_up_pending_ids) {
+    const Entity old = database.commands().create(kReef, Mass{1});
+    for (int i = 0; i < 64; ++i) settle();
+    database.commands().create(kReef, Mass{2});
+    database.commands().destroy(old);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 1u);
+    EXPECT_EQ(counts.num_dropped, 1u);
+}
+
 TEST_F(CommandsTest, entities_without_a_row_here_can_be_destroyed_and_given_components) {
     const std::vector<Entity> strangers = make(3);
     Commands& commands = database.commands();
@@ -400,6 +426,17 @@ TEST_F(CommandsDeathTest, a_function_of_a_loop_cannot_ask_for_the_commands_of_it
                  "take a Commands& as its first argument");
     EXPECT_DEATH(query<Read<&Mass::value>>(database).for_each([&](Entity entity, float) { database.destroy(entity); }),
                  "ask for it through Commands");
+}
+
+TEST_F(CommandsDeathTest, commands_cannot_be_kept_beyond_a_settle) {
+    Commands& commands = database.commands();
+    const Entity fish = made(1, kReef, Mass{1}).front();
+    commands.destroy(kNullEntity);
+    settle();
+    EXPECT_DEATH(commands.destroy(fish), "kept beyond a settle");
+    EXPECT_DEATH(commands.create(kReef, Mass{}), "kept beyond a settle");
+    database.commands().destroy(fish);
+    EXPECT_EQ(settle().num_destroyed, 1u);
 }
 
 TEST_F(CommandsDeathTest, there_are_only_so_many_zones) {

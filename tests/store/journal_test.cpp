@@ -126,6 +126,11 @@ TEST_F(JournalTest, what_was_forgotten_is_not_passed_over) {
     EXPECT_FALSE(database.journal(begin).is_complete);
     EXPECT_TRUE(database.journal(stamp - 3).is_complete);
     EXPECT_LE(database.journal(stamp - 3).entries.size(), 25u);
+    database.destroy(fish[1]);
+    database.keep_journal(10);
+    EXPECT_FALSE(database.journal(stamp).is_complete) << "what was not collected yet is lost";
+    settle();
+    EXPECT_TRUE(database.journal(stamp).is_complete);
     database.keep_journal(0);
     EXPECT_FALSE(database.journal(stamp).is_complete);
 }

@@ -140,6 +140,16 @@ TEST_F(TypedDatabases, what_leads_to_no_listed_entity_type_is_refused_whole) {
     EXPECT_TRUE(sea.validate().ok());
 }
 
+TEST_F(TypedDatabases, a_call_about_the_dead_vouches_for_no_entity_type) {
+    std::vector<Entity> fish(2);
+    ASSERT_TRUE(sea.create<Position>(fish, 0).ok());
+    entities.destroy(fish[0]);
+    EXPECT_TRUE(database.has_row(fish[0])) << "until it settles";
+    EXPECT_EQ(sea.add(fish[0], Mass{})->num_skipped, 1u);
+    EXPECT_FALSE(sea.add(fish[1], Mass{}));
+    EXPECT_TRUE(sea.validate().ok());
+}
+
 TEST_F(TypedDatabases, rows_that_came_past_the_view_are_found) {
     ASSERT_TRUE(database.insert(make(1)[0], 6, Marked{}));
     EXPECT_EQ(sea.validate().message(), "zone 6 holds 1 entities of \"marked\", which is no listed entity type");

@@ -212,4 +212,20 @@ TEST(World, the_same_entity_can_be_in_two_worlds_and_leaves_both_when_it_dies) {
     EXPECT_EQ(inventory.manager<Body>().num_rows(), 0u);
 }
 
+TEST(World, what_a_store_that_came_late_gets_counts_as_changed_since_then) {
+    EntityManager entities;
+    World world(entities);
+    for (int i = 0; i < 3; ++i) world.settle();
+    Database& sea = world.database();
+    Entity fish[1];
+    ASSERT_TRUE(sea.create<Body>(fish, 0));
+    int num_changed = 0;
+    const auto all = query<Read<&Body::position>>(sea);
+    all.changed_since(world.stamp()).for_each([&](Vec3) { ++num_changed; });
+    EXPECT_EQ(num_changed, 1);
+    world.settle();
+    all.changed_since(world.stamp()).for_each([&](Vec3) { ++num_changed; });
+    EXPECT_EQ(num_changed, 1);
+}
+
 }  // namespace

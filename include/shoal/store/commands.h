@@ -13,7 +13,8 @@
 //     pass 1, loop 0    chunk 0: ...                                          depend on numbers of rows only
 //
 // create() gives a *pending* entity. It names the entity to come in later commands of its chunk, and in the entity
-// fields of the values that they bring; to all others it is dead.
+// fields of the values that they bring; to all others it is dead. It is not to be kept: 64 settles that create give its
+// number out again.
 //
 // The rules. The logs are one list, in the order pass (its place in the schedule's line; what is asked for outside of
 // schedules comes first), loop of the pass, chunk, time in the chunk. The number of workers changes nothing. Settling
@@ -27,7 +28,9 @@
 //   - The rest is as in the immediate calls: an entity without a row gets one in the first zone when it is given
 //     components, and a move of it does nothing.
 // C++ component types that the database does not know are registered when it settles.
-// Thread: the Commands of a chunk belong to it until the chunk ends.
+// Thread: the Commands of a chunk belong to it until the chunk ends, those of a pass (Database::commands()) to one
+// thread, and not to the functions of its loops. A loop that takes Commands is started by its pass, not by a chunk of
+// another.
 
 #include "shoal/store/command_list.h"
 
@@ -151,6 +154,7 @@ private:
     Array<MadeList*> made_ = Array<MadeList*>("commands");
     std::byte* free_begin_ = nullptr;
     std::byte* free_end_ = nullptr;
+    bool is_open_ = false;  // from the start of a loop until it settles
 };
 
 /// Says which pass the calling thread runs, for the order of what it asks for. For schedules.

@@ -229,7 +229,9 @@ private:
         if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
         const ComponentType components[] = {component<Ts>()...};
         Status status = types_.check_step(entities, components, kAdds);
-        if (status && first) types_.note_checked(first.table->type(), key);
+        // Of the dead, nothing was checked.
+        if (status && first && database_->entity_manager().alive(entities.front()))
+            types_.note_checked(first.table->type(), key);
         return status;
     }
 
