@@ -2,10 +2,10 @@
 
 #include "shoal/store/spawn_zone.h"
 
-#include "resource/zone_testing.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
-#include "support/testing.h"
+
+#include "support/database_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -263,7 +263,8 @@ TEST_F(RandomSpawn, every_entity_lies_where_the_rule_says_with_what_it_has) {
 
 TEST_F(ZoneSpawn, batches_that_come_alone_find_their_zones_too) {
     database.spawn_into_tiles<&Position::value>(tiles);
-    const std::vector<Entity> made = create(entities, 6);  // two copies of three
+    std::vector<Entity> made(6);  // two copies of three
+    ASSERT_TRUE(entities.create(made).ok());
     const Zone zones[] = {kNoZone, 8, kNoZone};
     const std::uint32_t parents[] = {kNoBlobEntity, kNoBlobEntity, 1}, with_mass[] = {0, 2}, with_place[] = {0, 1};
     const Mass masses[] = {{4}, {5}};

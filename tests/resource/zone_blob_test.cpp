@@ -2,10 +2,11 @@
 
 #include "shoal/resource/zone_blob.h"
 
-#include "resource/zone_testing.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/spawn_zone.h"
+
+#include "support/database_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -102,7 +103,7 @@ protected:
     std::vector<Entity> fill(std::uint32_t count) {
         std::vector<Entity> made;
         for (std::uint32_t i = 0; i < count; ++i) {
-            const Entity entity = create(entities, 1)[0];
+            const Entity entity = *entities.create();
             made.push_back(entity);
             EXPECT_TRUE(database.insert(entity, Zone(random.below(5)), Serial{i}));
             const std::uint64_t what = random.below(128);

@@ -1,66 +1,7 @@
 #pragma once
 // What the tests of the database share.
 
-#include "shoal/store/database.h"
 #include "shoal/store/database_lock.h"
 #include "shoal/store/database_match.h"
 #include "store/manager_testing.h"
-#include "support/testing.h"
-
-#include <string>
-#include <vector>
-
-namespace shoal_test {
-
-using namespace shoal;
-
-struct Position {
-    Vec3 value;
-};
-SHOAL_COMPONENT(Position, value)
-
-struct Velocity {
-    Vec3 value = {1, 2, 3};
-};
-SHOAL_COMPONENT(Velocity, (value, split))
-
-struct Mass {
-    float value = 5;
-};
-SHOAL_COMPONENT(Mass, value)
-
-/// Of no fields.
-struct Marked {};
-SHOAL_COMPONENT(Marked)
-
-struct Asleep {
-    std::uint32_t since = 7;
-};
-SHOAL_COMPONENT((Asleep, toggled), since)
-
-struct Hungry {};
-SHOAL_COMPONENT((Hungry, toggled))
-
-struct Body {
-    double energy = 3;
-    std::uint8_t kind = 1;
-    Entity target;
-};
-SHOAL_COMPONENT((Body, whole), energy, kind, target)
-
-struct Title {
-    std::string text = "none";
-    std::uint32_t number = 4;
-};
-SHOAL_COMPONENT(Title, text, number)
-
-struct DatabaseFixture {
-    DatabaseFixture() : entities({.minimum_waiting = 1}), database(entities, pool) {}
-    std::vector<Entity> make(std::size_t count) { return create(entities, count); }
-
-    EntityManager entities;
-    PagePool pool;
-    Database database;
-};
-
-}  // namespace shoal_test
+#include "support/database_fixture.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of zones and blobs share.
+// A database with some component types, for the tests of every room that knows databases.
 
 #include "shoal/store/database.h"
 #include "support/testing.h"
@@ -51,15 +51,13 @@ struct Title {
 };
 SHOAL_COMPONENT(Title, text, number)
 
-inline std::vector<Entity> create(EntityManager& entities, std::size_t count) {
-    std::vector<Entity> made(count);
-    EXPECT_TRUE(entities.create(made).ok());
-    return made;
-}
-
 struct DatabaseFixture {
     DatabaseFixture() : entities({.minimum_waiting = 1}), database(entities, pool) {}
-    std::vector<Entity> make(std::size_t count) { return create(entities, count); }
+    std::vector<Entity> make(std::size_t count) {
+        std::vector<Entity> made(count);
+        EXPECT_TRUE(entities.create(made).ok());
+        return made;
+    }
 
     EntityManager entities;
     PagePool pool;
