@@ -51,8 +51,6 @@ namespace {
 constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
 constexpr float kDt = 1.0f / 64;
 
-std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
-
 template <class T>
 std::uint64_t sum_of(const T* values, std::size_t n) {
     std::uint64_t result = 0;

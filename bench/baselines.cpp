@@ -45,9 +45,6 @@ bool moves(std::size_t i) { return i % 3 != 0; }
 bool lives(std::size_t i) { return i % 3 == 2; }
 Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
-std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
-std::uint64_t bits_of(Vec3 value) { return bits_of(value.x) + 3 * bits_of(value.y) + 5 * bits_of(value.z); }
-
 /// The things in a database: three tables, two passes.
 class ColumnsOfThings {
 public:

@@ -46,11 +46,6 @@ double compile_ns(const std::string& source, const std::string& flags) {
     return (children_seconds() - before) * 1e9;
 }
 
-double percentile(std::vector<double> values, double share) {
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(share * double(values.size() - 1) + 0.5)];
-}
-
 }  // namespace
 
 void measure_build_time(Bench& bench) {
@@ -70,15 +65,7 @@ void measure_build_time(Bench& bench) {
             reference_ns.push_back(shoal_first ? second : first);
             ratios.push_back(shoal_ns.back() / reference_ns.back());
         }
-        Measurement result;
-        result.workload = name;
-        result.n = 1;
-        result.shoal_ns = percentile(shoal_ns, 0.5);
-        result.reference_ns = percentile(reference_ns, 0.5);
-        result.ratio = percentile(ratios, 0.5);
-        result.ratio_p10 = percentile(ratios, 0.1);
-        result.ratio_p90 = percentile(ratios, 0.9);
-        bench.add(result);
+        bench.add(summarize({name, 1}, shoal_ns, reference_ns, ratios));
         for (const char* file : {"small.cpp", "small.cpp.o", "empty.cpp", "empty.cpp.o"})
             std::remove((path + file).c_str());
     }

@@ -2,6 +2,7 @@
 
 #include "shoal/store/query.h"
 
+#include "body_components.h"
 #include "plain_bodies.h"
 #include "workloads.h"
 
@@ -9,19 +10,6 @@ namespace shoal_bench {
 namespace {
 
 using namespace shoal;
-
-struct Position {
-    Vec3 value;
-};
-struct Velocity {
-    Vec3 value;
-};
-struct Mass {
-    float value = 0;
-};
-SHOAL_COMPONENT(Position, value)
-SHOAL_COMPONENT(Velocity, value)
-SHOAL_COMPONENT(Mass, value)
 
 /// n entities, all of which go and come again in every frame.
 struct Tide {

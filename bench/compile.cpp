@@ -116,8 +116,6 @@ std::string level_text(std::size_t n) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
-
 /// Adds up all numbers of a text; texts in quotes and words are skipped.
 std::uint64_t read_numbers(std::string_view text) {
     std::uint64_t sum = 0;

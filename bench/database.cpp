@@ -3,6 +3,7 @@
 
 #include "shoal/store/database.h"
 
+#include "body_components.h"
 #include "plain_bodies.h"
 #include "plain_sea.h"
 #include "workloads.h"
@@ -15,19 +16,7 @@ namespace {
 
 using namespace shoal;
 
-struct Position {
-    Vec3 value;
-};
-struct Velocity {
-    Vec3 value;
-};
-struct Mass {
-    float value = 0;
-};
 struct Awake {};
-SHOAL_COMPONENT(Position, value)
-SHOAL_COMPONENT(Velocity, value)
-SHOAL_COMPONENT(Mass, value)
 SHOAL_COMPONENT((Awake, toggled))
 
 constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};

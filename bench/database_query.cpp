@@ -60,9 +60,6 @@ constexpr int kNumMarks = 26;
 Vec3 position_of(std::size_t i) { return {float(i % 1024), float((i >> 3) % 1024), float((i >> 5) % 1024)}; }
 Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
-std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
-std::uint64_t bits_of(Vec3 value) { return bits_of(value.x) + 3 * bits_of(value.y) + 5 * bits_of(value.z); }
-
 /// A checksum that does not depend on the order of rows.
 template <class T>
 std::uint64_t sum_of(const T* values, std::size_t n) {

@@ -1,6 +1,7 @@
 // What an entity with 28 bytes of data costs in memory, as the operating system counts it: id, owner and index
 // included. The time is that of making all of it from nothing.
 
+#include "body_components.h"
 #include "plain_bodies.h"
 #include "shoal/store/database.h"
 #include "workloads.h"
@@ -10,21 +11,6 @@
 namespace shoal_bench {
 
 using namespace shoal;
-
-struct Position {
-    Vec3 value;
-};
-SHOAL_COMPONENT(Position, value)
-
-struct Velocity {
-    Vec3 value;
-};
-SHOAL_COMPONENT(Velocity, value)
-
-struct Mass {
-    float value = 0;
-};
-SHOAL_COMPONENT(Mass, value)
 
 namespace {
 

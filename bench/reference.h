@@ -7,10 +7,12 @@
 //     generations                          PageArray: 4 KiB pages
 
 #include "harness.h"
+#include "shoal/base/math.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/random.h"
 #include "shoal/entity/entity.h"
 
+#include <bit>
 #include <cstdio>
 #include <numeric>
 
@@ -86,5 +88,9 @@ inline double resident_bytes() {
 
 /// For checksums that do not depend on an order.
 constexpr std::uint64_t mix(std::uint64_t value) { return shoal::Random(value).next(); }
+constexpr std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
+constexpr std::uint64_t bits_of(shoal::Vec3 value) {
+    return bits_of(value.x) + 3 * bits_of(value.y) + 5 * bits_of(value.z);
+}
 
 }  // namespace shoal_bench

@@ -34,11 +34,6 @@ constexpr float kDt = 1.0f / 64;
 Vec3 position_of(std::size_t i) { return {float(i % 1024), float((i >> 3) % 1024), float((i >> 5) % 1024)}; }
 Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
-std::uint64_t bits_of(Vec3 value) {
-    return mix(std::bit_cast<std::uint32_t>(value.x)) + 3 * mix(std::bit_cast<std::uint32_t>(value.y)) +
-           5 * mix(std::bit_cast<std::uint32_t>(value.z));
-}
-
 /// p += v dt over 3 n floats in a row: the fastest loop over packed vectors.
 SHOAL_BENCH_LOOP void integrate_packed(float* __restrict p, const float* __restrict v, std::size_t n) {
     for (std::size_t i = 0; i < 3 * n; ++i) p[i] += v[i] * kDt;

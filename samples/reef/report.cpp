@@ -55,7 +55,6 @@ std::string hex_text(std::uint64_t number) {
 
 std::string text_of(const Sea& sea, const Run& run) {
     const ZoneSummary zones = summary_of_zones(sea);
-    const SettleCounts& settled = sea.world.settle_statistics().total;
     const double frames = static_cast<double>(std::max<std::uint64_t>(run.options.num_frames, 1));
     std::string text = concat(
         "compiled in ", decimal_text(sea.counts.compile_ms, 1), " ms, spawned ", count_text(sea.counts.num_spawned),
@@ -65,9 +64,7 @@ std::string text_of(const Sea& sea, const Run& run) {
         decimal_text(frames_per_second(run), 0), " frames/s\n\n", report_text(report_of(sea)), "\n",
         zones_text(report_zones(sea.database), 2), "\nzones       ", count_text(zones.num_tables), " tables in ",
         sea.tiles.num_zones(), " zones, ", count_text(zones.least), " to ", count_text(zones.most),
-        " fish in one\nsettled     ", count_text(settled.num_created), " entities created, ",
-        count_text(settled.num_destroyed), " destroyed, ", count_text(settled.num_moved),
-        " moves between zones and changes of components\nstate hash  ", hex_text(run.state_hash), "\n");
+        " fish in one\nstate hash  ", hex_text(run.state_hash), "\n");
     if (!run.options.picture.empty())
         text += concat("picture     ", run.options.picture, ", ", count_text(run.num_strokes), " fish, ",
                        bytes_text(run.picture_bytes), "\n");
@@ -104,10 +101,6 @@ std::string json_of(const Sea& sea, const Run& run) {
     count("tables", zones.num_tables);
     count("least_fish_in_a_zone", zones.least);
     count("most_fish_in_a_zone", zones.most);
-    const SettleCounts& settled = sea.world.settle_statistics().total;
-    count("created", settled.num_created);
-    count("destroyed", settled.num_destroyed);
-    count("moved", settled.num_moved);
     builder.key("state_hash");
     builder.string(hex_text(run.state_hash));
     write_report(report_of(sea), builder);

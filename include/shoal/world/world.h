@@ -80,7 +80,8 @@ public:
     }
 
     /// Makes `store` part of this world: it is spawned into, settled and reported. It stays its owner's, who detaches
-    /// it before it dies. Errors: a component type of it has a store already.
+    /// it before it dies. In a world that has settled before it settles at once, so that its writes carry the world's
+    /// stamp. Errors: a component type of it has a store already.
     SHOAL_API Status attach(Store& store);
     SHOAL_API void detach(Store& store);
 

@@ -1,0 +1,21 @@
+#pragma once
+// What a Body has, as component types of a database.
+
+#include "shoal/table/describe.h"
+
+namespace shoal_bench {
+
+struct Position {
+    shoal::Vec3 value;
+};
+struct Velocity {
+    shoal::Vec3 value;
+};
+struct Mass {
+    float value = 0;
+};
+SHOAL_COMPONENT(Position, value)
+SHOAL_COMPONENT(Velocity, value)
+SHOAL_COMPONENT(Mass, value)
+
+}  // namespace shoal_bench
