@@ -10,7 +10,6 @@
 #include "shoal/store/query.h"
 #include "workloads.h"
 
-#include <bit>
 #include <memory>
 #include <string>
 #include <unordered_map>

@@ -5,7 +5,6 @@
 
 #include "shoal/base/file.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include <sys/resource.h>

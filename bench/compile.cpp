@@ -8,7 +8,6 @@
 #include "workloads.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
