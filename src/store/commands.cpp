@@ -297,7 +297,7 @@ EntityBits CommandLog::take_pending_block() {
     return kPendingBit | (epoch_ & kPendingEpochMask) << kPendingNumberBits | first;
 }
 
-Commands& Database::commands() { return log_->here(__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0); }
+Commands& Database::commands() { return log_->here(directory_.is_held()); }
 
 Commands* detail::open_commands(Database& database, std::uint32_t num_chunks) {
     return CommandLog::of(database).open(num_chunks);

@@ -40,6 +40,7 @@ Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOption
     SHOAL_ASSERT(options.first_zone < kMaxZones, "zones are 0 to kMaxZones - 1");
     SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows, "a table of a database holds fewer than 2^22 rows");
     cursor_ = entities.open_death_cursor();
+    deaths_seen_ = entities.deaths_end();
 }
 
 Database::~Database() {
@@ -87,9 +88,17 @@ Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const
     if (lists_.size() <= slot) lists_.resize(slot + 1, nullptr);
     auto* list = make_owned<TypedList>();
     list->type = &entity_type(components);
-    for (const ComponentType component : components)
-        list->first_columns.push_back(static_cast<std::uint16_t>(list->type->first_column(component)));
     return *(lists_[slot] = list);
+}
+
+/// Looks up where the next row of a list goes, if rows are bytes and nothing more.
+void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentType> components) {
+    DatabaseTable* const table = find_table(*list.type, zone);
+    if (table == nullptr || !Call::is_plain(*table)) return;
+    list.table = table;
+    list.placement = table->table_.placement();
+    list.columns.clear();
+    Call{*this}.list_columns(*table, components, list.columns);
 }
 
 // --- entity types ------------------------------------------------------------------------------------------------
@@ -189,7 +198,7 @@ Result<DatabaseTable*> Database::Call::table_for(const EntityType& type, Zone zo
     const std::uint32_t number = is_new ? static_cast<std::uint32_t>(d.tables_.size()) : d.free_tables_.back();
     if (Status status = d.directory_.reserve_tables(number + 1); !status) return status;
     auto* table = make_owned<DatabaseTable>(number, type, zone, d.pool_, d.options_.capacity_rows, d.directory_.rows());
-    table->own_plan_ = &plan(type, type);
+    table->own_path_.plan = &plan(type, type);
     if (d.journal_ != nullptr) table->table_.watch_changes(true);
     if (is_new) {
         d.tables_.push_back(table);
@@ -209,36 +218,51 @@ Result<DatabaseTable*> Database::Call::table_for(const EntityType& type, Zone zo
 }
 
 /// Returns the table to which an entity goes that gains or loses the components that `key` stands for, and remembers
-/// it unless that is 0. `find_type(type)` tells which entity type that is.
+/// it unless that is nullptr. `find_type(type)` tells which entity type that is.
 template <class FindType>
-Result<DatabaseTable*> Database::Call::step(DatabaseTable& from, DatabaseTable::Step& last, std::uint32_t key,
+Result<DatabaseTable*> Database::Call::step(DatabaseTable& from, DatabaseTable::Step& last, TypedKey key,
                                             FindType&& find_type) {
-    if (key != 0 && last.key == key) return last.target;
+    if (key != nullptr && last.key == key) return last.target;
     const EntityType& type = find_type(from.type());
     Result<DatabaseTable*> target = table_for(type, from.zone());
-    if (!target || key == 0) return target;
-    const DatabaseCopyPlan& copied = plan(from.type(), type);
-    last = {key, *target != &from && copied.is_plain, *target, &copied, {}};
+    if (!target || key == nullptr) return target;
+    last.key = key;
+    last.target = *target;
+    last.path.plan = &plan(from.type(), type);
+    last.path.placements = 0;
     return target;
+}
+
+/// Looks up the addresses of the step that a row has just taken, so that the next one takes it quickly.
+void Database::Call::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key,
+                             std::span<const ComponentValues> gained) {
+    if (step.key != key || step.path.is_known(from.table_, step.target->table_)) return;
+    if (!look_up_path(step.path, from, *step.target)) return;
+    step.gained.clear();
+    for (const ComponentValues& given : gained) list_columns(*step.target, {&given.component, 1}, step.gained);
+}
+
+/// Appends the addresses of all columns of some component types.
+void Database::Call::list_columns(DatabaseTable& table, std::span<const ComponentType> components,
+                                  Array<std::byte*>& columns) {
+    for (const ComponentType component : components)
+        for (std::uint32_t c = 0; c < d.schema(component).columns().size(); ++c)
+            columns.push_back(table.table_.unmarked_column(table.first_column(component) + c));
 }
 
 /// Returns the table for entities that gain components.
 Result<DatabaseTable*> Database::Call::target_with(DatabaseTable& from, std::span<const ComponentValues> values,
-                                                   std::uint32_t key) {
-    Result<DatabaseTable*> target =
-        step(from, from.last_added_, key, [&](const EntityType& before) -> const EntityType& {
-            const EntityType* type = &before;
-            for (const ComponentValues& given : values) type = &neighbour(*type, given.component, true);
-            return *type;
-        });
-    for (std::size_t i = 0; target && key != 0 && i < std::min(values.size(), DatabaseTable::kFewComponents); ++i)
-        from.last_added_.first_columns[i] = static_cast<std::uint16_t>((*target)->first_column(values[i].component));
-    return target;
+                                                   TypedKey key) {
+    return step(from, from.last_added_, key, [&](const EntityType& before) -> const EntityType& {
+        const EntityType* type = &before;
+        for (const ComponentValues& given : values) type = &neighbour(*type, given.component, true);
+        return *type;
+    });
 }
 
 /// Returns the table for entities that lose components; toggled ones stay in their entity type.
 Result<DatabaseTable*> Database::Call::target_without(DatabaseTable& from, std::span<const ComponentType> components,
-                                                      std::uint32_t key) {
+                                                      TypedKey key) {
     return step(from, from.last_removed_, key, [&](const EntityType& before) -> const EntityType& {
         const EntityType* type = &before;
         for (const ComponentType component : components) {
@@ -299,10 +323,9 @@ Status Database::Call::reserve_rows(DatabaseTable& table, std::size_t count) {
     return table.table_.reserve(static_cast<std::uint32_t>(count));
 }
 
-/// Notes that the number of rows has changed.
-void Database::Call::note_rows(DatabaseTable& table) {
+void DatabaseState::note_rows(const DatabaseTable& table) {
     const std::uint64_t bit = std::uint64_t(1) << (table.number() % 64);
-    std::uint64_t& word = d.occupied_[table.number() / 64];
+    std::uint64_t& word = occupied_[table.number() / 64];
     word = table.num_rows() != 0 ? word | bit : word & ~bit;
 }
 

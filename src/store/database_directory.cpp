@@ -9,15 +9,24 @@ namespace shoal::inline SHOAL_ABI {
 Status DatabaseDirectory::reserve(std::uint32_t max_index) {
     if (Status status = rows_.reserve(1, max_index); !status) return status;
     max_index_ = std::max(max_index_, max_index);
-    if (tables_.capacity() >= rows_.entries().size()) return {};
-    return tables_.reserve(rows_.entries().size(), rows_.entries().size());
+    if (tables_.capacity() < rows_.entries().size())
+        if (Status status = tables_.reserve(rows_.entries().size(), rows_.entries().size()); !status) return status;
+    note_width();
+    return {};
+}
+
+void DatabaseDirectory::note_width() {
+    SHOAL_ASSERT(!is_held(), "rows are held");
+    gate_ = upper_tables_.capacity() == 0 ? std::int64_t(rows_.max_index()) + 1 : 0;
 }
 
 Status DatabaseDirectory::reserve_tables(std::uint32_t num_tables) {
     constexpr std::uint32_t kNarrow = 1u << 16;
     if (num_tables <= kNarrow || upper_tables_.capacity() != 0) return {};
     if (Status status = reserve(1); !status) return status;
-    return upper_tables_.reserve(tables_.capacity(), tables_.capacity());
+    if (Status status = upper_tables_.reserve(tables_.capacity(), tables_.capacity()); !status) return status;
+    note_width();
+    return {};
 }
 
 void DatabaseDirectory::set(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row) {

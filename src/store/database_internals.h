@@ -20,9 +20,10 @@ struct DatabaseCopyPlan {
         void sort();
         const Column* begin() const { return all_.data(); }
         const Column* end() const { return all_.data() + all_.size(); }
-        /// Calls copy.operator()<kBytes>(column) for each of a usual size, and others(columns) if there are others.
-        template <class Copy, class Others>
-        SHOAL_INLINE void for_each(Copy&& copy, Others&& others) const;
+        std::size_t size() const { return all_.size(); }
+        /// Calls copy.operator()<kBytes>(address) for those of a usual size, and others(address, bytes) for the others.
+        template <class Address, class Copy, class Others>
+        SHOAL_INLINE void for_each(const Address* addresses, Copy&& copy, Others&& others) const;
 
     private:
         static constexpr std::size_t kSizes[] = {4, 8, 12, 16};
@@ -35,58 +36,54 @@ struct DatabaseCopyPlan {
     Array<Column> opaque = Array<Column>("database");
     bool is_plain = true;  // neither entity type has opaque columns or toggled component types
 
-    /// Copies one row over, and the last row of `from` into its place.
-    SHOAL_INLINE void move_row(Table& from, std::uint32_t row, Table& to, std::uint32_t to_row) const;
-    /// Copies the last row into the place of another.
-    SHOAL_INLINE static void fill_row(const Columns& columns, Table& table, std::uint32_t row);
-
-private:
-    static void move_others(std::span<const Column> columns, Table& from, std::uint32_t row, Table& to,
-                            std::uint32_t to_row);
-    static void fill_others(std::span<const Column> columns, Table& table, std::uint32_t row);
+    /// Columns that a path has: those kept, then those lost.
+    std::size_t num_columns() const { return columns.size() + dropped.size(); }
+    /// Copies one row over, and the row `last` of the table that it leaves into its place.
+    template <bool kDrops>
+    SHOAL_INLINE void move_row(const RowPath::Column* path, std::size_t row, std::size_t last,
+                               std::size_t to_row) const;
+    /// Copies the row `filling` of some columns into the place of the row `hole`.
+    SHOAL_INLINE static void fill(const Columns& columns, const RowPath::Column* path, std::size_t hole,
+                                  std::size_t filling);
 };
 
-/// Copies an element, maybe onto itself. (g++ calls memmove for 12 bytes, and keeps a local array of them in memory.)
-template <std::size_t kBytes>
-SHOAL_INLINE void copy_onto(std::byte* to, const std::byte* from) {
-    struct Words {
-        std::uint32_t word[kBytes / 4];
-    } element;
-    std::memcpy(&element, from, kBytes);
-    std::memcpy(to, &element, kBytes);
+template <class Address, class Copy, class Others>
+SHOAL_INLINE void DatabaseCopyPlan::Columns::for_each(const Address* addresses, Copy&& copy, Others&& others) const {
+    const Address* column = addresses;
+    for (const Address* end = addresses + ends_[0]; column != end; ++column)
+        copy.template operator()<kSizes[0]>(*column);
+    for (const Address* end = addresses + ends_[1]; column != end; ++column)
+        copy.template operator()<kSizes[1]>(*column);
+    for (const Address* end = addresses + ends_[2]; column != end; ++column)
+        copy.template operator()<kSizes[2]>(*column);
+    for (const Address* end = addresses + ends_[3]; column != end; ++column)
+        copy.template operator()<kSizes[3]>(*column);
+    for (std::size_t i = ends_[3]; SHOAL_UNLIKELY(i != all_.size()); ++i) others(addresses[i], all_[i].bytes);
 }
 
-template <class Copy, class Others>
-SHOAL_INLINE void DatabaseCopyPlan::Columns::for_each(Copy&& copy, Others&& others) const {
-    const Column* const all = begin();
-    const Column* column = all;
-    for (const Column* end = all + ends_[0]; column != end; ++column) copy.template operator()<kSizes[0]>(*column);
-    for (const Column* end = all + ends_[1]; column != end; ++column) copy.template operator()<kSizes[1]>(*column);
-    for (const Column* end = all + ends_[2]; column != end; ++column) copy.template operator()<kSizes[2]>(*column);
-    for (const Column* end = all + ends_[3]; column != end; ++column) copy.template operator()<kSizes[3]>(*column);
-    if (SHOAL_UNLIKELY(column != end())) others(std::span(column, end()));
-}
-
-SHOAL_INLINE void DatabaseCopyPlan::move_row(Table& from, std::uint32_t row, Table& to, std::uint32_t to_row) const {
-    const std::size_t last = from.num_rows() - 1;
+template <bool kDrops>
+SHOAL_INLINE void DatabaseCopyPlan::move_row(const RowPath::Column* path, std::size_t row, std::size_t last,
+                                             std::size_t to_row) const {
     columns.for_each(
-        [&]<std::size_t kBytes>(const Column& column) __attribute__((always_inline)) {
-            std::byte* const data = from.unmarked_column(column.from);
-            std::memcpy(to.unmarked_column(column.to) + to_row * kBytes, data + row * kBytes, kBytes);
-            copy_onto<kBytes>(data + row * kBytes, data + last * kBytes);
-        },
-        [&](std::span<const Column> others) { move_others(others, from, row, to, to_row); });
-    if (dropped.begin() != dropped.end()) fill_row(dropped, from, row);
+        path,
+        [&]<std::size_t kBytes>(const RowPath::Column& column)
+            __attribute__((always_inline)) { detail::move_element<kBytes>(column, row, last, to_row); },
+        [&](const RowPath::Column& column, std::size_t bytes) {
+            std::memcpy(column.to + to_row * bytes, column.from + row * bytes, bytes);
+            std::memmove(column.from + row * bytes, column.from + last * bytes, bytes);
+        });
+    if constexpr (kDrops) fill(dropped, path + columns.size(), row, last);
 }
 
-SHOAL_INLINE void DatabaseCopyPlan::fill_row(const Columns& columns, Table& table, std::uint32_t row) {
-    const std::size_t last = table.num_rows() - 1;
+SHOAL_INLINE void DatabaseCopyPlan::fill(const Columns& columns, const RowPath::Column* path, std::size_t hole,
+                                         std::size_t filling) {
     columns.for_each(
-        [&]<std::size_t kBytes>(const Column& column) __attribute__((always_inline)) {
-            std::byte* const data = table.unmarked_column(column.from);
-            copy_onto<kBytes>(data + row * kBytes, data + last * kBytes);
-        },
-        [&](std::span<const Column> others) { fill_others(others, table, row); });
+        path,
+        [&]<std::size_t kBytes>(const RowPath::Column& column)
+            __attribute__((always_inline)) { detail::fill_element<kBytes>(column, hole, filling); },
+        [&](const RowPath::Column& column, std::size_t bytes) {
+            std::memmove(column.from + hole * bytes, column.from + filling * bytes, bytes);
+        });
 }
 
 /// The entities of a call that have a row here, by table. Their directory entries say kIndexMask instead of a row until
@@ -127,23 +124,23 @@ struct Database::Call {
     const DatabaseCopyPlan& plan(const EntityType& from, const EntityType& to);
     const DatabaseCopyPlan& plan_to(const DatabaseTable& from, const DatabaseTable& to) {
         for (const DatabaseTable::Step* step : {&from.last_added_, &from.last_removed_})
-            if (step->target == &to) return *step->plan;
+            if (step->target == &to) return *step->path.plan;
         return plan(from.type(), to.type());
     }
     Result<DatabaseTable*> table_for(const EntityType& type, Zone zone);
     Result<DatabaseTable*> first_table(std::span<const ComponentValues> values);
     template <class FindType>
-    Result<DatabaseTable*> step(DatabaseTable& from, DatabaseTable::Step& last, std::uint32_t key,
-                                FindType&& find_type);
-    Result<DatabaseTable*> target_with(DatabaseTable& from, std::span<const ComponentValues> values, std::uint32_t key);
-    Result<DatabaseTable*> target_without(DatabaseTable& from, std::span<const ComponentType> components,
-                                          std::uint32_t key);
+    Result<DatabaseTable*> step(DatabaseTable& from, DatabaseTable::Step& last, TypedKey key, FindType&& find_type);
+    Result<DatabaseTable*> target_with(DatabaseTable& from, std::span<const ComponentValues> values, TypedKey key);
+    Result<DatabaseTable*> target_without(DatabaseTable& from, std::span<const ComponentType> components, TypedKey key);
+    void prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, std::span<const ComponentValues> gained);
+    void list_columns(DatabaseTable& table, std::span<const ComponentType> components, Array<std::byte*>& columns);
     void retire(DatabaseTable& table);
     void forget_tables();
     void list_tables();
     void collect_garbage();
     Status reserve_rows(DatabaseTable& table, std::size_t count);
-    void note_rows(DatabaseTable& table);
+    void note_rows(DatabaseTable& table) { d.note_rows(table); }
     static Status validate_table(const Database& database, const DatabaseTable& table, std::uint32_t number);
 
     // Making and ending rows.
@@ -152,14 +149,16 @@ struct Database::Call {
                                   std::span<const ComponentValues> values, bool sets, std::size_t first_source = 0);
     AddCounts add_selected(std::span<const Entity> entities, std::span<const ComponentValues> values,
                            DatabaseTable* first);
-    void remove_row(DatabaseTable& table, std::uint32_t row) {
-        if (SHOAL_LIKELY(table.own_plan_->is_plain && table.table_.is_plain()))
-            remove_plain_row(table, row);
-        else
-            remove_other_row(table, row);
-    }
-    SHOAL_INLINE void remove_plain_row(DatabaseTable& table, std::uint32_t row);
+    SHOAL_INLINE void remove_row(DatabaseTable& table, std::uint32_t row);
     void remove_other_row(DatabaseTable& table, std::uint32_t row);
+    /// Whether rows are bytes and nothing more.
+    static bool is_plain(const DatabaseTable& table) {
+        return table.own_path_.plan->is_plain && table.table_.is_plain();
+    }
+    bool knows_path(RowPath& path, DatabaseTable& from, DatabaseTable& to) {
+        return SHOAL_LIKELY(path.is_known(from.table_, to.table_)) || look_up_path(path, from, to);
+    }
+    bool look_up_path(RowPath& path, DatabaseTable& from, DatabaseTable& to);
     std::uint32_t drop_rows(std::span<const Entity> entities, Chosen chosen);
     std::uint32_t sweep(DatabaseTable& table);
 
@@ -182,19 +181,22 @@ struct Database::Call {
     std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const DatabaseCopyPlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const EntityType* kept,
                     std::span<const ComponentValues> values, const std::uint32_t* sources, std::size_t first_source);
-    static void note_switch(DatabaseTable& table, ComponentType component, std::uint32_t key);
+    static void note_switch(DatabaseTable& table, ComponentType component, TypedKey key);
     bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
     bool switch_off(DatabaseRow at, std::span<const ComponentType> components);
 };
 
-/// Takes a row away that is bytes and nothing more; the last one moves into its place.
-SHOAL_INLINE void Database::Call::remove_plain_row(DatabaseTable& table, std::uint32_t row) {
+/// Takes a row away; the last one moves into its place.
+SHOAL_INLINE void Database::Call::remove_row(DatabaseTable& table, std::uint32_t row) {
+    RowPath& path = table.own_path_;
+    if (SHOAL_UNLIKELY(!knows_path(path, table, table))) return remove_other_row(table, row);
     ++d.num_structural_changes_;
-    DatabaseCopyPlan::fill_row(table.own_plan_->columns, table.table_, row);
+    DatabaseCopyPlan::fill(path.plan->columns, path.columns.data(), row, table.num_rows() - 1);
+    const std::span<EntityBits> entries = d.directory_.rows().entries();
     const Entity owner = table.entities()[row];
-    EntityBits& entry = d.directory_.rows().entries()[owner.index()];
+    EntityBits& entry = entries[owner.index()];
     if (entry >> kIndexBits == owner.id >> kIndexBits) entry = 0;
-    table.table_.close_row(row);
+    table.table_.close_row(row, entries);
     if (SHOAL_UNLIKELY(table.num_rows() == 0)) note_rows(table);
 }
 

@@ -108,7 +108,7 @@ Result<AddCounts> Database::add(std::span<const Entity> added, std::span<const C
     Result<DatabaseTable*> first = call.first_table(values);
     if (!first) return first.status();
     if (const DatabaseRow run = call.find_run(entities); run && !call.awaits_deaths()) {
-        Result<DatabaseTable*> target = call.target_with(*run.table, values, 0);
+        Result<DatabaseTable*> target = call.target_with(*run.table, values, nullptr);
         if (!target) return target.status();
         const auto count = static_cast<std::uint32_t>(entities.size());
         if (call.moves_as_run(run, **target)) {
@@ -121,7 +121,7 @@ Result<AddCounts> Database::add(std::span<const Entity> added, std::span<const C
     if (s.num_selected == 0 && !s.missing.empty()) return call.insert_into(**first, entities, values, true);
     Status status;
     for (Selection::Group& group : s.groups) {
-        Result<DatabaseTable*> target = call.target_with(*group.table, values, 0);
+        Result<DatabaseTable*> target = call.target_with(*group.table, values, nullptr);
         if (!target) status = target.status();
         if (target) group.target = *target;
     }
@@ -165,7 +165,7 @@ AddCounts Database::Call::add_selected(std::span<const Entity> entities, std::sp
     return counts;
 }
 
-Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, std::uint32_t key) {
+Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {
     require_unlocked();
     Call call{*this};
     if (SHOAL_UNLIKELY(!entities_.alive(entity))) return AddCounts{.num_skipped = 1};
@@ -182,7 +182,9 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
     if (SHOAL_LIKELY(moves)) {
         if (SHOAL_UNLIKELY(!(*target)->takes_rows_quickly()))
             if (Status status = call.reserve_rows(**target, 1); !status) return status;
-        at = {*target, call.transfer_row(at, **target, call.plan_to(*at.table, **target))};
+        DatabaseTable& from = *at.table;
+        at = {*target, call.transfer_row(at, **target, call.plan_to(from, **target))};
+        call.prepare(from, from.last_added_, key, values);
     }
     call.write_rows(*at.table, {at.row, at.row + 1}, &before, values, nullptr, 0);
     const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && call.switch_on(at, values);
@@ -196,7 +198,7 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> removed, std::spa
     const detail::StableEntities stable(*this, removed);
     const std::span<const Entity> entities = stable.get();
     if (const DatabaseRow run = call.find_run(entities)) {
-        Result<DatabaseTable*> target = call.target_without(*run.table, components, 0);
+        Result<DatabaseTable*> target = call.target_without(*run.table, components, nullptr);
         if (!target) return target.status();
         if (call.moves_as_run(run, **target)) {
             if (Status status = call.transfer_run(run, **target, entities, {}); !status) return status;
@@ -207,7 +209,7 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> removed, std::spa
     Selection& s = *selection_;
     Status status;
     for (Selection::Group& group : s.groups) {
-        Result<DatabaseTable*> target = call.target_without(*group.table, components, 0);
+        Result<DatabaseTable*> target = call.target_without(*group.table, components, nullptr);
         if (!target) status = target.status();
         if (target) group.target = *target;
     }
@@ -228,7 +230,7 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> removed, std::spa
     return num_changed;
 }
 
-Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> components, std::uint32_t key) {
+Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key) {
     require_unlocked();
     Call call{*this};
     const DatabaseRow at = find(entity);
@@ -240,7 +242,10 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
         if (Status status = call.reserve_rows(**target, 1); !status) return status;
     const bool had = SHOAL_UNLIKELY(!at.table->presence_.empty()) && call.switch_off(at, components);
     if (components.size() == 1) call.note_switch(*at.table, components.front(), key);
-    if (SHOAL_LIKELY(moves)) call.transfer_row(at, **target, call.plan_to(*at.table, **target));
+    if (SHOAL_LIKELY(moves)) {
+        call.transfer_row(at, **target, call.plan_to(*at.table, **target));
+        call.prepare(*at.table, at.table->last_removed_, key, {});
+    }
     return moves || had;
 }
 
@@ -286,8 +291,7 @@ std::uint32_t Database::destroy(std::span<const Entity> destroyed) {
     drop(entities);
     // Those that died have no row any more; but callbacks may have let others die.
     const DeathRange dead = entities_.deaths(cursor_);
-    if (was_up_to_date && !dead.fell_behind && dead.entities.size() == num_destroyed)
-        entities_.advance(cursor_, dead.end);
+    if (was_up_to_date && !dead.fell_behind && dead.entities.size() == num_destroyed) pass_deaths(dead.end);
     return num_destroyed;
 }
 
@@ -308,8 +312,7 @@ void Database::drop(std::span<const Entity> dropped) {
     const detail::StableEntities stable(*this, dropped);
     const std::span<const Entity> entities = stable.get();
     const DatabaseRow run = call.find_run(entities);
-    if (!run || !run.table->own_plan_->is_plain || !run.table->table_.is_plain())
-        return static_cast<void>(call.drop_rows(entities, Call::Chosen::kAny));
+    if (!run || !call.is_plain(*run.table)) return static_cast<void>(call.drop_rows(entities, Call::Chosen::kAny));
     const std::span<EntityBits> entries = directory_.rows().entries();
     for (const Entity entity : entities) entries[entity.index()] = 0;
     run.table->table_.remove_range({run.row, run.row + static_cast<std::uint32_t>(entities.size())});
@@ -325,7 +328,7 @@ std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen
     for (const Selection::Group& group : s.groups) {
         DatabaseTable& table = *group.table;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (rows.size() > detail::kFewRows && table.own_plan_->is_plain && table.table_.is_plain()) {
+        if (rows.size() > detail::kFewRows && is_plain(table)) {
             for (const std::uint32_t source : sources) entries[entities[source].index()] = 0;
             table.table_.remove_rows(rows);
             d.num_structural_changes_ += rows.size();
@@ -341,7 +344,7 @@ std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen
 /// Removes the rows of the dead from a table and returns how many went.
 std::uint32_t Database::Call::sweep(DatabaseTable& table) {
     const std::uint32_t before = table.num_rows();
-    if (table.own_plan_->is_plain && table.table_.is_plain()) {
+    if (is_plain(table)) {
         d.num_structural_changes_ += table.table_.remove_dead(d.entities_);
     } else {
         for (std::uint32_t row = before; row-- > 0;)
@@ -362,7 +365,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
         const std::uint64_t changes = num_structural_changes_;
         num_destroyed += entities_.destroy(table->entities());
         // Destruction callbacks may have brought newcomers.
-        if (num_structural_changes_ != changes || !table->own_plan_->is_plain || !table->table_.is_plain()) {
+        if (num_structural_changes_ != changes || !call.is_plain(*table)) {
             call.sweep(*table);
             continue;
         }

@@ -30,7 +30,7 @@ void Database::apply_commands(const SettleContext& context) {
     log_->settle(context.counts);
 }
 
-void Database::hold_rows(bool hold) { __atomic_fetch_add(&num_locks_, hold ? 1u : ~0u, __ATOMIC_RELAXED); }
+void Database::hold_rows(bool hold) { hold ? directory_.hold() : directory_.release(); }
 
 void Database::settle(const SettleContext& context) {
     apply_commands(context);
@@ -44,7 +44,7 @@ void Database::settle(const SettleContext& context) {
         num_removed += call.drop_rows(dead.entities, Call::Chosen::kDead);
     }
     if (context.counts != nullptr) context.counts->num_removed += num_removed;
-    entities_.advance(cursor_, dead.end);
+    pass_deaths(dead.end);
     if (journal_ != nullptr) {
         for (DatabaseTable* table : tables_)
             if (table != nullptr) journal_->collect(*table, stamp_);

@@ -36,20 +36,6 @@ void write_column(std::byte* to, const std::byte* values, std::size_t stride, st
 
 }  // namespace
 
-void DatabaseCopyPlan::move_others(std::span<const Column> columns, Table& from, std::uint32_t row, Table& to,
-                                   std::uint32_t to_row) {
-    for (const Column& column : columns)
-        std::memcpy(element(to, column.to, to_row, column.bytes), element(from, column.from, row, column.bytes),
-                    column.bytes);
-    fill_others(columns, from, row);
-}
-
-void DatabaseCopyPlan::fill_others(std::span<const Column> columns, Table& table, std::uint32_t row) {
-    for (const Column& column : columns)
-        std::memmove(element(table, column.from, row, column.bytes),
-                     element(table, column.from, table.num_rows() - 1, column.bytes), column.bytes);
-}
-
 void DatabaseCopyPlan::Columns::sort() {
     const auto order = [](const Column& column) {
         const auto place = std::size_t(std::find(std::begin(kSizes), std::end(kSizes), column.bytes) - kSizes);
@@ -163,8 +149,7 @@ DatabaseRow Database::Call::find_run(std::span<const Entity> entities) {
 }
 
 bool Database::Call::moves_as_run(DatabaseRow run, const DatabaseTable& target) {
-    return run.table != &target && run.table->own_plan_->is_plain && target.own_plan_->is_plain &&
-           run.table->table_.is_plain();
+    return run.table != &target && is_plain(*run.table) && is_plain(target);
 }
 
 /// Whether entities with rows here may be dead. Settling asks for them.
@@ -201,8 +186,7 @@ void Database::Call::transfer(std::span<const Entity> entities, std::span<const 
         DatabaseTable& from = *group.table;
         DatabaseTable& to = *group.target;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        const bool is_plain = from.own_plan_->is_plain && to.own_plan_->is_plain && from.table_.is_plain();
-        if (&from != &to && is_plain && rows.size() > detail::kFewRows) {
+        if (&from != &to && is_plain(from) && is_plain(to) && rows.size() > detail::kFewRows) {
             transfer_rows(from, to, rows, sources, entities, values);
             continue;
         }
@@ -265,20 +249,30 @@ std::uint32_t Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target
     return row;
 }
 
-/// The same for rows that are bytes and nothing more: one loop copies the row over and the last row into its place.
-std::uint32_t Database::move_quickly(DatabaseRow at, const DatabaseTable::Step& step) {
-    Table& from = at.table->table_;
-    Table& target = step.target->table_;
-    const Entity entity = from.entities()[at.row];
-    const std::uint32_t row = target.append_one(entity);
-    step.plan->move_row(from, at.row, target, row);
-    from.close_row(at.row);
-    directory_.rows().entries()[entity.index()] = RowIndex::entry_of(entity, row);
-    directory_.set_table(entity.index(), step.target->number());
-    ++num_structural_changes_;
-    if (SHOAL_UNLIKELY(from.num_rows() == 0)) Call{*this}.note_rows(*at.table);
-    return row;
+/// Looks up where the columns of two tables (or twice the same) lie. Returns false, and nothing can be known, unless
+/// rows are bytes and nothing more.
+bool Database::Call::look_up_path(RowPath& path, DatabaseTable& from, DatabaseTable& to) {
+    path.placements = 0;
+    if (!path.plan->is_plain || !from.table_.is_plain() || !to.table_.is_plain()) return false;
+    path.columns.clear();
+    for (const DatabaseCopyPlan::Column& column : path.plan->columns)
+        path.columns.push_back({from.table_.unmarked_column(column.from), to.table_.unmarked_column(column.to)});
+    for (const DatabaseCopyPlan::Column& column : path.plan->dropped)
+        path.columns.push_back({from.table_.unmarked_column(column.from), nullptr});
+    path.placements = from.table_.placement() + to.table_.placement();
+    return true;
 }
+
+template <bool kAdds>
+MovedRow RowMove::find_and_make(DatabaseState& d, Entity entity, TypedKey key) {
+    const RowMove move = find<kAdds>(d, entity, key);
+    if (SHOAL_UNLIKELY(!move)) return {};
+    return move.make(d, entity, [](const RowPath& path, std::size_t row, std::size_t last, std::size_t to_row) {
+        path.plan->move_row<!kAdds>(path.columns.data(), row, last, to_row);
+    });
+}
+template MovedRow RowMove::find_and_make<true>(DatabaseState&, Entity, TypedKey);
+template MovedRow RowMove::find_and_make<false>(DatabaseState&, Entity, TypedKey);
 
 void Database::Call::remove_other_row(DatabaseTable& table, std::uint32_t row) {
     ++d.num_structural_changes_;
@@ -325,8 +319,8 @@ void Database::Call::write_rows(DatabaseTable& table, RowRange rows, const Entit
 }
 
 /// Remembers which bits a call with one C++ type switches.
-void Database::Call::note_switch(DatabaseTable& table, ComponentType component, std::uint32_t key) {
-    if (const int index = table.type().toggle_index(component); index >= 0 && key != 0)
+void Database::Call::note_switch(DatabaseTable& table, ComponentType component, TypedKey key) {
+    if (const int index = table.type().toggle_index(component); index >= 0 && key != nullptr)
         table.last_switched_ = {key, &table.presence_[static_cast<std::size_t>(index)]};
 }
 

@@ -13,8 +13,9 @@ void ListedTypes::add_component(const Schema& schema, std::uint32_t number) {
                  "the database has numbered its component types otherwise; make the typed view of it first");
 }
 
-void ListedTypes::add_type(std::span<const ComponentType> components) {
+std::uint32_t ListedTypes::add_type(std::span<const ComponentType> components) {
     types_.push_back(&database_->entity_type(components));
+    return types_.back()->number();
 }
 
 bool ListedTypes::has(const EntityType& type) const {

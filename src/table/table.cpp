@@ -86,6 +86,7 @@ void Table::group_columns() {
 }
 
 void Table::refresh_plain() {
+    ++placement_;
     plain_ = !schema_->has_opaque() && !options_.chain && !options_.tree && num_watchers_ == 0;
 }
 

@@ -37,7 +37,7 @@ SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t
 std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityManager* spared) {
     SHOAL_ASSERT(plain_ && index_ != nullptr && index_->kind() == RowIndexKind::kPaged,
                  "rows with links, opaque fields or watchers, or without a paged index, go one by one");
-    PackedRows rows = packed_rows();
+    PackedRows rows = packed_rows(index_->entries());
     const std::span<const PhysicalColumn> columns(columns_.data(), schema_->columns().size());
     const auto copy_row = [columns](std::uint32_t to, std::uint32_t from) {
         for (const PhysicalColumn& column : columns)

@@ -103,6 +103,7 @@ void Table::place_in_range(std::byte* range, std::uint32_t rows) {
 }
 
 void Table::refresh_pointers() {
+    ++placement_;
     std::size_t c = schema_->columns().size();
     entities_ = reinterpret_cast<Entity*>(columns_[c++].data);
     const auto next_link = [&] { return reinterpret_cast<std::uint32_t*>(columns_[c++].data); };
@@ -248,6 +249,7 @@ void Table::grow_stamps() {
 }
 
 void Table::release_storage() {
+    ++placement_;
     free_block();
     const std::uint32_t touched = std::max(touched_rows_, num_rows_);
     if (range_.data != nullptr) {

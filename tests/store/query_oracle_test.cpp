@@ -188,7 +188,7 @@ private:
 TEST(QueryOracle, visits_what_maps_say_after_every_change) {
     SCOPED_TRACE(shoal_test::seed_text());
     QueryOracle oracle(shoal_test::seed(), 90);
-    for (std::int64_t i = 0; i < shoal_test::scaled_operations(20'000); ++i) {
+    for (std::int64_t i = 0; i < shoal_test::scaled_operations(5'000); ++i) {
         oracle.change();
         if (i % 7 == 0) oracle.loop(nullptr);
         if (i % 50 == 0) oracle.settle();

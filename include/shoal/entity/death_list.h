@@ -44,6 +44,8 @@ public:
     bool is_followed() const { return is_followed_; }
     SHOAL_API void append(std::span<const Entity> dead);
 
+    /// The position of the next death: a cursor that was advanced to it has nothing to read.
+    std::uint64_t end() const { return end_; }
     /// Lifetime: until the next append, advance or close.
     SHOAL_API DeathRange read(DeathCursor cursor) const;
     /// Moves the cursor to `position`. Requires: not behind the cursor, not beyond the end; a cursor that fell behind

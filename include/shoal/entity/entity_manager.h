@@ -96,6 +96,7 @@ public:
     SHOAL_API DeathCursor open_death_cursor();
     SHOAL_API void close_death_cursor(DeathCursor cursor);
     DeathRange deaths(DeathCursor cursor) const { return deaths_.read(cursor); }
+    std::uint64_t deaths_end() const { return deaths_.end(); }
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
     std::uint64_t num_alive() const { return next_index_ - 1 - waiting_.size(); }

@@ -213,12 +213,10 @@ private:
     friend class CommandLog;
     friend class DatabaseLock;
     friend class DatabaseSpawn;
+    template <class List>
+    friend class TypedDatabase;
     struct Call;  // the rest of what a call does
 
-    void require_unlocked() const {
-        SHOAL_ASSERT(num_locks_ == 0,
-                     "entities came, went or moved while a loop ran over them; ask for it through Commands");
-    }
     template <class... Ts>
     TypedList& typed_list();
     template <class... Ts>
@@ -226,18 +224,19 @@ private:
     template <class T, class Value>
     ComponentValues typed_values(const Value& value);
     SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
+    SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
 
-    SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, std::uint32_t key);
-    SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, std::uint32_t key);
-    SHOAL_API std::uint32_t move_quickly(DatabaseRow at, const DatabaseTable::Step& step);
+    SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
+    SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);
     template <class... Ts>
     Result<bool> insert_slowly(Entity entity, Zone zone, TypedList& list, Ts... values);
     template <class... Ts>
     Result<AddCounts> add_slowly(Entity entity, Ts... values);
     template <class... Ts>
     Result<bool> remove_slowly(Entity entity);
-    bool switch_quickly(DatabaseRow at, PresenceBits& bits, bool on);
+    DatabaseRow find_switch(Entity entity, TypedKey key) const;
+    bool switch_quickly(DatabaseRow at, bool on);
     template <class T>
     void write_quickly(DatabaseTable& table, std::uint32_t row, const T& value);
 };

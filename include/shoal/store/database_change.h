@@ -2,6 +2,7 @@
 // The calls of Database with C++ types that change entities, and those that look at one. Included by database.h.
 
 #include "shoal/store/database.h"
+#include "shoal/store/database_move.h"
 #include "shoal/store/database_slots.h"
 
 namespace shoal::inline SHOAL_ABI {
@@ -25,25 +26,17 @@ template <DescribedComponent... Ts>
 SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked();
-    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::known();
-    const DatabaseDirectory::Place place = directory_.find(entity);
-    if (SHOAL_LIKELY(place && entities_.alive(entity))) {
-        const DatabaseRow at = {tables_[place.table], place.row};
-        if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-            if (const DatabaseTable::Switch& last = at.table->last_switched_; SHOAL_LIKELY(last.key == key)) {
-                write_quickly(*at.table, at.row, values...);
-                const bool gains = switch_quickly(at, *last.bits, true);
-                return AddCounts{.num_added = gains, .num_set = !gains};
-            }
-        } else if (const DatabaseTable::Step& step = at.table->last_added_;
-                   SHOAL_LIKELY(sizeof...(Ts) <= DatabaseTable::kFewComponents && step.key == key && step.is_quick &&
-                                step.target->takes_plain_rows_quickly() && at.table->table_.is_plain())) {
-            const std::uint32_t row = move_quickly(at, step);
-            std::size_t i = 0;
-            (detail::write_component(step.target->table_, step.first_columns[i++], row, values), ...);
-            return AddCounts{.num_added = 1};
+    constexpr TypedKey key = detail::TypedSlot<TypedList, Ts...>::key();
+    if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
+        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at && !awaits_death(entity))) {
+            write_quickly(*at.table, at.row, values...);
+            const bool gains = switch_quickly(at, true);
+            return AddCounts{.num_added = gains, .num_set = !gains};
         }
+    } else if (const MovedRow moved = RowMove::find_and_make<true>(*this, entity, key);
+               SHOAL_LIKELY(moved.step != nullptr)) {
+        detail::write_gained(moved, values...);
+        return AddCounts{.num_added = 1};
     }
     return add_slowly<Ts...>(entity, values...);
 }
@@ -52,7 +45,7 @@ SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
 template <class... Ts>
 SHOAL_NOINLINE Result<AddCounts> Database::add_slowly(Entity entity, Ts... values) {
     const ComponentValues given[] = {typed_values<Ts>(values)...};
-    return add_one(entity, given, detail::TypedSlot<TypedList, Ts...>::get());
+    return add_one(entity, given, detail::TypedSlot<TypedList, Ts...>::key());
 }
 
 template <DescribedComponent... Ts>
@@ -63,19 +56,11 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> entities) {
 
 template <DescribedComponent... Ts>
 SHOAL_INLINE Result<bool> Database::remove(Entity entity) {
-    require_unlocked();
-    const std::uint32_t key = detail::TypedSlot<TypedList, Ts...>::known();
-    if (const DatabaseDirectory::Place place = directory_.find(entity); SHOAL_LIKELY(place)) {
-        const DatabaseRow at = {tables_[place.table], place.row};
-        if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-            if (const DatabaseTable::Switch& last = at.table->last_switched_; SHOAL_LIKELY(last.key == key))
-                return switch_quickly(at, *last.bits, false);
-        } else if (const DatabaseTable::Step& step = at.table->last_removed_;
-                   SHOAL_LIKELY(step.key == key && step.is_quick && step.target->takes_plain_rows_quickly() &&
-                                at.table->table_.is_plain())) {
-            move_quickly(at, step);
-            return true;
-        }
+    constexpr TypedKey key = detail::TypedSlot<TypedList, Ts...>::key();
+    if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
+        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at)) return switch_quickly(at, false);
+    } else if (SHOAL_LIKELY(RowMove::find_and_make<false>(*this, entity, key).step != nullptr)) {
+        return true;
     }
     return remove_slowly<Ts...>(entity);
 }
@@ -83,17 +68,26 @@ SHOAL_INLINE Result<bool> Database::remove(Entity entity) {
 template <class... Ts>
 SHOAL_NOINLINE Result<bool> Database::remove_slowly(Entity entity) {
     const ComponentType components[] = {component<Ts>()...};
-    return remove_one(entity, components, detail::TypedSlot<TypedList, Ts...>::get());
+    return remove_one(entity, components, detail::TypedSlot<TypedList, Ts...>::key());
+}
+
+/// The row of an entity whose table has switched the component type of `key` last; else the nil row.
+SHOAL_INLINE DatabaseRow Database::find_switch(Entity entity, TypedKey key) const {
+    const DatabaseDirectory::Place place = directory_.find_quickly(entity);
+    if (SHOAL_UNLIKELY(!place)) return {};
+    DatabaseTable* const table = tables_[place.table];
+    return SHOAL_LIKELY(table->last_switched_.key == key) ? DatabaseRow{table, place.row} : DatabaseRow();
 }
 
 /// Sets a bit and returns whether it has changed.
-SHOAL_INLINE bool Database::switch_quickly(DatabaseRow at, PresenceBits& bits, bool on) {
-    std::uint64_t& word = bits.words()[at.row / 64];
-    const bool changes = (word >> (at.row % 64) & 1) != on;
-    word = on ? word | std::uint64_t(1) << (at.row % 64) : word & ~(std::uint64_t(1) << (at.row % 64));
-    if (changes) at.table->table_.stamp_row(at.row);
-    num_structural_changes_ += changes;
-    return changes;
+SHOAL_INLINE bool Database::switch_quickly(DatabaseRow at, bool on) {
+    std::uint64_t& word = at.table->last_switched_.bits->words()[at.row / 64];
+    const std::uint64_t bit = std::uint64_t(1) << (at.row % 64);
+    if (((word & bit) != 0) == on) return false;
+    word ^= bit;
+    at.table->table_.stamp_row(at.row);
+    ++num_structural_changes_;
+    return true;
 }
 
 /// Sets a component of a row, and marks it as written.

@@ -9,12 +9,10 @@ namespace shoal::inline SHOAL_ABI {
 /// Thread: any; locks may lie within each other and side by side.
 class DatabaseLock {
 public:
-    explicit DatabaseLock(Database& database) : database_(database) {
-        __atomic_fetch_add(&database_.num_locks_, 1u, __ATOMIC_RELAXED);
-    }
+    explicit DatabaseLock(Database& database) : database_(database) { database_.directory_.hold(); }
     DatabaseLock(const DatabaseLock&) = delete;
     DatabaseLock& operator=(const DatabaseLock&) = delete;
-    ~DatabaseLock() { __atomic_fetch_sub(&database_.num_locks_, 1u, __ATOMIC_RELAXED); }
+    ~DatabaseLock() { database_.directory_.release(); }
 
 private:
     Database& database_;

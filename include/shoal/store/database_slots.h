@@ -17,6 +17,9 @@ struct TypedSlot {
     static inline std::uint32_t number = 0;  // 0: none yet
     /// 0 before the first get().
     SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
+    /// Stands for the types without a look at the number: a loop need not load it, or anything else, again. Another
+    /// library of the same program has another one.
+    static constexpr TypedKey key() { return &number; }
     SHOAL_INLINE static std::uint32_t get() {
         const std::uint32_t slot = known();
         return SHOAL_LIKELY(slot != 0) ? slot : take_typed_slot(&number);
@@ -35,13 +38,12 @@ inline constexpr bool kHasOpaque = [] {
 template <class T>
 inline constexpr bool kIsToggled = shoal_describe(ComponentTag<T>{}).component.toggled;
 
-/// Writes the component of a row.
-template <class T>
-SHOAL_INLINE void write_component(Table& table, std::uint32_t first_column, std::uint32_t row, const T& value) {
+/// Writes the component of a row to columns that data_of(c) gives, by number among those of the component.
+template <class T, class DataOf>
+SHOAL_INLINE void write_component_to(DataOf&& data_of, std::uint32_t row, const T& value) {
     const auto write = [&]<auto kMember>() {
-        const auto column = make_column<kMember, ValueOf<kMember>>(
-            [&](std::uint32_t c) { return table.unmarked_column(first_column + c); },
-            DatabaseTable::struct_offset<kMember>(), table.num_rows());
+        const auto column = make_column<kMember, ValueOf<kMember>>(data_of, DatabaseTable::struct_offset<kMember>(),
+                                                                   std::size_t(row) + 1);
         if constexpr (std::is_array_v<ValueOf<kMember>>)
             for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row][i] = (value.*kMember)[i];
         else
@@ -51,6 +53,15 @@ SHOAL_INLINE void write_component(Table& table, std::uint32_t first_column, std:
     DescriptionOf<T>::for_each_field(
         [&]<auto kMember, std::uint32_t, bool>() { write.template operator()<kMember>(); });
 }
+template <class T>
+SHOAL_INLINE void write_component(Table& table, std::uint32_t first_column, std::uint32_t row, const T& value) {
+    write_component_to([&](std::uint32_t c) { return table.unmarked_column(first_column + c); }, row, value);
+}
+
+/// How many columns a component has.
+template <class T>
+inline constexpr std::uint32_t kNumColumns =
+    DescriptionOf<T>::kWhole ? 1 : DescriptionOf<T>::first_column(int(kMaxFields));
 
 }  // namespace detail
 

@@ -39,11 +39,25 @@ struct DatabaseState {
     DatabaseState(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
         : entities_(entities), pool_(pool), options_(options) {}
 
+    void require_unlocked() const {
+        SHOAL_ASSERT(!directory_.is_held(),
+                     "entities came, went or moved while a loop ran over them; ask for it through Commands");
+    }
+    /// Whether an entity with a row may be dead and waits to lose it. One comparison, while nobody has died.
+    SHOAL_INLINE bool awaits_death(Entity entity) const {
+        return SHOAL_UNLIKELY(entities_.deaths_end() != deaths_seen_) && !entities_.alive(entity);
+    }
+    void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }
+
+    /// Notes that the number of rows of a table has come to be 0, or not to be.
+    SHOAL_API void note_rows(const DatabaseTable& table);
+
     EntityManager& entities_;
     PagePool& pool_;
     DatabaseOptions options_;
     DatabaseDirectory directory_;
     DeathCursor cursor_;
+    std::uint64_t deaths_seen_ = 0;                                              // where the cursor is
     Array<const Schema*> schemas_ = Array<const Schema*>("database");            // by component type number; owned
     Array<std::uint32_t> component_by_slot_ = Array<std::uint32_t>("database");  // by typed slot
     Array<const EntityType*> types_ = Array<const EntityType*>("database");      // by number; owned
@@ -60,7 +74,6 @@ struct DatabaseState {
     JournalKeeper* journal_ = nullptr;
     SpawnPlaceField spawn_place_;
     std::uint64_t table_list_epoch_ = 0, num_structural_changes_ = 0, stamp_ = 1, next_visited_ = 0;
-    std::uint32_t num_locks_ = 0;
 };
 
 }  // namespace shoal::inline SHOAL_ABI

@@ -22,6 +22,9 @@ namespace shoal::inline SHOAL_ABI {
 
 struct DatabaseCopyPlan;
 
+/// An address that stands for a list of C++ types; nullptr for none.
+using TypedKey = const void*;
+
 /// A bit per row in page memory, 64-byte aligned: jobs cut at multiples of 512 rows share no cache line.
 class PresenceBits {
 public:
@@ -52,6 +55,58 @@ private:
     std::uint64_t* words_ = nullptr;
     std::size_t num_words_ = 0;
 };
+
+/// The way of a row from one table to another, or out of one, with the addresses of all columns. Only for rows that are
+/// bytes and nothing more: no opaque columns, no toggled component types, nobody watches.
+struct RowPath {
+    struct Column {
+        std::byte* from;
+        std::byte* to;  ///< nullptr: the row loses it
+    };
+
+    const DatabaseCopyPlan* plan = nullptr;
+    std::uint64_t placements = 0;  ///< of both tables when the addresses were looked up, added up; 0: they were not
+    Array<Column> columns = Array<Column>("database table");  ///< in the order of the plan: kept, then lost
+
+    /// Whether the addresses hold. A placement only grows, so that the sum stays if neither changes.
+    bool is_known(const Table& from, const Table& to) const { return from.placement() + to.placement() == placements; }
+};
+
+namespace detail {
+
+/// Copies an element of 4, 8, 12 or 16 bytes, maybe onto itself. (g++ calls memmove for 12 bytes, and keeps a local
+/// array of them in memory.)
+template <std::size_t kBytes>
+SHOAL_INLINE void copy_words(std::byte* to, const std::byte* from) {
+    static_assert(kBytes == 4 || kBytes == 8 || kBytes == 12 || kBytes == 16);
+    if constexpr (kBytes == 12) {
+        std::uint64_t low;
+        std::uint32_t high;
+        std::memcpy(&low, from, 8);
+        std::memcpy(&high, from + 8, 4);
+        std::memcpy(to, &low, 8);
+        std::memcpy(to + 8, &high, 4);
+    } else {
+        std::byte element[kBytes];
+        std::memcpy(element, from, kBytes);
+        std::memcpy(to, element, kBytes);
+    }
+}
+
+/// Copies the element of the row `last` into that of another.
+template <std::size_t kBytes>
+SHOAL_INLINE void fill_element(const RowPath::Column& column, std::size_t row, std::size_t last) {
+    copy_words<kBytes>(column.from + row * kBytes, column.from + last * kBytes);
+}
+
+/// The same after the element of the row has gone over.
+template <std::size_t kBytes>
+SHOAL_INLINE void move_element(const RowPath::Column& column, std::size_t row, std::size_t last, std::size_t to_row) {
+    copy_words<kBytes>(column.to + to_row * kBytes, column.from + row * kBytes);
+    fill_element<kBytes>(column, row, last);
+}
+
+}  // namespace detail
 
 class DatabaseTable {
 public:
@@ -118,25 +173,26 @@ public:
 private:
     friend class Database;
     friend class DatabaseSpawn;
+    friend class RowMove;
+    friend struct MovedRow;
+    friend struct DatabaseState;
 
     /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
     bool takes_rows_quickly() const { return takes_plain_rows_quickly() && presence_.empty(); }
     bool takes_plain_rows_quickly() const { return table_.has_room() && table_.num_rows() != 0; }
 
-    static constexpr std::size_t kFewComponents = 4;  // in one call: are remembered
-
     /// The last way that an entity went from here by gaining or losing components.
     struct Step {
-        std::uint32_t key = 0xFFFFFFFF;  // which components; no key: none
-        bool is_quick = false;           // to another table, all columns are bytes, and no component type is toggled
+        TypedKey key = nullptr;  // which components
         DatabaseTable* target = nullptr;
-        const DatabaseCopyPlan* plan = nullptr;
-        std::uint16_t first_columns[kFewComponents] = {};  // of the components gained, if they are few; in the target
+        RowPath path;
+        Array<std::byte*> gained =
+            Array<std::byte*>("database table");  // columns in the target, in the order of the call
     };
 
     /// The component type that was last switched on or off by a call with C++ types.
     struct Switch {
-        std::uint32_t key = 0xFFFFFFFF;  // which component type; no key: none
+        TypedKey key = nullptr;  // which component type
         PresenceBits* bits = nullptr;
     };
 
@@ -147,7 +203,7 @@ private:
     Table table_;
     const EntityType* type_;
     Array<PresenceBits> presence_ = Array<PresenceBits>("database table");  // by place in type().toggled()
-    const DatabaseCopyPlan* own_plan_ = nullptr;                            // from row to row
+    RowPath own_path_;                                                      // from row to row
     Step last_added_, last_removed_;
     Switch last_switched_;
     DatabaseTable* next_in_zone_ = nullptr;

@@ -9,8 +9,10 @@ namespace shoal::inline SHOAL_ABI {
 /// What the calls with one list of C++ types used last.
 struct DatabaseState::TypedList {
     const EntityType* type = nullptr;
-    DatabaseTable* table = nullptr;                                         // without toggled components; or nullptr
-    Array<std::uint16_t> first_columns = Array<std::uint16_t>("database");  // by place in the list
+    DatabaseTable* table = nullptr;  // rows are bytes and nothing more; or nullptr
+    std::uint64_t placement = 0;     // of the table, when the addresses were looked up
+    Array<std::byte*> columns =
+        Array<std::byte*>("database");  // those of each component type of the list, in its order
 };
 
 // --- component types ---------------------------------------------------------------------------------------------
@@ -123,18 +125,17 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     TypedList& list = typed_list<Ts...>();
     DatabaseTable* const table = list.table;
     // What is left out here, such as the first row of a table, is done by the call below.
-    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->takes_plain_rows_quickly() &&
+    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
+                     table->takes_plain_rows_quickly() && directory_.is_free_quickly(entity) &&
                      entities_.alive(entity))) {
-        if (EntityBits* const entry = directory_.rows().free_entry(entity); SHOAL_LIKELY(entry != nullptr)) {
-            require_unlocked();
-            const std::uint32_t row = table->table_.append_one(entity);
-            *entry = RowIndex::entry_of(entity, row);
-            directory_.set_table(entity.index(), table->number_);
-            ++num_structural_changes_;
-            std::size_t i = 0;
-            (detail::write_component(table->table_, list.first_columns[i++], row, values), ...);
-            return true;
-        }
+        const std::uint32_t row = table->table_.append_one(entity);
+        directory_.set_quickly(entity, table->number_, row);
+        ++num_structural_changes_;
+        std::byte* const* columns = list.columns.data();
+        ((detail::write_component_to([&](std::uint32_t c) { return columns[c]; }, row, values),
+          columns += detail::kNumColumns<Ts>),
+         ...);
+        return true;
     }
     return insert_slowly<Ts...>(entity, zone, list, values...);
 }
@@ -145,7 +146,8 @@ SHOAL_NOINLINE Result<bool> Database::insert_slowly(Entity entity, Zone zone, Ty
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     Result<AddCounts> counts = insert(std::span<const Entity>(&entity, 1), *list.type, zone, given);
     if (!counts) return counts.status();
-    if (list.type->toggled().empty()) list.table = find_table(*list.type, zone);
+    const ComponentType components[] = {component<Ts>()...};
+    note_table(list, zone, components);
     return counts->num_added != 0;
 }
 

@@ -16,31 +16,11 @@
 // Thread: that of the database.
 
 #include "shoal/store/query.h"
+#include "shoal/store/typed_moves.h"
 
 namespace shoal::inline SHOAL_ABI {
 
-/// An entity type, by its component types in any order. Toggled ones belong to it on or off.
-template <DescribedComponent... Ts>
-struct Has {};
-
-/// All entity types of a program.
-template <class... Types>
-struct EntityTypes {};
-
 namespace detail {
-
-template <class T, class List>
-inline constexpr bool kLists = false;
-template <class T, class... Ts>
-inline constexpr bool kLists<T, Has<Ts...>> = (std::is_same_v<T, Ts> || ...);
-
-/// Whether a listed entity type has all of these component types, and whether it has no others.
-template <class List, class... Ts>
-inline constexpr bool kListsAll = (kLists<Ts, List> && ...);
-template <class List, class... Ts>
-inline constexpr bool kListsOnly = false;
-template <class... Listed, class... Ts>
-inline constexpr bool kListsOnly<Has<Listed...>, Ts...> = (kLists<Listed, Has<Ts...>> && ...);
 
 /// Each component type once, in the order of its first mention.
 template <class Joined, class... Lists>
@@ -77,23 +57,24 @@ public:
     explicit ListedTypes(Database& database) : database_(&database) {}
     /// Requires: registered as component type number `number`.
     SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
-    SHOAL_API void add_type(std::span<const ComponentType> components);
+    SHOAL_API std::uint32_t add_type(std::span<const ComponentType> components);
     /// Errors: an entity would come to be of an entity type that is not listed.
     SHOAL_API Status check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds);
     SHOAL_API Status validate() const;
 
     /// Whether the last check was of entities like this one, with the same components.
-    bool was_checked(DatabaseRow at, std::uint32_t key) const {
-        return at && checked_ == NumberMap::key(at.table->type().number(), key);
+    bool was_checked(DatabaseRow at, TypedKey key) const {
+        return at && checked_key_ == key && checked_type_ == at.table->type_number();
     }
-    void note_checked(const EntityType& type, std::uint32_t key) { checked_ = NumberMap::key(type.number(), key); }
+    void note_checked(const EntityType& type, TypedKey key) { checked_type_ = type.number(), checked_key_ = key; }
 
 private:
     bool has(const EntityType& type) const;
 
     Database* database_;
     Array<const EntityType*> types_ = Array<const EntityType*>("typed database");
-    std::uint64_t checked_ = ~std::uint64_t(0);  // entity type and key; no entity type has this number
+    std::uint32_t checked_type_ = 0;
+    TypedKey checked_key_ = nullptr;
 };
 
 }  // namespace detail
@@ -148,10 +129,13 @@ public:
         return database_->add(entities, values...);
     }
     template <DescribedComponent... Ts>
-    Result<AddCounts> add(Entity entity, const Ts&... values) {
+    SHOAL_INLINE Result<AddCounts> add(Entity entity, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed entity type has these components; add Has<...> to EntityTypes");
-        if (Status status = check<true, Ts...>({&entity, 1}); !status) return status;
-        return database_->add(entity, values...);
+        if (const MovedRow moved = move<true, Ts...>(entity); SHOAL_LIKELY(moved.step != nullptr)) {
+            detail::write_gained(moved, values...);
+            return AddCounts{.num_added = 1};
+        }
+        return add_slowly<Ts...>(entity, values...);
     }
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities) {
@@ -160,10 +144,10 @@ public:
         return database_->template remove<Ts...>(entities);
     }
     template <DescribedComponent... Ts>
-    Result<bool> remove(Entity entity) {
+    SHOAL_INLINE Result<bool> remove(Entity entity) {
         static_assert((kSomeHas<Ts> && ...), "no listed entity type has this component; there is none to remove");
-        if (Status status = check<false, Ts...>({&entity, 1}); !status) return status;
-        return database_->template remove<Ts...>(entity);
+        if (SHOAL_LIKELY((move<false, Ts...>(entity).step != nullptr))) return true;
+        return remove_slowly<Ts...>(entity);
     }
 
     DatabaseRow find(Entity entity) const { return database_->find(entity); }
@@ -215,16 +199,32 @@ private:
     template <class... Ts>
     void add(Has<Ts...>) {
         (types_.add_component(schema_of<Ts>(), component<Ts>().number), ...);
-        (add_type(Types()), ...);
+        std::size_t i = 0;
+        ((numbers_[i++] = add_type(Types())), ...);
     }
     template <class... Ts>
-    void add_type(Has<Ts...>) {
+    std::uint32_t add_type(Has<Ts...>) {
         const ComponentType components[] = {component<Ts>()...};
-        types_.add_type(components);
+        return types_.add_type(components);
+    }
+    template <bool kAdds, class... Ts>
+    SHOAL_INLINE MovedRow move(Entity entity) {
+        constexpr TypedKey key = detail::TypedSlot<DatabaseState::TypedList, Ts...>::key();
+        return detail::move_listed<kAdds, Ts...>(*database_, entity, key, numbers_, EntityTypes<Types...>());
+    }
+    template <class... Ts>
+    SHOAL_NOINLINE Result<AddCounts> add_slowly(Entity entity, Ts... values) {
+        if (Status status = check<true, Ts...>({&entity, 1}); !status) return status;
+        return database_->add(entity, values...);
+    }
+    template <class... Ts>
+    SHOAL_NOINLINE Result<bool> remove_slowly(Entity entity) {
+        if (Status status = check<false, Ts...>({&entity, 1}); !status) return status;
+        return database_->template remove<Ts...>(entity);
     }
     template <bool kAdds, class... Ts>
     Status check(std::span<const Entity> entities) {
-        const std::uint32_t key = detail::TypedSlot<std::bool_constant<kAdds>, Has<Ts...>>::get();
+        constexpr TypedKey key = detail::TypedSlot<std::bool_constant<kAdds>, Has<Ts...>>::key();
         const DatabaseRow first = entities.empty() ? DatabaseRow() : find(entities.front());
         if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
         const ComponentType components[] = {component<Ts>()...};
@@ -237,6 +237,7 @@ private:
 
     Database* database_;
     detail::ListedTypes types_;
+    std::uint32_t numbers_[sizeof...(Types)];  // of the entity types
 };
 
 }  // namespace shoal::inline SHOAL_ABI

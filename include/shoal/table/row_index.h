@@ -35,10 +35,7 @@ public:
     std::uint32_t find(Entity entity) const {
         if (SHOAL_LIKELY(kind_ == RowIndexKind::kPaged)) {
             if (SHOAL_UNLIKELY(entity.index() >= num_flat_)) return kNilRow;
-            // Equal generations leave only the row; an empty entry is below every entry that is in use.
-            const EntityBits entry = flat_[entity.index()];
-            const bool found = entry >> kIndexBits == entity.id >> kIndexBits && entry != 0;
-            return found ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
+            return row_in(flat_[entity.index()], entity);
         }
         return find_other(entity);
     }
@@ -53,6 +50,14 @@ public:
 
     /// What a paged index keeps for a living entity in `row`.
     static constexpr EntityBits entry_of(Entity entity, std::uint32_t row) { return (entity.id & ~kIndexMask) | row; }
+    /// The row that an entry on the index of `entity` has for it, or kNilRow. The difference is the row if the
+    /// generations are equal, and larger than any row if not; an empty entry has the generation of no living entity.
+    SHOAL_INLINE static constexpr std::uint32_t row_in(EntityBits entry, Entity entity) {
+        const EntityBits row = entry - (entity.id & ~kIndexMask);
+        return row <= kIndexMask && entry != 0 ? static_cast<std::uint32_t>(row) : kNilRow;
+    }
+    /// The highest entity index that may be set.
+    std::uint32_t max_index() const { return max_index_; }
     /// The entries of a paged index, for loops over many. Shape: by entity index, 0 for none; empty with other kinds.
     /// Lifetime: until the next reserve().
     std::span<EntityBits> entries() { return {flat_, num_flat_}; }
@@ -149,11 +154,7 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
     std::size_t i = 0;
     // Without a test per entity, because every index is inside.
     if (covers(entities)) {
-        const auto row_of = [&](std::size_t k) {
-            const EntityBits entry = flat[entities[k].index()];
-            const bool found = entry >> kIndexBits == entities[k].id >> kIndexBits && entry != 0;
-            return found ? static_cast<std::uint32_t>(entry & kIndexMask) : kNilRow;
-        };
+        const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
             // A stale id fetches what its index has now, and one without an entry row 0: cheaper than to ask.

@@ -24,8 +24,6 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-class EntityManager;
-
 class Table {
 public:
     /// Holds nothing until rows are added. `schema` and `pool` outlive the table.
@@ -57,11 +55,12 @@ public:
     }
     /// Marks rows as written that a pass wrote through columns handed out without a mark.
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
-    /// Marks all columns of some rows as written.
-    SHOAL_API void stamp_rows(RowRange rows);
+    SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written
     void stamp_row(std::uint32_t row) { row_stamps_[row / kRowsPerStampBlock] = stamp_; }
     /// The columns for a pass that marks them itself when it has ended. See mark_written.
     std::byte* unmarked_column(std::uint32_t column) { return columns_[column].data; }
+    /// Grows when columns come to lie elsewhere or is_plain() changes; while it stays, addresses may be kept. Not 0.
+    std::uint64_t placement() const { return placement_; }
 
     /// Fetches a row's elements into the cache; kNilRow is ignored.
     SHOAL_INLINE void prefetch(std::uint32_t row) const {
@@ -108,14 +107,14 @@ public:
     /// The same for one; copy_row(to, from) copies the elements of a row.
     template <class CopyRow>
     SHOAL_INLINE bool remove_owned(Entity owner, CopyRow&& copy_row) {
-        PackedRows rows = packed_rows();
+        PackedRows rows = packed_rows(index_->entries());
         const bool removed = rows.remove(owner, copy_row);
         return num_rows_ = rows.num_rows, removed;
     }
     /// The same for a row whose elements were filled with the last one's, and whose index entry is the caller's.
-    SHOAL_INLINE void close_row(std::uint32_t row) {
+    SHOAL_INLINE void close_row(std::uint32_t row, std::span<EntityBits> entries) {
         SHOAL_ASSERT(row < num_rows_, "the row does not exist");
-        PackedRows rows = packed_rows();
+        PackedRows rows = packed_rows(entries);
         rows.close(row), num_rows_ = rows.num_rows;
     }
     /// Removes all rows of the dead and returns how many; the others keep their order. Requires: as above.
@@ -200,9 +199,9 @@ private:
     std::size_t committed_bytes(std::uint32_t rows) const;
     bool is_wasteful() const;
     void finish_append(RowRange rows);
-    PackedRows packed_rows() {
+    PackedRows packed_rows(std::span<EntityBits> entries) {
         if (touched_rows_ < num_rows_) touched_rows_ = num_rows_;
-        return {index_->entries(), entities_, row_stamps_.data(), stamp_, num_rows_};
+        return {entries, entities_, row_stamps_.data(), stamp_, num_rows_};
     }
     void copy_row(std::uint32_t from, std::uint32_t to);
     void move_rows_down(RowRange rows, std::uint32_t to);
@@ -225,6 +224,7 @@ private:
     std::uint32_t touched_rows_ = 0;  // rows of the range whose pages are committed, at least
     bool plain_ = true;               // no opaque columns, no links, nobody watches
     Entity* entities_ = nullptr;
+    std::uint64_t placement_ = 1;
     Array<PhysicalColumn> columns_ = Array<PhysicalColumn>("table");  // schema columns, entity, links
     std::uint64_t stamp_ = 1;
     std::size_t num_stamp_blocks_ = 0;

@@ -10,6 +10,7 @@
 
 namespace shoal::inline SHOAL_ABI {
 
+class EntityManager;
 struct OpaqueOperations;
 
 inline constexpr std::uint32_t kDefaultCapacityRows = 1u << 22;
