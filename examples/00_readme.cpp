@@ -21,7 +21,8 @@ int main() {
 
     using shoal::Read, shoal::Write;
     auto moving = shoal::query<Write<&Body::position>, Read<&Body::velocity>>(bodies);
-    world.schedule().add("move", moving, [](auto&& p, shoal::Vec3 v) { p += v * 0.5f; });
+    world.schedule().add("move", moving,
+                         [](const shoal::PassContext& frame, auto&& p, shoal::Vec3 v) { p += v * frame.dt; });
     world.step(0.5f);  // passes, then settle
 
     const auto stone = bodies.instance(stones[7]);  // one look-up, many fields

@@ -31,8 +31,9 @@ int main() {
                          [](auto&& velocity, const float* area) {
                              if (area) velocity.x += *area * 0.25f;
                          });
-    world.schedule().add("move", query<Write<&Boat::position>, Read<&Boat::velocity>>(boats),
-                         [](auto&& position, Vec3 velocity) { position += velocity * 0.5f; });
+    world.schedule().add(
+        "move", query<Write<&Boat::position>, Read<&Boat::velocity>>(boats),
+        [](const PassContext& frame, auto&& position, Vec3 velocity) { position += velocity * frame.dt; });
     for (int frame = 0; frame < 4; ++frame) world.step(0.5f);
 
     std::printf("with a sail %g m, without %g m\n", boats.get<&Boat::position>(boats.instance(fleet[0])).x,

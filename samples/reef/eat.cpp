@@ -42,16 +42,11 @@ Vec3 near_some_fish(const Cells& cells, Random& random) {
 }
 
 void add_grazing(Sea& sea) {
-    Database& database = sea.database;
-    const auto blooms = query<Write<&Bloom::meals>, Read<&Place::position>>(database);
     sea.world.schedule().add(
-        "graze", {writes<&Bloom::meals>(database), reads<&Place::position>(database), reads(sea.cells)},
-        [&sea, blooms](PassContext& context) {
-            blooms.for_each(context.executor, [&](Commands& commands, Entity bloom, float& meals, Vec3 position) {
-                meals = feed(sea, commands, {position.x, position.y}, meals, context.frame);
-                if (meals < 1) commands.destroy(bloom);
-            });
-            context.num_rows = blooms.num_rows();
+        "graze", query<Write<&Bloom::meals>, Read<&Place::position>>(sea.database), {reads(sea.cells)},
+        [&sea](const PassContext& context, Commands& commands, Entity bloom, float& meals, Vec3 position) {
+            meals = feed(sea, commands, {position.x, position.y}, meals, context.frame);
+            if (meals < 1) commands.destroy(bloom);
         });
 }
 

@@ -36,8 +36,6 @@ struct DatabaseCopyPlan {
     Array<Column> opaque = Array<Column>("database");
     bool is_plain = true;  // neither entity type has opaque columns or toggled component types
 
-    /// Columns that a path has: those kept, then those lost.
-    std::size_t num_columns() const { return columns.size() + dropped.size(); }
     /// Copies one row over, and the row `last` of the table that it leaves into its place.
     template <bool kDrops>
     SHOAL_INLINE void move_row(const RowPath::Column* path, std::size_t row, std::size_t last,

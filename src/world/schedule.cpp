@@ -98,8 +98,8 @@ Schedule::Entry* Schedule::find(std::string_view name) const {
     return nullptr;
 }
 
-Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access> accesses, Pass* pass,
-                                  void (*destroy)(Pass*)) {
+Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access> accesses,
+                                  std::span<const Access> further, Pass* pass, void (*destroy)(Pass*)) {
     forget_plan();
     SHOAL_ASSERT(find(name) == nullptr, "a pass of this name is in the schedule; give each its own name");
     for (const Entry* entry : entries_)
@@ -108,6 +108,7 @@ Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access>
     entry->pass = pass;
     entry->destroy = destroy;
     entry->accesses.assign(accesses.begin(), accesses.end());
+    entry->accesses.insert(entry->accesses.end(), further.begin(), further.end());
     if (trace_ != nullptr) entry->trace_name = trace_->number_of(name);
     entries_.push_back(entry);
     return *entry;

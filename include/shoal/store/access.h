@@ -5,7 +5,7 @@
 //     writes(bodies)                      a manager, a database or another store as a whole
 //     writes(scores)                      any object that passes share
 //
-// Queries know theirs; those of a pass that is a plain function are listed by hand.
+// Queries know theirs; what a pass touches beside its query, or without one, is listed by hand.
 // Thread: plain values.
 
 #include "shoal/store/manager.h"

@@ -36,7 +36,8 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-/// What a chunk asks for. Functions of loops take it as their first argument; others ask Database::commands().
+/// What a chunk asks for. Functions of loops take it as their first argument (in a pass, behind a const PassContext&);
+/// others ask Database::commands().
 class Commands {
 public:
     explicit Commands(CommandLog& log) : log_(&log) {}

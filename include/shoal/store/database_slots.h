@@ -61,7 +61,7 @@ SHOAL_INLINE void write_component(Table& table, std::uint32_t first_column, std:
 /// How many columns a component has.
 template <class T>
 inline constexpr std::uint32_t kNumColumns =
-    DescriptionOf<T>::kWhole ? 1 : DescriptionOf<T>::first_column(int(kMaxFields));
+    DescriptionOf<T>::kWhole ? DescriptionOf<T>::kNumFields != 0 : DescriptionOf<T>::first_column(int(kMaxFields));
 
 }  // namespace detail
 

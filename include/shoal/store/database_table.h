@@ -175,7 +175,6 @@ private:
     friend class DatabaseSpawn;
     friend class RowMove;
     friend struct MovedRow;
-    friend struct DatabaseState;
 
     /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
     bool takes_rows_quickly() const { return takes_plain_rows_quickly() && presence_.empty(); }
@@ -187,7 +186,7 @@ private:
         DatabaseTable* target = nullptr;
         RowPath path;
         Array<std::byte*> gained =
-            Array<std::byte*>("database table");  // columns in the target, in the order of the call
+            Array<std::byte*>("database table");  // columns in the target, as the call names them
     };
 
     /// The component type that was last switched on or off by a call with C++ types.

@@ -9,8 +9,9 @@
 //     });
 //
 // The function is called with one argument per field, in order, with the Entity before them if it takes one, and with
-// a Commands& before that (see commands.h). See query_terms.h for the terms. Keep a query: it remembers which tables
-// match, and looks at new ones only.
+// a Commands& before that (see commands.h); a pass may put a const PassContext& before all of them (see
+// world/schedule.h). See query_terms.h for the terms. Keep a query: it remembers which tables match, and looks at new
+// ones only.
 //
 // A manager is one table, whose rows all match. Fields of other managers are gathered by entity and come as a pointer,
 // which is null where the entity lacks the component:

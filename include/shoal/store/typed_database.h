@@ -237,7 +237,7 @@ private:
 
     Database* database_;
     detail::ListedTypes types_;
-    std::uint32_t numbers_[sizeof...(Types)];  // of the entity types
+    std::uint32_t numbers_[sizeof...(Types) + 1];  // of the entity types
 };
 
 }  // namespace shoal::inline SHOAL_ABI

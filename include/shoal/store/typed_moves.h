@@ -47,9 +47,9 @@ struct ColumnCounts {
 template <class T>
 constexpr void count_columns(ColumnCounts& counts) {
     counts.is_plain = counts.is_plain && !kHasOpaque<T> && !kIsToggled<T>;
-    if constexpr (DescriptionOf<T>::kWhole)
+    if constexpr (DescriptionOf<T>::kWhole && DescriptionOf<T>::kNumFields != 0)
         counts.add(sizeof(T));
-    else
+    else if constexpr (!DescriptionOf<T>::kWhole)
         DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool kSplit>() {
             const std::size_t num_lanes = kSplit ? kLanesOf<ValueOf<kMember>> : 1;
             for (std::size_t lane = 0; lane < num_lanes; ++lane) counts.add(sizeof(ValueOf<kMember>) / num_lanes);

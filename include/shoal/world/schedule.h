@@ -2,9 +2,11 @@
 // Passes: named functions that say what they read and write. Those that conflict (one writes what the other touches)
 // never overlap; the others run side by side. Each is timed.
 //
-//     schedule.add("fall", query<Write<&Body::velocity>>(bodies), [](auto&& v) { v.z -= 9.81f / 60; });
+//     schedule.add("fall", query<Write<&Body::velocity>>(bodies),
+//                  [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });     // for each row
+//     schedule.add("sink", query<Write<&Body::velocity>>(bodies), {reads(sea)}, [&](auto&& v) { v += sea.pull; });
 //     schedule.add("count", {reads(bodies), writes(score)}, [&](PassContext&) { score = bodies.num_rows(); });
-//     schedule.add("draw", [&](PassContext&) { ... }).after("fall");       // declares nothing: it runs alone
+//     schedule.add("draw", [&](PassContext&) { ... }).after("fall");         // declares nothing: it runs alone
 //
 // Order. The passes stand in a line: as they were added, but each behind those that after() and before() put before
 // it. Two passes that conflict run in the order of the line; two that an explicit order joins do so as well.
@@ -16,16 +18,15 @@
 // order. A strict schedule (the default in checked builds) refuses two passes of different groups that conflict while
 // neither after() nor before() orders them, directly or through others, and names both.
 //
-// A pass over a query runs on all workers, cut into ranges of rows that depend on the number of rows only, so that its
-// results do not depend on the number of workers. Inside a pass the fields that it declares, look-ups and const calls
-// are free; structural changes are asked for through Commands (see store/commands.h), in the order of the line, and
-// made when the world settles. Checked builds end the program when a pass marks a column as written that it has not
-// declared.
+// A pass over a query declares the query's fields; the list behind the query says what else its function touches. It
+// runs on all workers, cut into ranges of rows that depend on the number of rows only, so that its results do not
+// depend on the number of workers. Inside a pass the fields that it declares, look-ups and const calls are free;
+// structural changes are asked for through Commands (see store/commands.h), in the order of the line, and made when the
+// world settles. Checked builds end the program when a pass marks a column as written that it has not declared.
 // Thread: one at a time; the functions of passes are called from all workers at once.
 
 #include "shoal/base/file.h"
-#include "shoal/store/query.h"
-#include "shoal/world/schedule_pass.h"
+#include "shoal/world/schedule_rows.h"
 
 #include <initializer_list>
 
@@ -34,13 +35,6 @@ namespace shoal::inline SHOAL_ABI {
 class PassOrder;
 class Trace;
 
-/// Rows that know what a loop over them touches.
-template <class Rows>
-concept PassRows = requires(const Rows& rows) {
-    std::span<const Access>(rows.accesses());
-    rows.num_rows();
-};
-
 class Schedule {
 public:
     Schedule() = default;
@@ -48,11 +42,16 @@ public:
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
-    /// Adds a pass that calls `function` for each row of `rows`; see store/query.h.
+    /// Adds a pass that calls `function` for each row of `rows`, as a loop does (see store/query.h), with a const
+    /// PassContext& before all else if it takes one.
     /// Requires: no pass of this schedule has the name; the schedule does not run.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
-    /// Adds a pass that is one call of `function(PassContext&)`: for whole columns, or for what depends on dt.
+    /// The same for a function that touches things beside its row: `further` lists them. Fields of the query count as
+    /// declared, and may be listed again. Thread: what it lists as written is written by all workers at once.
+    template <PassRows Rows, class Function>
+    PassOrder add(std::string_view name, const Rows& rows, std::initializer_list<Access> further, Function function);
+    /// Adds a pass that is one call of `function(PassContext&)`: for whole columns, and loops of its own.
     template <class Function>
     PassOrder add(std::string_view name, std::initializer_list<Access> accesses, Function function);
     /// The same for one that may do anything between passes but structural changes: it runs alone.
@@ -95,21 +94,6 @@ private:
     struct Plan;
     class Runner;
 
-    template <class Rows, class Function>
-    class RowsPass final : public Pass {
-    public:
-        RowsPass(const Rows& rows, Function function) : rows_(rows), function_(std::move(function)) {}
-        void run(PassContext& context) override {
-            rows_.for_each(context.executor, function_);
-            context.num_rows = rows_.num_rows();
-            context.num_bytes = context.num_rows * Rows::bytes_per_row();
-        }
-
-    private:
-        Rows rows_;
-        Function function_;
-    };
-
     template <class Function>
     class FunctionPass final : public Pass {
     public:
@@ -121,9 +105,10 @@ private:
     };
 
     template <class P, class... Arguments>
-    PassOrder emplace(std::string_view name, std::span<const Access> accesses, Arguments&&... arguments);
-    SHOAL_API Entry& append(std::string_view name, std::span<const Access> accesses, Pass* pass,
-                            void (*destroy)(Pass*));
+    PassOrder emplace(std::string_view name, std::span<const Access> accesses, std::span<const Access> further,
+                      Arguments&&... arguments);
+    SHOAL_API Entry& append(std::string_view name, std::span<const Access> accesses, std::span<const Access> further,
+                            Pass* pass, void (*destroy)(Pass*));
     Entry* find(std::string_view name) const;
     void destroy(Entry* entry);
     void require_idle() const;
@@ -154,16 +139,32 @@ private:
     Schedule::Entry& entry_;
 };
 
+// Both have the check: a compiler's error is longer for each call between.
 template <PassRows Rows, class Function>
 PassOrder Schedule::add(std::string_view name, const Rows& rows, Function function) {
-    return emplace<RowsPass<Rows, Function>>(name, rows.accesses(), rows, std::move(function));
+    static_assert(detail::kFitsPass<Rows, Function>,
+                  "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+                  "const for Maybe and Gather, and optionally Commands& and an Entity before them, and a const "
+                  "PassContext& before all of these");
+    return emplace<detail::RowsPass<Rows, Function>>(name, rows.accesses(), {}, rows, std::move(function));
+}
+
+template <PassRows Rows, class Function>
+PassOrder Schedule::add(std::string_view name, const Rows& rows, std::initializer_list<Access> further,
+                        Function function) {
+    static_assert(detail::kFitsPass<Rows, Function>,
+                  "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+                  "const for Maybe and Gather, and optionally Commands& and an Entity before them, and a const "
+                  "PassContext& before all of these");
+    return emplace<detail::RowsPass<Rows, Function>>(name, rows.accesses(), {further.begin(), further.size()}, rows,
+                                                     std::move(function));
 }
 
 // No constraint: it would have a generic function of a query called with a PassContext.
 template <class Function>
 PassOrder Schedule::add(std::string_view name, std::initializer_list<Access> accesses, Function function) {
     static_assert(std::is_invocable_v<Function&, PassContext&>, "a pass that lists its accesses takes a PassContext&");
-    return emplace<FunctionPass<Function>>(name, {accesses.begin(), accesses.size()}, std::move(function));
+    return emplace<FunctionPass<Function>>(name, {accesses.begin(), accesses.size()}, {}, std::move(function));
 }
 
 template <class Function>
@@ -173,12 +174,14 @@ PassOrder Schedule::add(std::string_view name, Function function) {
 }
 
 template <class P, class... Arguments>
-PassOrder Schedule::emplace(std::string_view name, std::span<const Access> accesses, Arguments&&... arguments) {
+PassOrder Schedule::emplace(std::string_view name, std::span<const Access> accesses, std::span<const Access> further,
+                            Arguments&&... arguments) {
     void* memory = allocate_memory(sizeof(P), "schedule");
     static_assert(alignof(P) <= alignof(std::max_align_t));
-    return {*this, append(name, accesses, ::new (memory) P(std::forward<Arguments>(arguments)...), [](Pass* pass) {
-                static_cast<P*>(pass)->~P();
-                release_memory(pass, sizeof(P), "schedule");
+    Pass* const pass = ::new (memory) P(std::forward<Arguments>(arguments)...);
+    return {*this, append(name, accesses, further, pass, [](Pass* done) {
+                static_cast<P*>(done)->~P();
+                release_memory(done, sizeof(P), "schedule");
             })};
 }
 

@@ -9,7 +9,8 @@
 
 namespace shoal::inline SHOAL_ABI {
 
-/// What a pass is given, and what it reports for its line in the table.
+/// What a pass is given, and what it reports for its line in the table. Functions of rows get it as const: their pass
+/// reports the rows and bytes of its query.
 struct PassContext {
     /// For the loops of the pass: the schedule's workers, those that are free and this one.
     Executor& executor;
