@@ -91,10 +91,10 @@ Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const
     return *(lists_[slot] = list);
 }
 
-/// Looks up where the next row of a list goes, if rows are bytes and nothing more.
+/// Looks up where the next row of a list goes, unless it has bits.
 void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentType> components) {
     DatabaseTable* const table = find_table(*list.type, zone);
-    if (table == nullptr || !Call::is_plain(*table)) return;
+    if (table == nullptr || !list.type->toggled().empty()) return;
     list.table = table;
     list.placement = table->table_.placement();
     list.columns.clear();

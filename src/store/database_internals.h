@@ -138,7 +138,6 @@ struct Database::Call {
     void list_tables();
     void collect_garbage();
     Status reserve_rows(DatabaseTable& table, std::size_t count);
-    void note_rows(DatabaseTable& table) { d.note_rows(table); }
     static Status validate_table(const Database& database, const DatabaseTable& table, std::uint32_t number);
 
     // Making and ending rows.
@@ -166,7 +165,6 @@ struct Database::Call {
     void unselect(std::span<const Entity> entities);
     DatabaseRow find_run(std::span<const Entity> entities);
     bool moves_as_run(DatabaseRow run, const DatabaseTable& target);
-    bool awaits_deaths();
 
     // Moving and writing rows.
     Status reserve_targets(DatabaseTable* also = nullptr, std::uint32_t num_more = 0);
@@ -195,7 +193,7 @@ SHOAL_INLINE void Database::Call::remove_row(DatabaseTable& table, std::uint32_t
     EntityBits& entry = entries[owner.index()];
     if (entry >> kIndexBits == owner.id >> kIndexBits) entry = 0;
     table.table_.close_row(row, entries);
-    if (SHOAL_UNLIKELY(table.num_rows() == 0)) note_rows(table);
+    if (SHOAL_UNLIKELY(table.num_rows() == 0)) d.note_rows(table);
 }
 
 namespace detail {

@@ -86,7 +86,7 @@ Result<AddCounts> Database::Call::insert_into(DatabaseTable& table, std::span<co
         }
         ++i;
     }
-    note_rows(table);
+    d.note_rows(table);
     return counts;
 }
 
@@ -107,7 +107,7 @@ Result<AddCounts> Database::add(std::span<const Entity> added, std::span<const C
     const std::span<const Entity> entities = stable.get();
     Result<DatabaseTable*> first = call.first_table(values);
     if (!first) return first.status();
-    if (const DatabaseRow run = call.find_run(entities); run && !call.awaits_deaths()) {
+    if (const DatabaseRow run = call.find_run(entities); run && !awaits_deaths()) {
         Result<DatabaseTable*> target = call.target_with(*run.table, values, nullptr);
         if (!target) return target.status();
         const auto count = static_cast<std::uint32_t>(entities.size());
@@ -286,7 +286,7 @@ std::uint32_t Database::destroy(std::span<const Entity> destroyed) {
     require_unlocked();
     const detail::StableEntities stable(*this, destroyed);
     const std::span<const Entity> entities = stable.get();
-    const bool was_up_to_date = !Call{*this}.awaits_deaths();
+    const bool was_up_to_date = !awaits_deaths();
     const std::uint32_t num_destroyed = entities_.destroy(entities);
     drop(entities);
     // Those that died have no row any more; but callbacks may have let others die.
@@ -317,7 +317,7 @@ void Database::drop(std::span<const Entity> dropped) {
     for (const Entity entity : entities) entries[entity.index()] = 0;
     run.table->table_.remove_range({run.row, run.row + static_cast<std::uint32_t>(entities.size())});
     num_structural_changes_ += entities.size();
-    call.note_rows(*run.table);
+    note_rows(*run.table);
 }
 
 /// Takes the rows of entities away and returns how many went.
@@ -332,7 +332,7 @@ std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen
             for (const std::uint32_t source : sources) entries[entities[source].index()] = 0;
             table.table_.remove_rows(rows);
             d.num_structural_changes_ += rows.size();
-            note_rows(table);
+            d.note_rows(table);
             continue;
         }
         for (std::size_t i = 0; i < rows.size(); ++i) d.directory_.rows().set(entities[sources[i]], rows[i]);
@@ -350,7 +350,7 @@ std::uint32_t Database::Call::sweep(DatabaseTable& table) {
         for (std::uint32_t row = before; row-- > 0;)
             if (!d.entities_.alive(table.entities()[row])) remove_row(table, row);
     }
-    note_rows(table);
+    d.note_rows(table);
     return before - table.num_rows();
 }
 
@@ -375,7 +375,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
         table->table_.attach_index(nullptr);
         table->table_.clear();
         table->table_.attach_index(&directory_.rows());
-        call.note_rows(*table);
+        note_rows(*table);
     }
     return num_destroyed;
 }

@@ -261,7 +261,7 @@ private:
             for (std::size_t b = 0; b < batches_.size(); ++b)
                 if (place_of(b, run.begin) != kNowhere) fill(table, rows, b, place_of(b, run.begin), copy);
         }
-        Database::Call{database_}.note_rows(table);
+        database_.note_rows(table);
     }
 
     /// Places the runs of some copies.
@@ -311,7 +311,7 @@ private:
                     nullptr, batches_[b].columns[c], sources_.data(), members.size(), columns[c].element_bytes);
             fit_to_copy(table, rows, b, copy);
         }
-        Database::Call{database_}.note_rows(table);
+        database_.note_rows(table);
     }
 
     void fill(DatabaseTable& table, RowRange rows, std::size_t batch, std::uint32_t first_place, std::uint32_t copy) {

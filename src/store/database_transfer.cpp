@@ -152,12 +152,6 @@ bool Database::Call::moves_as_run(DatabaseRow run, const DatabaseTable& target) 
     return run.table != &target && is_plain(*run.table) && is_plain(target);
 }
 
-/// Whether entities with rows here may be dead. Settling asks for them.
-bool Database::Call::awaits_deaths() {
-    const DeathRange dead = d.entities_.deaths(d.cursor_);
-    return dead.fell_behind || !dead.entities.empty();
-}
-
 /// Moves consecutive rows. Errors: no memory; nothing has changed.
 Status Database::Call::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const Entity> entities,
                                     std::span<const ComponentValues> values) {
@@ -172,8 +166,8 @@ Status Database::Call::transfer_run(DatabaseRow run, DatabaseTable& to, std::spa
     write_rows(to, {first, first + count}, &from.type(), values, nullptr, 0);
     from.table_.remove_range({run.row, run.row + count});
     d.num_structural_changes_ += count;
-    note_rows(from);
-    note_rows(to);
+    d.note_rows(from);
+    d.note_rows(to);
     return {};
 }
 
@@ -221,8 +215,8 @@ void Database::Call::transfer_rows(DatabaseTable& from, DatabaseTable& to, std::
     write_rows(to, {first, first + count}, &from.type(), values, sources.data(), 0);
     from.table_.remove_rows(rows);
     d.num_structural_changes_ += count;
-    note_rows(from);
-    note_rows(to);
+    d.note_rows(from);
+    d.note_rows(to);
 }
 
 /// Moves one row and returns its new place. Columns that are new are not written. Requires: reserved.
@@ -245,7 +239,7 @@ std::uint32_t Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target
     remove_row(from, at.row);
     d.directory_.rows().set(entity, row);
     d.directory_.set_table(entity.index(), target.number());
-    if (row == 0) note_rows(target);
+    if (row == 0) d.note_rows(target);
     return row;
 }
 
@@ -278,7 +272,7 @@ void Database::Call::remove_other_row(DatabaseTable& table, std::uint32_t row) {
     ++d.num_structural_changes_;
     for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
     table.table_.remove(row);
-    if (SHOAL_UNLIKELY(table.num_rows() == 0)) note_rows(table);
+    if (SHOAL_UNLIKELY(table.num_rows() == 0)) d.note_rows(table);
 }
 
 /// Writes the values of a call to rows, row rows.begin + i those of entity sources[i], or first_source + i. Component

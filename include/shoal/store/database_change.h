@@ -26,9 +26,10 @@ template <DescribedComponent... Ts>
 SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
+    static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
     constexpr TypedKey key = detail::TypedSlot<TypedList, Ts...>::key();
     if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at && !awaits_death(entity))) {
+        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at && !is_dead(entity))) {
             write_quickly(*at.table, at.row, values...);
             const bool gains = switch_quickly(at, true);
             return AddCounts{.num_added = gains, .num_set = !gains};

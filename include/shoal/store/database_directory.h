@@ -8,7 +8,7 @@
 //
 // Two arrays instead of one of 8-byte entries: 6 bytes an entity, and half the cache lines for whoever asks about
 // rows only. The upper half keeps thousands of zones with hundreds of entity types possible, and costs those without
-// them a branch that is never taken.
+// them a branch that is never taken. Those with it lose the short ways of calls for one entity.
 // Thread: find from any thread between structural calls.
 
 #include "shoal/table/row_index.h"
@@ -44,7 +44,7 @@ public:
         rows_.entries()[entity.index()] = RowIndex::entry_of(entity, row);
         tables_[entity.index()] = static_cast<std::uint16_t>(table);
     }
-    /// The same without a test whether the index is kept at all. Requires: covers() it.
+    /// find() without a test whether the index is kept at all. Requires: covers() it.
     SHOAL_INLINE Place find_covered(Entity entity) const {
         return {tables_[entity.index()], RowIndex::row_in(rows_.entries()[entity.index()], entity)};
     }
@@ -94,7 +94,10 @@ public:
 
     /// While held, no row may come, go or move. Holds may lie within each other. Thread: any.
     void hold() { __atomic_fetch_sub(&gate_, kHold, __ATOMIC_RELAXED); }
-    void release() { __atomic_fetch_add(&gate_, kHold, __ATOMIC_RELAXED); }
+    void release() {
+        SHOAL_ASSERT(is_held(), "rows are released that were not held");
+        __atomic_fetch_add(&gate_, kHold, __ATOMIC_RELAXED);
+    }
     bool is_held() const { return __atomic_load_n(&gate_, __ATOMIC_RELAXED) < 0; }
 
     RowIndex& rows() { return rows_; }

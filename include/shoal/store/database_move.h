@@ -6,7 +6,8 @@
 //     make    owner, columns (from its row to the target; the last row of its table into its place), index, stamps
 //
 // Where that does not lead (another component than last time, a table that has grown elsewhere, opaque columns, toggled
-// component types, a journal), nothing is found and the slow way is taken, which prepares the next step.
+// component types, a journal, more than 65,536 tables), nothing is found and the slow way is taken, which prepares the
+// next step. Nothing is found either while rows are held; the slow way then ends the program.
 // Thread: that of the database.
 
 #include "shoal/store/database_slots.h"
@@ -30,7 +31,7 @@ public:
         DatabaseTable& from = *d.tables_[place.table];
         const DatabaseTable::Step& step = kAdds ? from.last_added_ : from.last_removed_;
         if (SHOAL_UNLIKELY(step.key != key || !step.path.is_known(from.table_, step.target->table_))) return {};
-        if (SHOAL_UNLIKELY(!step.target->takes_plain_rows_quickly() || (kAdds && d.awaits_death(entity)))) return {};
+        if (SHOAL_UNLIKELY(!step.target->takes_plain_rows_quickly() || (kAdds && d.is_dead(entity)))) return {};
         return {&from, &step, place.row};
     }
     explicit operator bool() const { return from_ != nullptr; }

@@ -18,13 +18,20 @@ struct TypedSlot {
     /// 0 before the first get().
     SHOAL_INLINE static std::uint32_t known() { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
     /// Stands for the types without a look at the number: a loop need not load it, or anything else, again. Another
-    /// library of the same program has another one.
+    /// library of the same program has another one. Lifetime: a library stays loaded as long as any database to which
+    /// it has given or from which it has taken components.
     static constexpr TypedKey key() { return &number; }
     SHOAL_INLINE static std::uint32_t get() {
         const std::uint32_t slot = known();
         return SHOAL_LIKELY(slot != 0) ? slot : take_typed_slot(&number);
     }
 };
+
+template <class T, class... Ts>
+inline constexpr int kTimesIn = (0 + ... + (std::is_same_v<T, Ts> ? 1 : 0));
+/// Whether none of these types is named twice.
+template <class... Ts>
+inline constexpr bool kDiffer = ((kTimesIn<Ts, Ts...> == 1) && ...);
 
 template <class T>
 inline constexpr bool kHasOpaque = [] {

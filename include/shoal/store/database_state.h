@@ -1,5 +1,5 @@
 #pragma once
-// What a database keeps; see database.h, which alone changes it.
+// What a database keeps; see database.h, which alone changes it, and database_move.h for it.
 //
 //     directory_         entity -> table number, row
 //     table_by_place_    (entity type, zone) -> table number        first_in_zone_    zone -> its first table
@@ -43,9 +43,11 @@ struct DatabaseState {
         SHOAL_ASSERT(!directory_.is_held(),
                      "entities came, went or moved while a loop ran over them; ask for it through Commands");
     }
-    /// Whether an entity with a row may be dead and waits to lose it. One comparison, while nobody has died.
-    SHOAL_INLINE bool awaits_death(Entity entity) const {
-        return SHOAL_UNLIKELY(entities_.deaths_end() != deaths_seen_) && !entities_.alive(entity);
+    /// Whether entities with rows here may be dead. Settling asks for them.
+    SHOAL_INLINE bool awaits_deaths() const { return entities_.deaths_end() != deaths_seen_; }
+    /// Whether an entity with a row is dead. One comparison, while nobody has died.
+    SHOAL_INLINE bool is_dead(Entity entity) const {
+        return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive(entity);
     }
     void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }
 

@@ -9,7 +9,7 @@ namespace shoal::inline SHOAL_ABI {
 /// What the calls with one list of C++ types used last.
 struct DatabaseState::TypedList {
     const EntityType* type = nullptr;
-    DatabaseTable* table = nullptr;  // rows are bytes and nothing more; or nullptr
+    DatabaseTable* table = nullptr;  // without toggled component types; or nullptr
     std::uint64_t placement = 0;     // of the table, when the addresses were looked up
     Array<std::byte*> columns =
         Array<std::byte*>("database");  // those of each component type of the list, in its order
@@ -122,6 +122,7 @@ template <DescribedComponent... Ts>
 SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
+    static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
     TypedList& list = typed_list<Ts...>();
     DatabaseTable* const table = list.table;
     // What is left out here, such as the first row of a table, is done by the call below.

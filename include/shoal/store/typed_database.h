@@ -84,6 +84,9 @@ class TypedDatabase;
 
 template <class... Types>
 class TypedDatabase<EntityTypes<Types...>> {
+    static_assert((detail::kNamesEachOnce<Types> && ...),
+                  "an entity type has each component once; a Has<...> names one twice");
+
 public:
     using Components = typename detail::UnitedTypes<Has<>, Types...>::List;
     /// Whether an entity type of just these component types is listed.

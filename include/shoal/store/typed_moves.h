@@ -20,6 +20,11 @@ struct EntityTypes {};
 
 namespace detail {
 
+template <class List>
+inline constexpr bool kNamesEachOnce = false;
+template <class... Ts>
+inline constexpr bool kNamesEachOnce<Has<Ts...>> = kDiffer<Ts...>;
+
 template <class T, class List>
 inline constexpr bool kLists = false;
 template <class T, class... Ts>
@@ -42,6 +47,7 @@ struct ColumnCounts {
         ++(bytes == 4 ? of_4 : bytes == 8 ? of_8 : bytes == 12 ? of_12 : of_16);
         is_plain = is_plain && (bytes == 4 || bytes == 8 || bytes == 12 || bytes == 16);
     }
+    constexpr std::size_t all() const { return of_4 + of_8 + of_12 + of_16; }
 };
 
 template <class T>
@@ -87,6 +93,8 @@ struct TypedStep<kAdds, Has<Us...>, Ts...> {
     }();
 
     SHOAL_INLINE static void copy(const RowPath& path, std::size_t row, std::size_t last, std::size_t to_row) {
+        [[maybe_unused]] constexpr std::size_t kNumColumns = kKept.all() + kLost.all();
+        SHOAL_CHECK(path.columns.size() == kNumColumns, "the columns are not those of the listed entity type");
         const RowPath::Column* column = path.columns.data();
         for_each_size<kKept>([&]<std::size_t kBytes>() __attribute__((always_inline)) {
             move_element<kBytes>(*column++, row, last, to_row);

@@ -24,8 +24,8 @@ struct PackedRows {
     SHOAL_INLINE bool remove(Entity entity, CopyRow&& copy_row) {
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return false;
         EntityBits& entry = entries[entity.index()];
-        if (entry >> kIndexBits != entity.id >> kIndexBits || entry == 0) return false;
-        const auto row = static_cast<std::uint32_t>(entry & kIndexMask);
+        const std::uint32_t row = RowIndex::row_in(entry, entity);
+        if (row == kNilRow) return false;
         SHOAL_ASSERT(row < num_rows, "the row index names a row that does not exist");
         entry = 0;
         if (SHOAL_LIKELY(row != num_rows - 1)) copy_row(row, num_rows - 1);

@@ -1,0 +1,11 @@
+// expected: a Has<...> names one twice
+#include "shoal/store/typed_database.h"
+
+using namespace shoal;
+
+struct Body {
+    float mass = 1;
+};
+SHOAL_COMPONENT(Body, mass)
+
+void use(Database& database) { TypedDatabase<EntityTypes<Has<Body, Body>>> sea(database); }
