@@ -73,16 +73,6 @@ struct Sea {
         }
         return result;
     }
-    std::uint64_t sum_plain() {
-        std::uint64_t result = 0;
-        for (const auto kind : {PlainSea::kLight, PlainSea::kHeavy}) {
-            PlainSea::Columns& table = plain.table(kind);
-            for (std::size_t row = 0; row < table.num_rows; ++row)
-                result += bits_of(table.owner[row], table.position[row], table.velocity[row],
-                                  kind == PlainSea::kHeavy ? table.mass[row] : 0);
-        }
-        return result;
-    }
 
     std::size_t n;
     BodyValues values;
@@ -101,7 +91,7 @@ void compare(Bench& bench, Sea& sea, const std::string& name, double target, Pre
     sea.clear();
     sea.plain.clear();
     bench.compare({name, n == 0 ? sea.n : n, target}, {prepare, run, [&] { return sea.sum(); }},
-                  {prepare_plain, run_plain, [&] { return sea.sum_plain(); }});
+                  {prepare_plain, run_plain, [&] { return sea.plain.sum(); }});
     sea.clear();
     sea.plain.clear();
 }

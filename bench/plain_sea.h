@@ -2,6 +2,7 @@
 // The hand-written way to keep entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind is
 // a few plain columns; a record of 8 bytes per entity index says in which, and in which row.
 
+#include "plain_bodies.h"
 #include "reference.h"
 #include "shoal/base/math.h"
 
@@ -39,6 +40,18 @@ public:
         return place.generation == entity.generation() && place.table != kNowhere;
     }
     const shoal::Vec3& position(const Place& place) const { return tables_[place.table].position[place.row]; }
+
+    /// A checksum of all rows, in any order.
+    std::uint64_t sum() {
+        std::uint64_t result = 0;
+        for (const Kind kind : {kLight, kHeavy}) {
+            Columns& table = tables_[kind];
+            for (std::size_t row = 0; row < table.num_rows; ++row)
+                result += bits_of(table.owner[row], table.position[row], table.velocity[row],
+                                  kind == kHeavy ? table.mass[row] : 0);
+        }
+        return result;
+    }
 
     void clear() {
         for (Columns& table : tables_) {
