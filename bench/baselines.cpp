@@ -7,7 +7,7 @@
 // Objects on the heap are allocated in an order that is not that of their list, as in a program that has run for long.
 
 #include "reference.h"
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 #include "workloads.h"
 
 #include <memory>

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kNumRounds = 15, kNumQuickRounds = 3;
 
 constexpr const char* kSmallProgram = R"(
-#include <shoal/store/query.h>
+#include <shoal/query/query.h>
 struct Body { float mass = 1; shoal::Vec3 position{}, velocity{}; };
 SHOAL_COMPONENT(Body, mass, position, velocity)
 int main() {

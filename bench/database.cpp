@@ -1,7 +1,7 @@
 // A database of entities that have a position, a velocity and a mass, as three component types, beside plain columns
 // with a record per entity.
 
-#include "shoal/store/database.h"
+#include "shoal/database/database.h"
 
 #include "body_components.h"
 #include "plain_bodies.h"
@@ -49,8 +49,8 @@ struct Sea {
         const ComponentValues given[] = {{.component = database.component<Position>(), .columns = {&position, 1}},
                                          {.component = database.component<Velocity>(), .columns = {&velocity, 1}},
                                          {.component = database.component<Mass>(), .columns = {&mass, 1}}};
-        const EntityType& type =
-            heavy ? database.entity_type<Position, Velocity, Mass>() : database.entity_type<Position, Velocity>();
+        const Archetype& type =
+            heavy ? database.archetype<Position, Velocity, Mass>() : database.archetype<Position, Velocity>();
         if (need(database.insert(ids, type, 0, std::span(given).first(heavy ? 3 : 2))).num_added != n)
             fail("an entity could not be inserted");
     }

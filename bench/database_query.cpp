@@ -1,7 +1,7 @@
 // Queries over the database: a lambda per row, over one table and over many, beside plain loops over plain arrays.
 
 #include "reference.h"
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 #include "workloads.h"
 
 #include <bit>
@@ -38,7 +38,7 @@ SHOAL_COMPONENT(QuerySpeed, value)
 struct QueryAwake {};
 SHOAL_COMPONENT((QueryAwake, toggled))
 
-/// Component types that only tell entity types apart.
+/// Component types that only tell archetypes apart.
 template <int kNumber>
 struct QueryMark {};
 template <int kNumber>
@@ -186,7 +186,7 @@ void create_marked(Database& database, std::size_t n) {
     need_ok(database.create<QueryCount, QueryMark<kNumber>>(ids, 0, {float(kNumber)}, {}));
 }
 
-/// x += 1 in one column that 26 entity types share.
+/// x += 1 in one column that 26 archetypes share.
 void iterate_26_types(Bench& bench, std::size_t n) {
     if (!bench.wants("database/iterate_26_types")) return;
     Sea sea;
@@ -221,7 +221,7 @@ void iterate_26_types(Bench& bench, std::size_t n) {
                    sum});
 }
 
-/// Four entity types in equal parts, of which one has what is asked for.
+/// Four archetypes in equal parts, of which one has what is asked for.
 void quarter_match(Bench& bench, std::size_t n) {
     if (!bench.wants("database/quarter_match")) return;
     Sea sea;

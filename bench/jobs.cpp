@@ -8,7 +8,7 @@
 
 #include "reference.h"
 #include "shoal/base/file.h"
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 #include "shoal/world/schedule.h"
 #include "shoal/world/trace.h"
 #include "workloads.h"

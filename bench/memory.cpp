@@ -3,7 +3,7 @@
 
 #include "body_components.h"
 #include "plain_bodies.h"
-#include "shoal/store/database.h"
+#include "shoal/database/database.h"
 #include "workloads.h"
 
 #include <optional>
@@ -76,7 +76,7 @@ struct InDatabase {
         const ComponentValues given[] = {{.component = database.component<Position>(), .columns = {&bytes[0], 1}},
                                          {.component = database.component<Velocity>(), .columns = {&bytes[1], 1}},
                                          {.component = database.component<Mass>(), .columns = {&bytes[2], 1}}};
-        need_ok(database.create(ids, database.entity_type<Position, Velocity, Mass>(), 0, given));
+        need_ok(database.create(ids, database.archetype<Position, Velocity, Mass>(), 0, given));
     }
     std::uint64_t num_rows() const { return database.num_rows(); }
 

@@ -1,6 +1,6 @@
 #include "plain_poses.h"
 
-#include "components/highway_targets.h"
+#include "transform/highway_targets.h"
 
 #include <hwy/highway.h>
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "reference.h"
 #include "shoal/base/math.h"
 #include "shoal/base/row_range.h"
-#include "shoal/components/transform.h"
+#include "shoal/transform/transform.h"
 
 #include <bit>
 

@@ -1,7 +1,7 @@
 // Passes over columns: a lambda per row beside plain loops over plain arrays.
 
 #include "reference.h"
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 #include "workloads.h"
 
 #include <bit>

@@ -2,8 +2,8 @@
 // Forests of poses, depth first, and the same one in both worlds: a transform manager and plain arrays.
 
 #include "plain_poses.h"
-#include "shoal/components/transform.h"
 #include "shoal/job/executor.h"
+#include "shoal/transform/transform.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
-// The view of a database with listed entity types. Loops and look-ups stand beside the same call made without the view;
+// The view of a database with listed archetypes. Loops and look-ups stand beside the same call made without the view;
 // adding and removing a component, which the view inlines, beside plain columns.
 
-#include "shoal/store/typed_database.h"
+#include "shoal/query/typed_database.h"
 #include "body_components.h"
 #include "plain_bodies.h"
 #include "plain_sea.h"
@@ -30,7 +30,7 @@ SHOAL_COMPONENT(ListedFood, value)
 
 namespace {
 
-using Types = EntityTypes<Has<ListedPosition, ListedVelocity>, Has<ListedPosition, ListedFood>>;
+using Types = Archetypes<Has<ListedPosition, ListedVelocity>, Has<ListedPosition, ListedFood>>;
 
 /// Half of the entities swim, half are food.
 struct Sea {
@@ -85,7 +85,7 @@ void get_shuffled(Bench& bench, std::size_t n) {
 
 /// Entities that gain and lose a mass, in their order and (the suffix) 1 percent of them in none.
 struct Bodies {
-    using Types = EntityTypes<Has<Position, Velocity>, Has<Position, Velocity, Mass>>;
+    using Types = Archetypes<Has<Position, Velocity>, Has<Position, Velocity, Mass>>;
 
     explicit Bodies(std::size_t count) : n(count), values(count), ids(count), plain(count + 1, count) {
         need_ok(entities.create(ids));

@@ -1,6 +1,6 @@
 # The rooms, top to bottom: a room may include only rooms above it (and its own files).
 # tests/structure reads this list.
-set(SHOAL_RUNTIME_ROOMS base document entity table job store resource components world)
+set(SHOAL_RUNTIME_ROOMS base document entity table job store database command query resource transform pose components world)
 set(SHOAL_OFFLINE_ROOMS source)
 set(SHOAL_INSPECT_ROOMS inspect)
 set(SHOAL_ROOMS ${SHOAL_RUNTIME_ROOMS})
@@ -49,8 +49,8 @@ target_link_libraries(shoal_base PRIVATE PkgConfig::XXHASH)
 if(TARGET shoal_job)
   target_link_libraries(shoal_job PRIVATE TBB::tbb Threads::Threads)
 endif()
-if(TARGET shoal_components)
-  target_link_libraries(shoal_components PRIVATE PkgConfig::HWY)
+if(TARGET shoal_transform)
+  target_link_libraries(shoal_transform PRIVATE PkgConfig::HWY)
 endif()
 if(TARGET shoal_source)
   target_link_libraries(shoal_source PRIVATE fmt::fmt)

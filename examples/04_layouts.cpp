@@ -1,5 +1,5 @@
 // Where a field lies is the manager's business. One pass, written once, runs over three layouts of one component.
-#include <shoal/store/query.h>
+#include <shoal/query/query.h>
 
 #include <cstdio>
 

@@ -1,9 +1,9 @@
 // Crabs walk over a slope: a node tree shared by all, poses computed beside the transforms, and a constraint that
 // knows the world. What a crab carries is its own and dies with it.
-#include <shoal/components/model_pose_text.h>
 #include <shoal/components/ownership.h>
-#include <shoal/components/transform_text.h>
+#include <shoal/pose/model_pose_text.h>
 #include <shoal/source/compiler.h>
+#include <shoal/transform/transform_text.h>
 #include <shoal/world/world.h>
 
 #include <cstdio>

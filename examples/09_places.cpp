@@ -1,6 +1,6 @@
 // Places: transforms with parents, the same entity in two worlds, and point masses that move transforms.
 #include <shoal/components/point_mass.h>
-#include <shoal/components/transform.h>
+#include <shoal/transform/transform.h>
 #include <shoal/world/world.h>
 
 #include <cstdio>

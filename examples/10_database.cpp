@@ -1,5 +1,5 @@
 // A database: entities of any mixture of component types, in zones, and queries over those that have what is asked for.
-#include <shoal/store/query.h>
+#include <shoal/query/query.h>
 
 #include <cstdio>
 #include <vector>

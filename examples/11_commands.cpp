@@ -1,6 +1,6 @@
 // Commands: passes ask for entities to come, go, move and change; all of it is done when the world settles.
-#include <shoal/store/commands.h>
-#include <shoal/store/journal.h>
+#include <shoal/command/commands.h>
+#include <shoal/database/journal.h>
 #include <shoal/world/world.h>
 
 #include <cstdio>

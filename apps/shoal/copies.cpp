@@ -1,7 +1,7 @@
 #include "copies.h"
 
-#include "shoal/components/transform.h"
 #include "shoal/inspect/positions.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 
 #include <algorithm>

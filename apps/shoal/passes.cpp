@@ -1,8 +1,8 @@
 #include "passes.h"
 
 #include "shoal/components/point_mass.h"
-#include "shoal/components/transform.h"
 #include "shoal/job/row_ranges.h"
+#include "shoal/transform/transform.h"
 
 namespace shoal_tool {
 

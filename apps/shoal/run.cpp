@@ -7,11 +7,11 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
-#include "shoal/components/transform.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
+#include "shoal/transform/transform.h"
 #include "sources.h"
 #include "verbs.h"
 
@@ -55,7 +55,7 @@ constexpr std::string_view kManual =
     "  bounds      finds the box around all places\n"
     "  settle      drops the rows of the dead and gives memory back\n"
     "\n"
-    "The picture shows transforms by entity type, each with a line to its parent.\n"
+    "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
     "The state hash covers every field of every row. It is the same for any number of workers.\n";
 

@@ -5,10 +5,10 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
-#include "shoal/components/transform_text.h"
+#include "shoal/database/spawn_zone.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/source/schema_file.h"
-#include "shoal/store/spawn_zone.h"
+#include "shoal/transform/transform_text.h"
 
 #include <cstdio>
 #include <cstring>

@@ -36,7 +36,7 @@ struct Around {
     }
 
 private:
-    static void add_discs(const Sea& sea, const shoal::EntityType& type, Zone zone, std::vector<Disc>& out) {
+    static void add_discs(const Sea& sea, const shoal::Archetype& type, Zone zone, std::vector<Disc>& out) {
         const shoal::DatabaseTable* table = sea.database.find_table(type, zone);
         if (table == nullptr || table->num_rows() == 0) return;
         const auto position = table->column<&Place::position>(sea.database.find_component<Place>());

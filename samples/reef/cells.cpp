@@ -4,7 +4,7 @@ namespace reef {
 
 using namespace shoal;
 
-void Cells::sort(const Database& sea, const EntityType& fish, Executor& executor) {
+void Cells::sort(const Database& sea, const Archetype& fish, Executor& executor) {
     std::uint32_t first_of_tile[kNumTiles + 1] = {};
     for (Zone tile = 0; tile < kNumTiles; ++tile) {
         const DatabaseTable* table = sea.find_table(fish, tile);

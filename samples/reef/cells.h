@@ -17,8 +17,8 @@ namespace reef {
 
 class Cells {
 public:
-    /// Copies all fish. `fish` is their entity type.
-    void sort(const shoal::Database& sea, const shoal::EntityType& fish, shoal::Executor& executor);
+    /// Copies all fish. `fish` is their archetype.
+    void sort(const shoal::Database& sea, const shoal::Archetype& fish, shoal::Executor& executor);
 
     std::uint32_t num_fish() const { return static_cast<std::uint32_t>(x.size()); }
     std::uint32_t begin_of(std::uint32_t cell) const { return begin_[cell]; }

@@ -11,7 +11,7 @@
 // All fish have the same component types: those of a tile lie in one table, in packed columns.
 
 #include <shoal/base/math.h>
-#include <shoal/store/query.h>
+#include <shoal/query/query.h>
 
 namespace reef {
 

@@ -6,7 +6,7 @@
 
 #include "around.h"
 
-#include <shoal/store/commands.h>
+#include <shoal/command/commands.h>
 
 namespace reef {
 

@@ -4,7 +4,7 @@
 
 #include "around.h"
 
-#include <shoal/store/commands.h>
+#include <shoal/command/commands.h>
 
 namespace reef {
 

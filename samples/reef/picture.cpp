@@ -87,9 +87,9 @@ private:
             "\"/>");
     }
 
-    /// Calls visit(table) for the tables of an entity type that hold rows.
+    /// Calls visit(table) for the tables of an archetype that hold rows.
     template <class Visit>
-    void for_each_table(const EntityType& type, Visit&& visit) const {
+    void for_each_table(const Archetype& type, Visit&& visit) const {
         for (const DatabaseTable* table : sea_.database.all_tables())
             if (table != nullptr && &table->type() == &type && table->num_rows() != 0) visit(*table);
     }

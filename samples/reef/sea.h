@@ -7,12 +7,12 @@
 
 #include "cells.h"
 
-#include <shoal/components/transform.h>
+#include <shoal/transform/transform.h>
 #include <shoal/world/world.h>
 
 #include <string>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 class Diagnostics;
 }
 
@@ -49,14 +49,14 @@ struct Sea {
     shoal::Database& database;
     shoal::TransformManager& transforms;
     shoal::Manager<School>& schools;
-    const shoal::EntityType &fish, &sharks, &blooms, &reefs;
+    const shoal::Archetype &fish, &sharks, &blooms, &reefs;
     Cells cells;
     std::vector<shoal::ZoneSet>
         touching;  ///< by tile: it and those around it, and the zone of what is larger than a tile
     SeaCounts counts;
 
     /// Returns how many entities of a type there are, in all zones.
-    std::uint64_t database_rows(const shoal::EntityType& type) const;
+    std::uint64_t database_rows(const shoal::Archetype& type) const;
     std::uint64_t num_sharks_wanted() const { return std::max<std::uint64_t>(16, options.num_fish / 2000); }
     std::uint64_t num_blooms_wanted() const { return std::max<std::uint64_t>(40, options.num_fish / 300); }
 };

@@ -4,9 +4,9 @@
 
 #include <shoal/base/file.h>
 #include <shoal/base/text.h>
-#include <shoal/components/transform_text.h>
 #include <shoal/source/compiler.h>
 #include <shoal/source/schema_file.h>
+#include <shoal/transform/transform_text.h>
 
 #include <cmath>
 
@@ -174,10 +174,10 @@ Sea::Sea(Executor& executor, const SeaOptions& given)
       database(world.database()),
       transforms(world.transforms({.mode = TransformMode::kDeferred})),
       schools(world.manager<School>()),
-      fish(database.entity_type<Place, Swim, Fish, Sated>()),
-      sharks(database.entity_type<Place, Swim, Hunter>()),
-      blooms(database.entity_type<Place, Bloom>()),
-      reefs(database.entity_type<Place, Reef>()),
+      fish(database.archetype<Place, Swim, Fish, Sated>()),
+      sharks(database.archetype<Place, Swim, Hunter>()),
+      blooms(database.archetype<Place, Bloom>()),
+      reefs(database.archetype<Place, Reef>()),
       touching(kNumTiles) {
     for (Zone tile = 0; tile < kNumTiles; ++tile) {
         const Vec3 low = low_corner(tile), high = low + Vec3{kTileSize, kTileSize, 0}, far = {kFarthest, kFarthest, 0};
@@ -185,7 +185,7 @@ Sea::Sea(Executor& executor, const SeaOptions& given)
     }
 }
 
-std::uint64_t Sea::database_rows(const EntityType& type) const {
+std::uint64_t Sea::database_rows(const Archetype& type) const {
     std::uint64_t count = 0;
     for (const DatabaseTable* table : database.all_tables())
         if (table != nullptr && &table->type() == &type) count += table->num_rows();

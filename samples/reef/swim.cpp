@@ -5,7 +5,7 @@
 
 #include "around.h"
 
-#include <shoal/store/commands.h>
+#include <shoal/command/commands.h>
 
 namespace reef {
 

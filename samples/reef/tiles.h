@@ -7,8 +7,8 @@
 //               |  |  |  |       cell     no more than a number: the order of fish in cells.h
 //               +--+--+--+
 
+#include <shoal/database/grid_zones.h>
 #include <shoal/job/row_ranges.h>
-#include <shoal/store/grid_zones.h>
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 void print_failure(const AssertionFailure& failure) {
@@ -25,4 +25,4 @@ void fail_assertion(const AssertionFailure& failure) {
     std::abort();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

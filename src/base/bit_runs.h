@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// A set of `kBits` bits that finds and marks runs.
 template <std::size_t kBits>
@@ -54,4 +54,4 @@ struct BitRuns {
     }
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "shoal/base/text.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 Status replace(const std::string& path, const void* data, std::size_t num_bytes) {
@@ -51,4 +51,4 @@ bool is_directory(const std::string& path) { return os::is_directory(path); }
 bool is_anything(const std::string& path) { return os::is_anything(path); }
 std::int64_t monotonic_ns() { return os::monotonic_ns(); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 void print_message(void*, LogLevel level, std::string_view message) {
@@ -23,4 +23,4 @@ void set_log_hook(LogHook hook, void* context) {
 
 void log(LogLevel level, std::string_view message) { g_hook(g_context, level, message); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

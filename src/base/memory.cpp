@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 void* allocate_from_heap(void*, std::size_t bytes, const char*) { return std::malloc(bytes); }
@@ -41,4 +41,4 @@ void release_memory(void* memory, std::size_t bytes, const char* owner) {
 
 std::size_t bookkeeping_bytes() { return g_held_bytes.load(std::memory_order_relaxed); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace shoal::inline SHOAL_ABI::os {
+namespace shoal::os {
 
 /// Reserves zeroed address space that commits itself when written; nullptr when there is none.
 void* reserve(std::size_t num_bytes);
@@ -30,4 +30,4 @@ bool is_directory(const std::string& path);
 bool is_anything(const std::string& path);
 std::int64_t monotonic_ns();
 
-}  // namespace shoal::inline SHOAL_ABI::os
+}  // namespace shoal::os

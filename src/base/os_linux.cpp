@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace shoal::inline SHOAL_ABI::os {
+namespace shoal::os {
 namespace {
 
 /// Closes a file descriptor when it goes out of scope.
@@ -142,4 +142,4 @@ std::int64_t monotonic_ns() {
     return std::int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-}  // namespace shoal::inline SHOAL_ABI::os
+}  // namespace shoal::os

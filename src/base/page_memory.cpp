@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kGranulesPerSlab = kLargePageBytes / PagePool::kGranuleBytes;
@@ -233,4 +233,4 @@ PagePoolStatistics PagePool::statistics() const {
     return result;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

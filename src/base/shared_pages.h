@@ -10,7 +10,7 @@
 #include "base/bit_runs.h"
 #include "shoal/base/page_memory.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct PagePool::SharedRange {
     static constexpr std::size_t kBytes = 2 * kMaxSharedBytes;
@@ -64,4 +64,4 @@ struct PagePool::SharedRange {
     }
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <span>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 Status Status::error(std::string_view message) {
     Status status;
@@ -27,4 +27,4 @@ char* Status::copy(const char* message) {
 
 void Status::release(char* message) noexcept { release_memory(message, std::strlen(message) + 1, "status"); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

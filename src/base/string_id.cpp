@@ -2,7 +2,7 @@
 
 #include <xxhash.h>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 std::uint64_t hash_bytes(const void* data, std::size_t num_bytes, std::uint64_t seed) {
     return XXH3_64bits_withSeed(data, num_bytes, seed);
@@ -10,4 +10,4 @@ std::uint64_t hash_bytes(const void* data, std::size_t num_bytes, std::uint64_t 
 
 std::uint64_t hash_text(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

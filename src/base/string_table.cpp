@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr const char* kOwner = "string table";
@@ -69,4 +69,4 @@ void StringTable::grow() {
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 template <class T>
@@ -77,4 +77,4 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

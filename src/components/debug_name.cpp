@@ -2,7 +2,7 @@
 
 #include "shoal/base/text.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 Status DebugNameManager::set_name(Entity entity, std::string_view name) {
     if (!names_.core().entity_manager().alive(entity))
@@ -22,4 +22,4 @@ std::string_view DebugNameManager::name(Entity entity) const {
     return texts_.text(names_.get<&DebugName::name>(instance));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint32_t kOwnerColumn = 0;
@@ -49,8 +49,8 @@ OwnershipManager::~OwnershipManager() { entities_.remove_destruction_callback(ca
 
 Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     if (!entities_.alive(owner)) return Status::error("an entity that is not alive cannot own others");
-    Array<Entity> newcomers = Array<Entity>("ownership");  // a copy: `owned` may lie in the table
-    Array<Entity> owning = Array<Entity>("ownership");     // those that could own the owner
+    Array<Entity> newcomers{Owner("ownership")};  // a copy: `owned` may lie in the table
+    Array<Entity> owning{Owner("ownership")};     // those that could own the owner
     std::uint32_t highest = owner.index();
     for (const Entity entity : owned) {
         if (!entities_.alive(entity)) continue;
@@ -159,7 +159,7 @@ Entity OwnershipManager::owner(Entity owned) const {
 /// Removes the rows of the dead and asks for the deaths of what they own.
 void OwnershipManager::take_along(std::span<const Entity> dead) {
     if (table_.num_rows() == 0) return;
-    Array<Entity> next = Array<Entity>("ownership");
+    Array<Entity> next{Owner("ownership")};
     for (const Entity entity : dead)
         for_each_owned(entity, [&](Entity owned) {
             if (entities_.alive(owned)) next.push_back(owned);
@@ -170,7 +170,7 @@ void OwnershipManager::take_along(std::span<const Entity> dead) {
 
 void OwnershipManager::drop(std::span<const Entity> entities) {
     const Array<Entity> leaving = Array<Entity>(entities.begin(), entities.end(), "ownership");
-    Array<Entity> freed = Array<Entity>("ownership");
+    Array<Entity> freed{Owner("ownership")};
     for (const Entity entity : leaving) {
         const std::uint32_t row = index_.find(entity);
         if (row == kNilRow) continue;
@@ -239,4 +239,4 @@ Status OwnershipManager::validate() const {
     return {};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

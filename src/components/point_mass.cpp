@@ -2,7 +2,7 @@
 
 #include "shoal/job/row_ranges.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Vectors lie side by side, so that their axes need not be told apart. Parameters, because only there do compilers
@@ -41,4 +41,4 @@ void simulate(Manager<PointMass>& masses, float dt, Executor& executor) {
     table.mark_written(Velocity::kFirstColumn, all);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

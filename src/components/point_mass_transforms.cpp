@@ -1,7 +1,7 @@
 #include "shoal/components/point_mass.h"
-#include "shoal/components/transform.h"
+#include "shoal/transform/transform.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 std::size_t place_at_transforms(Manager<PointMass>& masses, const TransformManager& transforms,
                                 std::span<const Entity> entities) {
@@ -19,4 +19,4 @@ std::size_t move_transforms(const Manager<PointMass>& masses, TransformManager& 
     return transforms.set_positions(masses.entities(), masses.column<&PointMass::position>().span(), executor);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint64_t kNeverBuilt = ~std::uint64_t(0);
@@ -120,4 +120,4 @@ void TagManager::grow_slots() {
     for (std::uint32_t i = 0; i < lists_.size(); ++i) slots_[slot_of(lists_[i].tag)] = i + 1;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

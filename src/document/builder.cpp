@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 using document_detail::Code;
 using document_detail::NodeData;
@@ -110,4 +110,4 @@ Document DocumentBuilder::finish() {
     return writer_->finish();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

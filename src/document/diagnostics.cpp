@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kBlockBytes = 1024;
@@ -33,7 +33,7 @@ struct Diagnostics::File {
     std::string name;
     std::string kept;
     std::string_view text;
-    Array<SourceLocation> blocks = Array<SourceLocation>("diagnostics");
+    Array<SourceLocation> blocks{Owner("diagnostics")};
 
     void find_blocks(std::uint32_t file) {
         blocks.reserve(text.size() / kBlockBytes + 1);
@@ -160,4 +160,4 @@ std::string quoted(std::string_view text) {
     return out;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

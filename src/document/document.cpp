@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 using document_detail::Code;
 using document_detail::NodeData;
@@ -98,7 +98,7 @@ bool equal(Node a, Node b) {
     struct Pair {
         Node::Iterator a, a_end, b;
     };
-    Array<Pair> open = Array<Pair>("document");
+    Array<Pair> open{Owner("document")};
     const auto enter = [&](Node x, Node y) {
         if (!equal_alone(x, y)) return false;
         if (x.size() > 0) open.push_back({x.begin(), x.end(), y.begin()});
@@ -117,4 +117,4 @@ bool equal(Node a, Node b) {
     return true;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kWindow = 100;       // code points shown of a long line
@@ -110,4 +110,4 @@ void append_excerpt(std::string& out, std::string_view text, std::uint32_t offse
     out.append(marker).push_back('\n');
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Appends the line around `offset` and `^~~~` under `num_bytes` of it (0: under the word found there). A long line
 /// is cut to a window. Cost: that of the window, whatever the length of the line.
 void append_excerpt(std::string& out, std::string_view text, std::uint32_t offset, std::uint32_t num_bytes,
                     std::uint32_t line);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -2,7 +2,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 class JsonReader : public Reader {
@@ -115,4 +115,4 @@ Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const R
     return JsonReader(file, diagnostics, options).read();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

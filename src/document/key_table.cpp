@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI::document_detail {
+namespace shoal::document_detail {
 namespace {
 
 constexpr const char* kOwner = "document";
@@ -59,4 +59,4 @@ void release_key_table(KeyTable* table) {
     if (table != nullptr) release_memory(table, table->num_bytes(), kOwner);
 }
 
-}  // namespace shoal::inline SHOAL_ABI::document_detail
+}  // namespace shoal::document_detail

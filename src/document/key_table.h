@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI::document_detail {
+namespace shoal::document_detail {
 
 /// Mappings with fewer keys are searched from the front.
 inline constexpr std::uint32_t kFewKeys = 24;
@@ -39,4 +39,4 @@ KeyTable* make_key_table(std::uint32_t num_slots);
 KeyTable* grow_key_table(KeyTable* table);
 void release_key_table(KeyTable* table);
 
-}  // namespace shoal::inline SHOAL_ABI::document_detail
+}  // namespace shoal::document_detail

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 using document_detail::KeyTable;
 using document_detail::kFewKeys;
@@ -92,4 +92,4 @@ Document NodeWriter::finish() {
     return document;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

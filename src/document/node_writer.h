@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class NodeWriter {
     using Code = document_detail::Code;
@@ -80,12 +80,12 @@ private:
     }
     std::uint32_t add_to_table(Frame& frame, std::uint32_t node);
 
-    Array<NodeData> nodes_ = Array<NodeData>("document");
-    Array<Frame> frames_ = Array<Frame>("document reader");  // the first stands for what holds the root
-    Array<OpenKey> keys_ = Array<OpenKey>("document reader");
-    Array<Document::Block> blocks_ = Array<Document::Block>("document");
+    Array<NodeData> nodes_{Owner("document")};
+    Array<Frame> frames_{Owner("document reader")};  // the first stands for what holds the root
+    Array<OpenKey> keys_{Owner("document reader")};
+    Array<Document::Block> blocks_{Owner("document")};
     char* room_ = nullptr;
     char* room_end_ = nullptr;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -132,4 +132,4 @@ ParsedNumber parse_number(const char* begin, const char* end) {
     return to_integer(d, p);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 enum class NumberForm : std::uint8_t {
     kMalformed,  ///< not a number as JSON writes it
@@ -29,4 +29,4 @@ struct ParsedNumber {
 /// rounded correctly.
 ParsedNumber parse_number(const char* begin, const char* end);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

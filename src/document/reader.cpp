@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 Reader::Reader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options, Dialect dialect)
     : file_(file),
@@ -239,4 +239,4 @@ std::string Reader::sign_at(const char* p) const {
     return quoted(rest.substr(0, decode_utf8(rest).num_bytes));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class Reader {
 protected:
@@ -76,4 +76,4 @@ private:
     const char* refuse_number(const char* p);
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

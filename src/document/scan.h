@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 enum ByteClass : std::uint8_t {
     kJsonSpace = 1,     ///< space, tab, line ends
@@ -65,4 +65,4 @@ inline const char* find_string_stop(const char* p, const char* end) {
     return find_class(p, end, kStringStop);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -2,7 +2,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 class SjsonReader : public Reader {
@@ -292,4 +292,4 @@ Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const 
     return SjsonReader(file, diagnostics, options).read();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

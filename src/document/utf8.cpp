@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 struct CodePointRange {
@@ -104,4 +104,4 @@ void append_visible(std::string& out, std::string_view text) {
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr char32_t kInvalidCodePoint = 0xFFFFFFFF;
 
@@ -33,4 +33,4 @@ int append_visible(std::string& out, CodePoint code_point, char byte);
 /// Appends a whole text so.
 void append_visible(std::string& out, std::string_view text);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint32_t kMostOnOneLine = 16;  // numbers: a 4x4 matrix
@@ -184,7 +184,7 @@ private:
     }
 
     std::string out_;
-    Array<Open> open_ = Array<Open>("document writer");
+    Array<Open> open_{Owner("document writer")};
 };
 
 }  // namespace
@@ -192,4 +192,4 @@ private:
 std::string write_sjson(Node node) { return TextWriter<SjsonStyle>().write(node); }
 std::string write_json(Node node) { return TextWriter<JsonStyle>().write(node); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

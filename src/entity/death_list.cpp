@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Pages up to here are not worth giving back.
@@ -95,4 +95,4 @@ MemoryUse DeathList::memory_use() const {
     return {size() * sizeof(Entity), round_up(num_touched_ * sizeof(Entity), kPageBytes), entries_.reserved_bytes()};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Fewer indices than this are not worth running with: the address space is spent.
@@ -259,7 +259,7 @@ std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* 
 
 /// Tells of the last `num_destroyed` that were retired: all of `entities`, or those among them that lived.
 void EntityManager::announce(std::span<const Entity> entities, std::size_t num_destroyed) {
-    Array<Entity> some = Array<Entity>("entity manager");
+    Array<Entity> some{Owner("entity manager")};
     // With callbacks, what they are told is copied: a store may reorder the very rows that the caller's span shows.
     if (num_destroyed < entities.size() || !callbacks_.empty()) {
         const std::size_t first = waiting_.size() - num_destroyed;
@@ -282,4 +282,4 @@ void EntityManager::tell_callbacks(std::span<const Entity> destroyed) {
         std::erase_if(callbacks_, [](const Callback& callback) { return callback.function == nullptr; });
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -3,7 +3,7 @@
 
 #include "shoal/entity/entity.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr Generation kFirstGeneration = 1;
 inline constexpr auto kLastGeneration = static_cast<Generation>(kGenerationMask);
@@ -18,4 +18,4 @@ constexpr Entity previous_life(Entity entity) {
     return make_entity(entity.index(), generation == kFirstGeneration ? kLastGeneration : Generation(generation - 1));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kFirstCapacity = kPageBytes / sizeof(Entity);
@@ -32,4 +32,4 @@ MemoryUse WaitingIds::memory_use() const {
     return {num_ids_ * sizeof(Entity), round_up(num_touched_ * sizeof(Entity), kPageBytes), slots_.reserved_bytes()};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Members of the mapping that is being built.
 class Members {
@@ -41,4 +41,4 @@ private:
     DocumentBuilder& builder_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 // Told apart on a dark sea, also by those who do not see red and green.
@@ -268,4 +268,4 @@ Picture draw_picture(std::span<const PictureLayer> layers, const PictureOptions&
     return PictureWriter(layers, options, links).draw();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -1,13 +1,13 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/tag.h"
-#include "shoal/components/transform.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/positions.h"
+#include "shoal/transform/transform.h"
 
 #include <algorithm>
 #include <map>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Component types that say what an entity is called or where it is, not what it is.
@@ -16,9 +16,9 @@ bool is_label(ComponentId id) {
 }
 
 /// Sets of component types, each with a layer: grown by one type at a time, in the order of the tables.
-class EntityTypes {
+class Archetypes {
 public:
-    EntityTypes() { layers_.push_back({"transform", {}, 0}); }
+    Archetypes() { layers_.push_back({"transform", {}, 0}); }
 
     /// Returns the set that has a type besides those of `set`.
     std::uint32_t with(std::uint32_t set, const Schema& type) {
@@ -55,7 +55,7 @@ void for_each_table(const World& world, Visitor&& visit) {
 Vec2 from_above(Vec3 place) { return {place.x, place.y}; }
 
 std::vector<PictureLayer> transform_layers(const World& world, const TransformManager& transforms) {
-    EntityTypes types;
+    Archetypes types;
     std::vector<std::uint32_t> type_of(transforms.num_rows());  // by row
     for_each_table(world, [&](const Table& table) {
         if (is_label(table.schema().id())) return;
@@ -110,4 +110,4 @@ Picture draw_world(const World& world, const PictureOptions& options) {
     return draw_picture(picture_layers(world), options, picture_links(world));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

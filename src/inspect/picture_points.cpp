@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 struct Place {
@@ -116,4 +116,4 @@ std::vector<std::string> DensityGrid::paths(std::uint32_t most) const {
     return paths;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -3,7 +3,7 @@
 
 #include "inspect/picture_view.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// How many shades a density grid has.
 inline constexpr std::uint32_t kNumShades = 7;
@@ -37,4 +37,4 @@ private:
     std::vector<std::uint32_t> counts_;  // [row][column]
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr double kMaxWidth = 1000, kMaxHeight = 760, kMinWidth = 420, kMinHeight = 320;
@@ -69,4 +69,4 @@ std::string tick_text(double metres, double step) {
     return fmt::format("{:.{}f}", metres, num_decimals);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -3,7 +3,7 @@
 
 #include "shoal/inspect/picture.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// The part of the world that is shown, and the plot that shows it. Pixels count from the top left of the page.
 struct PictureView {
@@ -30,4 +30,4 @@ double nice_length(double value);
 /// Returns `metres` with no more digits than a grid of `step` needs.
 std::string tick_text(double metres, double step);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

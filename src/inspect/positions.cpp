@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 namespace {
 
@@ -79,4 +79,4 @@ void Bounds::unite(const Bounds& other) {
     num_skipped = skipped;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 std::vector<PassReport> report_passes(const Schedule& schedule) {
@@ -221,4 +221,4 @@ std::string report_json(const WorldReport& report) {
     return write_json(builder.finish().root());
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

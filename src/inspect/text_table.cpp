@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 std::size_t num_code_points(std::string_view text) {
@@ -59,4 +59,4 @@ std::string TextTable::text() const {
     return out;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint64_t kProcess = 1;
@@ -89,4 +89,4 @@ Status write_trace(const std::string& path, const Trace& trace) {
     return write_file(path, std::string_view(trace_json(trace)));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

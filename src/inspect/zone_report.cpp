@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 void add_to(std::vector<ZoneComponentReport>& sums, const ZoneComponentReport& component) {
@@ -113,4 +113,4 @@ std::string zones_json(std::span<const ZoneReport> zones) {
     return write_json(builder.finish().root());
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr const char* kOwner = "executor";
@@ -76,4 +76,4 @@ ChunkLoop::Taken ChunkLoop::take(std::uint32_t worker) {
     return taken;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

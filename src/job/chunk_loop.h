@@ -12,7 +12,7 @@
 
 #include <atomic>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Lets the other thread of a core go first while this one spins.
 inline void pause_briefly() {
@@ -71,4 +71,4 @@ private:
     std::atomic<std::uint32_t> num_unfinished_{0};
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <new>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr const char* kOwner = "crew";
@@ -102,4 +102,4 @@ void Crew::wait(Fence& fence) {
     state_->loops.finish(loop);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

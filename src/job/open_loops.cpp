@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <new>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 OpenLoops::OpenLoops(std::uint32_t num_workers, const char* owner) : num_workers_(num_workers), owner_(owner) {
     memory_ = allocate_memory(memory_bytes(), owner_);
@@ -67,4 +67,4 @@ bool OpenLoops::none_in_use() const {
     return true;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -11,7 +11,7 @@
 
 #include <optional>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class OpenLoops {
 public:
@@ -54,4 +54,4 @@ private:
     std::atomic<std::uint64_t>* open_;  // asked all the time: on a cache line of its own, in memory_
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

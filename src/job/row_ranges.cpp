@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity, std::uint32_t least_rows) {
     SHOAL_ASSERT(granularity > 0 && least_rows > 0, "rows are cut into chunks of at least one");
@@ -17,4 +17,4 @@ RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity, std::uint32_
     return {num_rows, rows_per_chunk, (num_rows - 1) / rows_per_chunk + 1};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -1,6 +1,6 @@
 #include "shoal/job/executor.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 Executor::~Executor() = default;
 
@@ -18,4 +18,4 @@ void SerialExecutor::start(std::uint32_t num_chunks, ChunkFunction function, voi
 
 void SerialExecutor::wait(Fence& fence) { fence.set_loop(nullptr); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -25,7 +25,7 @@ extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 #endif
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr const char* kOwner = "executor";
@@ -173,4 +173,4 @@ void ThreadedExecutor::wait(Fence& fence) {
     threads_->loops.finish(loop);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

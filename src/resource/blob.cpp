@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 bool is_aligned(std::span<const std::byte> bytes) {
@@ -150,4 +150,4 @@ std::span<const std::byte> Blob::array(const BlobArrayBase& array, FieldType ele
     return bytes_.subspan(static_cast<std::size_t>(array.offset), static_cast<std::size_t>(num_bytes));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::string_view kSectionNames[kNumBlobSectionKinds] = {
@@ -166,4 +166,4 @@ Status BlobCheck::check_parents() {
     return {};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

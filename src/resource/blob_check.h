@@ -5,7 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Returns the name of a section for messages: "parents"; "unknown" for kinds of later versions.
 std::string_view section_name(std::uint32_t kind);
@@ -82,7 +82,7 @@ private:
     Status check_dependencies();
     Status check_offset_tables();
 
-    Array<std::uint32_t> last_type_of_ = Array<std::uint32_t>("blob check");  // by entity: component type + 1
+    Array<std::uint32_t> last_type_of_{Owner("blob check")};  // by entity: component type + 1
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

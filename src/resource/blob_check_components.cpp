@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 template <class T>
@@ -53,7 +53,7 @@ struct EnumValues {
         return std::binary_search(values.begin(), values.end(), value);
     }
     std::uint32_t num_bytes;
-    Array<std::uint64_t> values = Array<std::uint64_t>("blob check");
+    Array<std::uint64_t> values{Owner("blob check")};
 };
 
 }  // namespace
@@ -253,4 +253,4 @@ Status BlobCheck::check_values(const Field& field, const std::byte* first, std::
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -1,6 +1,6 @@
 #include "resource/blob_check.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// The optional sections: what people and look-ups need.
 Status BlobCheck::check_notes() {
@@ -148,4 +148,4 @@ Status BlobCheck::check_offset_tables() {
     return {};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint32_t kSchemaFlags = kBlobSchemaWhole | kBlobSchemaToggled | kBlobSchemaMany;
@@ -139,4 +139,4 @@ Status BlobCheck::check_schemas() {
     return {};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

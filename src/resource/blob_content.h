@@ -6,7 +6,7 @@
 #include <deque>
 #include <unordered_map>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Each text once, numbered in the order of its first use. 0 is the empty one.
 class StringPool {
@@ -54,4 +54,4 @@ struct BlobContent {
     std::vector<std::byte> lay_out(bool offset_tables) const;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

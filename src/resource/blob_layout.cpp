@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Copies `count` values of `bytes`, `from_stride` apart, to where they are `to_stride` apart.
@@ -339,4 +339,4 @@ std::vector<std::byte> BlobContent::lay_out(bool offset_tables) const {
     return BlobLayout(*this, offset_tables).take();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

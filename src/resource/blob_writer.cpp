@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 std::uint32_t StringPool::intern(std::string_view text) {
     if (const auto found = index_of_.find(text); found != index_of_.end()) return found->second;
@@ -149,4 +149,4 @@ Result<std::vector<std::byte>> BlobWriter::write(const BlobWriteOptions& options
     return bytes;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 void CompileOutput::store_bytes(std::span<const std::byte> component) {
     SHOAL_ASSERT(component.size() == image_.size(), "the image is of another struct; register the schema of this one");
@@ -29,4 +29,4 @@ BlobArrayBase CompileOutput::add_array(FieldType element_type, std::span<const s
 
 void CompileOutput::add_dependency(DependencyKind kind, std::string_view path) { blob_.add_dependency(kind, path); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 template <class T>
@@ -366,4 +366,4 @@ void BlobDump::dependencies() {
 std::string dump_text(const Blob& blob) { return write_sjson(BlobDump(blob).build().root()); }
 std::string dump_json(const Blob& blob) { return write_json(BlobDump(blob).build().root()); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 ResourceLibrary::~ResourceLibrary() {
     for (const Entry& entry : entries_) delete entry.blob;
@@ -71,4 +71,4 @@ Status ResourceLibrary::unload(ResourceId id) {
     return {};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -2,7 +2,7 @@
 
 #include "shoal/base/text.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Equal in all that a registration says, not only in the layout.
@@ -111,4 +111,4 @@ void ComponentRegistry::place(std::uint32_t component_index) {
     slots_[i & mask] = component_index + 1;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

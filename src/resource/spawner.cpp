@@ -1,13 +1,13 @@
 #include "shoal/resource/spawner.h"
 
 #include "shoal/base/text.h"
-#include "shoal/store/spawn_zone.h"
+#include "shoal/database/spawn_zone.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// One spawn: first everything is found and compared, then ids are made, then batches go out.
 class SpawnCall {
@@ -197,9 +197,9 @@ private:
     const SpawnTargets& targets_;
     const Blob& blob_;
     const SpawnOptions& options_;
-    Array<Taker> takers_ = Array<Taker>("spawn");
-    Array<Zone> zones_ = Array<Zone>("spawn");                           // by blob entity; empty: none is named
-    Array<std::uint32_t> switched_off_ = Array<std::uint32_t>("spawn");  // blob entities, taker by taker
+    Array<Taker> takers_{Owner("spawn")};
+    Array<Zone> zones_{Owner("spawn")};                  // by blob entity; empty: none is named
+    Array<std::uint32_t> switched_off_{Owner("spawn")};  // blob entities, taker by taker
     Spawned spawned_;
 };
 
@@ -256,4 +256,4 @@ std::uint32_t Spawned::destroy(EntityManager& entities) {
     return num_destroyed;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

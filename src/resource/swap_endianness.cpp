@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 // How the records are made of numbers: 8, 4 or 2 bytes that change their order, '.' one byte that stays.
@@ -110,9 +110,9 @@ private:
     std::uint64_t bytes_left_;  // nothing is swapped twice, so never more than the blob: damage cannot cost more time
     bool is_foreign_ = false;
     BlobHeader header_{};
-    Array<BlobSection> entries_ = Array<BlobSection>("blob swap");
-    Array<BlobField> fields_ = Array<BlobField>("blob swap");
-    Array<SwappedSchema> schemas_ = Array<SwappedSchema>("blob swap");
+    Array<BlobSection> entries_{Owner("blob swap")};
+    Array<BlobField> fields_{Owner("blob swap")};
+    Array<SwappedSchema> schemas_{Owner("blob swap")};
 };
 
 Status Swapper::claim(std::uint64_t offset, std::uint64_t num_bytes) {
@@ -370,4 +370,4 @@ Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes)
     return swapper.take();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -1,14 +1,14 @@
 #include "shoal/resource/zone_blob.h"
 
 #include "shoal/base/text.h"
+#include "shoal/database/spawn_zone.h"
 #include "shoal/resource/blob_writer.h"
-#include "shoal/store/spawn_zone.h"
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 class ZoneSaver {
@@ -189,4 +189,4 @@ Result<ZoneBlob> save_zone(const Database& database, Zone zone, const ZoneBlobOp
     return save_zones(database, {zone}, options);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class Arena {
 public:
@@ -66,9 +66,9 @@ private:
         left_ = num_bytes;
     }
 
-    Array<Block> blocks_ = Array<Block>("source");
+    Array<Block> blocks_{Owner("source")};
     std::byte* next_ = nullptr;
     std::size_t left_ = 0;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 Compilation::Compilation(const Composition& composition, const ComponentRegistry& registry,
                          const CompileOptions& options, Diagnostics& diagnostics)
@@ -326,4 +326,4 @@ Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry&
                    diagnostics, before, true);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

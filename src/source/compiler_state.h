@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// How often something that no schema knows was kept, and where first.
 struct KeptCount {
@@ -100,4 +100,4 @@ private:
     std::unordered_set<std::uint64_t> bad_references_;   // places reported: a prefab's are met in each of its copies
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

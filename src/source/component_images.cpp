@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxSharedBytes = std::size_t(64) << 20;
@@ -255,4 +255,4 @@ void Compilation::resolve_references(TypePlan& plan, const TypePlan::Row& row) {
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

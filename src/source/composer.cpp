@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 std::string folder_of(const std::string& path) {
@@ -367,4 +367,4 @@ void Composer::add_guids() {
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct Composition::Memory {
     Arena arena;
@@ -175,4 +175,4 @@ private:
     bool too_large_ = false;  // reported
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

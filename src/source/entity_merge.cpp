@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
@@ -493,4 +493,4 @@ void Composer::merge_children(const EntityText& text, MergedEntity& entity, Draf
     entity.children = arena_.copy(std::span<const MergedEntity* const>(draft.children));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
@@ -312,4 +312,4 @@ bool FieldReader::read_blob_array(const Field& field, Node node, std::byte* valu
     return good;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class BlobWriter;
 
@@ -40,4 +40,4 @@ private:
     bool check_range(const Field& field, Node node, double number);
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Equality of short texts, without a call.
 inline bool same_text(std::string_view a, std::string_view b) {
@@ -97,4 +97,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

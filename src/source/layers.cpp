@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 bool is_consumed(const ComponentLayer& layer, std::string_view key) {
     if (layer.consumed_keys == 0 || layer.wrapped()) return false;
@@ -77,4 +77,4 @@ Document merge_layers(const ComponentLayer& top) {
     return builder.finish();
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Returns whether `key` of an inline layer says something of the component and is no field.
 bool is_consumed(const ComponentLayer& layer, std::string_view key);
@@ -16,4 +16,4 @@ bool is_consumed(const ComponentLayer& layer, std::string_view key);
 /// anything else replaces what lies below. Requires: values is not empty.
 void merge_values(DocumentBuilder& builder, std::span<const Node> values);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

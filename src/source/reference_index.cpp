@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 void ReferenceIndex::build() const {
     is_built_ = true;
@@ -64,4 +64,4 @@ ReferenceIndex::Found ReferenceIndex::find(std::uint32_t from, std::string_view 
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class ReferenceIndex {
 public:
@@ -40,4 +40,4 @@ private:
     mutable std::vector<Named> names_;  // by hash, then entity
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Reads one schema file; nothing is registered until all of it is right.
@@ -448,4 +448,4 @@ bool read_schema_file(const std::string& path, ComponentRegistry& registry, Sour
     return read_schema_text(diagnostics.add_file(path, std::move(text).value()), registry, rules, diagnostics);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxResourceName = 1024;
@@ -64,4 +64,4 @@ std::string_view resource_name_problem(std::string_view name) {
     return {};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

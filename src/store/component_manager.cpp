@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kPrefetchFrom = 4096;  // entities in a span; below it all is in the cache
@@ -34,7 +34,7 @@ public:
     std::span<const Entity> get() const { return span_; }
 
 private:
-    Array<Entity> copy_ = Array<Entity>("component manager");
+    Array<Entity> copy_{Owner("component manager")};
     std::span<const Entity> span_;
 };
 
@@ -50,7 +50,7 @@ ComponentManager::ComponentManager(const Schema& schema, EntityManager& entities
     SHOAL_ASSERT(!schema.many() || options.index != RowIndexKind::kIdentity,
                  "with an identity index an entity has one row; use a paged or hash index for `many`");
     table_.attach_index(&index_);
-    quick_ = options.index == RowIndexKind::kPaged && !schema.many();
+    plain_index_ = options.index == RowIndexKind::kPaged && !schema.many();
     if (options.death == DeathPolicy::kAtSettle) cursor_ = entities.open_death_cursor();
     if (options.death == DeathPolicy::kByCallback)
         callback_ = entities.add_destruction_callback(
@@ -150,7 +150,7 @@ std::uint32_t ComponentManager::place(Entity entity) {
     return row;
 }
 
-/// Gives those living entities at the front that have no row one, and returns how many they are. Requires: quick_,
+/// Gives those living entities at the front that have no row one, and returns how many they are. Requires: plain_index_,
 /// reserved.
 std::uint32_t ComponentManager::place_leading(std::span<const Entity> entities) {
     const std::span<EntityBits> entries = index_.entries();
@@ -193,7 +193,7 @@ Result<AddCounts> ComponentManager::add(std::span<const Entity> added, FillRows 
     AddCounts counts;
     Run run{*this, fill, context};
     for (std::size_t i = 0; i < entities.size(); ++i) {
-        if (const std::uint32_t count = quick_ ? place_leading(entities.subspan(i)) : 0; count != 0) {
+        if (const std::uint32_t count = plain_index_ ? place_leading(entities.subspan(i)) : 0; count != 0) {
             run.flush();
             fill(context, table_, {table_.num_rows() - count, table_.num_rows()}, i);
             counts.num_added += count;
@@ -274,7 +274,7 @@ std::uint32_t ComponentManager::remove_rows(std::span<const Entity> entities, bo
 
 std::uint32_t ComponentManager::remove(std::span<const Entity> entities) {
     const StableSpan stable(entities, table_);
-    if (!removes_quickly()) return remove_rows(stable.get(), false);
+    if (!has_plain_rows()) return remove_rows(stable.get(), false);
     require_unlocked();
     const std::uint32_t num_removed = table_.remove_owned(stable.get());
     num_structural_changes_ += num_removed;
@@ -324,7 +324,7 @@ void ComponentManager::sweep() {
 
 /// Removes the rows of those that died since the last settle.
 void ComponentManager::remove_deaths(const DeathRange& dead) {
-    if (!removes_quickly()) {
+    if (!has_plain_rows()) {
         if (dead.fell_behind) return sweep();
         // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
         remove_rows(dead.entities, true);
@@ -372,4 +372,4 @@ Status ComponentManager::validate() const {
     return Status::error(concat("manager of \"", schema_.name(), "\": ", num_holes, " holes, not ", num_holes_));
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxSpread = 4;  // indices per entity of a batch that is looked at as a whole
@@ -83,7 +83,7 @@ Status ComponentManager::spawn(const SpawnBatch& batch) {
     const auto [lowest, highest] = index_range(batch.entities);
     SHOAL_ASSERT(lowest != 0, "an entity of the batch is null");
     const bool is_compact = highest - lowest < kMaxSpread * batch.entities.size();
-    Status status = quick_ && is_compact && is_free(lowest, highest)
+    Status status = plain_index_ && is_compact && is_free(lowest, highest)
                         ? reserve_rows(batch.entity_index.size() * batch.num_copies, highest)
                         : make_room(batch, highest);
     if (!status) return status;
@@ -111,7 +111,7 @@ void ComponentManager::spawn_packed(const SpawnBatch& batch) {
 
 /// Writes the owners of one copy, and their rows to the index.
 void ComponentManager::place_copy(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners) {
-    if (!quick_) {
+    if (!plain_index_) {
         for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
             const Entity owner = batch.owner(copy, row - rows.begin);
             *owners++ = owner;
@@ -160,4 +160,4 @@ void ComponentManager::translate_entities(const SpawnBatch& batch, RowRange rows
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

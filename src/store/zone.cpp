@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 void ZoneSet::insert(Zone zone) { insert_range(zone, zone + 1); }
 
@@ -40,4 +40,4 @@ bool operator==(const ZoneSet& a, const ZoneSet& b) {
            std::all_of(b.words_.begin() + static_cast<std::ptrdiff_t>(common), b.words_.end(), is_zero);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -1,6 +1,6 @@
 #include "shoal/table/field.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::string_view kNames[kNumFieldTypes] = {
@@ -21,4 +21,4 @@ FieldType field_type_from_name(std::string_view name) {
     return FieldType(0);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kSmallestHash = 64;
@@ -221,4 +221,4 @@ MemoryUse RowIndex::memory_use() const {
     return use;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

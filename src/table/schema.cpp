@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint32_t kMaxArrayLength = 65536;
@@ -351,4 +351,4 @@ FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& type, con
     return field;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

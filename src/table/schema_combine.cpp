@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 Schema Schema::combine(std::span<const Schema* const> components) {
     Schema result;
@@ -40,4 +40,4 @@ Schema Schema::combine(std::span<const Schema* const> components) {
     return result;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// Copies one element of the columns of a group from one row to another.
@@ -378,4 +378,4 @@ std::uint64_t Table::written_stamp(std::uint32_t column, std::uint32_t block) co
     return std::max(stamps_[column * num_stamp_blocks_ + block], row_stamps_[block]);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint32_t kCachedRows = 1u << 16;  // below it, all is in the cache and fetching ahead costs time
@@ -87,4 +87,4 @@ void Table::move_rows_down(RowRange rows, std::uint32_t to) {
     stamp_rows({to, to + rows.size()});
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::uint32_t kSwapMark = 0xFFFFFFFE;  // stands for a row in the middle of a three-step swap
@@ -155,4 +155,4 @@ void Table::swap(std::uint32_t a, std::uint32_t b) {
     if (num_watchers_ != 0) changes_.push_back({StructuralChange::Kind::kSwapped, {a, a + 1}, b, entities_[a]});
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

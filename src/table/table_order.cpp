@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 template <std::size_t kBytes>
@@ -102,4 +102,4 @@ void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
     release_pages(*memory);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

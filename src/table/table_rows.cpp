@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kAhead = 32;
@@ -46,7 +46,7 @@ void Table::remove_rows(std::span<const std::uint32_t> rows) {
     touched_rows_ = std::max(touched_rows_, num_rows_);
     const std::uint32_t num_left = num_rows_ - static_cast<std::uint32_t>(rows.size());
     const Tail tail(rows, num_left, num_rows_);
-    Array<std::uint32_t> holes = Array<std::uint32_t>("table"), fillers = Array<std::uint32_t>("table");
+    Array<std::uint32_t> holes{Owner("table")}, fillers{Owner("table")};
     for (const std::uint32_t row : rows)
         if (row < num_left) holes.push_back(row);
     fillers.reserve(holes.size());
@@ -84,4 +84,4 @@ void Table::remove_range(RowRange rows) {
     stamp_rows({rows.begin, rows.begin + count});
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

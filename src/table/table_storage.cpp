@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kPromotionBytes = std::size_t(64) << 10;     // of rows; more of them get a range
@@ -342,4 +342,4 @@ void Table::discard_beyond(std::uint32_t rows) {
     ready_rows_ = rows;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

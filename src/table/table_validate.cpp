@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 Status broken(const Schema& schema, std::string_view what, std::uint32_t row) {
@@ -133,4 +133,4 @@ Status Table::Check::trees() const {
     return {};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

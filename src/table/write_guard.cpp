@@ -1,6 +1,6 @@
 #include "shoal/table/write_guard.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 thread_local const WriteGuard* t_guard = nullptr;
 }  // namespace
@@ -15,4 +15,4 @@ void ask_write_guard(const Table& table, std::uint32_t column) {
     if (t_guard != nullptr) t_guard->require(table, column);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr double kLongest_s = 1e9;  // some thirty years: its nanoseconds fit into 64 bits
@@ -32,4 +32,4 @@ std::uint32_t FixedStep::advance(double real_s) {
     return num_steps;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

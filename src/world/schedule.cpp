@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 template <class T, class... Arguments>
@@ -192,4 +192,4 @@ PassStatistics Schedule::statistics(std::size_t pass) const {
     return result;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

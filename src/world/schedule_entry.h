@@ -6,7 +6,7 @@
 #include "shoal/world/schedule.h"
 #include "world/schedule_order.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct Schedule::Entry final : WriteGuard {
     Entry(std::string_view name_given, std::string_view group_given) : name(name_given), group(group_given) {
@@ -19,12 +19,12 @@ struct Schedule::Entry final : WriteGuard {
     const std::string name, group;
     Pass* pass = nullptr;
     void (*destroy)(Pass*) = nullptr;
-    Array<Access> accesses = Array<Access>("schedule");
-    Array<std::string> after = Array<std::string>("schedule");
-    Array<std::string> before = Array<std::string>("schedule");
+    Array<Access> accesses{Owner("schedule")};
+    Array<std::string> after{Owner("schedule")};
+    Array<std::string> before{Owner("schedule")};
     PassStatistics statistics;
-    bool runs = true;                                                 // in the run that goes on
-    Array<std::int64_t> worker_ns = Array<std::int64_t>("schedule");  // by worker
+    bool runs = true;                                  // in the run that goes on
+    Array<std::int64_t> worker_ns{Owner("schedule")};  // by worker
     std::uint32_t trace_name = 0;
 };
 
@@ -32,4 +32,4 @@ struct Schedule::Plan {
     PassLine line;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -2,7 +2,7 @@
 
 #include "shoal/base/text.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 constexpr std::size_t kMostNamed = 8;  // pairs in one message
@@ -21,7 +21,7 @@ public:
 
 private:
     std::size_t num_words_;
-    Array<std::uint64_t> words_ = Array<std::uint64_t>("schedule");
+    Array<std::uint64_t> words_{Owner("schedule")};
 };
 
 class Orderer {
@@ -181,4 +181,4 @@ std::string access_text(const Access& access) {
     return concat('"', schema->name(), '.', schema->fields()[access.field].name, '"');
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,12 +5,12 @@
 //     edges    0 -> 2        followers[0] = {2}: 2 starts when all that it follows have ended
 // Thread: values.
 
-#include "shoal/store/access.h"
+#include "shoal/query/access.h"
 
 #include <string>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// What a pass says of itself.
 struct PassDeclaration {
@@ -20,9 +20,9 @@ struct PassDeclaration {
 };
 
 struct PassLine {
-    Array<std::uint32_t> line = Array<std::uint32_t>("schedule");
-    Array<Array<std::uint32_t>> followers = Array<Array<std::uint32_t>>("schedule");  // by position
-    Array<std::uint32_t> num_leaders = Array<std::uint32_t>("schedule");              // by position
+    Array<std::uint32_t> line{Owner("schedule")};
+    Array<Array<std::uint32_t>> followers{Owner("schedule")};  // by position
+    Array<std::uint32_t> num_leaders{Owner("schedule")};       // by position
 };
 
 /// Errors: as Schedule::prepare.
@@ -31,4 +31,4 @@ Result<PassLine> order_passes(std::span<const PassDeclaration> passes, bool stri
 /// Returns a text such as `component "body"` or `"body.position"`.
 std::string access_text(const Access& access);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// What a thread works at.
 struct Schedule::Runner::Working {
@@ -127,4 +127,4 @@ void Schedule::Runner::end_pass(std::uint32_t position) {
     if (was_last || num_ready > 1) crew_.call_together();  // one is for this worker
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

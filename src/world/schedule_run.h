@@ -9,7 +9,7 @@
 #include <atomic>
 #include <mutex>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class Schedule::Runner final : public CrewWork {
 public:
@@ -41,10 +41,10 @@ private:
     Crew crew_;
     float dt_ = 0;
     std::uint64_t frame_ = 0;
-    std::mutex mutex_;                                                     // guards the next two
-    Array<std::uint32_t> num_leaders_ = Array<std::uint32_t>("schedule");  // by position: that have not ended
-    Array<std::uint32_t> ready_ = Array<std::uint32_t>("schedule");        // positions, a heap: the first on top
-    std::atomic<std::uint32_t> num_left_{0};                               // passes that have not ended
+    std::mutex mutex_;                                     // guards the next two
+    Array<std::uint32_t> num_leaders_{Owner("schedule")};  // by position: that have not ended
+    Array<std::uint32_t> ready_{Owner("schedule")};        // positions, a heap: the first on top
+    std::atomic<std::uint32_t> num_left_{0};               // passes that have not ended
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

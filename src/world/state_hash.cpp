@@ -1,7 +1,7 @@
 #include "shoal/table/table.h"
 #include "shoal/world/world.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 /// A component kept whole has padding between its fields: those are hashed one by one.
@@ -39,4 +39,4 @@ std::uint64_t World::state_hash() const {
     return hash;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

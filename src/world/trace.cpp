@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 Trace::Trace(std::uint32_t num_workers, std::uint32_t events_per_worker) {
     SHOAL_ASSERT(num_workers > 0 && events_per_worker > 0, "a trace has room for an event of a worker at least");
@@ -40,4 +40,4 @@ const TraceEvent& Trace::event(std::uint32_t worker, std::uint32_t i) const {
     return lane.events[(num_lost(worker) + i) % lane.events.size()];
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -2,13 +2,13 @@
 
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
-#include "shoal/components/transform.h"
-#include "shoal/store/spawn_zone.h"
+#include "shoal/database/spawn_zone.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
 
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 namespace {
 
 std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
@@ -189,4 +189,4 @@ void World::settle() {
     if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame_, trace->number_of("settle")});
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

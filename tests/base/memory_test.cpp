@@ -38,7 +38,7 @@ TEST(Memory, every_allocation_reaches_the_hooks_with_its_owner_and_size) {
     {
         void* block = allocate_memory(100, "mine");
         EXPECT_EQ(heap.held["mine"], 100u);
-        Array<int> numbers = Array<int>("numbers");
+        Array<int> numbers{Owner("numbers")};
         numbers.reserve(10);
         EXPECT_EQ(heap.held["numbers"], 10 * sizeof(int));
         release_memory(block, 100, "mine");
@@ -97,7 +97,7 @@ TEST(MemoryDeathTest, an_array_that_cannot_grow_ends_the_program_and_names_the_o
             CountingHeap heap;
             heap.fail_at_call = 3;
             set_memory_hooks(heap.hooks());
-            Array<int> numbers = Array<int>("numbers of fish");
+            Array<int> numbers{Owner("numbers of fish")};
             for (int i = 0; i < 1000; ++i) numbers.push_back(i);
         },
         "out of bookkeeping memory: numbers of fish");

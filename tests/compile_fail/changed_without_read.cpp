@@ -1,5 +1,5 @@
 // expected: add a Read or Maybe
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

@@ -1,5 +1,5 @@
 // expected: optionally Commands& and an Entity before them
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

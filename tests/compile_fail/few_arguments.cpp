@@ -1,5 +1,5 @@
 // expected: the function takes one argument per field
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

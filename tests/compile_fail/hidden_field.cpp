@@ -1,5 +1,5 @@
 // expected: the member is not among the fields of its SHOAL_COMPONENT declaration
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

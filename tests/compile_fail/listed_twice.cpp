@@ -1,5 +1,5 @@
 // expected: a Has<...> names one twice
-#include "shoal/store/typed_database.h"
+#include "shoal/query/typed_database.h"
 
 using namespace shoal;
 
@@ -8,4 +8,4 @@ struct Body {
 };
 SHOAL_COMPONENT(Body, mass)
 
-void use(Database& database) { TypedDatabase<EntityTypes<Has<Body, Body>>> sea(database); }
+void use(Database& database) { TypedDatabase<Archetypes<Has<Body, Body>>> sea(database); }

@@ -1,5 +1,5 @@
 // expected: a pointer to const for Maybe and Gather
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

@@ -1,5 +1,5 @@
 // expected: the manager of a gathered field is missing
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

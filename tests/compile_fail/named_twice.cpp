@@ -1,5 +1,5 @@
 // expected: a query names each field once
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

@@ -1,5 +1,5 @@
 // expected: nothing
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

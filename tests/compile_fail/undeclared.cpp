@@ -1,5 +1,5 @@
 // expected: write SHOAL_COMPONENT(Name, fields...)
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

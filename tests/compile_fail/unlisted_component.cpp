@@ -1,5 +1,5 @@
-// expected: no listed entity type has this component
-#include "shoal/store/typed_database.h"
+// expected: no listed archetype has this component
+#include "shoal/query/typed_database.h"
 
 using namespace shoal;
 
@@ -12,4 +12,4 @@ struct Food {
 };
 SHOAL_COMPONENT(Food, value)
 
-float use(TypedDatabase<EntityTypes<Has<Body>>>& sea, Entity entity) { return sea.get<&Food::value>(sea.find(entity)); }
+float use(TypedDatabase<Archetypes<Has<Body>>>& sea, Entity entity) { return sea.get<&Food::value>(sea.find(entity)); }

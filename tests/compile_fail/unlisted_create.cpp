@@ -1,5 +1,5 @@
-// expected: no listed entity type has just these components
-#include "shoal/store/typed_database.h"
+// expected: no listed archetype has just these components
+#include "shoal/query/typed_database.h"
 
 using namespace shoal;
 
@@ -12,6 +12,6 @@ struct Food {
 };
 SHOAL_COMPONENT(Food, value)
 
-void use(TypedDatabase<EntityTypes<Has<Body>>>& sea, std::span<Entity> out) {
+void use(TypedDatabase<Archetypes<Has<Body>>>& sea, std::span<Entity> out) {
     static_cast<void>(sea.create<Body, Food>(out, 0));
 }

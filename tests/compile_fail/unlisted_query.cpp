@@ -1,5 +1,5 @@
-// expected: no listed entity type matches this query
-#include "shoal/store/typed_database.h"
+// expected: no listed archetype matches this query
+#include "shoal/query/typed_database.h"
 
 using namespace shoal;
 
@@ -12,6 +12,6 @@ struct Food {
 };
 SHOAL_COMPONENT(Food, value)
 
-void use(TypedDatabase<EntityTypes<Has<Body>, Has<Food>>>& sea) {
+void use(TypedDatabase<Archetypes<Has<Body>, Has<Food>>>& sea) {
     sea.query<Write<&Body::mass>, Read<&Food::value>>().for_each([](float& mass, float food) { mass += food; });
 }

@@ -1,5 +1,5 @@
 // expected: With, Without and Maybe are for databases
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 
 using namespace shoal;
 

@@ -47,7 +47,7 @@ use_pkg_config() {
 mixed_builds_do_not_link() {
     local output
     output=$(compile "$1" -DSHOAL_CHECKED=1 2>&1) && return 1
-    [[ $output == *"undefined reference to \`shoal::narrow_checked::"* ]]
+    [[ $output == *"undefined reference to \`shoal_is_built_with_checks'"* ]]
 }
 
 # What a shared library exports is in namespace shoal or begins with shoal_.

@@ -2,8 +2,8 @@
 
 #include <shoal/base/string_table.h>
 #include <shoal/base/text.h>
-#include <shoal/components/transform.h>
 #include <shoal/entity/entity_manager.h>
+#include <shoal/transform/transform.h>
 
 #include <array>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include "inspect/xml_check.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
-#include "shoal/components/transform.h"
+#include "shoal/transform/transform.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST(Picture, of_a_world_leaves_out_the_dead) {
     EXPECT_EQ(layers[0].name, "point_mass");
 }
 
-TEST(Picture, of_transforms_has_a_layer_per_entity_type_at_world_positions) {
+TEST(Picture, of_transforms_has_a_layer_per_archetype_at_world_positions) {
     EntityManager entities;
     World world(entities);
     std::vector<Entity> owners(6);

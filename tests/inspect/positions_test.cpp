@@ -1,6 +1,6 @@
 #include "shoal/inspect/positions.h"
 
-#include "shoal/store/database.h"
+#include "shoal/database/database.h"
 #include "shoal/store/manager.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // In which zone a spawned entity lies: what its source says, or where it is.
 
-#include "shoal/store/spawn_zone.h"
+#include "shoal/database/spawn_zone.h"
 
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"

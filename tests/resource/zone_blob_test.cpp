@@ -2,9 +2,9 @@
 
 #include "shoal/resource/zone_blob.h"
 
+#include "shoal/database/spawn_zone.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/store/spawn_zone.h"
 
 #include "support/database_fixture.h"
 

@@ -2,9 +2,9 @@
 // reader into nlohmann::json, prefabs followed by hand, and matrices of doubles.
 
 #include "shoal/base/file.h"
-#include "shoal/components/transform_text.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/schema_file.h"
+#include "shoal/transform/transform_text.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 

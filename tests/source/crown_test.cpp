@@ -1,8 +1,8 @@
 // Real levels of another engine, with the schema file for their component types.
 
-#include "shoal/components/transform_text.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/schema_file.h"
+#include "shoal/transform/transform_text.h"
 #include "support/testing.h"
 
 #include "shoal/base/file.h"

@@ -1,4 +1,4 @@
-#include "shoal/components/model_pose_text.h"
+#include "shoal/pose/model_pose_text.h"
 #include "shoal/components/ownership.h"
 #include "shoal/resource/spawner.h"
 #include "source_fixture.h"

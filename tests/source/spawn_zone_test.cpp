@@ -1,9 +1,9 @@
 // What a source says of zones, and of what is off, is done when it is spawned.
 
-#include "shoal/store/spawn_zone.h"
+#include "shoal/database/spawn_zone.h"
 
+#include "shoal/database/database.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/store/database.h"
 #include "source_fixture.h"
 
 namespace shoal_test {

@@ -1,4 +1,4 @@
-#include "shoal/components/transform_text.h"
+#include "shoal/transform/transform_text.h"
 #include "source_fixture.h"
 
 #include "shoal/base/text.h"

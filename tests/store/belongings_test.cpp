@@ -1,6 +1,6 @@
 // What an entity has is known to the managers alone: to the entity and to its manager it is a number.
 
-#include "store/manager_testing.h"
+#include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Components die with their entity, by every policy, and never with another one.
 
-#include "store/manager_testing.h"
+#include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What does not fit is a Status, and changes nothing.
 
-#include "store/manager_testing.h"
+#include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Random operations on a manager and on a map, side by side, for every kind of index, policy for death and layout.
 
-#include "store/manager_testing.h"
+#include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Spawning straight into a manager: what the spawner does with a blob, without a blob.
 
-#include "store/manager_testing.h"
+#include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Managers, one promise at a time: handles, chains, spans, columns, opaque components.
 
-#include "store/manager_testing.h"
+#include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Managers take memory by pages and slabs: nothing is allocated per row.
 
-#include "store/manager_testing.h"
+#include "support/manager_testing.h"
 
 #include <gtest/gtest.h>
 

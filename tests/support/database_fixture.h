@@ -1,7 +1,7 @@
 #pragma once
 // A database with some component types, for the tests of every room that knows databases.
 
-#include "shoal/store/database.h"
+#include "shoal/database/database.h"
 #include "support/testing.h"
 
 #include <string>

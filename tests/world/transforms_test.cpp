@@ -1,8 +1,8 @@
 // Transforms in worlds: spawned from blobs, in several worlds at once, moved by point masses.
 
 #include "shoal/components/point_mass.h"
-#include "shoal/components/transform.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 

@@ -1,7 +1,7 @@
 // Commands in a world: asked for by passes side by side, the same for any number of workers.
 
+#include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
-#include "shoal/store/commands.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"

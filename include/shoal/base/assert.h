@@ -7,7 +7,7 @@
 
 #include "shoal/base/config.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// What went wrong and where. All texts outlive the call.
 struct AssertionFailure {
@@ -25,7 +25,7 @@ SHOAL_API AssertionHandler set_assertion_handler(AssertionHandler handler);
 
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const AssertionFailure& failure);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal
 
 #define SHOAL_ASSERT(condition, message)                                                                      \
     do {                                                                                                      \

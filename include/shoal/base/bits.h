@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Returns the position of the lowest bit that is set. Requires: one is.
 constexpr std::uint32_t lowest_bit(std::uint64_t bits) { return static_cast<std::uint32_t>(__builtin_ctzll(bits)); }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -1,8 +1,9 @@
 #pragma once
 // What a build of shoal is: id width, checked mode, and how symbols are exported.
 //
-// All of shoal lives in `namespace shoal`, inside an inline namespace whose name carries the id width and the
-// checked mode: code compiled for one kind of build does not link against another.
+// Code compiled for one kind of build must not run with another: their types differ in size. Every source that includes
+// shoal refers to one symbol, named after the kind of its build, and the library defines the symbol of its own kind only.
+// A mixed program does not link; the linker names the symbol that is missing.
 
 #if !defined(SHOAL_WIDE_IDS)
 #define SHOAL_WIDE_IDS 0
@@ -12,13 +13,13 @@
 #endif
 
 #if SHOAL_WIDE_IDS && SHOAL_CHECKED
-#define SHOAL_ABI wide_checked
+#define SHOAL_BUILD_SYMBOL shoal_is_built_with_wide_ids_and_checks
 #elif SHOAL_WIDE_IDS
-#define SHOAL_ABI wide
+#define SHOAL_BUILD_SYMBOL shoal_is_built_with_wide_ids
 #elif SHOAL_CHECKED
-#define SHOAL_ABI narrow_checked
+#define SHOAL_BUILD_SYMBOL shoal_is_built_with_checks
 #else
-#define SHOAL_ABI narrow
+#define SHOAL_BUILD_SYMBOL shoal_is_built_without_checks
 #endif
 
 #define SHOAL_API __attribute__((visibility("default")))
@@ -30,3 +31,12 @@
 #define SHOAL_VERSION_MAJOR 0
 #define SHOAL_VERSION_MINOR 1
 #define SHOAL_VERSION_PATCH 0
+
+extern "C" SHOAL_API const char SHOAL_BUILD_SYMBOL;
+
+namespace shoal {
+
+/// Refers to the symbol of this kind of build, from every source that includes shoal.
+inline const char* const kBuildSymbol __attribute__((used)) = &SHOAL_BUILD_SYMBOL;
+
+}  // namespace shoal

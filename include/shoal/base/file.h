@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Reads a regular file into memory. Errors: missing, unreadable, a directory, larger than `max_bytes`; each message
 /// names the path and the reason.
@@ -34,4 +34,4 @@ SHOAL_API bool is_anything(const std::string& path);
 /// Nanoseconds of a clock that never goes back. Only differences mean something.
 SHOAL_API std::int64_t monotonic_ns();
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

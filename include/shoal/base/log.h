@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 enum class LogLevel : std::uint8_t { kNote, kWarning, kError };
 
@@ -19,4 +19,4 @@ SHOAL_API void set_log_hook(LogHook hook, void* context);
 
 SHOAL_API void log(LogLevel level, std::string_view message);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 
 #include "shoal/base/config.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct Vec2 {
     float x = 0, y = 0;
@@ -53,4 +53,4 @@ constexpr Vec4 operator+(Vec4 a, Vec4 b) { return {a.x + b.x, a.y + b.y, a.z + b
 constexpr Vec4 operator*(Vec4 a, float s) { return {a.x * s, a.y * s, a.z * s, a.w * s}; }
 constexpr Vec4& operator+=(Vec4& a, Vec4 b) { return a = a + b; }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// How bookkeeping memory is had and given back. `allocate` returns nullptr when there is none.
 /// Alignment is that of std::max_align_t.
@@ -32,6 +32,12 @@ SHOAL_API void release_memory(void* memory, std::size_t bytes, const char* owner
 /// The bytes of bookkeeping memory now held, over all owners.
 SHOAL_API std::size_t bookkeeping_bytes();
 
+/// Who bookkeeping memory belongs to. Lifetime: the name is a literal.
+struct Owner {
+    explicit constexpr Owner(const char* owner_name) : name(owner_name) {}
+    const char* name;
+};
+
 /// A standard allocator over the hooks.
 template <class T>
 class OwnedAllocator {
@@ -39,6 +45,7 @@ public:
     using value_type = T;
 
     OwnedAllocator(const char* owner = "shoal") noexcept : owner_(owner) {}  // NOLINT: conversion is the point
+    OwnedAllocator(Owner owner) noexcept : owner_(owner.name) {}             // NOLINT: the same
     template <class U>
     OwnedAllocator(const OwnedAllocator<U>& other) noexcept : owner_(other.owner()) {}
 
@@ -52,8 +59,8 @@ private:
     const char* owner_;
 };
 
-/// A growing array of bookkeeping. It names its owner: `Array<int> rows = Array<int>("table");`
+/// A growing array of bookkeeping. It names its owner: `Array<int> rows{Owner("table")};`
 template <class T>
 using Array = std::vector<T, OwnedAllocator<T>>;
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kLargePageBytes = std::size_t(2) << 20;
@@ -174,12 +174,12 @@ private:
     static void delete_shared(SharedRange* shared);
 
     PagePoolOptions options_;
-    Array<Slab*> slabs_ = Array<Slab*>("page pool");
-    Array<SharedRange*> shared_ = Array<SharedRange*>("page pool");
-    Array<KeptRange> kept_ = Array<KeptRange>("page pool");
+    Array<Slab*> slabs_{Owner("page pool")};
+    Array<SharedRange*> shared_{Owner("page pool")};
+    Array<KeptRange> kept_{Owner("page pool")};
     std::size_t next_slab_ = 0;
     std::size_t num_shared_ = 0;  // blocks ever given out
     std::size_t kept_bytes_ = 0;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class Random {
 public:
@@ -33,4 +33,4 @@ private:
     std::uint64_t state_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Rows begin to end - 1.
 struct RowRange {
@@ -16,4 +16,4 @@ struct RowRange {
     friend constexpr bool operator==(const RowRange&, const RowRange&) = default;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Success, or a failure with a message.
 class [[nodiscard]] Status {
@@ -106,4 +106,4 @@ private:
     bool has_value_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

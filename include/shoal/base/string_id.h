@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// XXH3-64. Stable between processes, machines and versions of shoal.
 SHOAL_API std::uint64_t hash_bytes(const void* data, std::size_t num_bytes, std::uint64_t seed = 0);
@@ -38,4 +38,4 @@ struct ResourceId {
     friend constexpr auto operator<=>(const ResourceId&, const ResourceId&) = default;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Keeps each text once. Texts stay where they are until the table dies.
 class StringTable {
@@ -35,11 +35,11 @@ private:
     };
     void grow();
 
-    Array<Slot> slots_ = Array<Slot>("string table");  // open addressing, a power of two
-    Array<char*> chunks_ = Array<char*>("string table");
+    Array<Slot> slots_{Owner("string table")};  // open addressing, a power of two
+    Array<char*> chunks_{Owner("string table")};
     std::size_t chunk_used_ = 0;
     std::size_t chunk_bytes_ = 0;
     std::size_t num_texts_ = 0;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

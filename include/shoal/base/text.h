@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 SHOAL_API void append_number(std::string& text, std::int64_t value);
 SHOAL_API void append_number(std::string& text, std::uint64_t value);
@@ -50,4 +50,4 @@ SHOAL_API int closest_text(std::string_view text, const std::string_view* candid
 /// Returns whether `text` is well-formed UTF-8 (no overlong forms, no surrogates).
 SHOAL_API bool is_utf8(std::string_view text);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

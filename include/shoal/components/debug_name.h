@@ -11,7 +11,7 @@
 #include "shoal/base/string_table.h"
 #include "shoal/store/manager.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct DebugName {
     StringId name;
@@ -36,4 +36,4 @@ private:
     StringTable& texts_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

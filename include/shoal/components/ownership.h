@@ -21,7 +21,7 @@
 #include "shoal/table/row_index.h"
 #include "shoal/table/table.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct Owned {
     Entity owner;
@@ -93,4 +93,4 @@ private:
     DestructionCallback callback_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -11,7 +11,7 @@
 
 #include "shoal/store/manager.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class Executor;
 class TransformManager;
@@ -41,4 +41,4 @@ SHOAL_API std::size_t place_at_transforms(Manager<PointMass>& masses, const Tran
 SHOAL_API std::size_t move_transforms(const Manager<PointMass>& masses, TransformManager& transforms,
                                       Executor* executor = nullptr);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -12,7 +12,7 @@
 #include "shoal/base/string_table.h"
 #include "shoal/store/manager.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct Tag {
     StringId tag;
@@ -78,9 +78,9 @@ private:
     DestructionCallback callback_;
     std::uint64_t num_deaths_ = 0;  // batches of entities that were destroyed
     std::uint64_t built_at_;        // num_structural_changes() of the manager
-    Array<List> lists_ = Array<List>("tags");
-    Array<std::uint32_t> slots_ = Array<std::uint32_t>("tags");  // place in lists_ + 1, hashed by tag; a power of two
-    Array<Entity> by_tag_ = Array<Entity>("tags");               // list after list
+    Array<List> lists_{Owner("tags")};
+    Array<std::uint32_t> slots_{Owner("tags")};  // place in lists_ + 1, hashed by tag; a power of two
+    Array<Entity> by_tag_{Owner("tags")};        // list after list
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

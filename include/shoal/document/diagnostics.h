@@ -24,7 +24,7 @@
 #include <string_view>
 #include <utility>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// A place in a text. File 0 is no file: the default is nowhere.
 struct SourcePosition {
@@ -56,7 +56,7 @@ struct Diagnostic {
     std::uint32_t num_bytes = 0;  ///< what is underlined; 0: the word, string or sign found at `position`
     std::string message;
     std::string hint;  ///< what to do; printed after the message
-    Array<DiagnosticNote> notes = Array<DiagnosticNote>("diagnostics");
+    Array<DiagnosticNote> notes{Owner("diagnostics")};
 
     Diagnostic& note(SourcePosition at, std::string text) {
         notes.push_back({at, std::move(text)});
@@ -116,12 +116,12 @@ private:
     std::size_t max_entries_;
     std::size_t num_errors_ = 0;
     std::size_t num_warnings_ = 0;
-    Array<File*> files_ = Array<File*>("diagnostics");  // file - 1
-    Array<Diagnostic> entries_ = Array<Diagnostic>("diagnostics");
+    Array<File*> files_{Owner("diagnostics")};  // file - 1
+    Array<Diagnostic> entries_{Owner("diagnostics")};
     Diagnostic dropped_;  // the last one that was not kept
 };
 
 /// Returns `text` in quotes for a message: cut when it is long, with unprintable characters escaped.
 SHOAL_API std::string quoted(std::string_view text);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 enum class NodeKind : std::uint8_t { kNull, kBool, kInteger, kNumber, kString, kList, kMapping };
 
@@ -196,8 +196,8 @@ private:
 
     Document() = default;
 
-    Array<document_detail::NodeData> nodes_ = Array<document_detail::NodeData>("document");
-    Array<Block> blocks_ = Array<Block>("document");
+    Array<document_detail::NodeData> nodes_{Owner("document")};
+    Array<Block> blocks_{Owner("document")};
 };
 
 /// Returns whether two trees have the same kinds, values, keys and order. Places do not matter. Numbers are compared
@@ -205,4 +205,4 @@ private:
 /// Requires: both are nodes. Cost: O(nodes), never recursive.
 SHOAL_API bool equal(Node a, Node b);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class NodeWriter;
 
@@ -67,4 +67,4 @@ private:
     bool has_key_ = false;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Reads a file that `diagnostics` knows; a byte order mark is skipped.
 /// Errors: `diagnostics` has one or more, each with its place; there is no document.
@@ -20,4 +20,4 @@ SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostic
 /// tree. Requires: a node.
 SHOAL_API std::string write_json(Node node);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

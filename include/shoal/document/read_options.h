@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct ReadOptions {
     /// Lists and mappings inside one another. Readers do not recurse: a large value costs memory only.
@@ -15,4 +15,4 @@ struct ReadOptions {
     bool bare_texts = false;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Reads a file that `diagnostics` knows.
 /// Errors: `diagnostics` has one or more, each with its place, and there is no document. A text larger than
@@ -28,4 +28,4 @@ SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnosti
 /// read_sjson gives back an equal tree. Requires: a node.
 SHOAL_API std::string write_sjson(Node node);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -16,7 +16,7 @@
 
 #include <span>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// A place in a death list. 0 is none.
 struct DeathCursor {
@@ -66,10 +66,10 @@ private:
     PageArray<Entity> entries_;  // slot of a position: position - base_
     std::size_t max_entries_ = 0;
     std::uint64_t base_ = 0, begin_ = 0, end_ = 0;
-    Array<std::uint64_t> positions_ = Array<std::uint64_t>("death list");  // by cursor number - 1
+    Array<std::uint64_t> positions_{Owner("death list")};  // by cursor number - 1
     bool is_followed_ = false;
     std::size_t num_touched_ = 0;  // slots whose pages may be committed
     std::size_t last_length_ = 0;  // the longest the list was before it was last empty
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

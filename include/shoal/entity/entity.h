@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 #if SHOAL_WIDE_IDS
 using EntityBits = std::uint64_t;
@@ -53,4 +53,4 @@ constexpr Entity make_entity(std::uint32_t index, Generation generation) {
 
 static_assert(sizeof(Entity) == sizeof(EntityBits));
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

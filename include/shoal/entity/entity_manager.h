@@ -16,7 +16,7 @@
 #include "shoal/entity/death_list.h"
 #include "shoal/entity/waiting_ids.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct EntityManagerOptions {
     /// Freed indices that must wait before the oldest is used again; at least 1. The default keeps the promise that no
@@ -169,11 +169,11 @@ private:
     WaitingIds waiting_;
     std::uint64_t num_ignored_destroys_ = 0;
     DeathList deaths_;
-    Array<Callback> callbacks_ = Array<Callback>("entity manager");  // in order of registration
-    Array<Entity> next_deaths_ = Array<Entity>("entity manager");    // asked for by callbacks, in order
+    Array<Callback> callbacks_{Owner("entity manager")};  // in order of registration
+    Array<Entity> next_deaths_{Owner("entity manager")};  // asked for by callbacks, in order
     std::uint64_t next_callback_ = 1;
     std::uint32_t callback_depth_ = 0;
     bool busy_ = false;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

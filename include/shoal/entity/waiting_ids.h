@@ -14,7 +14,7 @@
 
 #include <span>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class WaitingIds {
 public:
@@ -71,4 +71,4 @@ private:
     std::size_t num_touched_ = 0;  // slots ever written
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

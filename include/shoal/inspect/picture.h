@@ -4,7 +4,7 @@
 //     +----------------------------------------+
 //     | title                                  |
 //     | +--------------------------+  o fish   |     an entity with a transform is drawn where that is in the world, in
-//     | |   . ::.                  |  o coral  |     the layer of its entity type, with a thin line to its parent;
+//     | |   . ::.                  |  o coral  |     the layer of its archetype, with a thin line to its parent;
 //     | |     .::..    o           |           |     others where a vec3 field `position` of theirs says, in the layer
 //     | +--------------------------+  |--| 50 m|     of that component type. Rare layers lie on top.
 //     +----------------------------------------+
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct PictureOptions {
     std::string title;  ///< any text; what cannot stand in an SVG is left out
@@ -59,4 +59,4 @@ SHOAL_API Picture draw_picture(std::span<const PictureLayer> layers, const Pictu
 /// draw_picture of the world's layers and links.
 SHOAL_API Picture draw_world(const World& world, const PictureOptions& options = {});
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <optional>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// A vec3 field of all rows of a table. Lifetime: until the next structural call.
 struct Vec3Rows {
@@ -46,4 +46,4 @@ struct Bounds {
     Vec3 size() const { return high - low; }
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class DocumentBuilder;
 
@@ -90,4 +90,4 @@ SHOAL_API void write_report(const WorldReport& report, DocumentBuilder& builder)
 /// Returns a JSON object with `entities`, `frame` and what write_report adds.
 SHOAL_API std::string report_json(const WorldReport& report);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Returns `1,234,567`.
 SHOAL_API std::string count_text(std::uint64_t count);
@@ -38,4 +38,4 @@ private:
     std::vector<std::vector<std::string>> rows_;  // the header first
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -11,11 +11,11 @@
 #include "shoal/base/status.h"
 #include "shoal/world/trace.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 SHOAL_API std::string trace_json(const Trace& trace);
 
 /// Errors: as write_file.
 SHOAL_API Status write_trace(const std::string& path, const Trace& trace);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

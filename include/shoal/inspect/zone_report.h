@@ -13,12 +13,12 @@
 // A report is a copy: it refers to nothing.
 // Thread: gathering is a const call on the database; all else is free.
 
-#include "shoal/store/zone_statistics.h"
+#include "shoal/database/zone_statistics.h"
 
 #include <string>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class DocumentBuilder;
 
@@ -51,4 +51,4 @@ SHOAL_API void write_zones(std::span<const ZoneReport> zones, DocumentBuilder& b
 /// Returns a JSON object of what write_zones adds.
 SHOAL_API std::string zones_json(std::span<const ZoneReport> zones);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

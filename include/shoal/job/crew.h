@@ -13,7 +13,7 @@
 
 #include "shoal/job/executor.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// What a crew does. All functions are called from several threads at once.
 class CrewWork {
@@ -60,4 +60,4 @@ private:
     State* state_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Does one chunk of a loop. `worker` is below Executor::num_workers(), and no other chunk runs with it meanwhile but
 /// those of loops that this chunk waits for: it can index scratch memory.
@@ -89,4 +89,4 @@ private:
     Threads* threads_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

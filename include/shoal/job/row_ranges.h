@@ -13,7 +13,7 @@
 #include "shoal/base/row_range.h"
 #include "shoal/job/executor.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr std::uint32_t kByteGranularity = 64;  ///< rows of one cache line of the narrowest column
 inline constexpr std::uint32_t kBitGranularity = 512;  ///< the same when bits are written
@@ -75,4 +75,4 @@ void for_rows(Executor& executor, std::uint32_t num_rows, std::uint32_t granular
     for_rows(executor, cut_rows(num_rows, granularity), function);
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

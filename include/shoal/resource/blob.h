@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// All components of one type in a blob.
 struct BlobComponents {
@@ -110,8 +110,8 @@ private:
     std::span<const std::byte> bytes_;
     PageRange memory_;  // holds the bytes, if they are owned
     std::vector<Schema> schemas_;
-    Array<BlobComponents> component_types_ = Array<BlobComponents>("blob");
-    Array<const std::byte*> columns_ = Array<const std::byte*>("blob");  // of all component types
+    Array<BlobComponents> component_types_{Owner("blob")};
+    Array<const std::byte*> columns_{Owner("blob")};  // of all component types
     // Views into the bytes; empty when the blob does not have them.
     const BlobSection* strings_ = nullptr;
     std::span<const std::uint32_t> parents_;
@@ -132,4 +132,4 @@ private:
 /// either order. Errors: damage that keeps it from finding its way; what it returns must still be loaded to be trusted.
 SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

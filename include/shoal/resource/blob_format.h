@@ -24,7 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr char kBlobMagic[8] = {'S', 'H', 'O', 'A', 'L', 'B', 'L', 'B'};
 inline constexpr std::uint32_t kBlobVersion = 1;
@@ -207,4 +207,4 @@ struct BlobRow {
 };
 static_assert(sizeof(BlobRow) == 8);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct BlobContent;
 
@@ -87,4 +87,4 @@ private:
     BlobContent* content_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -17,7 +17,7 @@
 #include "shoal/document/document.h"
 #include "shoal/table/schema.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class BlobWriter;
 enum class DependencyKind : std::uint32_t;
@@ -100,4 +100,4 @@ private:
 /// Returns whether the image is to be kept. False: the reason has been reported as an error.
 using CompileFunction = bool (*)(void* context, const CompileInput& input, CompileOutput& output);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

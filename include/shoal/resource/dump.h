@@ -14,7 +14,7 @@
 
 #include "shoal/resource/blob.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Returns everything a blob holds as SJSON. Cost: linear; a few hundred bytes of memory per value meanwhile.
 SHOAL_API std::string dump_text(const Blob& blob);
@@ -22,4 +22,4 @@ SHOAL_API std::string dump_text(const Blob& blob);
 /// The same as one JSON object: `entities`, `roots`, `components` (name to count), `bytes`, `schemas`, `entity_data`.
 SHOAL_API std::string dump_json(const Blob& blob);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -9,7 +9,7 @@
 
 #include "shoal/resource/blob.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Returns how many values in rows refer to `resource`.
 using CountPins = std::uint64_t (*)(void* context, ResourceId resource);
@@ -60,8 +60,8 @@ private:
     };
     std::size_t lower_bound(ResourceId id) const;
 
-    Array<Entry> entries_ = Array<Entry>("resource library");  // ascending by id
-    Array<PinCounter> pin_counters_ = Array<PinCounter>("resource library");
+    Array<Entry> entries_{Owner("resource library")};  // ascending by id
+    Array<PinCounter> pin_counters_{Owner("resource library")};
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

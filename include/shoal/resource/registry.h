@@ -13,7 +13,7 @@
 #include "shoal/store/store.h"
 #include "shoal/table/describe.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Takes all components of one type that a blob holds, in place of a store.
 /// Errors: nothing of the batch is kept. When a later component type fails, the batch's entities are destroyed; what
@@ -72,8 +72,8 @@ private:
     Result<RegisteredComponent*> claim(std::string_view name);
     void place(std::uint32_t component_index);
 
-    Array<const RegisteredComponent*> components_ = Array<const RegisteredComponent*>("component registry");
-    Array<std::uint32_t> slots_ = Array<std::uint32_t>("component registry");  // open addressing: index + 1, 0 empty
+    Array<const RegisteredComponent*> components_{Owner("component registry")};
+    Array<std::uint32_t> slots_{Owner("component registry")};  // open addressing: index + 1, 0 empty
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

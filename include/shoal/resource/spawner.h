@@ -17,7 +17,7 @@
 #include "shoal/resource/blob.h"
 #include "shoal/resource/registry.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Where a blob's components go. An open struct of references.
 struct SpawnTargets {
@@ -82,13 +82,13 @@ private:
     std::uint32_t num_blob_entities_ = 0;
     std::uint32_t num_copies_ = 0;
     std::uint64_t num_components_ = 0;
-    Array<Entity> entities_ = Array<Entity>("spawned");
-    Array<std::uint32_t> roots_ = Array<std::uint32_t>("spawned");
-    Array<std::uint64_t> guids_ = Array<std::uint64_t>("spawned");           // ascending
-    Array<std::uint32_t> entity_of_guid_ = Array<std::uint32_t>("spawned");  // by position in guids_
-    Array<char> name_texts_ = Array<char>("spawned");                        // one after another
-    Array<std::size_t> name_ends_ = Array<std::size_t>("spawned");           // by name, ascending by text
-    Array<std::uint32_t> entity_of_name_ = Array<std::uint32_t>("spawned");  // by name
+    Array<Entity> entities_{Owner("spawned")};
+    Array<std::uint32_t> roots_{Owner("spawned")};
+    Array<std::uint64_t> guids_{Owner("spawned")};           // ascending
+    Array<std::uint32_t> entity_of_guid_{Owner("spawned")};  // by position in guids_
+    Array<char> name_texts_{Owner("spawned")};               // one after another
+    Array<std::size_t> name_ends_{Owner("spawned")};         // by name, ascending by text
+    Array<std::uint32_t> entity_of_name_{Owner("spawned")};  // by name
     std::vector<UnknownComponents> unknown_;
 };
 
@@ -98,4 +98,4 @@ private:
 /// entities destroyed. Cost: one call to the entity manager, one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -16,12 +16,12 @@
 // Thread: reads the database.
 
 #include "shoal/base/string_table.h"
+#include "shoal/database/database.h"
 #include "shoal/resource/library.h"
-#include "shoal/store/database.h"
 
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct ZoneBlobOptions {
     std::string_view name{};                   ///< of the resource; needed when rows hold read-only arrays
@@ -44,4 +44,4 @@ SHOAL_API Result<ZoneBlob> save_zones(const Database& database, const ZoneSet& z
                                       const ZoneBlobOptions& options = {});
 SHOAL_API Result<ZoneBlob> save_zone(const Database& database, Zone zone, const ZoneBlobOptions& options = {});
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// What a source may hold that no schema knows. Schema files set it.
 struct SourceRules {
@@ -77,4 +77,4 @@ SHOAL_API Result<CompiledSource> compile_file(std::uint32_t file, const Componen
 SHOAL_API Result<CompiledSource> check_source(const std::string& path, const ComponentRegistry& registry,
                                               const CompileOptions& options, Diagnostics& diagnostics);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
@@ -142,4 +142,4 @@ SHOAL_API std::optional<Composition> compose_file(std::uint32_t file, const Comp
 /// root is null for a component that only has defaults. Lifetime: that of the composition.
 SHOAL_API Document merge_layers(const ComponentLayer& top);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

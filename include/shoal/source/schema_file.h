@@ -16,7 +16,7 @@
 
 #include <string>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Adds what the file declares to `registry` and `rules`. Several files add up.
 /// Errors: false, reported; nothing is added. A component that is declared twice with different fields is an error
@@ -27,4 +27,4 @@ SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& regi
 SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Reads texts by path.
 class SourceFiles {
@@ -66,4 +66,4 @@ inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".un
 /// Returns what is wrong with a resource name ("" when nothing is): empty, too long, absolute, leaving the roots.
 SHOAL_API std::string_view resource_name_problem(std::string_view name);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

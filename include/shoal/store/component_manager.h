@@ -17,7 +17,7 @@
 #include "shoal/store/store.h"
 #include "shoal/table/table.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
 
@@ -117,9 +117,9 @@ public:
 
     /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
     /// kNilRow. For Manager<T>::add of one.
-    SHOAL_INLINE std::uint32_t append_quickly(Entity entity) {
+    SHOAL_INLINE std::uint32_t try_append(Entity entity) {
         require_unlocked();
-        if (SHOAL_UNLIKELY(!quick_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
+        if (SHOAL_UNLIKELY(!plain_index_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
         EntityBits* const entry = index_.free_entry(entity);
         if (SHOAL_UNLIKELY(entry == nullptr)) return kNilRow;
         const std::uint32_t row = table_.append_one(entity);
@@ -127,11 +127,11 @@ public:
         *entry = RowIndex::entry_of(entity, row);
         return row;
     }
-    /// Whether remove_quickly() may be called.
-    bool removes_quickly() const { return quick_ && table_.is_plain(); }
+    /// Whether remove_plain() may be called.
+    bool has_plain_rows() const { return plain_index_ && table_.is_plain(); }
     /// Removes the row of an entity if it has one. For Manager<T>::remove of one, which copies rows by type.
     template <class CopyRow>
-    SHOAL_INLINE bool remove_quickly(Entity entity, CopyRow&& copy_row) {
+    SHOAL_INLINE bool remove_plain(Entity entity, CopyRow&& copy_row) {
         require_unlocked();
         const bool removed = table_.remove_owned(entity, copy_row);
         num_structural_changes_ += removed;
@@ -184,7 +184,7 @@ private:
     std::uint32_t num_holes_ = 0;
     std::uint32_t num_locks_ = 0;
     std::uint64_t num_structural_changes_ = 0;
-    bool quick_ = false;  // paged, one per entity
+    bool plain_index_ = false;  // paged, one per entity
 };
 
 /// Keeps the rows of managers where they are: while it lives, structural calls end the program.
@@ -204,4 +204,4 @@ private:
     std::span<ComponentManager* const> managers_;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -16,7 +16,7 @@
 #include "shoal/store/component_manager.h"
 #include "shoal/table/column.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 template <class T>
 class Manager {
@@ -38,8 +38,8 @@ public:
     /// Gives `entity` a component, or sets the one it has (with `many`: adds another, which comes first).
     /// Returns the nil instance when the entity is not alive. Errors: no memory; nothing has changed.
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
-        const std::uint32_t row = core_.append_quickly(entity);
-        if (SHOAL_UNLIKELY(row == kNilRow)) return add_slowly(entity, std::move(value));
+        const std::uint32_t row = core_.try_append(entity);
+        if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
         write_rows({row, row + 1}, &value, 0);
         return Instance{row};
     }
@@ -58,8 +58,8 @@ public:
     }
 
     bool remove(Entity entity) {
-        if (SHOAL_UNLIKELY(!core_.removes_quickly())) return core_.remove(std::span<const Entity>(&entity, 1)) != 0;
-        return core_.remove_quickly(entity, [this](std::uint32_t to, std::uint32_t from) { copy_row(to, from); });
+        if (SHOAL_UNLIKELY(!core_.has_plain_rows())) return core_.remove(std::span<const Entity>(&entity, 1)) != 0;
+        return core_.remove_plain(entity, [this](std::uint32_t to, std::uint32_t from) { copy_row(to, from); });
     }
     std::uint32_t remove(std::span<const Entity> entities) { return core_.remove(entities); }
     void remove(Instance instance) { core_.remove(instance); }
@@ -188,7 +188,7 @@ private:
     }
 
     /// By value: an address given away would keep add() from holding its value in registers.
-    SHOAL_NOINLINE Result<Instance> add_slowly(Entity entity, T value) {
+    SHOAL_NOINLINE Result<Instance> add_through_span(Entity entity, T value) {
         Result<AddCounts> counts = add_values(std::span<const Entity>(&entity, 1), &value, 0);
         if (!counts) return counts.status();
         return counts->num_skipped == 0 ? instance(entity) : kNilInstance;
@@ -232,4 +232,4 @@ private:
     std::uint32_t offsets_[DescriptionOf<T>::kNumFields + 1] = {};  // of each field in T
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -16,7 +16,7 @@
 
 #include <span>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class EntityManager;
 class Executor;
@@ -136,4 +136,4 @@ public:
     virtual std::size_t statistics(std::span<StoreStatistics> out) const = 0;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -14,7 +14,7 @@
 #include <initializer_list>
 #include <span>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 using Zone = std::uint32_t;
 /// Zones are 0 to kMaxZones - 1. Dense numbers keep zone sets short.
@@ -56,7 +56,7 @@ public:
     SHOAL_API friend bool operator==(const ZoneSet& a, const ZoneSet& b);
 
 private:
-    Array<std::uint64_t> words_ = Array<std::uint64_t>("zone set");  // bit zone % 64 of word zone / 64
+    Array<std::uint64_t> words_{Owner("zone set")};  // bit zone % 64 of word zone / 64
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

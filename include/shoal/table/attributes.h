@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 namespace attributes {
 
@@ -69,4 +69,4 @@ struct ComponentNote {
     constexpr void add(attributes::Many) { many = true; }
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -12,7 +12,7 @@
 
 #include "shoal/table/describe.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 enum class ColumnLayout : std::uint8_t { kApart, kSplit, kWhole };
 
@@ -201,4 +201,4 @@ Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Calls copy.operator()<kBytes>() for the usual sizes, and other(bytes) for the rest.
 template <class Copy, class Other>
@@ -72,4 +72,4 @@ inline void copy_between(std::byte* to, const std::uint32_t* to_rows, const std:
         [&] { copy(bytes, [bytes](std::byte* a, const std::byte* b) { std::memcpy(a, b, bytes); }); });
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

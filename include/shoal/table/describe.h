@@ -17,7 +17,7 @@
 #include "shoal/table/preprocessor.h"
 #include "shoal/table/schema.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 template <class T>
 struct ComponentTag {};
@@ -173,7 +173,7 @@ const Schema& schema_of() {
     return schema;
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal
 
 #define SHOAL_PP_FIRST(x, ...) x
 #define SHOAL_PP_FIELD(element) , SHOAL_PP_SPREAD(SHOAL_PP_FIELD_, element)

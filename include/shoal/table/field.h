@@ -27,7 +27,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 enum class FieldType : std::uint8_t {
     kBool = 1,
@@ -244,4 +244,4 @@ struct FieldTraits<std::array<T, kLength>> {
 template <class T, std::size_t kLength>
 struct FieldTraits<T[kLength]> : FieldTraits<std::array<T, kLength>> {};
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Up to kCapacity - 1 bytes of text, zero-terminated and zero-filled, so that equal texts have equal bytes.
 template <std::uint32_t kCapacity>
@@ -40,4 +40,4 @@ template <class T>
 struct BlobArray : BlobArrayBase {};
 static_assert(sizeof(BlobArrayBase) == 24);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

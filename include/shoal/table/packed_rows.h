@@ -8,7 +8,7 @@
 
 #include "shoal/table/row_index.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
 
@@ -45,4 +45,4 @@ struct PackedRows {
     }
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -17,7 +17,7 @@
 
 #include <span>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr std::uint32_t kNilRow = 0xFFFFFFFF;
 
@@ -173,4 +173,4 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
     }
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

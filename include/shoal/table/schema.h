@@ -17,7 +17,7 @@
 
 #include <string>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 inline constexpr std::uint32_t kMaxFields = 64;
 
@@ -154,4 +154,4 @@ private:
 /// Returns `LikeThis` as `like_this`: a component's name from its struct's.
 SHOAL_API std::string snake_case(std::string_view name);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -4,7 +4,7 @@
 #include "shoal/base/row_range.h"
 #include "shoal/entity/entity.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// One structural change, while changes are watched. In a table with holes, added rows may be holes; a hole that gets
 /// an owner is added again, a row that loses its owner is removed and nothing moves.
@@ -15,4 +15,4 @@ struct StructuralChange {
     Entity entity;               ///< moved, removed: the owner; swapped: who owns rows.begin now
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

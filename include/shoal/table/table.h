@@ -22,7 +22,7 @@
 #include "shoal/table/structural_change.h"
 #include "shoal/table/table_parts.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class Table {
 public:
@@ -225,25 +225,25 @@ private:
     bool plain_ = true;               // no opaque columns, no links, nobody watches
     Entity* entities_ = nullptr;
     std::uint64_t placement_ = 1;
-    Array<PhysicalColumn> columns_ = Array<PhysicalColumn>("table");  // schema columns, entity, links
+    Array<PhysicalColumn> columns_{Owner("table")};  // schema columns, entity, links
     std::uint64_t stamp_ = 1;
     std::size_t num_stamp_blocks_ = 0;
-    Array<std::uint64_t> stamps_ = Array<std::uint64_t>("table");      // [column][block of rows]
-    Array<std::uint64_t> row_stamps_ = Array<std::uint64_t>("table");  // [block]: rows added or moved in
+    Array<std::uint64_t> stamps_{Owner("table")};      // [column][block of rows]
+    Array<std::uint64_t> row_stamps_{Owner("table")};  // [block]: rows added or moved in
     RowIndex* index_ = nullptr;
     const Schema* schema_;
     PagePool* pool_;
     TableOptions options_;
     std::uint32_t capacity_ = 0;  // rows that the storage has room for
     std::uint32_t* links_[5] = {};
-    Array<std::uint32_t> copy_order_ = Array<std::uint32_t>("table");  // columns by element size
-    Array<CopyGroup> copy_groups_ = Array<CopyGroup>("table");
+    Array<std::uint32_t> copy_order_{Owner("table")};  // columns by element size
+    Array<CopyGroup> copy_groups_{Owner("table")};
     PageRange range_;
     std::byte* block_ = nullptr;
     std::size_t slab_bytes_ = 0;  // of block_; 0: the rows lie in range_
     std::uint64_t shape_ = 0;
     std::uint32_t num_promotions_ = 0, num_wasteful_calls_ = 0, num_watchers_ = 0;
-    Array<StructuralChange> changes_ = Array<StructuralChange>("table");
+    Array<StructuralChange> changes_{Owner("table")};
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class EntityManager;
 struct OpaqueOperations;
@@ -38,4 +38,4 @@ struct CopyGroup {
     std::uint32_t end;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

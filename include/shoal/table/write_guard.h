@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class Table;
 
@@ -26,4 +26,4 @@ SHOAL_API const WriteGuard* set_write_guard(const WriteGuard* guard);
 /// Asks the calling thread's guard, if there is one.
 SHOAL_API void ask_write_guard(const Table& table, std::uint32_t column);
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class FixedStep {
 public:
@@ -41,4 +41,4 @@ private:
     std::uint64_t num_dropped_steps_ = 0;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

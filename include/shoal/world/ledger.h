@@ -5,7 +5,7 @@
 
 #include "shoal/store/store.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 struct SettleStatistics {
     std::uint64_t num_settles = 0;
@@ -15,4 +15,4 @@ struct SettleStatistics {
     SettleCounts total{};
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

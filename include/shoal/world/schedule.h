@@ -30,7 +30,7 @@
 
 #include <initializer_list>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class PassOrder;
 class Trace;
@@ -114,9 +114,9 @@ private:
     void require_idle() const;
     void forget_plan();
 
-    Array<Entry*> entries_ = Array<Entry*>("schedule");  // as they were added
-    Plan* plan_ = nullptr;                               // nullptr: passes have come or gone since
-    Runner* runner_ = nullptr;                           // of the executor that ran it last
+    Array<Entry*> entries_{Owner("schedule")};  // as they were added
+    Plan* plan_ = nullptr;                      // nullptr: passes have come or gone since
+    Runner* runner_ = nullptr;                  // of the executor that ran it last
     Trace* trace_ = nullptr;
     std::string group_;
     bool strict_ = SHOAL_CHECKED != 0;
@@ -185,4 +185,4 @@ PassOrder Schedule::emplace(std::string_view name, std::span<const Access> acces
             })};
 }
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// What a pass is given, and what it reports for its line in the table. Functions of rows get it as const: their pass
 /// reports the rows and bytes of its query.
@@ -43,4 +43,4 @@ struct PassStatistics {
     std::span<const std::int64_t> worker_ns;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

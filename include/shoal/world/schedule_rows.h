@@ -7,10 +7,10 @@
 //
 // Thread: all calls of a run are given one context, from all workers at once.
 
-#include "shoal/store/query.h"
+#include "shoal/query/query.h"
 #include "shoal/world/schedule_pass.h"
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// Rows that know what a loop over them touches.
 template <class Rows>
@@ -84,4 +84,4 @@ private:
 };
 
 }  // namespace detail
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 /// A time in which a worker worked at one thing.
 struct TraceEvent {
@@ -46,13 +46,13 @@ public:
 
 private:
     struct Lane {
-        Array<TraceEvent> events = Array<TraceEvent>("trace");
+        Array<TraceEvent> events{Owner("trace")};
         std::uint64_t num_added = 0;
         std::byte apart[64];  // workers count at once
     };
 
-    Array<Lane> lanes_ = Array<Lane>("trace");  // by worker
-    Array<std::string> names_ = Array<std::string>("trace");
+    Array<Lane> lanes_{Owner("trace")};  // by worker
+    Array<std::string> names_{Owner("trace")};
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

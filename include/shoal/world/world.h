@@ -23,7 +23,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace shoal::inline SHOAL_ABI {
+namespace shoal {
 
 class TransformManager;
 struct TransformOptions;
@@ -165,8 +165,8 @@ private:
     StringTable strings_;
     Random random_;
     ComponentRegistry registry_;
-    Array<Owned> owned_ = Array<Owned>("world");
-    Array<Store*> stores_ = Array<Store*>("world");
+    Array<Owned> owned_{Owner("world")};
+    Array<Store*> stores_{Owner("world")};
     TransformManager* transforms_ = nullptr;
     Database* database_ = nullptr;
     Schedule schedule_;
@@ -175,4 +175,4 @@ private:
     std::uint64_t stamp_ = 1;
 };
 
-}  // namespace shoal::inline SHOAL_ABI
+}  // namespace shoal

@@ -1,0 +1,71 @@
+#pragma once
+// An archetype is a set of component types. Entities of one archetype and one zone lie in one table, whose
+// columns are those of its component types, in the order of their numbers:
+//
+//     archetype {position 0, mass 2}     schema columns    position.value | mass.value
+//                                          first_column(0) = 0, first_column(2) = 1, first_column(1) = none
+//
+// Component types are numbered by the database in the order of their registration; archetypes in the order in
+// which they form. Both numbers mean something in one database only.
+// Thread: immutable once made; any thread.
+
+#include "shoal/database/signature.h"
+#include "shoal/table/schema.h"
+
+namespace shoal {
+
+/// A component type of one database.
+struct ComponentType {
+    std::uint32_t number = 0xFFFFFFFF;  ///< index into Database::schemas()
+
+    explicit operator bool() const { return number != 0xFFFFFFFF; }
+    friend bool operator==(ComponentType, ComponentType) = default;
+};
+
+inline constexpr std::uint32_t kNoColumn = 0xFFFF;
+
+class Archetype {
+public:
+    /// `components` are ascending; `schemas` are theirs. Requires: fewer than kNoColumn columns in all.
+    SHOAL_API Archetype(std::uint32_t number, std::span<const ComponentType> components,
+                        std::span<const Schema* const> schemas);
+    Archetype(const Archetype&) = delete;
+    Archetype& operator=(const Archetype&) = delete;
+
+    std::uint32_t number() const { return number_; }
+    const Signature& signature() const { return signature_; }
+    /// Ascending.
+    std::span<const ComponentType> components() const { return components_; }
+    /// The component types that come and go by a bit per row. Ascending.
+    std::span<const ComponentType> toggled() const { return toggled_; }
+    bool has(ComponentType component) const { return signature_.has(component.number); }
+    /// Returns the first column of a component type, or kNoColumn; the others follow. One without fields has a number
+    /// too, but no column.
+    std::uint32_t first_column(ComponentType component) const {
+        return component.number < first_column_.size() ? first_column_[component.number] : kNoColumn;
+    }
+    /// Whether first_column() is one: a quicker has().
+    bool has_column_of(ComponentType component) const { return first_column(component) != kNoColumn; }
+    /// Returns the place of `component` in toggled(), or -1.
+    int toggle_index(ComponentType component) const {
+        for (std::size_t i = 0; i < toggled_.size(); ++i)
+            if (toggled_[i] == component) return static_cast<int>(i);
+        return -1;
+    }
+
+    /// All columns of a row. See Schema::combine.
+    const Schema& schema() const { return schema_; }
+    /// Where the struct image of a component lies in that of schema(). Requires: has(component).
+    std::uint32_t image_offset(ComponentType component) const { return image_offset_[component.number]; }
+
+private:
+    std::uint32_t number_;
+    Signature signature_;
+    Array<ComponentType> components_{Owner("archetype")};
+    Array<ComponentType> toggled_{Owner("archetype")};
+    Array<std::uint16_t> first_column_{Owner("archetype")};  // by component type number
+    Array<std::uint32_t> image_offset_{Owner("archetype")};  // by component type number
+    Schema schema_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,248 @@
+#pragma once
+// A database is a store for many component types: entities that have the same component types and are in the same
+// zone lie in one table.
+//
+//     entity --directory--> table, row          table (zone 3, {position, velocity})    e1 e4 e9  | columns
+//                                               table (zone 3, {position})              e2        | columns
+//                                               table (zone 7, {position, velocity})    e3 e5     | columns
+//
+//     Database sea(entities, world.pool());
+//     sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{1, 0, 0}});    // a span: the real operation
+//     sea.add(fish, Hungry{});                         // they move to the table of {position, velocity, hungry}
+//     sea.remove<Velocity>(fish[7]);
+//     sea.move(fish, far);                             // to another zone
+//     if (DatabaseRow row = sea.find(fish[3]))         // one look-up,
+//         sea.set<&Position::value>(row, {1, 2, 3});   // many fields
+//
+// Archetypes form when they are needed, C++ types are registered at their first use; the calls with ComponentType do
+// the same for component types that are known at run time only. Removing its last component leaves an entity here, in
+// its zone; drop() and destroy() take it away. A component type declared `toggled` keeps its columns in every row of
+// the archetypes that have it: removing and adding it flips a bit, and the value stays unless a new one is given.
+// Schemas that say `many` belong into managers. Everything is immediate; rows of entities that were destroyed
+// elsewhere go at settle(). Inside passes changes are asked for; see commands.h.
+// Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
+// DatabaseLock; asserted); const calls from any thread between them.
+
+#include "shoal/database/database_state.h"
+
+#include <type_traits>
+
+namespace shoal {
+
+template <auto kMember>
+class DatabaseField;
+class Commands;
+
+class Database final : public Store, private DatabaseState {
+public:
+    /// `entities` and `pool` outlive the database.
+    SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
+    SHOAL_API ~Database() override;
+    Database(const Database&) = delete;
+    Database& operator=(const Database&) = delete;
+
+    EntityManager& entity_manager() { return entities_; }
+    const EntityManager& entity_manager() const { return entities_; }
+
+    // --- component types and archetypes ------------------------------------------------------------------------
+
+    /// Registers a component type; one that is there already is returned.
+    /// Errors: another of that name is there (the message shows both), or the schema says `many`.
+    SHOAL_API Result<ComponentType> add_component(const Schema& schema);
+    /// The same for a C++ type. Requires: no error as above.
+    template <class T>
+    ComponentType component();
+    /// Returns a component type that is false when there is none.
+    SHOAL_API ComponentType find_component(ComponentId component) const;
+    template <class T>
+    ComponentType find_component() const;
+    const Schema& schema(ComponentType component) const { return *schemas_[component.number]; }
+
+    /// Returns the archetype of a set of component types, in any order. Lifetime: that of the database.
+    SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
+    template <class... Ts>
+    const Archetype& archetype();
+    /// Returns the archetype with one more, or one less. Cost: a look-up, after the first time.
+    SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
+    SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
+    std::span<const Archetype* const> archetypes() const { return types_; }  ///< by number
+
+    // --- entities ------------------------------------------------------------------------------------------------
+
+    /// Fills `out` with new entities of an archetype. What `values` do not name gets its default; columns have one
+    /// element per entity. Errors: no ids, no memory or a full table; no entity was made.
+    SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
+                            std::span<const ComponentValues> values = {});
+    /// With defaults, with one value of each type for all, or with a span of values, one per entity.
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone)
+        requires(sizeof...(Ts) > 0);
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
+        requires(sizeof...(Ts) > 0);
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
+        requires(sizeof...(Ts) > 0);
+
+    /// Gives living entities that have no row here one. Others are skipped. Errors: as above; nothing has changed.
+    SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
+                                       std::span<const ComponentValues> values = {});
+    template <DescribedComponent... Ts>
+    Result<AddCounts> insert(std::span<const Entity> entities, Zone zone,
+                             std::span<const std::type_identity_t<Ts>>... values)
+        requires(sizeof...(Ts) > 0);
+    /// Returns whether the entity got a row.
+    template <DescribedComponent... Ts>
+    Result<bool> insert(Entity entity, Zone zone, const Ts&... values)
+        requires(sizeof...(Ts) > 0);
+
+    /// Gives living entities components, or sets the values of those they have (a value that is not given stays).
+    /// Entities without a row get one in the first zone. num_added counts those that have gained a component.
+    /// Errors: no memory or a full table; nothing has changed.
+    SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
+    template <DescribedComponent... Ts>
+    Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)
+        requires(sizeof...(Ts) > 0);
+    template <DescribedComponent T>
+    Result<AddCounts> add(std::span<const Entity> entities, std::span<const std::type_identity_t<T>> values);
+    template <DescribedComponent... Ts>
+    Result<AddCounts> add(Entity entity, const Ts&... values)
+        requires(sizeof...(Ts) > 0);
+
+    /// Takes components away and returns how many entities have lost any. Errors: as above.
+    SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
+    template <DescribedComponent... Ts>
+    Result<std::uint32_t> remove(std::span<const Entity> entities);
+    template <DescribedComponent... Ts>
+    Result<bool> remove(Entity entity);
+
+    /// Moves entities to a zone and returns how many were in another. Errors: as above.
+    SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
+    Result<bool> move(Entity entity, Zone zone);
+
+    /// Destroys entities and takes their rows away, and returns how many died.
+    SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
+    SHOAL_API bool destroy(Entity entity);
+    /// Destroys all entities of a zone and returns how many died. Memory stays until it was not needed for a while.
+    SHOAL_API std::uint32_t clear_zone(Zone zone);
+
+    /// What the pass that the calling thread runs, or the program outside of passes, asks for; see commands.h.
+    /// Functions of loops take a `Commands&` as their first argument instead. Lifetime: until the next settle.
+    SHOAL_API Commands& commands();
+
+    // --- look-up -------------------------------------------------------------------------------------------------
+
+    /// Total: any id is fine; stale, null and foreign ones have no row.
+    SHOAL_INLINE DatabaseRow find(Entity entity) const {
+        const DatabaseDirectory::Place place = directory_.find(entity);
+        if (SHOAL_UNLIKELY(!place)) return {};
+        return {tables_[place.table], place.row};
+    }
+    const DatabaseDirectory& directory() const { return directory_; }
+    bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
+    bool has(Entity entity, ComponentType component) const;
+    template <class T>
+    bool has(Entity entity) const;
+    /// Requires: the row is not nil and has the component (toggled ones may be off).
+    template <auto kMember>
+    decltype(auto) get(DatabaseRow row) const;
+    template <auto kMember>
+    void set(DatabaseRow row, const ValueOf<kMember>& value);
+    template <auto kMember>  // see database_field.h
+    DatabaseField<kMember> field() const;
+    /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
+    /// Shape: as many values as entities. Cost: look-ups are fetched ahead.
+    template <auto kMember>
+    std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
+                       const ValueOf<kMember>& missing = {}) const;
+
+    // --- tables, for queries -------------------------------------------------------------------------------------
+
+    /// Shape: by table number; nullptr for numbers that are free now. See database_match.h for those with given
+    /// components. Lifetime: until the next structural call.
+    std::span<DatabaseTable* const> all_tables() const { return tables_; }
+    /// One bit per table number: does it hold rows?
+    std::span<const std::uint64_t> occupied() const { return occupied_; }
+    /// Returns the table of an archetype in a zone, or nullptr.
+    SHOAL_API DatabaseTable* find_table(const Archetype& type, Zone zone) const;
+    /// Calls visit(table) for every table of a zone.
+    template <class Visit>
+    void for_each_table_of_zone(Zone zone, Visit&& visit) const;
+    /// Grows when a table number is freed: what was derived from all_tables() must then be derived anew. While it
+    /// stays, tables are only added, at the end.
+    std::uint64_t table_list_epoch() const { return table_list_epoch_; }
+    /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
+    std::uint64_t num_structural_changes() const { return num_structural_changes_; }
+    SHOAL_API std::uint64_t num_rows() const;
+    SHOAL_API std::uint64_t num_rows(Zone zone) const;
+
+    /// Keeps a journal (journal.h) of at most `max_changes` from now on; 0: none. Cost: rows come and go one by one.
+    SHOAL_API void keep_journal(std::size_t max_changes);
+    SHOAL_API Journal journal(std::uint64_t since) const;
+
+    /// Checks tables, bits, directory and maps against each other.
+    SHOAL_API Status validate() const;
+
+    // --- spawning ------------------------------------------------------------------------------------------------
+
+    /// From now on spawned entities lie in the tile of `field`, a Vec3 of the component type that holds their place in
+    /// the world. SpawnOptions::root_poses move that field too, as they move the roots of transforms, and where it
+    /// ends up counts; a place that is not a number is in the zone for what is larger than a tile. An entity lies in
+    /// the zone that its source names for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field,
+    /// otherwise where its parent lies, otherwise in the first zone.
+    /// Errors: there is no such field, or it is no single Vec3; nothing has changed.
+    SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
+    template <auto kMember>
+    void spawn_into_tiles(const GridZones& tiles);
+
+    // --- Store ---------------------------------------------------------------------------------------------------
+
+    std::span<const Schema* const> schemas() const override { return schemas_; }
+    SHOAL_API void begin_spawn() override;
+    SHOAL_API Status spawn(const SpawnBatch& batch) override;
+    SHOAL_API Status finish_spawn() override;
+    SHOAL_API void drop(std::span<const Entity> entities) override;
+    SHOAL_API void apply_commands(const SettleContext& context) override;
+    SHOAL_API void hold_rows(bool hold) override;
+    SHOAL_API void settle(const SettleContext& context) override;
+    SHOAL_API std::span<const Table* const> tables() const override;
+    SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+    SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
+
+private:
+    friend class CommandLog;
+    friend class DatabaseLock;
+    friend class DatabaseSpawn;
+    template <class List>
+    friend class TypedDatabase;
+    struct Call;  // the rest of what a call does
+
+    template <class... Ts>
+    TypedList& typed_list();
+    template <class... Ts>
+    TypedList& find_list();
+    template <class T, class Value>
+    ComponentValues typed_values(const Value& value);
+    SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
+    SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
+    SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
+
+    SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
+    SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);
+    template <class... Ts>
+    Result<bool> insert_through_span(Entity entity, Zone zone, TypedList& list, Ts... values);
+    template <class... Ts>
+    Result<AddCounts> add_through_span(Entity entity, Ts... values);
+    template <class... Ts>
+    Result<bool> remove_through_span(Entity entity);
+    DatabaseRow find_switch(Entity entity, TypedKey key) const;
+    bool switch_noted(DatabaseRow at, bool on);
+    template <class T>
+    void write_plain(DatabaseTable& table, std::uint32_t row, const T& value);
+};
+
+}  // namespace shoal
+
+#include "shoal/database/database_change.h"
+#include "shoal/database/database_field.h"
+#include "shoal/database/database_typed.h"

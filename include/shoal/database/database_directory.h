@@ -1,0 +1,120 @@
+#pragma once
+// Where the row of each entity is: which table, and which row of it.
+//
+//     entity index        0    1     2   ...
+//     rows                .   g:5    .        4 bytes: generation above row; one RowIndex that all tables share
+//     tables              .    7     .        2 bytes: the lower half of the table's number
+//     upper tables        .    0     .        2 bytes, reserved only once there are more than 65,536 tables
+//
+// Two arrays instead of one of 8-byte entries: 6 bytes an entity, and half the cache lines for whoever asks about
+// rows only. The upper half keeps thousands of zones with hundreds of archetypes possible, and costs those without
+// them a branch that is never taken. Those with it lose the short ways of calls for one entity.
+// Thread: find from any thread between structural calls.
+
+#include "shoal/table/row_index.h"
+
+namespace shoal {
+
+class DatabaseDirectory {
+public:
+    struct Place {
+        std::uint32_t table = 0;
+        std::uint32_t row = kNilRow;
+        explicit operator bool() const { return row != kNilRow; }
+    };
+
+    /// Total: any id is fine; stale and foreign ones have no place. Cost: one look-up in each of two arrays.
+    SHOAL_INLINE Place find(Entity entity) const {
+        const std::uint32_t row = rows_.find(entity);
+        if (SHOAL_UNLIKELY(row == kNilRow)) return {};
+        return {table_of(entity.index()), row};
+    }
+    /// For structural calls that take a short cut: one test tells that the index is kept, that rows are not held, and
+    /// that there are no more than 65,536 tables. Otherwise nothing is found.
+    SHOAL_INLINE Place find_unless_held(Entity entity) const {
+        if (SHOAL_UNLIKELY(!is_open(entity.index()))) return {};
+        return find_covered(entity);
+    }
+    /// Whether nobody has a row on the index, and one can be set there. As above.
+    SHOAL_INLINE bool is_free_unless_held(Entity entity) const {
+        return SHOAL_LIKELY(is_open(entity.index())) && rows_.entries()[entity.index()] == 0;
+    }
+    /// Sets the place of an entity. Requires: find_unless_held() has found it, or is_free_unless_held().
+    SHOAL_INLINE void set_reserved(Entity entity, std::uint32_t table, std::uint32_t row) {
+        rows_.entries()[entity.index()] = RowIndex::entry_of(entity, row);
+        tables_[entity.index()] = static_cast<std::uint16_t>(table);
+    }
+    /// find() without a test whether the index is kept at all. Requires: covers() it.
+    SHOAL_INLINE Place find_covered(Entity entity) const {
+        return {tables_[entity.index()], RowIndex::row_in(rows_.entries()[entity.index()], entity)};
+    }
+    SHOAL_INLINE Place guess_covered(Entity entity) const {
+        const EntityBits entry = rows_.entries()[entity.index()];
+        return {tables_[entity.index()], static_cast<std::uint32_t>(entry & kIndexMask)};
+    }
+    SHOAL_INLINE void prefetch_covered(Entity entity) const {
+        __builtin_prefetch(rows_.entries().data() + entity.index());
+        __builtin_prefetch(tables_.data() + entity.index());
+    }
+    /// Whether the calls above do for all of `entities`. Cost: a fraction of a look-up each.
+    bool covers(std::span<const Entity> entities) const {
+        return upper_tables_.capacity() == 0 && rows_.covers(entities);
+    }
+    /// The same for prefetching: whatever is kept for the index, without asking whose it is.
+    SHOAL_INLINE Place guess(Entity entity) const {
+        const std::span<const EntityBits> entries = rows_.entries();
+        if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return {0, 0};
+        return {table_of(entity.index()), static_cast<std::uint32_t>(entries[entity.index()] & kIndexMask)};
+    }
+    /// The table of whoever has a row on this index. Requires: somebody has.
+    SHOAL_INLINE std::uint32_t table_of(std::uint32_t entity_index) const {
+        std::uint32_t table = tables_[entity_index];
+        if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0)) table |= std::uint32_t(upper_tables_[entity_index]) << 16;
+        return table;
+    }
+    SHOAL_INLINE void set_table(std::uint32_t entity_index, std::uint32_t table) {
+        tables_[entity_index] = static_cast<std::uint16_t>(table);
+        if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0))
+            upper_tables_[entity_index] = static_cast<std::uint16_t>(table >> 16);
+    }
+    /// Sets the places of entities in consecutive rows. Requires: reserved.
+    SHOAL_API void set(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row);
+    /// The same for entities whose ids follow on each other, if nobody has a row on any of their indices; else returns
+    /// false.
+    SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row);
+    SHOAL_INLINE void prefetch(Entity entity) const {
+        rows_.prefetch(entity);
+        if (entity.index() < tables_.capacity()) __builtin_prefetch(tables_.data() + entity.index());
+    }
+
+    /// Makes room for entities with indices up to `max_index`. Errors: no address space; nothing has changed.
+    SHOAL_API Status reserve(std::uint32_t max_index);
+    /// Makes room for table numbers below `num_tables`. Errors: as above.
+    SHOAL_API Status reserve_tables(std::uint32_t num_tables);
+
+    /// While held, no row may come, go or move. Holds may lie within each other. Thread: any.
+    void hold() { __atomic_fetch_sub(&gate_, kHold, __ATOMIC_RELAXED); }
+    void release() {
+        SHOAL_ASSERT(is_held(), "rows are released that were not held");
+        __atomic_fetch_add(&gate_, kHold, __ATOMIC_RELAXED);
+    }
+    bool is_held() const { return __atomic_load_n(&gate_, __ATOMIC_RELAXED) < 0; }
+
+    RowIndex& rows() { return rows_; }
+    const RowIndex& rows() const { return rows_; }
+    SHOAL_API MemoryUse memory_use() const;
+
+private:
+    static constexpr std::int64_t kHold = std::int64_t(1) << 40;
+
+    SHOAL_INLINE bool is_open(std::uint32_t entity_index) const { return std::int64_t(entity_index) < gate_; }
+    void note_width();
+
+    RowIndex rows_ = RowIndex(RowIndexKind::kPaged);
+    PageArray<std::uint16_t> tables_;        // by entity index
+    PageArray<std::uint16_t> upper_tables_;  // by entity index
+    std::uint32_t max_index_ = 0;
+    std::int64_t gate_ = 0;  // reserved entries (0 with upper tables), less kHold for each hold
+};
+
+}  // namespace shoal

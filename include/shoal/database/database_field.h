@@ -1,0 +1,151 @@
+#pragma once
+// One field of whatever entities are asked about. Included by database.h.
+//
+//     const auto mass = sea.field<&Mass::value>();           // finds the columns of all tables once
+//     if (const float* m = mass.find(entity)) total += *m;   // two look-ups in the directory, one in a column
+
+#include "shoal/database/database.h"
+
+namespace shoal {
+
+namespace detail {
+
+/// A value that was put together, and stands for a pointer to it.
+template <class T, bool kSplit>
+struct FoundFieldOf {
+    using Type = const T*;
+};
+template <class T>
+class FoundValue {
+public:
+    FoundValue() : found_(true) {}
+    FoundValue(std::nullptr_t) {}  // NOLINT: as a pointer is made
+    const T& operator*() const { return value_; }
+    const T* operator->() const { return &value_; }
+    explicit operator bool() const { return found_; }
+    friend bool operator==(const FoundValue& a, std::nullptr_t) { return !a.found_; }
+    float* lanes() { return reinterpret_cast<float*>(&value_); }
+
+private:
+    T value_{};
+    bool found_ = false;
+};
+template <class T>
+struct FoundFieldOf<T, true> {
+    using Type = FoundValue<T>;
+};
+template <class T, bool kSplit>
+using FoundField = typename FoundFieldOf<T, kSplit>::Type;
+
+}  // namespace detail
+
+/// Lifetime: until the next structural call. Thread: any. Cost: making one looks at every table once.
+template <auto kMember>
+class DatabaseField {
+public:
+    using Value = ValueOf<kMember>;
+    using Place = FieldPlace<kMember>;
+    /// A pointer, or where the field is split, something that stands for one.
+    using Found = detail::FoundField<Value, Place::kLayout == ColumnLayout::kSplit>;
+
+    explicit DatabaseField(const Database& database)
+        : directory_(&database.directory()), component_(database.find_component<ComponentOf<kMember>>()) {
+        const std::span<DatabaseTable* const> tables = database.all_tables();
+        columns_.resize(tables.size() * Place::kNumColumns, nullptr);
+        if (!component_) return;
+        if (database.schema(component_).toggled()) toggled_tables_ = tables;
+        for (std::size_t t = 0; t < tables.size(); ++t) {
+            if (tables[t] == nullptr || !tables[t]->type().has_column_of(component_)) continue;
+            const std::uint32_t first = tables[t]->first_column(component_) + Place::kFirstColumn;
+            for (std::uint32_t c = 0; c < Place::kNumColumns && tables[t]->num_rows() != 0; ++c)
+                columns_[t * Place::kNumColumns + c] =
+                    std::as_const(*tables[t]).table().column(first + c) + DatabaseTable::struct_offset<kMember>();
+        }
+    }
+
+    /// Returns the field of an entity, or nullptr. Total: any id is fine.
+    SHOAL_INLINE Found find(Entity entity) const { return find_at(directory_->find(entity)); }
+    /// Fetches the field into the cache, or anything else for an entity without one: cheaper than to ask.
+    SHOAL_INLINE void prefetch(Entity entity) const {
+        if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
+    }
+    /// See Database::gather; for more entities than are in the cache.
+    std::size_t gather_far(std::span<const Entity> entities, std::span<Value> out, const Value& missing) const;
+
+private:
+    static constexpr std::size_t kStride =
+        Place::kLayout == ColumnLayout::kWhole ? sizeof(ComponentOf<kMember>) : sizeof(Value) / Place::kNumColumns;
+
+    SHOAL_INLINE Found find_at(DatabaseDirectory::Place place) const {
+        if (SHOAL_UNLIKELY(!place)) return nullptr;
+        const std::byte* const* const columns = columns_.data() + std::size_t(place.table) * Place::kNumColumns;
+        if (SHOAL_UNLIKELY(columns[0] == nullptr)) return nullptr;
+        if (SHOAL_UNLIKELY(!toggled_tables_.empty()) && !toggled_tables_[place.table]->has(component_, place.row))
+            return nullptr;
+        if constexpr (Place::kLayout == ColumnLayout::kSplit) {
+            Found found;
+            for (std::uint32_t lane = 0; lane < Place::kNumColumns; ++lane)
+                found.lanes()[lane] = reinterpret_cast<const float*>(columns[lane])[place.row];
+            return found;
+        } else {
+            return reinterpret_cast<const Value*>(columns[0] + place.row * kStride);
+        }
+    }
+    SHOAL_INLINE void prefetch_at(DatabaseDirectory::Place place) const {
+        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
+            __builtin_prefetch(columns_[std::size_t(place.table) * Place::kNumColumns + c] + place.row * kStride);
+    }
+
+    const DatabaseDirectory* directory_;
+    ComponentType component_;
+    std::span<DatabaseTable* const> toggled_tables_;      // by table number, if the component type is toggled
+    Array<const std::byte*> columns_{Owner("database")};  // by table number, nullptr: not there
+};
+
+template <auto kMember>
+DatabaseField<kMember> Database::field() const {
+    return DatabaseField<kMember>(*this);
+}
+
+template <auto kMember>
+std::size_t Database::gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
+                             const ValueOf<kMember>& missing) const {
+    SHOAL_ASSERT(out.size() == entities.size(), "one place per entity is needed");
+    constexpr std::uint64_t kCachedRows = 1 << 14;  // fewer are in the cache anyhow
+    const DatabaseField<kMember> values = field<kMember>();
+    if (entities.size() > kCachedRows) return values.gather_far(entities, out, missing);
+    std::size_t num_found = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        const auto value = values.find(entities[i]);
+        out[i] = value != nullptr ? *value : missing;
+        num_found += value != nullptr;
+    }
+    return num_found;
+}
+
+template <auto kMember>
+std::size_t DatabaseField<kMember>::gather_far(std::span<const Entity> entities, std::span<Value> out,
+                                               const Value& missing) const {
+    constexpr std::size_t kFar = 96;  // the directory at this distance, the row at half of it
+    std::size_t num_found = 0, i = 0;
+    const auto gather_one = [&](const DatabaseDirectory::Place& place) {
+        const auto value = find_at(place);
+        out[i] = value != nullptr ? *value : missing;
+        num_found += value != nullptr;
+    };
+    if (!columns_.empty() && directory_->covers(entities))
+        for (; i + kFar < entities.size(); ++i) {
+            directory_->prefetch_covered(entities[i + kFar]);
+            prefetch_at(directory_->guess_covered(entities[i + kFar / 2]));
+            gather_one(directory_->find_covered(entities[i]));
+        }
+    for (; i + kFar < entities.size(); ++i) {
+        directory_->prefetch(entities[i + kFar]);
+        prefetch(entities[i + kFar / 2]);
+        gather_one(directory_->find(entities[i]));
+    }
+    for (; i < entities.size(); ++i) gather_one(directory_->find(entities[i]));
+    return num_found;
+}
+
+}  // namespace shoal

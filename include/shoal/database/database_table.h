@@ -1,0 +1,211 @@
+#pragma once
+// The rows of one archetype in one zone: a table, and a bit per row for each toggled component type.
+//
+//     row                 0    1    2   ...  num_rows-1
+//     entity              e0   e1   e2
+//     columns             ..   ..   ..          those of the archetype's schema
+//     bits of "asleep"    1    0    1           a toggled component type: does the entity have it now?
+//
+// For passes and queries: read columns, or write unmarked columns and mark them when the loop has ended. Rows come
+// and go through the Database only.
+// Lifetime: an empty table goes after many settles, and table numbers are used again; Database::table_list_epoch()
+// tells. Thread: as for Table.
+
+#include "shoal/database/archetype.h"
+#include "shoal/store/zone.h"
+#include "shoal/table/column.h"
+#include "shoal/table/table.h"
+
+#include <utility>
+
+namespace shoal {
+
+struct DatabaseCopyPlan;
+
+/// An address that stands for a list of C++ types; nullptr for none.
+using TypedKey = const void*;
+
+/// A bit per row in page memory, 64-byte aligned: jobs cut at multiples of 512 rows share no cache line.
+class PresenceBits {
+public:
+    explicit PresenceBits(PagePool& pool) : pool_(&pool) {}
+    SHOAL_API ~PresenceBits();
+    PresenceBits(PresenceBits&& other) noexcept
+        : pool_(other.pool_),
+          words_(std::exchange(other.words_, nullptr)),
+          num_words_(std::exchange(other.num_words_, 0)) {}
+    PresenceBits& operator=(PresenceBits&&) = delete;
+
+    bool get(std::uint32_t row) const { return (words_[row / 64] >> (row % 64) & 1) != 0; }
+    void set(std::uint32_t row, bool value) {
+        const std::uint64_t bit = std::uint64_t(1) << (row % 64);
+        words_[row / 64] = value ? words_[row / 64] | bit : words_[row / 64] & ~bit;
+    }
+    SHOAL_API void set(RowRange rows, bool value);
+    /// Makes room for `num_rows` rows. Errors: no memory; nothing has changed.
+    SHOAL_API Status reserve(std::uint32_t num_rows);
+    SHOAL_API void release();
+    /// Shape: bit row % 64 of word row / 64.
+    std::uint64_t* words() { return words_; }
+    const std::uint64_t* words() const { return words_; }
+    std::size_t num_bytes() const { return num_words_ * sizeof(std::uint64_t); }
+
+private:
+    PagePool* pool_;
+    std::uint64_t* words_ = nullptr;
+    std::size_t num_words_ = 0;
+};
+
+/// The way of a row from one table to another, or out of one, with the addresses of all columns. Only for rows that are
+/// bytes and nothing more: no opaque columns, no toggled component types, nobody watches.
+struct RowPath {
+    struct Column {
+        std::byte* from;
+        std::byte* to;  ///< nullptr: the row loses it
+    };
+
+    const DatabaseCopyPlan* plan = nullptr;
+    std::uint64_t placements = 0;  ///< of both tables when the addresses were looked up, added up; 0: they were not
+    Array<Column> columns{Owner("database table")};  ///< in the order of the plan: kept, then lost
+
+    /// Whether the addresses hold. A placement only grows, so that the sum stays if neither changes.
+    bool is_known(const Table& from, const Table& to) const { return from.placement() + to.placement() == placements; }
+};
+
+namespace detail {
+
+/// Copies an element of 4, 8, 12 or 16 bytes, maybe onto itself. (g++ calls memmove for 12 bytes, and keeps a local
+/// array of them in memory.)
+template <std::size_t kBytes>
+SHOAL_INLINE void copy_words(std::byte* to, const std::byte* from) {
+    static_assert(kBytes == 4 || kBytes == 8 || kBytes == 12 || kBytes == 16);
+    if constexpr (kBytes == 12) {
+        std::uint64_t low;
+        std::uint32_t high;
+        std::memcpy(&low, from, 8);
+        std::memcpy(&high, from + 8, 4);
+        std::memcpy(to, &low, 8);
+        std::memcpy(to + 8, &high, 4);
+    } else {
+        std::byte element[kBytes];
+        std::memcpy(element, from, kBytes);
+        std::memcpy(to, element, kBytes);
+    }
+}
+
+/// Copies the element of the row `last` into that of another.
+template <std::size_t kBytes>
+SHOAL_INLINE void fill_element(const RowPath::Column& column, std::size_t row, std::size_t last) {
+    copy_words<kBytes>(column.from + row * kBytes, column.from + last * kBytes);
+}
+
+/// The same after the element of the row has gone over.
+template <std::size_t kBytes>
+SHOAL_INLINE void move_element(const RowPath::Column& column, std::size_t row, std::size_t last, std::size_t to_row) {
+    copy_words<kBytes>(column.to + to_row * kBytes, column.from + row * kBytes);
+    fill_element<kBytes>(column, row, last);
+}
+
+}  // namespace detail
+
+class DatabaseTable {
+public:
+    SHOAL_API DatabaseTable(std::uint32_t number, const Archetype& type, Zone zone, PagePool& pool,
+                            std::uint32_t capacity_rows, RowIndex& index);
+    DatabaseTable(const DatabaseTable&) = delete;
+    DatabaseTable& operator=(const DatabaseTable&) = delete;
+
+    std::uint32_t number() const { return number_; }
+    const Archetype& type() const { return *type_; }
+    std::uint32_t type_number() const { return type_number_; }
+    Zone zone() const { return zone_; }
+    std::uint32_t num_rows() const { return table_.num_rows(); }
+    std::span<const Entity> entities() const { return table_.entities(); }
+    /// Columns are found with first_column(). Requires: no structural call is made through it.
+    Table& table() { return table_; }
+    const Table& table() const { return table_; }
+    std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
+    /// Rows and bits.
+    SHOAL_API MemoryUse memory_use() const;
+
+    /// The bits of a toggled component type; nullptr for one that every row has, or none.
+    /// Shape: bit row % 64 of word row / 64. Bits past the last row are arbitrary.
+    const std::uint64_t* presence(ComponentType component) const {
+        const int index = type_->toggle_index(component);
+        return index < 0 ? nullptr : presence_[static_cast<std::size_t>(index)].words();
+    }
+    /// Requires: row < num_rows().
+    bool has(ComponentType component, std::uint32_t row) const {
+        if (!type_->has(component)) return false;
+        const std::uint64_t* bits = presence(component);
+        return bits == nullptr || (bits[row / 64] >> (row % 64) & 1) != 0;
+    }
+
+    /// The view of a field of `component`, whose C++ type is that of the member. Requires: the archetype has it.
+    template <auto kMember>
+    ReadColumn<kMember> column(ComponentType component) const {
+        return make_column<kMember, const ValueOf<kMember>>(
+            [this, first = first_column(component)](std::uint32_t c) { return table_.column(first + c); },
+            struct_offset<kMember>(), num_rows());
+    }
+    /// The same for a pass that marks what it wrote when it has ended: see mark_written.
+    template <auto kMember>
+    WriteColumn<kMember> unmarked_column(ComponentType component) {
+        return make_column<kMember, ValueOf<kMember>>(
+            [this, first = first_column(component)](std::uint32_t c) { return table_.unmarked_column(first + c); },
+            struct_offset<kMember>(), num_rows());
+    }
+    template <auto kMember>
+    void mark_written(ComponentType component, RowRange rows) {
+        const std::uint32_t first = first_column(component) + FieldPlace<kMember>::kFirstColumn;
+        for (std::uint32_t c = 0; c < FieldPlace<kMember>::kNumColumns; ++c) table_.mark_written(first + c, rows);
+    }
+
+    /// Where a member lies in its struct, for components kept whole.
+    template <auto kMember>
+    static std::size_t struct_offset() {
+        if constexpr (FieldPlace<kMember>::kLayout == ColumnLayout::kWhole)
+            return schema_of<ComponentOf<kMember>>().fields()[FieldPlace<kMember>::kIndex].struct_offset;
+        else
+            return 0;
+    }
+
+private:
+    friend class Database;
+    friend class DatabaseSpawn;
+    friend class RowMove;
+    friend struct MovedRow;
+
+    /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
+    bool has_reserved_plain_row() const { return has_reserved_row() && presence_.empty(); }
+    bool has_reserved_row() const { return table_.has_room() && table_.num_rows() != 0; }
+
+    /// The last way that an entity went from here by gaining or losing components.
+    struct Step {
+        TypedKey key = nullptr;  // which components
+        DatabaseTable* target = nullptr;
+        RowPath path;
+        Array<std::byte*> gained{Owner("database table")};  // columns in the target, as the call names them
+    };
+
+    /// The component type that was last switched on or off by a call with C++ types.
+    struct Switch {
+        TypedKey key = nullptr;  // which component type
+        PresenceBits* bits = nullptr;
+    };
+
+    std::uint32_t number_;
+    Zone zone_;
+    std::uint32_t type_number_;  // here, beside what loops need of the table
+    std::uint32_t num_empty_visits_ = 0;
+    Table table_;
+    const Archetype* type_;
+    Array<PresenceBits> presence_{Owner("database table")};  // by place in type().toggled()
+    RowPath own_path_;                                       // from row to row
+    Step last_added_, last_removed_;
+    Switch last_switched_;
+    DatabaseTable* next_in_zone_ = nullptr;
+    std::uint32_t num_wanted_ = 0;  // rows that the call under way will add
+};
+
+}  // namespace shoal

@@ -1,0 +1,74 @@
+#pragma once
+// Zones as the tiles of a grid, so that a loop over what is near something reads the tiles around it and no others.
+//
+//     zone      first + 6    first + 7    first + 8          3 x 3 tiles; `origin` is the lower corner of the first
+//               first + 3    first + 4    first + 5
+//               first + 0    first + 1    first + 2          and first + 9: for what is larger than a tile
+//
+// A thing lies in the tile of its centre, so one that is no larger than a tile reaches half a tile beyond: widen a
+// query by the largest half extent of the things that it looks for. The tiles at the border reach out without end: no
+// position is outside. The zone for what is larger than a tile touches everything.
+//
+//     GridZones tiles({.origin = {-100, 0, -100}, .tile_size = 12.5f, .num_x = 16, .num_y = 16, .up = GridUp::kY});
+//     sea.create<Position>(fish, tiles.zone_of(place), Position{place});
+//     tiles.touch_sphere(centre, 5, near);                      // a ZoneSet
+//
+// Thread: immutable; any thread.
+
+#include "shoal/base/math.h"
+#include "shoal/store/zone.h"
+
+namespace shoal {
+
+/// The axis that tiles do not divide.
+enum class GridUp : std::uint8_t { kY, kZ };
+
+struct GridZonesOptions {
+    Vec3 origin{};        ///< metres; the corner of the first tile with the least coordinates
+    float tile_size = 1;  ///< metres
+    std::uint32_t num_x = 1;
+    std::uint32_t num_y = 1;  ///< along z when up is y
+    Zone first_zone = 0;
+    GridUp up = GridUp::kZ;
+};
+
+class GridZones {
+public:
+    /// Requires: a positive tile size, at least one tile, and zones below kMaxZones.
+    SHOAL_API explicit GridZones(const GridZonesOptions& options);
+
+    const GridZonesOptions& options() const { return options_; }
+    /// Tiles, and one more for what is larger.
+    std::uint32_t num_zones() const { return options_.num_x * options_.num_y + 1; }
+    /// The zone for what is larger than a tile, and for positions that are not numbers.
+    Zone large_zone() const { return options_.first_zone + options_.num_x * options_.num_y; }
+
+    /// Returns the tile of a position.
+    SHOAL_API Zone zone_of(Vec3 position) const;
+    /// The same for a thing of which every point is at most `radius` from `position`.
+    Zone zone_of(Vec3 position, float radius) const {
+        return radius * 2 <= options_.tile_size ? zone_of(position) : large_zone();
+    }
+
+    /// Adds the tiles that touch a sphere (seen from above: a disc), and the zone for what is larger than a tile.
+    SHOAL_API void touch_sphere(Vec3 centre, float radius, ZoneSet& out) const;
+    /// Adds the tiles that touch a box, and the zone for what is larger than a tile.
+    SHOAL_API void touch_box(Vec3 low, Vec3 high, ZoneSet& out) const;
+    /// Adds all tiles, and the zone for what is larger.
+    void touch_all(ZoneSet& out) const { out.insert_range(options_.first_zone, large_zone() + 1); }
+
+private:
+    struct Point {
+        float x, y;
+    };
+    Point across(Vec3 position) const {
+        return options_.up == GridUp::kZ ? Point{position.x - options_.origin.x, position.y - options_.origin.y}
+                                         : Point{position.x - options_.origin.x, position.z - options_.origin.z};
+    }
+    std::uint32_t tile(float distance, std::uint32_t num_tiles) const;
+    double distance_to(std::uint32_t tile, std::uint32_t num_tiles, float place) const;
+
+    GridZonesOptions options_;
+};
+
+}  // namespace shoal

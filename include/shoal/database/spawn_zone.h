@@ -1,0 +1,36 @@
+#pragma once
+// What a source can say of how entities are spawned into databases. These component types are instructions: no store
+// keeps them. Compilers know them once they are registered; `shoal compile` has them.
+//
+//     { type = "zone" zone = 12 }                        the entity is put into zone 12, and its children where they
+//                                                        do not say otherwise; before Database::spawn_into_tiles
+//     { type = "switched_off" component = "asleep" }     its toggled component `asleep` is there, but off
+//
+// A component type of one of these names with other fields is one like any other.
+
+#include "shoal/store/zone.h"
+#include "shoal/table/describe.h"
+
+namespace shoal {
+
+struct SpawnZone {
+    Zone zone = 0;
+};
+SHOAL_COMPONENT((SpawnZone, name("zone")), (zone, range(0, kMaxZones - 1)))
+
+/// One for each toggled component that is off.
+struct SpawnSwitchedOff {
+    StringId component;
+};
+SHOAL_COMPONENT((SpawnSwitchedOff, name("switched_off"), many), component)
+
+/// Whether the components of a blob are such instructions.
+template <DescribedComponent T>
+bool is_schema_of(const Schema& schema) {
+    return schema.id() == schema_of<T>().id() && schema.layout_hash() == schema_of<T>().layout_hash();
+}
+inline bool is_spawn_instruction(const Schema& schema) {
+    return is_schema_of<SpawnZone>(schema) || is_schema_of<SpawnSwitchedOff>(schema);
+}
+
+}  // namespace shoal

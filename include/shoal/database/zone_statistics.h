@@ -1,0 +1,25 @@
+#pragma once
+// What a database holds, zone by zone: the ledger of component types, split once more.
+//
+//     zone   component    rows   used     committed
+//        0   position      120   1.4 KiB  ...            rows of all archetypes of the zone that have it
+//        0   velocity       80
+//        1   position       97                           over all zones: what Database::statistics says, to the byte
+//
+// Thread: a const call on the database.
+
+#include "shoal/database/database.h"
+
+namespace shoal {
+
+struct ZoneStatistics {
+    Zone zone = 0;
+    ComponentType component{};
+    StoreStatistics held{};  ///< its text has the lifetime of the database
+};
+
+/// Returns one entry for each zone and component type that has a table there, by zone, then by component type.
+/// Cost: looks at the owner of every row.
+SHOAL_API Array<ZoneStatistics> zone_statistics(const Database& database);
+
+}  // namespace shoal

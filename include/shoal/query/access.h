@@ -1,0 +1,76 @@
+#pragma once
+// What a pass reads and writes, so that a schedule knows which passes may run side by side.
+//
+//     reads<&Body::velocity>(bodies)      one field of one component type
+//     writes(bodies)                      a manager, a database or another store as a whole
+//     writes(scores)                      any object that passes share
+//
+// Queries know theirs; what a pass touches beside its query, or without one, is listed by hand.
+// Thread: plain values.
+
+#include "shoal/store/manager.h"
+
+namespace shoal {
+
+inline constexpr std::uint32_t kAllFields = 0xFFFFFFFF;
+
+struct Access {
+    const Store* store = nullptr;      ///< nullptr: an object that is no store
+    const void* object = nullptr;      ///< nullptr and no store: everything
+    ComponentId component{};           ///< null: all component types of the store
+    std::uint32_t field = kAllFields;  ///< an index into Schema::fields()
+    bool writes = false;
+
+    constexpr bool is_everything() const { return store == nullptr && object == nullptr; }
+};
+
+/// Whether two passes with these accesses must not overlap: one writes what the other touches.
+constexpr bool conflict(const Access& a, const Access& b) {
+    if (!a.writes && !b.writes) return false;
+    if (a.is_everything() || b.is_everything()) return true;
+    if (a.store != b.store || a.object != b.object) return false;
+    if (a.component == ComponentId() || b.component == ComponentId()) return true;
+    return a.component == b.component && (a.field == kAllFields || b.field == kAllFields || a.field == b.field);
+}
+
+/// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.
+template <auto kMember>
+Access field_access(const Store& store, bool writes) {
+    const bool whole = FieldPlace<kMember>::kLayout == ColumnLayout::kWhole;
+    return {&store, nullptr, schema_of<ComponentOf<kMember>>().id(), whole ? kAllFields : FieldPlace<kMember>::kIndex,
+            writes};
+}
+
+/// The access of a store, of the store within a manager, or of any other object, as a whole.
+template <class T>
+Access object_access(const T& object, bool writes) {
+    if constexpr (std::is_base_of_v<Store, T>)
+        return {&object, nullptr, {}, kAllFields, writes};
+    else if constexpr (requires { static_cast<const Store&>(object.core()); })
+        return {&object.core(), nullptr, {}, kAllFields, writes};
+    else
+        return {nullptr, &object, {}, kAllFields, writes};
+}
+
+template <class T>
+Access reads(const T& object) {
+    return object_access(object, false);
+}
+template <class T>
+Access writes(const T& object) {
+    return object_access(object, true);
+}
+template <auto kMember, class T>
+Access reads(const T& store) {
+    const Access all = object_access(store, false);
+    return field_access<kMember>(*all.store, false);
+}
+template <auto kMember, class T>
+Access writes(const T& store) {
+    const Access all = object_access(store, true);
+    return field_access<kMember>(*all.store, true);
+}
+/// What a pass that declares nothing is taken to do: it runs alone.
+constexpr Access writes_everything() { return {.writes = true}; }
+
+}  // namespace shoal

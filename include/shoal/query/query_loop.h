@@ -1,0 +1,223 @@
+#pragma once
+// The loop that all queries share: a function called for rows of one table, whose fields lie in columns ("lanes").
+//
+//     words of bits    1111...1 | 0110...1 | 0000...0        rows that are chosen, where some are not
+//                       plain     one by     skipped         all 64 rows of a word, as of a loop without bits
+//                       loop      one, or
+//                                 blended                    see blend() in query_terms.h
+//
+// Thread: any number of loops, on rows that do not overlap.
+
+#include "shoal/base/bits.h"
+#include "shoal/base/row_range.h"
+#include "shoal/command/commands.h"
+#include "shoal/query/query_blend.h"
+
+namespace shoal::detail {
+
+template <std::size_t>
+using LanePointer = std::byte*;
+
+/// For loops over all rows of one table: the row of every field is that of the owner.
+struct SameRows {
+    static constexpr bool kChooses = false;
+    const Entity* owners;
+    std::size_t num_rows;
+
+    template <std::size_t kField>
+    SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
+        return owner_row;
+    }
+    template <std::size_t kField>
+    std::size_t size() const {
+        return num_rows;
+    }
+};
+
+template <class... Fields>
+class QueryLoop {
+public:
+    static constexpr std::size_t kNumFields = sizeof...(Fields);
+    static constexpr std::size_t kNumLanes = (0 + ... + FieldPlace<Fields::kMember>::kNumColumns);
+    using FieldIndices = std::make_index_sequence<kNumFields>;
+    struct Lanes {
+        std::byte* data[kNumLanes == 0 ? 1 : kNumLanes] = {};
+    };
+
+    template <class Field>
+    using Argument = std::conditional_t<Field::kIsOptional, OptionalValue<ViewOf<Field>>,
+                                        decltype(std::declval<const ViewOf<Field>&>()[0])>;
+    template <class Function>
+    static constexpr bool kTakesEntity = std::is_invocable_v<Function&, Entity, Argument<Fields>...>;
+    template <class Function>
+    static constexpr bool kFitsAlone = kTakesEntity<Function> || std::is_invocable_v<Function&, Argument<Fields>...>;
+    /// Whether it takes a Commands& before all that.
+    template <class Function>
+    static constexpr bool kTakesCommands =
+        !kFitsAlone<Function> && kFitsAlone<WithCommands<std::remove_reference_t<Function>>>;
+    template <class Function>
+    static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
+
+    /// Calls visit.template operator()<Field>(place of the field, its first lane) for each field.
+    template <class Visit>
+    SHOAL_INLINE static void for_each_field(Visit&& visit) {
+        std::size_t field = 0, lane = 0;
+        static_cast<void>(field), static_cast<void>(lane);
+        ((visit.template operator()<Fields>(field, lane), ++field, lane += FieldPlace<Fields::kMember>::kNumColumns),
+         ...);
+    }
+
+    /// Writes to `lanes` where a field's columns begin, in a table whose columns of the component start at `first`.
+    template <class Field>
+    SHOAL_INLINE static void collect(Table& table, std::uint32_t first, std::byte** lanes) {
+        using Place = FieldPlace<Field::kMember>;
+        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c) {
+            lanes[c] = table.unmarked_column(first + Place::kFirstColumn + c);
+            if constexpr (Place::kLayout == ColumnLayout::kWhole)
+                if (lanes[c] != nullptr)  // nullptr: the table never held a row
+                    lanes[c] += schema_of<typename Field::Component>().fields()[Place::kIndex].struct_offset;
+        }
+    }
+
+    /// Calls `function` for the rows that `places` chooses.
+    template <class Function, class Places>
+    static void run(const Places& places, Function& function, RowRange rows, const Lanes& lanes) {
+        expand(places, function, rows, lanes, std::make_index_sequence<kNumLanes>());
+    }
+
+    /// The views of all fields, for loops that are no loops over one table.
+    template <class Places, class Use>
+    SHOAL_INLINE static void use_views(const Places& places, std::byte* const* lanes, Use&& use) {
+        use_views(places, lanes, use, FieldIndices());
+    }
+
+    /// Calls `function` for one row; `owner_row` is that of the owners.
+    template <class Function, class Places, class... Views>
+    SHOAL_INLINE static void call(Function& function, const Places& places, std::uint32_t owner_row,
+                                  const Views&... views) {
+        call(function, places, owner_row, FieldIndices(), views...);
+    }
+
+private:
+    static constexpr std::size_t first_lane(std::size_t field) {
+        const std::size_t counts[] = {FieldPlace<Fields::kMember>::kNumColumns..., 0};
+        std::size_t lane = 0;
+        for (std::size_t i = 0; i < field; ++i) lane += counts[i];
+        return lane;
+    }
+
+    template <class Function, class Places, std::size_t... kLanes>
+    static void expand(const Places& places, Function& function, RowRange rows, const Lanes& lanes,
+                       std::index_sequence<kLanes...>) {
+        run_lanes<Function, Places, kLanes...>(places, function, rows, lanes.data[kLanes]...);
+    }
+
+    // The lanes are restrict-qualified parameters: as members or locals they would not let the loop vectorise.
+    template <class Function, class Places, std::size_t... kLanes>
+    static __attribute__((noinline)) void run_lanes(const Places& places, Function& function, RowRange rows,
+                                                    LanePointer<kLanes> __restrict... lane) {
+        std::byte* const lanes[] = {lane..., nullptr};
+        use_views(places, lanes, [&](const auto&... views) __attribute__((always_inline)) {
+            if constexpr (Places::kChooses)
+                run_chosen(places, function, rows, views...);
+            else
+                for (std::uint32_t row = rows.begin; row < rows.end; ++row) call(function, places, row, views...);
+        });
+    }
+
+    template <class Places, class Use, std::size_t... kFields>
+    SHOAL_INLINE static void use_views(const Places& places, std::byte* const* lanes, Use&& use,
+                                       std::index_sequence<kFields...>) {
+        use(view<Fields>(lanes + first_lane(kFields), places.template size<kFields>())...);
+    }
+
+    template <class Field>
+    SHOAL_INLINE static ViewOf<Field> view(std::byte* const* lanes, std::size_t num_rows) {
+        using Value = std::conditional_t<Field::kWrites, ValueOf<Field::kMember>, const ValueOf<Field::kMember>>;
+        return make_column<Field::kMember, Value>(
+            [&](std::uint32_t c) { return lanes[c - FieldPlace<Field::kMember>::kFirstColumn]; }, 0, num_rows);
+    }
+
+    template <class Function, class Places, class... Views>
+    SHOAL_INLINE static void run_chosen(const Places& places, Function& function, RowRange rows,
+                                        const Views&... views) {
+        for (std::uint32_t begin = rows.begin; begin < rows.end;) {
+            const std::uint32_t first = begin / 64 * 64;
+            const std::uint32_t end = rows.end - first < 64 ? rows.end : first + 64;
+            std::uint64_t bits = places.word(first / 64);
+            if (bits == ~std::uint64_t(0)) {
+                for (std::uint32_t row = begin; row < end; ++row) call(function, places, row, views...);
+            } else if (kBlends<Function> && end - begin == 64) {
+                blend_word(places, function, first, bits, views...);
+            } else {
+                if (end - first < 64) bits &= (std::uint64_t(1) << (end - first)) - 1;
+                for (bits &= ~std::uint64_t(0) << (begin - first); bits != 0; bits &= bits - 1)
+                    call(function, places, first + lowest_bit(bits), views...);
+            }
+            begin = end;
+        }
+    }
+
+    template <class Function, class Places, class... Views>
+    SHOAL_INLINE static void blend_word(const Places& places, Function& function, std::uint32_t first,
+                                        std::uint64_t bits, const Views&... views) {
+        if (bits == 0) return;
+        for (std::uint32_t half = 0; half < 2; ++half) {
+            const auto half_bits = static_cast<std::uint32_t>(bits >> (half * 32));
+            const std::size_t half_first =
+                std::size_t(first) + half * 32;  // wide: it does not wrap while it is added to
+            for (std::uint32_t i = 0; i < 32; ++i)
+                blend_row(places, function, half_first + i, 0u - (half_bits >> i & 1u), FieldIndices(), views...);
+        }
+    }
+
+    template <class Function, class Places, std::size_t... kFields, class... Views>
+    SHOAL_INLINE static void blend_row(const Places& places, Function& function, std::size_t row, std::uint32_t mask,
+                                       std::index_sequence<kFields...>, const Views&... views) {
+        const auto with_values = [&](auto... values) __attribute__((always_inline)) {
+            if constexpr (kTakesEntity<Function>)
+                function(places.owners[row], values.argument()...);
+            else
+                function(values.argument()...);
+            (values.put(views, row, mask), ...);
+        };
+        with_values(blended<Fields, kFields>(places, views, row)...);
+    }
+    template <class Field, std::size_t kField, class Places>
+    SHOAL_INLINE static auto blended(const Places& places, const ViewOf<Field>& view, std::size_t row) {
+        if constexpr (Field::kWrites)
+            return BlendedValue<Field>(view, row);
+        else if constexpr (Field::kIsOptional)
+            return UnblendedValue<Argument<Field>>{
+                Argument<Field>(view, places.template row<kField>(static_cast<std::uint32_t>(row)))};
+        else
+            return UnblendedValue<Argument<Field>>{view[row]};
+    }
+
+    template <class Function, class Places, std::size_t... kFields, class... Views>
+    SHOAL_INLINE static void call(Function& function, const Places& places, std::uint32_t owner_row,
+                                  std::index_sequence<kFields...>, const Views&... views) {
+        if constexpr (kTakesEntity<Function>) {
+            const Entity owner = places.owners[owner_row];
+            if (owner) function(owner, argument<Fields>(views, places.template row<kFields>(owner_row))...);
+        } else {
+            function(argument<Fields>(views, places.template row<kFields>(owner_row))...);
+        }
+    }
+    template <class Field>
+    SHOAL_INLINE static decltype(auto) argument(const ViewOf<Field>& view, std::uint32_t row) {
+        if constexpr (Field::kIsOptional)
+            return OptionalValue<ViewOf<Field>>(view, row);
+        else
+            return view[row];
+    }
+};
+
+template <class List>
+struct LoopOf;
+template <class... Fields>
+struct LoopOf<TermList<Fields...>> {
+    using Type = QueryLoop<Fields...>;
+};
+
+}  // namespace shoal::detail

@@ -1,0 +1,246 @@
+#pragma once
+// A view of a database for a program that knows its archetypes beforehand: it lists them once, and the compiler
+// refuses what none of them has.
+//
+//     using Types = Archetypes<Has<Position, Velocity>, Has<Position, Food>>;
+//     TypedDatabase<Types> sea(database);                          // numbers the component types: 0, 1, 2
+//     sea.create<Position, Velocity>(fish, near);
+//     sea.create<Velocity, Food>(...);                             // error: no listed archetype ...
+//     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each(...);
+//     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
+//
+// It keeps no rows and makes the same calls, so both may be used side by side. Which components an entity gains or
+// loses in a call is known at run time only: calls that would lead to an archetype that is not listed are refused
+// with an error. What bypasses the view (the database itself, commands, spawning) is not looked at; validate() is.
+// Look-ups are quicker than those of the database: the numbers of the component types are constants.
+// Thread: that of the database.
+
+#include "shoal/query/query.h"
+#include "shoal/query/typed_moves.h"
+
+namespace shoal {
+
+namespace detail {
+
+/// Each component type once, in the order of its first mention.
+template <class Joined, class... Lists>
+struct UnitedTypes {
+    using List = Joined;
+};
+template <class... Us, class T, class... Ts, class... Lists>
+struct UnitedTypes<Has<Us...>, Has<T, Ts...>, Lists...>
+    : UnitedTypes<std::conditional_t<kLists<T, Has<Us...>>, Has<Us...>, Has<Us..., T>>, Has<Ts...>, Lists...> {};
+template <class... Us, class... Lists>
+struct UnitedTypes<Has<Us...>, Has<>, Lists...> : UnitedTypes<Has<Us...>, Lists...> {};
+
+/// Whether rows of a listed archetype can match terms of a query.
+template <class List, class Term>
+constexpr bool fits_term() {
+    using Component = typename Term::Component;
+    if constexpr (!kIsDescribed<Component>)
+        return true;  // making the query says so
+    else if constexpr (requires_component<Term>())
+        return kLists<Component, List>;
+    else if constexpr (excludes_component<Term>())
+        return !kLists<Component, List> || kIsToggled<Component>;
+    else
+        return true;
+}
+template <class List, class Terms>
+inline constexpr bool kFits = false;
+template <class List, class... Terms>
+inline constexpr bool kFits<List, TermList<Terms...>> = (fits_term<List, Terms>() && ...);
+
+/// The part that knows no C++ types.
+class ListedTypes {
+public:
+    explicit ListedTypes(Database& database) : database_(&database) {}
+    /// Requires: registered as component type number `number`.
+    SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
+    SHOAL_API std::uint32_t add_type(std::span<const ComponentType> components);
+    /// Errors: an entity would come to be of an archetype that is not listed.
+    SHOAL_API Status check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds);
+    SHOAL_API Status validate() const;
+
+    /// Whether the last check was of entities like this one, with the same components.
+    bool was_checked(DatabaseRow at, TypedKey key) const {
+        return at && checked_key_ == key && checked_type_ == at.table->type_number();
+    }
+    void note_checked(const Archetype& type, TypedKey key) { checked_type_ = type.number(), checked_key_ = key; }
+
+private:
+    bool has(const Archetype& type) const;
+
+    Database* database_;
+    Array<const Archetype*> types_{Owner("typed database")};
+    std::uint32_t checked_type_ = 0;
+    TypedKey checked_key_ = nullptr;
+};
+
+}  // namespace detail
+
+template <class List>
+class TypedDatabase;
+
+template <class... Types>
+class TypedDatabase<Archetypes<Types...>> {
+    static_assert((detail::kNamesEachOnce<Types> && ...),
+                  "an archetype has each component once; a Has<...> names one twice");
+
+public:
+    using Components = typename detail::UnitedTypes<Has<>, Types...>::List;
+    /// Whether an archetype of just these component types is listed.
+    template <class... Ts>
+    static constexpr bool kListed = ((detail::kListsAll<Types, Ts...> && detail::kListsOnly<Types, Ts...>) || ...);
+    /// How many listed archetypes have them all.
+    template <class... Ts>
+    static constexpr int kNumWith = (0 + ... + (detail::kListsAll<Types, Ts...> ? 1 : 0));
+    template <class... Ts>
+    static constexpr bool kSomeHas = kNumWith<Ts...> != 0;
+    /// How many listed archetypes have rows that match the terms of a query.
+    template <class... Terms>
+    static constexpr int kNumMatching = (0 + ... + (detail::kFits<Types, detail::TermList<Terms...>> ? 1 : 0));
+
+    /// Registers the component types in the order in which the list mentions them.
+    /// Requires: the database has none, or the same ones first. Lifetime: that of the database.
+    explicit TypedDatabase(Database& database) : database_(&database), types_(database) { add(Components()); }
+
+    Database& database() const { return *database_; }
+    /// The component type. Requires: a listed archetype has it.
+    template <class T>
+    static constexpr ComponentType component() {
+        static_assert(kSomeHas<T>, "no listed archetype has this component; add it to a Has<...> of Archetypes");
+        return component_of<T>();
+    }
+
+    /// As in Database: defaults, one value each for all, or spans of one value per entity.
+    template <DescribedComponent... Ts, class... Values>
+    Status create(std::span<Entity> out, Zone zone, const Values&... values) {
+        static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
+        if constexpr (kListed<Ts...>) return database_->template create<Ts...>(out, zone, values...);
+    }
+    template <DescribedComponent... Ts>
+    Result<bool> insert(Entity entity, Zone zone, const Ts&... values) {
+        static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
+        if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
+    }
+    /// As in Database. Errors: those, and that an entity would come to be of an archetype that is not listed.
+    template <DescribedComponent... Ts>
+    Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
+        static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
+        if (Status status = check<true, Ts...>(entities); !status) return status;
+        return database_->add(entities, values...);
+    }
+    template <DescribedComponent... Ts>
+    SHOAL_INLINE Result<AddCounts> add(Entity entity, const Ts&... values) {
+        static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
+        if (const MovedRow moved = move<true, Ts...>(entity); SHOAL_LIKELY(moved.step != nullptr)) {
+            detail::write_gained(moved, values...);
+            return AddCounts{.num_added = 1};
+        }
+        return add_through_span<Ts...>(entity, values...);
+    }
+    template <DescribedComponent... Ts>
+    Result<std::uint32_t> remove(std::span<const Entity> entities) {
+        static_assert((kSomeHas<Ts> && ...), "no listed archetype has this component; there is none to remove");
+        if (Status status = check<false, Ts...>(entities); !status) return status;
+        return database_->template remove<Ts...>(entities);
+    }
+    template <DescribedComponent... Ts>
+    SHOAL_INLINE Result<bool> remove(Entity entity) {
+        static_assert((kSomeHas<Ts> && ...), "no listed archetype has this component; there is none to remove");
+        if (SHOAL_LIKELY((move<false, Ts...>(entity).step != nullptr))) return true;
+        return remove_through_span<Ts...>(entity);
+    }
+
+    DatabaseRow find(Entity entity) const { return database_->find(entity); }
+    template <class T>
+    bool has(Entity entity) const {
+        const DatabaseRow row = find(entity);
+        return row && row.table->has(component<T>(), row.row);
+    }
+    /// Requires: the row is not nil and has the component.
+    template <auto kMember>
+    SHOAL_INLINE decltype(auto) get(DatabaseRow row) const {
+        static_assert(kSomeHas<ComponentOf<kMember>>,
+                      "no listed archetype has this component; add it to a Has<...> of Archetypes");
+        constexpr ComponentType kComponent = component_of<ComponentOf<kMember>>();
+        SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
+        SHOAL_ASSERT(row.table->type().has_column_of(kComponent), "the entity does not have this component");
+        return static_cast<const DatabaseTable*>(row.table)->template column<kMember>(kComponent)[row.row];
+    }
+    template <auto kMember>
+    void set(DatabaseRow row, const ValueOf<kMember>& value) {
+        static_assert(kSomeHas<ComponentOf<kMember>>,
+                      "no listed archetype has this component; add it to a Has<...> of Archetypes");
+        database_->template set<kMember>(row, value);
+    }
+
+    /// As query<...>(database, managers...).
+    template <class... Terms, class... Ts>
+    auto query(Manager<Ts>&... managers) const {
+        using List = typename detail::LocalTerms<detail::TermList<Terms...>, Ts...>::List;
+        constexpr bool kMatches = (detail::kFits<Types, List> || ...);
+        static_assert(kMatches, "no listed archetype matches this query; add Has<...> to Archetypes");
+        if constexpr (kMatches) return shoal::query<Terms...>(*database_, managers...);
+    }
+
+    /// Errors: rows are of an archetype that is not listed.
+    Status validate() const { return types_.validate(); }
+
+private:
+    template <class T>
+    static constexpr ComponentType component_of() {
+        return {number_of<T>(Components())};
+    }
+    template <class T, class... Ts>
+    static constexpr std::uint32_t number_of(Has<Ts...>) {
+        std::uint32_t number = 0;
+        static_cast<void>(((std::is_same_v<T, Ts> || (++number, false)) || ...));
+        return number;
+    }
+    template <class... Ts>
+    void add(Has<Ts...>) {
+        (types_.add_component(schema_of<Ts>(), component<Ts>().number), ...);
+        std::size_t i = 0;
+        ((numbers_[i++] = add_type(Types())), ...);
+    }
+    template <class... Ts>
+    std::uint32_t add_type(Has<Ts...>) {
+        const ComponentType components[] = {component<Ts>()...};
+        return types_.add_type(components);
+    }
+    template <bool kAdds, class... Ts>
+    SHOAL_INLINE MovedRow move(Entity entity) {
+        constexpr TypedKey key = detail::TypedSlot<DatabaseState::TypedList, Ts...>::key();
+        return detail::move_listed<kAdds, Ts...>(*database_, entity, key, numbers_, Archetypes<Types...>());
+    }
+    template <class... Ts>
+    SHOAL_NOINLINE Result<AddCounts> add_through_span(Entity entity, Ts... values) {
+        if (Status status = check<true, Ts...>({&entity, 1}); !status) return status;
+        return database_->add(entity, values...);
+    }
+    template <class... Ts>
+    SHOAL_NOINLINE Result<bool> remove_through_span(Entity entity) {
+        if (Status status = check<false, Ts...>({&entity, 1}); !status) return status;
+        return database_->template remove<Ts...>(entity);
+    }
+    template <bool kAdds, class... Ts>
+    Status check(std::span<const Entity> entities) {
+        constexpr TypedKey key = detail::TypedSlot<std::bool_constant<kAdds>, Has<Ts...>>::key();
+        const DatabaseRow first = entities.empty() ? DatabaseRow() : find(entities.front());
+        if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
+        const ComponentType components[] = {component<Ts>()...};
+        Status status = types_.check_step(entities, components, kAdds);
+        // Of the dead, nothing was checked.
+        if (status && first && database_->entity_manager().alive(entities.front()))
+            types_.note_checked(first.table->type(), key);
+        return status;
+    }
+
+    Database* database_;
+    detail::ListedTypes types_;
+    std::uint32_t numbers_[sizeof...(Types) + 1];  // of the archetypes
+};
+
+}  // namespace shoal

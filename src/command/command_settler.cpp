@@ -1,0 +1,395 @@
+#include "command/command_settler.h"
+
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace shoal {
+namespace {
+
+constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
+
+bool test_and_set(Array<std::uint64_t>& bits, std::size_t index) {
+    const std::uint64_t bit = std::uint64_t(1) << (index % 64);
+    return (std::exchange(bits[index / 64], bits[index / 64] | bit) & bit) != 0;
+}
+bool test(const Array<std::uint64_t>& bits, std::size_t index) { return (bits[index / 64] >> (index % 64) & 1) != 0; }
+
+}  // namespace
+
+CommandSettler::CommandSettler(Database& database, CommandScratch& scratch, std::span<CommandLoop* const> loops,
+                               EntityBits epoch, EntityBits num_pending)
+    : database_(database),
+      entities_(database.entity_manager()),
+      scratch_(scratch),
+      epoch_(epoch & kPendingEpochMask),
+      num_pending_(num_pending) {
+    scratch_.chunks.clear();
+    for (CommandLoop* loop : loops)
+        for (Commands& chunk : std::span(loop->chunks).first(loop->num_chunks)) {
+            chunk.close_runs();
+            for (const Run& run : chunk.runs_) scratch_.num_rows += num_rows(run);
+            scratch_.chunks.push_back(&chunk);
+        }
+}
+
+void CommandSettler::run() {
+    number_pending();
+    destroy();
+    create();
+    move();
+    change();
+}
+
+template <class Visit>
+void CommandSettler::for_each_run(Kind first, Kind last, Visit&& visit) {
+    for (std::uint32_t chunk = 0; chunk < scratch_.chunks.size(); ++chunk)
+        for (const Run& run : scratch_.chunks[chunk]->runs_)
+            if (run.list->kind >= first && run.list->kind <= last) visit(chunk, run);
+}
+
+// --- pending entities --------------------------------------------------------------------------------------------
+
+/// Calls visit(first, how many) for pending entities with consecutive numbers, in the order in which they get ids.
+template <class Visit>
+void CommandSettler::for_each_pending(Visit&& visit) {
+    for (const Commands* chunk : scratch_.chunks)
+        for (const EntityBits block : chunk->pending_blocks_) {
+            const bool is_last = block == chunk->pending_blocks_.back();
+            const EntityBits end = is_last ? chunk->next_pending_ : block + Commands::kPendingBlock;
+            visit(block & kPendingNumberMask, static_cast<std::size_t>(end - block));
+        }
+}
+
+void CommandSettler::number_pending() {
+    scratch_.owners.assign(static_cast<std::size_t>(num_pending_ / Commands::kPendingBlock), kNoChunk);
+    scratch_.made.resize(static_cast<std::size_t>(num_pending_));
+    scratch_.once.assign(static_cast<std::size_t>(num_pending_ / 64 + 1), 0);  // cancelled
+    for (std::uint32_t chunk = 0; chunk < scratch_.chunks.size(); ++chunk)
+        for (const EntityBits block : scratch_.chunks[chunk]->pending_blocks_)
+            scratch_.owners[(block & kPendingNumberMask) / Commands::kPendingBlock] = chunk;
+}
+
+/// Returns the number of a pending entity of this chunk, or num_pending_.
+EntityBits CommandSettler::number_of(std::uint32_t chunk, Entity pending) const {
+    const EntityBits number = pending.id & kPendingNumberMask;
+    const bool is_of_now = pending.id >> kPendingNumberBits == (kPendingBit >> kPendingNumberBits | epoch_);
+    if (!is_of_now || number >= num_pending_ || scratch_.owners[number / Commands::kPendingBlock] != chunk)
+        return num_pending_;
+    // Of its last block, the chunk may not have given all ids out.
+    return pending.id < scratch_.chunks[chunk]->next_pending_ ? number : num_pending_;
+}
+
+/// Returns the entity that was made, or null.
+Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
+    if (SHOAL_LIKELY(!is_pending(entity))) return entity;
+    const EntityBits number = number_of(chunk, entity);
+    return number == num_pending_ ? kNullEntity : scratch_.made[number];
+}
+
+/// Makes rows name entities that live, or null.
+void CommandSettler::resolve_rows(std::uint32_t chunk, const Run& run) {
+    for_each_row(run, [&](Row& row) {
+        row.entity = resolve(chunk, row.entity);
+        if (SHOAL_LIKELY(entities_.alive(row.entity))) return;
+        row.entity = kNullEntity;
+        ++counts_.num_dropped;
+    });
+}
+
+/// Makes the entity fields of the values name entities, or null.
+void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
+    for (const detail::CommandPart& part : parts_of(*run.list)) {
+        if (part.offset == 0) continue;
+        const Schema& schema = database_.schema(component_of(part));
+        if (!schema.has(FieldType::kEntity)) continue;
+        for (const Field& field : schema.fields())
+            for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i)
+                for_each_row(run, [&](Row& row) {
+                    Entity& value = *reinterpret_cast<Entity*>(reinterpret_cast<std::byte*>(&row) + part.offset +
+                                                               field.struct_offset + i * sizeof(Entity));
+                    value = resolve(chunk, value);
+                });
+    }
+}
+
+// --- destroying --------------------------------------------------------------------------------------------------
+
+void CommandSettler::destroy() {
+    Array<Entity>& doomed = scratch_.entities;
+    doomed.clear();
+    for_each_run(Kind::kDestroy, Kind::kDestroy, [&](std::uint32_t chunk, const Run& run) {
+        const std::span<const Entity> named(reinterpret_cast<const Entity*>(run.begin), num_rows(run));
+        bool any_pending = false;
+        for (const Entity entity : named) any_pending |= is_pending(entity);
+        if (!any_pending) return static_cast<void>(doomed.insert(doomed.end(), named.begin(), named.end()));
+        for (const Entity entity : named)
+            if (!is_pending(entity) || !cancel(chunk, entity)) doomed.push_back(entity);
+    });
+    if (doomed.empty()) return;
+    counts_.num_destroyed = database_.destroy(doomed);
+    counts_.num_dropped += doomed.size() - counts_.num_destroyed;
+}
+
+/// Sees to it that a pending entity is never made. Returns false when it is none of this chunk, or not any more.
+bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
+    const EntityBits number = number_of(chunk, pending);
+    if (number == num_pending_ || test_and_set(scratch_.once, number)) return false;
+    ++num_cancelled_;
+    return true;
+}
+
+// --- creating ----------------------------------------------------------------------------------------------------
+
+void CommandSettler::create() {
+    std::size_t count = 0;
+    bool is_dense = num_cancelled_ == 0;  // the entities in order are those in the order of their numbers
+    for_each_pending([&](EntityBits first, std::size_t num_ids) {
+        is_dense &= first == count;
+        count += num_ids;
+    });
+    count -= num_cancelled_;
+    if (!is_dense) scratch_.entities.resize(count);
+    const std::span<Entity> ids = std::span(is_dense ? scratch_.made : scratch_.entities).first(count);
+    if (const Status status = entities_.create(ids); !status) {
+        note_failure("create", count, status.message());
+        std::fill(ids.begin(), ids.end(), kNullEntity);
+    }
+    const Entity* next = ids.data();
+    if (!is_dense)
+        for_each_pending([&](EntityBits first, std::size_t num_ids) {
+            for (auto number = static_cast<std::size_t>(first); number < first + num_ids; ++number)
+                scratch_.made[number] = test(scratch_.once, number) ? kNullEntity : *next++;
+        });
+    for_each_run(Kind::kCreate, Kind::kCreate, [&](std::uint32_t chunk, const Run& run) {
+        resolve_values(chunk, run);
+        create_rows(run);
+    });
+}
+
+void CommandSettler::create_rows(const Run& run) {
+    const auto number_at = [&](std::size_t i) {
+        return static_cast<std::size_t>(row_at(run, i).entity.id & kPendingNumberMask);
+    };
+    const Zone zone = row_at(run, 0).number;
+    const std::size_t count = num_rows(run), first = number_at(0);
+    bool is_one_zone = true, is_dense = true;
+    for (std::size_t i = 0; i < count; ++i) {
+        is_one_zone &= row_at(run, i).number == zone;
+        is_dense &= number_at(i) == first + i;
+    }
+    if (is_one_zone && is_dense) return create_in_zone(run, {}, std::span(scratch_.made).subspan(first, count), zone);
+    Array<Entity>& made = scratch_.entities;
+    if (is_one_zone) {
+        made.resize(count);
+        for (std::size_t i = 0; i < count; ++i) made[i] = scratch_.made[number_at(i)];
+        return create_in_zone(run, {}, made, zone);
+    }
+    Array<std::uint32_t>& order = scratch_.order;
+    order.resize(count);
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto zone_of = [&](std::uint32_t i) { return row_at(run, i).number; };
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return zone_of(a) != zone_of(b) ? zone_of(a) < zone_of(b) : a < b;
+    });
+    for (std::size_t begin = 0; begin < order.size();) {
+        std::size_t end = begin;
+        made.clear();
+        for (; end < order.size() && zone_of(order[end]) == zone_of(order[begin]); ++end)
+            made.push_back(scratch_.made[number_at(order[end])]);
+        create_in_zone(run, std::span(order).subspan(begin, end - begin), made, zone_of(order[begin]));
+        begin = end;
+    }
+}
+
+/// Gives rows to `made`, which are those that `order` names in the run, or all.
+void CommandSettler::create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made,
+                                    Zone zone) {
+    const Archetype& type = type_of(*run.list);
+    give_values(run, order);
+    const Result<AddCounts> added = database_.insert(made, type, zone, scratch_.given);
+    if (added) return static_cast<void>(counts_.num_created += added->num_added);
+    note_failure("create", entities_.destroy(made), added.message());
+}
+
+// --- moving ------------------------------------------------------------------------------------------------------
+
+void CommandSettler::move() {
+    Array<Row>& moves = scratch_.moves;
+    moves.clear();
+    for_each_run(Kind::kMove, Kind::kMove, [&](std::uint32_t chunk, const Run& run) {
+        resolve_rows(chunk, run);
+        for_each_row(run, [&](const Row& row) { moves.push_back(row); });
+    });
+    if (moves.empty()) return;
+    clear_named();
+    Array<std::uint32_t>& order = scratch_.order;
+    order.clear();
+    for (auto i = static_cast<std::uint32_t>(moves.size()); i-- > 0;)  // the last counts
+        if (moves[i].entity && !test_and_set(scratch_.once, moves[i].entity.index())) order.push_back(i);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return moves[a].number != moves[b].number ? moves[a].number < moves[b].number : a < b;
+    });
+    for (std::size_t begin = 0; begin < order.size();) {
+        const Zone zone = moves[order[begin]].number;
+        scratch_.entities.clear();
+        for (; begin < order.size() && moves[order[begin]].number == zone; ++begin)
+            scratch_.entities.push_back(moves[order[begin]].entity);
+        const Result<std::uint32_t> moved = database_.move(scratch_.entities, zone);
+        if (moved)
+            counts_.num_moved += *moved;
+        else
+            note_failure("move", scratch_.entities.size(), moved.message());
+    }
+}
+
+// --- adding and removing components ------------------------------------------------------------------------------
+
+void CommandSettler::change() {
+    bool any = false;
+    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t, const Run&) { any = true; });
+    if (!any) return;
+    clear_named();
+    scratch_.twice.assign(scratch_.once.size(), 0);
+    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) {
+        resolve_rows(chunk, run);
+        if (run.list->kind == Kind::kAdd) resolve_values(chunk, run);
+        for_each_row(run, [&](const Row& row) {
+            if (row.entity && test_and_set(scratch_.once, row.entity.index()))
+                test_and_set(scratch_.twice, row.entity.index());
+        });
+    });
+    scratch_.contended.clear();
+    for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) { change_rows(chunk, run); });
+    change_contended();
+}
+
+/// Changes those entities of a run that no other command is about.
+void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
+    Array<Entity>& changed = scratch_.entities;
+    Array<std::uint32_t>& order = scratch_.order;
+    changed.clear();
+    order.clear();
+    for (std::uint32_t i = 0; i < num_rows(run); ++i) {
+        Row& row = row_at(run, i);
+        if (row.entity && test(scratch_.twice, row.entity.index())) {
+            scratch_.contended.push_back({row.entity, chunk, run.list, reinterpret_cast<std::byte*>(&row)});
+        } else if (row.entity) {
+            changed.push_back(row.entity);
+            order.push_back(i);
+        }
+    }
+    if (changed.empty()) return;
+    give_values(run, changed.size() == num_rows(run) ? std::span<const std::uint32_t>() : order);
+    if (run.list->kind == Kind::kAdd) {
+        const Result<AddCounts> added = database_.add(changed, scratch_.given);
+        if (!added) return note_failure("change", changed.size(), added.message());
+        counts_.num_moved += added->num_added;
+    } else {
+        const Result<std::uint32_t> removed = database_.remove(changed, scratch_.components);
+        if (!removed) return note_failure("change", changed.size(), removed.message());
+        counts_.num_moved += *removed;
+    }
+}
+
+void CommandSettler::change_contended() {
+    Array<ContendedCommand>& commands = scratch_.contended;
+    const auto when = [](const ContendedCommand& command) {
+        return std::tuple(command.entity.index(), command.chunk, reinterpret_cast<const Row*>(command.row)->number);
+    };
+    std::sort(commands.begin(), commands.end(),
+              [&](const ContendedCommand& a, const ContendedCommand& b) { return when(a) < when(b); });
+    for (std::size_t begin = 0; begin < commands.size();) {
+        std::size_t end = begin + 1;
+        while (end < commands.size() && commands[end].entity == commands[begin].entity) ++end;
+        change_one(std::span(commands).subspan(begin, end - begin));
+        begin = end;
+    }
+}
+
+/// Does what all commands about one entity come to: of each component type, the last word.
+void CommandSettler::change_one(std::span<const ContendedCommand> commands) {
+    Array<ComponentValues>& given = scratch_.given;
+    Array<ComponentType>& removed = scratch_.components;
+    given.clear();
+    removed.clear();
+    scratch_.values.clear();
+    for (std::size_t i = commands.size(); i-- > 0;)
+        for (const detail::CommandPart& part : parts_of(*commands[i].list)) {
+            const ComponentType component = component_of(part);
+            if (std::find(removed.begin(), removed.end(), component) != removed.end() ||
+                std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.component == component; }))
+                continue;
+            if (commands[i].list->kind == Kind::kRemove) {
+                removed.push_back(component);
+                continue;
+            }
+            const std::byte* const value = part.offset == 0 ? nullptr : commands[i].row + part.offset;
+            scratch_.values.push_back(value);
+            given.push_back({.component = component, .images = part.write == nullptr ? value : nullptr});
+            given.back().write = part.write;
+        }
+    for (std::size_t i = 0; i < given.size(); ++i) given[i].context = scratch_.values.data() + i;
+    const std::span<const Entity> entity(&commands.front().entity, 1);
+    const Result<AddCounts> added = database_.add(entity, given);
+    if (!added) return note_failure("change", 1, added.message());
+    const Result<std::uint32_t> lost = database_.remove(entity, removed);
+    if (!lost) return note_failure("change", 1, lost.message());
+    counts_.num_moved += added->num_added != 0 || *lost != 0;
+}
+
+// --- what they share ---------------------------------------------------------------------------------------------
+
+ComponentType CommandSettler::component_of(const detail::CommandPart& part) {
+    return part.find == nullptr ? part.component : part.find(database_);
+}
+
+const Archetype& CommandSettler::type_of(const detail::CommandList& list) {
+    scratch_.components.clear();
+    for (const detail::CommandPart& part : parts_of(list)) scratch_.components.push_back(component_of(part));
+    return database_.archetype(scratch_.components);
+}
+
+/// Finds the component types and the values of those rows of a run that `order` names; of all when it is empty.
+void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> order) {
+    const std::size_t row_bytes = run.list->row_bytes;
+    const std::byte* first = run.begin;
+    if (!order.empty() && row_bytes > sizeof(Row)) {
+        scratch_.images.resize(order.size() * row_bytes);
+        for (std::size_t i = 0; i < order.size(); ++i)
+            std::memcpy(scratch_.images.data() + i * row_bytes, run.begin + order[i] * row_bytes, row_bytes);
+        first = scratch_.images.data();
+    }
+    scratch_.given.clear();
+    scratch_.components.clear();
+    scratch_.values.clear();
+    const std::size_t count = order.empty() ? num_rows(run) : order.size();
+    scratch_.values.reserve(count * run.list->num_parts);
+    for (const detail::CommandPart& part : parts_of(*run.list)) {
+        const ComponentType component = component_of(part);
+        scratch_.components.push_back(component);
+        ComponentValues values{.component = component};
+        if (part.offset != 0 && part.write == nullptr) {
+            values.images = first + part.offset;
+            values.stride = row_bytes;
+        } else if (part.offset != 0) {
+            values.write = part.write;
+            values.context = scratch_.values.data() + scratch_.values.size();
+            for (std::size_t i = 0; i < count; ++i)
+                scratch_.values.push_back(run.begin + (order.empty() ? i : order[i]) * row_bytes + part.offset);
+        }
+        scratch_.given.push_back(values);
+    }
+}
+
+/// Makes room for a bit per entity that lives.
+void CommandSettler::clear_named() { scratch_.once.assign(entities_.num_indices_used() / 64 + 1, 0); }
+
+void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message) {
+    counts_.num_dropped += count;
+    log(LogLevel::kError, concat("commands to ", what, " ", count, " entities were dropped: ", message));
+}
+
+}  // namespace shoal

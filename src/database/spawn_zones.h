@@ -1,0 +1,90 @@
+#pragma once
+// In which zone each entity of a spawn lies; see Database::spawn_into_tiles for the rule.
+
+#include "shoal/database/database.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace shoal {
+
+/// The values of the field that says where entities are, in columns: three floats that lie together, or apart.
+template <class Byte>
+struct PlaceColumns {
+    Byte* lanes[3] = {};
+    std::size_t stride = 0;  // bytes from value to value
+
+    Vec3 get(std::size_t i) const {
+        Vec3 place;
+        std::memcpy(&place.x, lanes[0] + i * stride, sizeof(float));
+        std::memcpy(&place.y, lanes[1] + i * stride, sizeof(float));
+        std::memcpy(&place.z, lanes[2] + i * stride, sizeof(float));
+        return place;
+    }
+    void set(std::size_t i, Vec3 place) const {
+        std::memcpy(lanes[0] + i * stride, &place.x, sizeof(float));
+        std::memcpy(lanes[1] + i * stride, &place.y, sizeof(float));
+        std::memcpy(lanes[2] + i * stride, &place.z, sizeof(float));
+    }
+};
+
+/// `column(c)` gives column c of the component type.
+template <class Byte, class GetColumn>
+PlaceColumns<Byte> place_columns(const SpawnPlaceField& field, const Schema& schema, GetColumn&& column) {
+    PlaceColumns<Byte> result;
+    result.stride = schema.columns()[field.first_column].element_bytes;
+    for (std::uint32_t lane = 0; lane < 3; ++lane)
+        result.lanes[lane] = field.is_split
+                                 ? column(field.first_column + lane)
+                                 : column(field.first_column) + field.offset_in_column + lane * sizeof(float);
+    return result;
+}
+
+/// Where a place of a blob comes to lie in a copy.
+inline Vec3 move_place(const RootPose& pose, Vec3 place) {
+    const Vec3 p = {place.x * pose.scale.x, place.y * pose.scale.y, place.z * pose.scale.z};
+    const Vec3 axis = {pose.rotation.x, pose.rotation.y, pose.rotation.z};
+    const auto cross = [](Vec3 a, Vec3 b) {
+        return Vec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+    };
+    const Vec3 twice = cross(axis, p) * 2;
+    return p + twice * pose.rotation.w + cross(axis, twice) + pose.position;
+}
+
+/// The zones of one copy after another.
+class SpawnZones {
+public:
+    /// `first_place[i]` is where the place of blob entity i lies in `batch`, or kNowhere; both may be nullptr.
+    static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
+
+    void find(const SpawnBatch& any, const SpawnPlaceField& field, const Schema* schema, const SpawnBatch* places,
+              const std::uint32_t* place_of, std::uint32_t copy, Zone first_zone) {
+        zones_.clear();
+        if (any.zones.empty() && places == nullptr) return;
+        zones_.resize(any.num_blob_entities, first_zone);
+        PlaceColumns<const std::byte> columns;
+        if (places != nullptr)
+            columns =
+                place_columns<const std::byte>(field, *schema, [&](std::uint32_t c) { return places->columns[c]; });
+        for (std::uint32_t i = 0; i < any.num_blob_entities; ++i) {
+            const std::uint32_t parent = any.parents.empty() ? kNoBlobEntity : any.parents[i];
+            if (!any.zones.empty() && any.zones[i] != kNoZone) {
+                SHOAL_ASSERT(any.zones[i] < kMaxZones, "zones are 0 to kMaxZones - 1");
+                zones_[i] = any.zones[i];
+            } else if (places != nullptr && place_of[i] != kNowhere) {
+                const Vec3 place = columns.get(place_of[i]);
+                zones_[i] =
+                    field.tiles.zone_of(any.root_poses.empty() ? place : move_place(any.root_poses[copy], place));
+            } else if (parent != kNoBlobEntity) {
+                zones_[i] = zones_[parent];
+            }
+        }
+    }
+    /// By blob entity; empty: all lie in the first zone.
+    std::span<const Zone> get() const { return zones_; }
+
+private:
+    Array<Zone> zones_{Owner("database")};
+};
+
+}  // namespace shoal

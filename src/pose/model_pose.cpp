@@ -1,0 +1,365 @@
+// Trees, instances and what a store does. What computes is in model_pose_compute.cpp.
+
+#include "shoal/pose/model_pose.h"
+
+#include "pose/model_pose_tree.h"
+#include "shoal/base/text.h"
+
+#include <cstring>
+#include <memory>
+
+namespace shoal {
+
+/// A row of the table of instances.
+struct ModelInstance {
+    std::uint32_t tree = 0;  ///< slot
+    std::uint32_t block = 0;
+};
+SHOAL_COMPONENT(ModelInstance, tree, block)
+
+namespace {
+
+enum InstanceColumn : std::uint32_t { kTree, kBlock };
+
+std::uint32_t value_at(const Table& table, InstanceColumn column, std::uint32_t row) {
+    return reinterpret_cast<const std::uint32_t*>(table.column(column))[row];
+}
+
+void set_value(Table& table, InstanceColumn column, std::uint32_t row, std::uint32_t value) {
+    std::memcpy(table.write_element(column, row), &value, sizeof value);
+}
+
+ModelPose pose_at(const SpawnBatch& batch, std::size_t i) {
+    ModelPose pose;
+    BlobArrayBase* const arrays[] = {&pose.names, &pose.parents, &pose.positions, &pose.rotations, &pose.scales};
+    for (std::size_t c = 0; c < std::size(arrays); ++c)
+        std::memcpy(static_cast<void*>(arrays[c]), batch.columns[c] + i * sizeof(BlobArrayBase), sizeof(BlobArrayBase));
+    return pose;
+}
+
+bool same_arrays(const ModelPose& a, const ModelPose& b) {
+    return a.names == b.names && a.parents == b.parents && a.positions == b.positions && a.rotations == b.rotations &&
+           a.scales == b.scales;
+}
+
+}  // namespace
+
+ModelPoseManager::ModelPoseManager(EntityManager& entities, PagePool& pool, const ModelPoseOptions& options)
+    : entities_(entities), pool_(pool), options_(options), instances_(schema_of<ModelInstance>(), pool) {
+    instances_.attach_index(&index_);
+    cursor_ = entities.open_death_cursor();
+    list_tables();
+    if (options.library == nullptr) return;
+    options.library->add_pin_counter(
+        [](void* self, ResourceId resource) {
+            std::uint64_t num_pins = 0;
+            for (const Tree* tree : static_cast<ModelPoseManager*>(self)->trees_)
+                if (tree != nullptr && tree->in_blob() && tree->source.names.resource == resource)
+                    num_pins += tree->num_blocks();
+            return num_pins;
+        },
+        this);
+}
+
+ModelPoseManager::~ModelPoseManager() {
+    if (options_.library != nullptr) options_.library->remove_pin_counter(this);
+    entities_.close_death_cursor(cursor_);
+    for (Tree* tree : trees_) delete tree;
+}
+
+// --- trees -------------------------------------------------------------------------------------------------------
+
+ModelPoseManager::Tree& ModelPoseManager::tree_at(NodeTreeId id) const {
+    SHOAL_ASSERT(id.slot < trees_.size() && trees_[id.slot] != nullptr && trees_[id.slot]->use == id.use,
+                 "the node tree is none, or was removed");
+    return *trees_[id.slot];
+}
+
+ModelPoseManager::Tree& ModelPoseManager::tree_of(Instance instance) const {
+    SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
+    return *trees_[value_at(instances_, kTree, instance.row)];
+}
+
+/// Returns the slot.
+std::uint32_t ModelPoseManager::insert_tree(Tree* tree) {
+    tree->use = ++num_uses_;
+    ++num_trees_;
+    const auto free = std::find(trees_.begin(), trees_.end(), nullptr);
+    const auto slot = static_cast<std::uint32_t>(free - trees_.begin());
+    if (free == trees_.end()) trees_.push_back(nullptr);
+    trees_[slot] = tree;
+    list_tables();
+    return slot;
+}
+
+void ModelPoseManager::remove_tree(std::uint32_t slot) {
+    delete std::exchange(trees_[slot], nullptr);
+    --num_trees_;
+    list_tables();
+}
+
+/// Trees in blobs go with their last instance: their blob may be unloaded then.
+void ModelPoseManager::remove_unused_trees() {
+    for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
+        if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->num_blocks() == 0) remove_tree(slot);
+}
+
+void ModelPoseManager::list_tables() {
+    tables_.assign(1, &instances_);
+    for (const Tree* tree : trees_)
+        if (tree != nullptr) tables_.push_back(&tree->table);
+}
+
+Result<NodeTreeId> ModelPoseManager::add_node_tree(const NodeTree& nodes) {
+    auto tree = std::make_unique<Tree>(pool_, options_.capacity_rows);
+    if (Status status = tree->accept(nodes); !status) return status;
+    tree->keep_copy(nodes);
+    const std::uint32_t slot = insert_tree(tree.release());
+    return NodeTreeId{slot, trees_[slot]->use};
+}
+
+Status ModelPoseManager::remove_node_tree(NodeTreeId id) {
+    const Tree& tree = tree_at(id);
+    if (tree.in_blob()) return Status::error("a node tree from a resource goes with its last instance");
+    if (tree.num_blocks() != 0)
+        return Status::error(concat("the node tree has ", tree.num_blocks(), " instances; remove them first"));
+    remove_tree(id.slot);
+    return {};
+}
+
+/// Returns the slot of the tree that a blob describes, which is made if it is not known.
+Result<std::uint32_t> ModelPoseManager::find_tree(const ModelPose& pose) {
+    for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
+        if (trees_[slot] != nullptr && trees_[slot]->in_blob() && same_arrays(trees_[slot]->source, pose)) return slot;
+    if (pose.names.count == 0) return Status::error("a \"model_pose\" has no nodes");
+    if (options_.library == nullptr || options_.library->find(pose.names.resource) == nullptr)
+        return Status::error(
+            "the nodes of a \"model_pose\" lie in a resource that is not loaded; load it through the library of the "
+            "model pose manager before it is spawned");
+    const ResourceLibrary& library = *options_.library;
+    auto tree = std::make_unique<Tree>(pool_, options_.capacity_rows);
+    Status status = tree->accept({library.view(pose.names), library.view(pose.parents), library.view(pose.positions),
+                                  library.view(pose.rotations), library.view(pose.scales)});
+    if (!status)
+        return Status::error(
+            concat("resource \"", library.find(pose.names.resource)->name(), "\", \"model_pose\": ", status.message()));
+    tree->source = pose;
+    return insert_tree(tree.release());
+}
+
+const NodeTree& ModelPoseManager::nodes(NodeTreeId tree) const { return tree_at(tree).nodes; }
+
+std::uint32_t ModelPoseManager::num_instances(NodeTreeId tree) const { return tree_at(tree).num_blocks(); }
+
+std::uint32_t ModelPoseManager::find_node(NodeTreeId id, StringId name) const {
+    const Tree& tree = tree_at(id);
+    const auto found = std::lower_bound(tree.by_name.begin(), tree.by_name.end(), name,
+                                        [&](std::uint32_t node, StringId n) { return tree.nodes.names[node] < n; });
+    return found != tree.by_name.end() && tree.nodes.names[*found] == name ? *found : kNilRow;
+}
+
+// --- instances ---------------------------------------------------------------------------------------------------
+
+Entity ModelPoseManager::entity(Instance instance) const {
+    SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
+    return instances_.entities()[instance.row];
+}
+
+NodeTreeId ModelPoseManager::tree(Instance instance) const {
+    const Tree& tree = tree_of(instance);
+    return {value_at(instances_, kTree, instance.row), tree.use};
+}
+
+std::uint32_t ModelPoseManager::block(Instance instance) const {
+    SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
+    return value_at(instances_, kBlock, instance.row);
+}
+
+/// Makes room for `count` more instances, of entities with indices up to `highest_index`.
+Status ModelPoseManager::reserve_instances(std::size_t count, std::uint32_t highest_index) {
+    const std::uint32_t num_rows = instances_.num_rows();
+    if (count > instances_.capacity_rows() - num_rows)
+        return Status::error(concat("there are ", num_rows, " model poses and at most ", instances_.capacity_rows(),
+                                    "; ", count, " more do not fit"));
+    const auto num_more = static_cast<std::uint32_t>(count);
+    if (Status status = index_.reserve(num_more, highest_index); !status) return status;
+    return instances_.reserve(num_more);
+}
+
+/// Makes room for the nodes of `count` more instances of a tree.
+Status ModelPoseManager::reserve_blocks(std::uint32_t slot, std::size_t count) {
+    if (count == 0) return {};
+    Tree& tree = *trees_[slot];
+    const std::uint32_t num_rows = tree.table.num_rows(), most_rows = tree.table.capacity_rows();
+    if (count > (most_rows - num_rows) / tree.num_nodes())
+        return Status::error(concat("a node tree of ", tree.num_nodes(), " nodes has ", tree.num_blocks(),
+                                    " instances, and room for ", most_rows, " nodes; ", count,
+                                    " more instances do not fit"));
+    return tree.table.reserve(static_cast<std::uint32_t>(count) * tree.num_nodes());
+}
+
+/// Gives an entity without an instance one. Requires: reserved.
+void ModelPoseManager::append(Entity entity, std::uint32_t slot) {
+    const std::uint32_t row = instances_.append({&entity, 1});
+    set_value(instances_, kTree, row, slot);
+    set_value(instances_, kBlock, row, trees_[slot]->append_block(entity));
+    index_.set(entity, row);
+}
+
+/// Removes what an entity of an older generation left on the index of `entity`. Returns whether `entity` has one.
+bool ModelPoseManager::remove_stale(Entity entity) {
+    const std::uint32_t there = index_.find_any_generation(entity);
+    if (there == kNilRow || instances_.entities()[there] == entity) return there != kNilRow;
+    remove_row(there);
+    return false;
+}
+
+/// Lets nothing follow what was moved by constraints on instances that go or begin anew, maybe with another tree.
+void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
+    if (moved_.empty()) return;
+    Array<Entity> sorted = Array<Entity>(entities.begin(), entities.end(), "model poses");
+    std::sort(sorted.begin(), sorted.end());
+    std::erase_if(moved_,
+                  [&](const Moved& moved) { return std::binary_search(sorted.begin(), sorted.end(), moved.entity); });
+}
+
+Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeId id) {
+    Tree& tree = tree_at(id);
+    const Array<Entity> entities = Array<Entity>(added.begin(), added.end(), "model poses");  // it may lie in a table
+    std::uint32_t highest = 0;
+    std::size_t num_newcomers = 0;
+    for (const Entity entity : entities) {
+        if (!entities_.alive(entity)) continue;
+        highest = std::max(highest, entity.index());
+        const Instance there = instance(entity);
+        num_newcomers += !there || &tree_of(there) != &tree;
+    }
+    if (Status status = reserve_instances(num_newcomers, highest); !status) return status;
+    if (Status status = reserve_blocks(id.slot, num_newcomers); !status) return status;
+    forget_moved(entities);
+    AddCounts counts;
+    for (const Entity entity : entities) {
+        if (!entities_.alive(entity)) {
+            ++counts.num_skipped;
+            continue;
+        }
+        const bool has_one = remove_stale(entity);
+        ++(has_one ? counts.num_set : counts.num_added);
+        if (has_one && &tree_of(instance(entity)) == &tree) {
+            tree.reset_block(block(instance(entity)));
+            continue;
+        }
+        if (has_one) remove_row(index_.find(entity));
+        append(entity, id.slot);
+    }
+    remove_unused_trees();
+    return counts;
+}
+
+/// Leaves trees without instances to remove_unused_trees().
+void ModelPoseManager::remove_row(std::uint32_t row) {
+    Tree& tree = tree_of({row});
+    const std::uint32_t block = value_at(instances_, kBlock, row);
+    const std::uint32_t last = tree.num_blocks() - 1;
+    const Entity last_owner = tree.table.entities()[tree.rows(last).begin];
+    set_value(instances_, kBlock, index_.find(last_owner), block);
+    tree.remove_block(block);
+    instances_.remove(row);
+}
+
+std::uint32_t ModelPoseManager::remove(std::span<const Entity> removed) {
+    const Array<Entity> entities = Array<Entity>(removed.begin(), removed.end(), "model poses");
+    forget_moved(entities);
+    const std::uint32_t num_before = instances_.num_rows();
+    for (const Entity entity : entities)
+        if (const std::uint32_t row = index_.find(entity); row != kNilRow) remove_row(row);
+    const std::uint32_t num_removed = num_before - instances_.num_rows();
+    if (num_removed != 0) remove_unused_trees();
+    return num_removed;
+}
+
+// --- store -------------------------------------------------------------------------------------------------------
+
+Status ModelPoseManager::spawn(const SpawnBatch& batch) {
+    SHOAL_ASSERT(batch.component == schema_->id() && batch.columns.size() == schema_->columns().size(),
+                 "the batch is of another component type");
+    Status status = spawn_all(batch);
+    remove_unused_trees();
+    return status;
+}
+
+/// Leaves new trees without instances when it fails.
+Status ModelPoseManager::spawn_all(const SpawnBatch& batch) {
+    const std::size_t num_components = batch.entity_index.size();
+    Array<std::uint32_t> slots = Array<std::uint32_t>(num_components, 0, "model poses");  // by component
+    for (std::size_t i = 0; i < num_components; ++i) {
+        const bool as_before = i != 0 && same_arrays(pose_at(batch, i), pose_at(batch, i - 1));
+        Result<std::uint32_t> slot = as_before ? Result<std::uint32_t>(slots[i - 1]) : find_tree(pose_at(batch, i));
+        if (!slot) return slot.status();
+        slots[i] = *slot;
+    }
+    std::uint32_t highest = 0;
+    for (const Entity entity : batch.entities) {
+        highest = std::max(highest, entity.index());
+        if (remove_stale(entity)) return Status::error("an entity of the batch has a \"model_pose\" already");
+    }
+    Array<std::size_t> counts = Array<std::size_t>(trees_.size(), 0, "model poses");  // new instances, by slot
+    for (const std::uint32_t slot : slots) counts[slot] += batch.num_copies;
+    if (Status status = reserve_instances(num_components * batch.num_copies, highest); !status) return status;
+    for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
+        if (Status status = reserve_blocks(slot, counts[slot]); !status) return status;
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < num_components; ++i) append(batch.owner(copy, i), slots[i]);
+    return {};
+}
+
+void ModelPoseManager::settle(const SettleContext& context) {
+    const DeathRange dead = entities_.deaths(cursor_);
+    // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
+    const std::span<const Entity> candidates = dead.fell_behind ? instances_.entities() : dead.entities;
+    Array<Entity> gone{Owner("model poses")};
+    for (const Entity entity : candidates)
+        if (has(entity) && !entities_.alive(entity)) gone.push_back(entity);
+    remove(gone);
+    entities_.advance(cursor_, dead.end);
+    const auto settle_table = [&](Table& table) {
+        table.settle_memory();
+        table.set_stamp(std::max(table.stamp(), context.stamp));
+    };
+    settle_table(instances_);
+    for (Tree* tree : trees_)
+        if (tree != nullptr) settle_table(tree->table);
+}
+
+std::size_t ModelPoseManager::statistics(std::span<StoreStatistics> out) const {
+    if (out.empty()) return 1;
+    StoreStatistics& result = out[0] = {.component = schema_->name()};
+    result.num_rows = instances_.num_rows();
+    for (const Entity owner : instances_.entities()) result.num_dead_rows += !entities_.alive(owner);
+    for (const Table* table : tables_) result.rows += table->memory_use();
+    result.index = index_.memory_use();
+    return 1;
+}
+
+Status ModelPoseManager::validate() const {
+    if (Status status = instances_.validate(); !status) return status;
+    std::size_t num_blocks = 0;
+    for (const Tree* tree : trees_) num_blocks += tree != nullptr ? tree->num_blocks() : 0;
+    if (num_blocks != instances_.num_rows())
+        return Status::error(concat("model poses: ", num_blocks, " blocks for ", instances_.num_rows(), " instances"));
+    for (std::uint32_t row = 0; row < instances_.num_rows(); ++row) {
+        const Tree* tree = trees_[value_at(instances_, kTree, row)];
+        const std::uint32_t block = value_at(instances_, kBlock, row);
+        if (tree == nullptr || block >= tree->num_blocks())
+            return Status::error(concat("model poses: instance ", row, " has no block"));
+        for (std::uint32_t i = tree->rows(block).begin; i < tree->rows(block).end; ++i)
+            if (tree->table.entities()[i] != instances_.entities()[row])
+                return Status::error(concat("model poses: the block of instance ", row, " belongs to another entity"));
+    }
+    for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
+        if (trees_[slot] != nullptr)
+            if (Status status = trees_[slot]->validate(); !status) return status;
+    return {};
+}
+
+}  // namespace shoal

@@ -1,0 +1,98 @@
+#pragma once
+// What a ModelPoseManager keeps of one node tree: the tree, and the table of its instances.
+//
+//     block              0       1       2       3       4      an instance, num_nodes rows each
+//     first_changed      -       2       -       -       0      nodes from there on are to be computed
+//     group              0 -----------------------------  1     kBlocksPerGroup blocks
+//     changed_groups     0, 1                                   those that may have a changed block
+//
+// Groups are what workers share: the model poses of four blocks, of whatever number of nodes, are whole cache lines.
+
+#include "shoal/pose/model_pose.h"
+#include "shoal/transform/pose_kernels.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+inline constexpr std::uint32_t kBlocksPerGroup = 4;
+inline constexpr std::uint32_t kNothingChanged = 0xFFFFFFFF;
+static_assert(kBlocksPerGroup * sizeof(Matrix3x4) % kCacheLineBytes == 0);
+
+/// The columns of NodePose.
+enum NodeColumn : std::uint32_t { kPositions, kRotations, kScales, kModels };
+
+struct ModelPoseManager::Tree {
+    Tree(PagePool& pool, std::uint32_t capacity_rows)
+        : table(schema_of<NodePose>(), pool, {.capacity_rows = capacity_rows}) {}
+
+    NodeTree nodes;
+    ModelPose source;  // where the nodes lie, if in a blob
+    std::uint32_t use = 0;
+    Table table;
+    Array<std::uint32_t> by_name{Owner("model poses")};        // nodes, ascending by name
+    Array<std::uint32_t> first_changed{Owner("model poses")};  // by block
+    Array<std::uint32_t> changed_groups{Owner("model poses")};
+    Array<std::uint8_t> is_listed{Owner("model poses")};  // by group: is in changed_groups
+    // A tree from memory; `nodes` refers to these.
+    Array<StringId> names{Owner("model poses")};
+    Array<std::uint32_t> parents{Owner("model poses")};
+    Array<Vec3> positions{Owner("model poses")}, scales{Owner("model poses")};
+    Array<Quaternion> rotations{Owner("model poses")};
+
+    bool in_blob() const { return source.names.count != 0; }
+    std::uint32_t num_nodes() const { return nodes.num_nodes(); }
+    std::uint32_t num_blocks() const { return static_cast<std::uint32_t>(first_changed.size()); }
+    std::uint32_t num_groups() const { return (num_blocks() + kBlocksPerGroup - 1) / kBlocksPerGroup; }
+    RowRange rows(std::uint32_t block) const { return {block * num_nodes(), (block + 1) * num_nodes()}; }
+    RowRange blocks(std::uint32_t group) const {
+        return {group * kBlocksPerGroup, std::min((group + 1) * kBlocksPerGroup, num_blocks())};
+    }
+    template <class T>
+    T* column(NodeColumn column) {
+        return reinterpret_cast<T*>(table.unmarked_column(column));
+    }
+    template <class T>
+    const T* column(NodeColumn column) const {
+        return reinterpret_cast<const T*>(table.column(column));
+    }
+
+    void mark_changed(std::uint32_t block, std::uint32_t node) {
+        first_changed[block] = std::min(first_changed[block], node);
+        list_group(block / kBlocksPerGroup);
+    }
+    void list_group(std::uint32_t group) {
+        if (is_listed.size() <= group) is_listed.resize(group + 1);
+        if (is_listed[group] != 0) return;
+        is_listed[group] = 1;
+        changed_groups.push_back(group);
+    }
+
+    /// Sorts the names. Errors: what is wrong with which node.
+    Status accept(const NodeTree& tree);
+    void keep_copy(const NodeTree& tree);
+    /// Appends a block in the default pose. Requires: reserved.
+    std::uint32_t append_block(Entity owner);
+    /// Removes a block; the last one moves into its place.
+    void remove_block(std::uint32_t block);
+    void reset_block(std::uint32_t block);
+
+    void write_local(std::uint32_t block, std::uint32_t node, const Transform& local);
+    void write_model(std::uint32_t block, std::uint32_t node, const Matrix3x4& model);
+    /// Returns the groups with a changed block, and maybe others, and forgets them.
+    Array<std::uint32_t> take_changed_groups();
+    /// Computes what has changed. Returns how many matrices.
+    std::uint64_t compute_group(std::uint32_t group);
+    /// Computes the nodes below those that were moved. `below` is scratch memory. Returns how many.
+    std::uint64_t compute_below(std::uint32_t block, std::span<const Moved> moved, Array<std::uint8_t>& below);
+    void mark_models_written(RowRange blocks) {
+        table.mark_written(kModels, {blocks.begin * num_nodes(), blocks.end * num_nodes()});
+    }
+    /// Checks the table, the groups, and every model pose that should be right.
+    Status validate() const;
+
+private:
+    PoseColumns columns_of(std::uint32_t block);
+};
+
+}  // namespace shoal

@@ -1,0 +1,308 @@
+// Poses: one by one and many at once, and when they are computed.
+
+#include "shoal/transform/pose_math.h"
+#include "transform/transform_work.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+constexpr std::size_t kFetchFrom = 4096;    // entities in a span; below it all is in the cache
+constexpr std::size_t kFetchDistance = 96;  // the row itself half as many ahead
+constexpr std::size_t kFoundAtOnce = 2048;  // rows found before the first is written: what was fetched is still there
+constexpr std::size_t kCloseStep = 32;      // rows from one to the next, on average, up to which nothing is fetched
+constexpr std::size_t kRunRows = 32;        // looked at together: whether they follow each other
+
+// Loops over many fetch what is ahead with lambdas that are always inline: g++ drops calls of what has no effect that
+// it knows.
+
+std::size_t fetch_distance(std::span<const Entity> entities) {
+    return entities.size() >= kFetchFrom ? kFetchDistance : 0;
+}
+
+/// Whether numbers of rows or entities ascend and lie so close together that the processor fetches ahead by itself.
+template <class Number>
+SHOAL_INLINE bool are_close(std::size_t count, Number&& number) {
+    if (number(count - 1) - number(0) > kCloseStep * count) return false;
+    std::uint32_t num_falls = 0;
+    for (std::size_t i = 1; i < count; ++i) num_falls += number(i - 1) >= number(i);
+    return num_falls == 0;
+}
+
+/// Whether each row follows the one before; never when one of them is kNilRow.
+bool are_consecutive(std::span<const std::uint32_t> rows) {
+    if (rows.back() - rows.front() != rows.size() - 1 || rows.back() < rows.front() || rows.back() == kNilRow)
+        return false;
+    const std::uint32_t first = rows.front(), count = static_cast<std::uint32_t>(rows.size());
+    std::uint32_t difference = 0;
+    for (std::uint32_t i = 0; i < count; ++i) difference |= rows[i] ^ (first + i);
+    return difference == 0;
+}
+
+template <class T>
+const T& element(const Table& table, std::uint32_t column, std::uint32_t row) {
+    return reinterpret_cast<const T*>(table.column(column))[row];
+}
+
+}  // namespace
+
+void TransformManager::Work::stamp_columns(std::uint32_t mask, std::uint32_t row) {
+    const std::uint32_t block = row / kRowsPerStampBlock;
+    if (block != stamped_block_ || table_.stamp() != stamped_at_) stamped_columns_ = 0;
+    stamped_block_ = block;
+    stamped_at_ = table_.stamp();
+    stamped_columns_ |= mask;
+    for (std::uint32_t column = 0; column <= kWorldColumn; ++column)
+        if ((mask >> column & 1) != 0) table_.mark_written(column, {row, row + 1});
+}
+
+void TransformManager::Work::write_local(std::uint32_t row, const Transform& local) {
+    stamp(kLocalMask, row);
+    column<Vec3>(kPositionColumn)[row] = local.position;
+    column<Quaternion>(kRotationColumn)[row] = local.rotation;
+    column<Vec3>(kScaleColumn)[row] = local.scale;
+}
+
+template <class Write, class Fetch>
+std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write,
+                                             Fetch&& fetch) {
+    // Where the list is computed before anything else happens, rows in order need no marks.
+    bool in_order = batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
+                    !repeats_ && all_known_;
+    const bool fetches = entities.size() >= kFetchFrom;
+    const std::uint32_t* const mark = marks();
+    std::uint32_t found[kFoundAtOnce];
+    std::size_t num_set = 0;
+    for (std::size_t begin = 0; begin < entities.size(); begin += kFoundAtOnce) {
+        const std::span<const Entity> some = entities.subspan(begin, std::min(kFoundAtOnce, entities.size() - begin));
+        const std::span<const std::uint32_t> rows(found, some.size());
+        const bool is_far = fetches && !are_close(some.size(), [&](std::size_t i) { return some[i].index(); });
+        const auto fetch_row = [mark, fetch](std::uint32_t row) __attribute__((always_inline)) {
+            __builtin_prefetch(&mark[row], 1);
+            fetch(row);
+        };
+        manager_.index_.find_each(
+            some, is_far ? kFetchDistance : 0, [&](std::size_t i, std::uint32_t row) { found[i] = row; }, fetch_row);
+        // Entities may be close where their rows are not.
+        if (fetches && !is_far && !are_close(rows.size(), [&](std::size_t i) { return rows[i]; }))
+            for (const std::uint32_t row : rows)
+                if (row != kNilRow) fetch_row(row);
+        write_found(rows, mask,
+                    [begin, write](std::size_t i, std::uint32_t row, std::size_t count)
+                        __attribute__((always_inline)) { write(begin + i, row, count); });
+        if (in_order && !list_in_order(rows)) {
+            mark_listed();
+            in_order = false;
+        }
+        num_set += in_order ? rows.size() : note_found(rows);
+    }
+    return num_set;
+}
+
+/// Calls write(i, row, count) for runs of rows, and stamps them.
+template <class Write>
+void TransformManager::Work::write_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write) {
+    std::uint32_t last_block = kNilRow;
+    for (std::size_t first = 0; first < rows.size(); first += kRunRows) {
+        const std::size_t end = std::min(first + kRunRows, rows.size());
+        if (are_consecutive(rows.subspan(first, end - first))) {
+            stamp(mask, rows[first]);
+            stamp(mask, rows[end - 1]);
+            write(first, rows[first], end - first);
+            continue;
+        }
+        for (std::size_t i = first; i < end; ++i) {
+            const std::uint32_t row = rows[i];
+            if (SHOAL_UNLIKELY(row == kNilRow)) continue;
+            if (SHOAL_UNLIKELY(row / kRowsPerStampBlock != last_block)) {
+                last_block = row / kRowsPerStampBlock;
+                stamp(mask, row);
+            }
+            write(i, row, 1);
+        }
+    }
+}
+
+bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world, bool is_stale) {
+    const std::uint32_t parent = parents()[row];
+    if (parent != kNilRow) refresh(parent);
+    NearestPose nearest = parent == kNilRow ? nearest_pose(world) : nearest_relative_pose(worlds()[parent], world);
+    // What is not finite, or below what is flat, has no local pose: the one that is there stays.
+    if (!is_sound_position(nearest.pose.position) || !is_sound_position(nearest.pose.scale))
+        nearest = {manager_.local({row}), false};
+    const Transform& local = nearest.pose;
+    ++manager_.counts_.num_locals_computed;
+    write_local(row, local);
+    const Matrix3x4 computed = product(parent == kNilRow ? Matrix3x4{} : worlds()[parent],
+                                       local_matrix(local.position, local.rotation, local.scale));
+    // Where it is, bit for bit, nothing below it moves.
+    if (is_stale || std::memcmp(&computed, &worlds()[row], sizeof computed) != 0) touch(row);
+    return nearest.is_exact;
+}
+
+// --- one ---------------------------------------------------------------------------------------------------------
+
+Transform TransformManager::local(Instance instance) const {
+    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    return {element<Vec3>(table_, Work::kPositionColumn, instance.row),
+            element<Quaternion>(table_, Work::kRotationColumn, instance.row),
+            element<Vec3>(table_, Work::kScaleColumn, instance.row)};
+}
+
+void TransformManager::set_local(Instance instance, const Transform& local) {
+    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    work_->write_local(instance.row, sound_pose(local));
+    work_->touch(instance.row);
+}
+
+void TransformManager::set_position(Instance instance, Vec3 position) {
+    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require_sound_position(position);
+    work_->stamp(1u << Work::kPositionColumn, instance.row);
+    work_->column<Vec3>(Work::kPositionColumn)[instance.row] = position;
+    work_->touch(instance.row);
+}
+
+void TransformManager::set_rotation(Instance instance, Quaternion rotation) {
+    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    work_->stamp(1u << Work::kRotationColumn, instance.row);
+    work_->column<Quaternion>(Work::kRotationColumn)[instance.row] = sound_rotation(rotation);
+    work_->touch(instance.row);
+}
+
+void TransformManager::set_scale(Instance instance, Vec3 scale) {
+    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require_sound_scale(scale);
+    work_->stamp(1u << Work::kScaleColumn, instance.row);
+    work_->column<Vec3>(Work::kScaleColumn)[instance.row] = scale;
+    work_->touch(instance.row);
+}
+
+bool TransformManager::set_world_pose(Instance instance, const Matrix3x4& world) {
+    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    SHOAL_CHECK(is_regular(world), "a world pose is flat, infinite or not a number");
+    const Matrix3x4 wanted = world;  // it may be one of ours, and be computed again
+    return work_->set_world(instance.row, wanted, work_->refresh(instance.row));
+}
+
+Vec3 TransformManager::world_position(Instance instance) const {
+    const Matrix3x4& matrix = world(instance);
+    return {matrix.row[0].w, matrix.row[1].w, matrix.row[2].w};
+}
+
+Quaternion TransformManager::world_rotation(Instance instance) const {
+    return nearest_pose(world(instance)).pose.rotation;
+}
+
+Vec3 TransformManager::world_scale(Instance instance) const { return nearest_pose(world(instance)).pose.scale; }
+
+// --- many --------------------------------------------------------------------------------------------------------
+
+std::size_t TransformManager::set_locals(std::span<const Entity> entities, std::span<const Transform> locals,
+                                         Executor* executor) {
+    SHOAL_ASSERT(locals.size() == entities.size(), "one pose per entity is needed");
+    Vec3* const position = work_->column<Vec3>(Work::kPositionColumn);
+    Quaternion* const rotation = work_->column<Quaternion>(Work::kRotationColumn);
+    Vec3* const scale = work_->column<Vec3>(Work::kScaleColumn);
+    work_->begin_batch();
+    const std::size_t num_set = work_->set_each(
+        entities, Work::kLocalMask,
+        [=](std::size_t i, std::uint32_t row, std::size_t count) __attribute__((always_inline)) {
+            for (const std::size_t end = i + count; i < end; ++i, ++row) {
+                const Transform local = sound_pose(locals[i]);
+                position[row] = local.position;
+                rotation[row] = local.rotation;
+                scale[row] = local.scale;
+            }
+        },
+        [&](std::uint32_t row) __attribute__((always_inline)) {
+            __builtin_prefetch(&position[row], 1);
+            __builtin_prefetch(&rotation[row], 1);
+            __builtin_prefetch(&scale[row], 1);
+        });
+    work_->end_batch(executor);
+    return num_set;
+}
+
+std::size_t TransformManager::set_positions(std::span<const Entity> entities, std::span<const Vec3> positions,
+                                            Executor* executor) {
+    SHOAL_ASSERT(positions.size() == entities.size(), "one position per entity is needed");
+    Vec3* const position = work_->column<Vec3>(Work::kPositionColumn);
+    Array<Vec3> copy{Owner("transform manager")};
+    if (overlap(positions, std::span<const Vec3>(position, num_rows()))) {
+        copy.assign(positions.begin(), positions.end());
+        positions = copy;
+    }
+    work_->begin_batch();
+    const std::size_t num_set = work_->set_each(
+        entities, 1u << Work::kPositionColumn,
+        [=](std::size_t i, std::uint32_t row, std::size_t count) __attribute__((always_inline)) {
+            for (std::size_t k = i; k < i + count; ++k) require_sound_position(positions[k]);
+            std::memcpy(&position[row], &positions[i], count * sizeof(Vec3));
+        },
+        [&](std::uint32_t row) __attribute__((always_inline)) { __builtin_prefetch(&position[row], 1); });
+    work_->end_batch(executor);
+    return num_set;
+}
+
+std::size_t TransformManager::world_positions(std::span<const Entity> entities, std::span<Vec3> out) const {
+    SHOAL_ASSERT(out.size() == entities.size(), "as many positions as entities are written");
+    const Matrix3x4* const worlds = this->worlds().data();
+    std::size_t num_found = 0;
+    index_.find_each(
+        entities, fetch_distance(entities),
+        [&](std::size_t i, std::uint32_t row) {
+            if (row == kNilRow) return static_cast<void>(out[i] = {});
+            const Matrix3x4& world = worlds[row];
+            out[i] = {world.row[0].w, world.row[1].w, world.row[2].w};
+            ++num_found;
+        },
+        [&](std::uint32_t row) __attribute__((always_inline)) {
+            __builtin_prefetch(&worlds[row].row[0].w);
+            __builtin_prefetch(&worlds[row].row[2].w);
+        });
+    return num_found;
+}
+
+std::size_t TransformManager::world_poses(std::span<const Entity> entities, std::span<Matrix3x4> out) const {
+    SHOAL_ASSERT(out.size() == entities.size(), "as many poses as entities are written");
+    const Matrix3x4* const worlds = this->worlds().data();
+    std::size_t num_found = 0;
+    index_.find_each(
+        entities, fetch_distance(entities),
+        [&](std::size_t i, std::uint32_t row) {
+            out[i] = row == kNilRow ? Matrix3x4{} : worlds[row];
+            num_found += row != kNilRow;
+        },
+        [&](std::uint32_t row) __attribute__((always_inline)) {
+            __builtin_prefetch(&worlds[row].row[0].x);
+            __builtin_prefetch(&worlds[row].row[2].w);
+        });
+    return num_found;
+}
+
+// --- time --------------------------------------------------------------------------------------------------------
+
+void TransformManager::set_mode(TransformMode mode) {
+    SHOAL_ASSERT(!work_->in_batch(), "the mode was changed inside a batch");
+    work_->compute_pending(nullptr);
+    work_->leave_all();
+    options_.mode = mode;
+}
+
+void TransformManager::compute_moved(Executor* executor) {
+    SHOAL_ASSERT(options_.mode == TransformMode::kDeferred,
+                 "only deferred transforms are computed once a frame; make the manager with TransformMode::kDeferred");
+    work_->end_frame(executor);
+}
+
+TransformBatch::TransformBatch(TransformManager& transforms, Executor* executor)
+    : transforms_(transforms), executor_(executor) {
+    transforms_.work_->begin_batch();
+}
+
+TransformBatch::~TransformBatch() { transforms_.work_->end_batch(executor_); }
+
+}  // namespace shoal

@@ -1,0 +1,99 @@
+#include "shoal/transform/transform_text.h"
+
+#include "shoal/base/text.h"
+#include "shoal/transform/pose_text.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+constexpr std::string_view kMoreKeys[] = {"euler_degrees"};
+constexpr std::int32_t kSpawnOrder = -100;
+
+std::string where(std::string_view field) { return concat("component \"transform\", field ", quoted(field), ": "); }
+
+/// What one layer of a source says, read over the layers below.
+class TransformReader {
+public:
+    TransformReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {}
+
+    bool read() {
+        bool good = true;
+        for (const Node entry : in_.node) good &= read_entry(entry);
+        if (!good) return false;
+        Transform transform;
+        std::memcpy(static_cast<void*>(&transform), out_.image().data(), sizeof transform);
+        if (euler_) transform.rotation = turned_;
+        if (scale_ && scale_.is_number()) transform.scale = {uniform_scale_, uniform_scale_, uniform_scale_};
+        if (!check_rotation(transform.rotation) || !check_scale(transform.scale)) return false;
+        std::memcpy(out_.image().data(), &transform, sizeof transform);
+        return true;
+    }
+
+private:
+    bool read_entry(Node entry) {
+        if (entry.key() == kMoreKeys[0]) return read_euler(euler_ = entry);
+        if (entry.key() == "rotation") rotation_ = entry;
+        if (entry.key() == "scale") scale_ = entry;
+        if (entry.key() != "scale" || !entry.is_number()) return out_.read_field(entry);
+        return out_.read_value(text_field("scale", FieldType::kFloat), entry,
+                               reinterpret_cast<std::byte*>(&uniform_scale_));
+    }
+
+    bool read_euler(Node entry) {
+        Vec3 degrees;
+        if (!entry.is_null() &&
+            !out_.read_value(text_field(kMoreKeys[0], FieldType::kVec3), entry, reinterpret_cast<std::byte*>(&degrees)))
+            return false;
+        turned_ = rotation_from_euler_degrees(degrees);
+        return true;
+    }
+
+    /// Brings the rotation to length 1, or reports why not.
+    bool check_rotation(Quaternion& rotation) {
+        if (rotation_ && euler_) {
+            in_.diagnostics
+                .error(euler_.key_position(), "component \"transform\" has both \"rotation\" and \"euler_degrees\"",
+                       "remove one of them")
+                .note(rotation_.key_position(), "the rotation is here");
+            return false;
+        }
+        return !rotation_ || accept_rotation(in_.diagnostics, rotation_.position(), where("rotation"), rotation);
+    }
+
+    bool check_scale(Vec3 scale) {
+        if (can_be_undone(scale)) return true;
+        in_.diagnostics.error(scale_ ? scale_.position() : in_.node.position(),
+                              concat(where("scale"), "a scale of 0 cannot be undone"), "write numbers other than 0");
+        return false;
+    }
+
+    const CompileInput& in_;
+    CompileOutput& out_;
+    Node rotation_, euler_, scale_;
+    Quaternion turned_;
+    float uniform_scale_ = 1;
+};
+
+bool compile_transform(void*, const CompileInput& in, CompileOutput& out) { return TransformReader(in, out).read(); }
+
+}  // namespace
+
+Quaternion rotation_from_euler_degrees(Vec3 degrees) {
+    const auto half_angle = [](float d) { return std::remainder(double(d), 720.0) * (3.14159265358979323846 / 360); };
+    const double a = half_angle(degrees.x), b = half_angle(degrees.y), c = half_angle(degrees.z);
+    const double sx = std::sin(a), cx = std::cos(a), sy = std::sin(b), cy = std::cos(b), sz = std::sin(c),
+                 cz = std::cos(c);
+    return {static_cast<float>(cz * cy * sx - sz * sy * cx), static_cast<float>(cz * sy * cx + sz * cy * sx),
+            static_cast<float>(sz * cy * cx - cz * sy * sx), static_cast<float>(cz * cy * cx + sz * sy * sx)};
+}
+
+Status add_transform(ComponentRegistry& registry) {
+    if (Status status = registry.add<Transform>(); !status) return status;
+    return registry.set_compile_function(schema_of<Transform>().name(), compile_transform, nullptr, kSpawnOrder,
+                                         CompileScope::kLayer, kMoreKeys);
+}
+
+}  // namespace shoal

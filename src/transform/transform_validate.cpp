@@ -1,0 +1,77 @@
+// Checks of everything that a TransformManager promises.
+
+#include "shoal/base/text.h"
+#include "transform/transform_work.h"
+
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+Status broken(std::string_view what, std::uint32_t row) {
+    return Status::error(concat("transforms, row ", row, ": ", what));
+}
+
+}  // namespace
+
+Status TransformManager::validate() const { return work_->validate(); }
+
+Status TransformManager::Work::validate() {
+    if (Status status = table_.validate(); !status) return status;
+    if (manager_.num_clean_ > table_.num_rows()) return broken("more rows are clean than there are", table_.num_rows());
+    for (std::uint32_t row = 0; row < manager_.num_clean_; ++row)
+        if (const std::uint32_t parent = parents()[row]; parent != kNilRow && parent >= manager_.num_clean_)
+            return broken("it is clean and its parent is not", row);
+    if (Status status = validate_extents(); !status) return status;
+    return validate_poses();
+}
+
+/// A known extent is the size of the subtree, and the children's ranges, known as well, lie inside.
+Status TransformManager::Work::validate_extents() {
+    const std::uint32_t* const extent = extents();
+    Array<std::uint32_t> size(table_.num_rows(), 1, OwnedAllocator<std::uint32_t>("transform manager"));
+    Array<std::uint32_t> rows{Owner("transform manager")};
+    for (std::uint32_t root = 0; root < table_.num_rows(); ++root) {
+        if (parents()[root] != kNilRow) continue;
+        for (std::uint32_t row = root; row != kNilRow; row = next_in_subtree(row, root)) rows.push_back(row);
+    }
+    if (rows.size() != table_.num_rows()) return broken("some rows hang on no root: their links form a ring", 0);
+    for (std::size_t i = rows.size(); i-- > 0;)
+        if (const std::uint32_t parent = parents()[rows[i]]; parent != kNilRow) size[parent] += size[rows[i]];
+    for (std::uint32_t row = 0; row < table_.num_rows(); ++row) {
+        if (extent[row] == 0 && all_known_) return broken("its extent is unknown, and all should be known", row);
+        if (extent[row] == 0) continue;
+        if (extent[row] != size[row]) return broken(concat("its extent is ", extent[row], " of ", size[row]), row);
+        for (std::uint32_t child = first_children()[row]; child != kNilRow; child = next_siblings()[child])
+            if (extent[child] == 0 || child <= row || child + extent[child] > row + extent[row])
+                return broken(concat("its child, row ", child, ", is not in its range"), row);
+    }
+    return {};
+}
+
+/// What is pending is on the list, and everything else is where its parent and its local pose put it.
+Status TransformManager::Work::validate_poses() {
+    Array<bool> listed(table_.num_rows(), false, OwnedAllocator<bool>("transform manager"));
+    for (const std::uint32_t row : moved_)
+        if (row < table_.num_rows()) listed[row] = true;
+    const bool may_wait = batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred;
+    Array<bool> is_pending_at = listed;  // or an ancestor is
+    const PoseColumns columns = pose_columns();
+    for (std::uint32_t root = 0; root < table_.num_rows(); ++root) {
+        if (columns.parent[root] != kNilRow) continue;
+        for (std::uint32_t row = root; row != kNilRow; row = next_in_subtree(row, root)) {
+            const std::uint32_t parent = columns.parent[row];
+            const bool own = is_pending(marks()[row]);
+            if (own && (!listed[row] || !may_wait)) return broken("its move was lost", row);
+            is_pending_at[row] = own || (parent != kNilRow && is_pending_at[parent]);
+            if (is_pending_at[row]) continue;
+            const Matrix3x4 local = local_matrix(columns.position[row], columns.rotation[row], columns.scale[row]);
+            const Matrix3x4 world = product(parent == kNilRow ? Matrix3x4{} : columns.world[parent], local);
+            if (std::memcmp(&world, &columns.world[row], sizeof world) != 0)
+                return broken("its world pose is not what its local pose and its parent make", row);
+        }
+    }
+    return {};
+}
+
+}  // namespace shoal

@@ -1,0 +1,236 @@
+#pragma once
+// The inside of a TransformManager: what is pending, extents, the suffix.
+//
+// Beside the fields of Transform a row has a world pose, an extent and a mark. Extents: 0 says unknown; a known extent
+// implies those of all descendants, so that breaking up a row's ancestors ends at the first that is unknown already.
+// A mark is a tick (it counts computations, so that nothing needs to be reset) and a code:
+//
+//     set         in this tick: the local pose was set, the row is on the list and its subtree is pending
+//     set again   the same, and it had been set in the frame before
+//     under       seen in this tick on the way up from a row on the list: an ancestor is pending
+//     clear       the same, but none is
+//
+// The list may name rows that have gone or moved, or a row twice: what counts are the marks. A pending row that moves
+// goes on the list again. Only a span whose rows come in order, outside of a batch, goes without marks: its list is
+// computed before the call returns.
+
+#include "shoal/job/executor.h"
+#include "shoal/table/column.h"
+#include "shoal/transform/transform.h"
+#include "transform/transform_plan.h"
+
+namespace shoal {
+
+/// Whether two spans share memory: a caller may hand over a column of the table.
+template <class T>
+bool overlap(std::span<const T> a, std::span<const T> b) {
+    return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+}
+
+class TransformManager::Work {
+public:
+    explicit Work(TransformManager& manager) : manager_(manager), table_(manager.table_) { begin_frame(); }
+
+    enum Code : std::uint32_t { kClear, kUnder, kSet, kSetAgain };
+
+    static constexpr std::uint32_t kPositionColumn = FieldPlace<&Transform::position>::kFirstColumn;
+    static constexpr std::uint32_t kRotationColumn = FieldPlace<&Transform::rotation>::kFirstColumn;
+    static constexpr std::uint32_t kScaleColumn = FieldPlace<&Transform::scale>::kFirstColumn;
+    static constexpr std::uint32_t kLocalMask = 1u << kPositionColumn | 1u << kRotationColumn | 1u << kScaleColumn;
+    static constexpr std::uint32_t kExtentColumn = kWorldColumn + 1;
+    static constexpr std::uint32_t kMarkColumn = kWorldColumn + 2;
+
+    // --- columns -------------------------------------------------------------------------------------------------
+
+    template <class T>
+    T* column(std::uint32_t index) {
+        return reinterpret_cast<T*>(table_.unmarked_column(index));
+    }
+    std::uint32_t* extents() { return column<std::uint32_t>(kExtentColumn); }
+    std::uint32_t* marks() { return column<std::uint32_t>(kMarkColumn); }
+    Matrix3x4* worlds() { return column<Matrix3x4>(kWorldColumn); }
+    const std::uint32_t* parents() const { return table_.links(LinkColumn::kTreeParent).data(); }
+    const std::uint32_t* first_children() const { return table_.links(LinkColumn::kTreeFirstChild).data(); }
+    const std::uint32_t* next_siblings() const { return table_.links(LinkColumn::kTreeNext).data(); }
+    PoseColumns pose_columns() {
+        return {column<Vec3>(kPositionColumn), column<Quaternion>(kRotationColumn), column<Vec3>(kScaleColumn),
+                parents(), worlds()};
+    }
+    Entity owner(std::uint32_t row) const { return table_.entities()[row]; }
+    std::uint32_t row_of(Entity entity) const { return manager_.index_.find(entity); }
+    void write_local(std::uint32_t row, const Transform& local);
+    /// Stamps one row of the columns of `mask`. What was stamped last is remembered: setters often go through rows.
+    SHOAL_INLINE void stamp(std::uint32_t mask, std::uint32_t row) {
+        const std::uint32_t block = row / kRowsPerStampBlock;
+        if (block != stamped_block_ || table_.stamp() != stamped_at_ || (mask & ~stamped_columns_) != 0)
+            stamp_columns(mask, row);
+    }
+    void stamp_columns(std::uint32_t mask, std::uint32_t row);
+
+    // --- what is pending (transform_flush.cpp) -------------------------------------------------------------------
+
+    bool is_pending(std::uint32_t mark) const { return (mark | 1) == pending_; }
+    bool has_pending() const { return !moved_.empty(); }
+    /// Puts a row on the list unless it is there.
+    void note(std::uint32_t row) {
+        std::uint32_t& mark = marks()[row];
+        if (is_pending(mark)) return;
+        mark = pending_ - (was_moving(mark, frame_begins_[0], frame_begins_[1]) ? 0 : 1);
+        moved_.push_back(row);
+    }
+    /// The same for many, or none where it says kNilRow; returns how many there are.
+    std::size_t note_found(std::span<const std::uint32_t> rows);
+    /// Puts rows on the list, unmarked, if they ascend and are above those there. Returns whether it did.
+    bool list_in_order(std::span<const std::uint32_t> rows);
+    /// Marks what was listed so.
+    void mark_listed();
+    /// After the local pose of a row has changed: computes its subtree or notes it, as the mode says.
+    void touch(std::uint32_t row) {
+        if (batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred)
+            note(row);
+        else
+            compute_subtree(row);
+    }
+    void compute_subtree(std::uint32_t row);
+    /// Finds many, calls write(i, row, count) for runs of rows and fetch(row) ahead of it, notes what was found and
+    /// returns how many.
+    template <class Write, class Fetch>
+    std::size_t set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write, Fetch&& fetch);
+    /// Makes the world pose of one row right. Returns whether it or an ancestor is pending.
+    bool refresh(std::uint32_t row);
+    void begin_batch() { ++batch_depth_; }
+    void end_batch(Executor* executor) {
+        if (--batch_depth_ == 0 && manager_.options_.mode == TransformMode::kImmediate) compute_pending(executor);
+    }
+    bool in_batch() const { return batch_depth_ != 0; }
+    void compute_pending(Executor* executor);
+    void end_frame(Executor* executor);
+    /// Whether a frame has ended since the last settle.
+    bool ended_frame() const { return ended_frame_; }
+    void begin_settled_frame() {
+        ended_frame_ = false;
+        restore_order_if_it_pays();
+    }
+    /// Computes rows that are parents-first and stand by themselves.
+    void compute_rows(RowRange rows);
+    Status validate();
+
+    // --- order (transform_order.cpp) -----------------------------------------------------------------------------
+
+    void swap_rows(std::uint32_t a, std::uint32_t b);
+    /// Makes extents unknown: of the row and all above it.
+    void break_up(std::uint32_t row);
+    /// Makes those extents unknown whose ranges reach over the border before `row`.
+    void cut(std::uint32_t row) {
+        if (row < table_.num_rows()) break_up(parents()[row]);
+    }
+    /// To be called before a row moves away from the others of its subtree.
+    void uproot(std::uint32_t row);
+    /// Computes the extents of rows that are whole subtrees in depth-first order.
+    void set_extents(RowRange rows);
+    /// Puts rows, to which no other is linked, in depth-first order.
+    void order(RowRange rows);
+    void restore_order();
+    void restore_order_if_it_pays();
+    bool parents_first();
+    void links_changed() { parents_first_ = Known::kNotYet; }
+    bool is_ancestor(std::uint32_t ancestor, std::uint32_t row);
+    std::uint32_t next_in_subtree(std::uint32_t row, std::uint32_t root) const;
+
+    /// Moves the subtree of a clean row into the suffix, and a subtree of the suffix out of it.
+    void enter(std::uint32_t row);
+    void leave(std::uint32_t row);
+    void leave_all() { manager_.num_clean_ = table_.num_rows(); }
+
+    /// Links and returns the row that `child` is then.
+    std::uint32_t link(std::uint32_t child, std::uint32_t parent);
+    /// Sets the local pose of a row so that its world pose becomes `world`; returns whether it does exactly.
+    bool set_world(std::uint32_t row, const Matrix3x4& world, bool is_stale);
+    void remove_row(std::uint32_t row);
+
+    // --- rows that come and go (transform_rows.cpp) --------------------------------------------------------------
+
+    /// Shape: a pose for each entity, or one for all.
+    Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
+                          std::span<const std::uint32_t> parents);
+    Status spawn(const SpawnBatch& batch);
+    std::uint32_t remove(std::span<const Entity> entities, bool only_dead);
+    void remove_dead();
+    void destroy_children(std::span<const Entity> dead);
+
+private:
+    enum class Known : std::uint8_t { kNotYet, kTrue, kFalse };
+
+    static constexpr std::uint32_t kStillFrames = 5;
+    static constexpr std::uint32_t kMostTicks = 1u << 29;
+
+    /// Whether a row was set in the frame before, by the mark that it has and the first ticks of the two frames.
+    static bool was_moving(std::uint32_t mark, std::uint32_t this_frame, std::uint32_t last_frame) {
+        if ((mark & kSet) == 0 || mark >> 2 < last_frame) return false;
+        return mark >> 2 < this_frame || (mark & 3) == kSetAgain;
+    }
+    template <class Write>
+    void write_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write);
+    void begin_frame();
+    void next_tick();
+    bool has_pending_ancestor(std::uint32_t row);
+    bool sort_moved();
+    std::uint32_t plan_subtree(PosePlan& plan, std::uint32_t row, std::uint32_t end_row);
+    void plan_broken(PosePlan& plan, std::uint32_t root, std::uint32_t end_row);
+    bool plan_moved(std::uint32_t end_row, bool enters);
+    void plan_suffix(bool in_order);
+    std::uint32_t plan_block(RowRange rows, bool is_under);
+    std::uint32_t plan_loose_block(std::uint32_t root, bool is_under);
+    bool prefers_full_pass(Executor* executor);
+    void compute_plan(PosePlan& plan, Executor* executor);
+    void compute_plans(Executor* executor);
+    /// Puts a pending row that has moved on the list again.
+    void list_again(std::uint32_t row) {
+        if (!is_pending(marks()[row])) return;
+        moved_.push_back(row);
+        repeats_ = true;
+    }
+    void exchange(RowRange block, std::uint32_t to);
+    bool gather_subtree(std::uint32_t root, RowRange rows);
+    void move_gathered(std::uint32_t to, bool is_whole);
+    std::uint32_t move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole);
+    Status reserve(std::size_t count, std::uint32_t highest_index);
+    RowRange append(std::uint32_t count, std::span<Entity>& owners);
+    bool link_new(RowRange rows, std::span<const std::uint32_t> parents);
+    bool add_extents(RowRange rows);
+    bool place_all(std::span<const Entity> entities, std::uint32_t first);
+    void write_locals(RowRange rows, std::span<const Transform> locals);
+    Result<AddCounts> add_some(std::span<const Entity> entities, std::span<const Transform> locals,
+                               std::span<const std::uint32_t> parents, std::uint32_t highest);
+    void remove_stale(Entity entity);
+    void free_children(std::uint32_t row, Array<Entity>& freed);
+    Status check_poses(const SpawnBatch& batch);
+    Status find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents);
+    Status validate_extents();
+    Status validate_poses();
+
+    TransformManager& manager_;
+    Table& table_;
+    Array<std::uint32_t> moved_{Owner("transform manager")};
+    std::uint32_t tick_ = 0;
+    std::uint32_t pending_ = 0;                      // the mark of a row that is set again in this tick
+    std::uint32_t frame_begins_[kStillFrames] = {};  // ticks: of this frame, of the one before, ...
+    std::uint32_t batch_depth_ = 0;
+    bool ended_frame_ = false;  // since the last settle
+    bool all_known_ = true;     // no extent is unknown
+    Known parents_first_ = Known::kNotYet;
+    std::uint32_t stamped_block_ = kNilRow;
+    std::uint32_t stamped_columns_ = 0;
+    std::uint64_t stamped_at_ = 0;
+    std::uint64_t num_loose_ = 0;  // rows computed one by one since the last restore
+    bool repeats_ = false;         // the list may name a row twice, or one that is not pending
+
+    PosePlan plan_;         // what is on the list
+    PosePlan suffix_plan_;  // what is pending in the suffix, computed after it
+    Array<Entity> entering_{Owner("transform manager")};
+    Array<Entity> leaving_{Owner("transform manager")};
+    Array<Entity> subtree_{Owner("transform manager")};
+    Array<std::uint64_t> bits_{Owner("transform manager")};
+};
+
+}  // namespace shoal

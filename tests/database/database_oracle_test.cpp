@@ -1,0 +1,488 @@
+// Random operations on a database and on a map of maps, side by side.
+
+#include "support/database_oracle.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace shoal_test {
+namespace {
+
+/// What an entity has: a number for each component that its row has a place for, and whether it is there now.
+struct Has {
+    Entity entity;
+    Zone zone = 0;
+    std::map<std::size_t, std::uint32_t> numbers;
+    std::array<bool, kNumComponents> off{};
+
+    bool has(std::size_t c) const { return numbers.contains(c) && !off[c]; }
+};
+
+/// Values of a call: for some component types none, one for all, or one per entity.
+struct Given {
+    std::size_t component;
+    enum Kind { kNone, kOne, kEach } kind;
+    std::vector<std::uint32_t> numbers;
+    std::uint32_t number(std::size_t i) const { return numbers[kind == kOne ? 0 : i]; }
+};
+
+class Comparison {
+public:
+    explicit Comparison(std::uint64_t seed)
+        : entities_({.minimum_waiting = 3, .max_entities = 60'000, .max_death_list = 3000}),
+          database_(entities_, pool_, {.first_zone = 2}),
+          random_(seed),
+          settler_(seed) {
+        register_all(std::make_index_sequence<kNumComponents>());
+    }
+
+    std::size_t step() {
+        const bool growing = (++num_steps_ / 300) % 2 == 0;
+        switch (random_.below(growing ? 16 : 19)) {
+            case 0:
+            case 1:
+                return create_some();
+            case 2:
+                return insert_some();
+            case 3:
+            case 4:
+                return add_some();
+            case 5:
+                return add_one();
+            case 6:
+            case 7:
+                return remove_some();
+            case 8:
+                return remove_one();
+            case 9:
+                return move_some();
+            case 10:
+                return set_one();
+            case 11:
+                return drop_some(growing ? 5 : 60);
+            case 12:
+                return destroy_some(growing ? 5 : 60);
+            case 13:
+                return destroy_elsewhere(growing ? 5 : 60);
+            case 14:
+                return settle();
+            case 15:
+                return look_up();
+            case 16:
+                return random_.below(8) == 0 ? clear_zone() : 1;
+            default:
+                return destroy_some(200);
+        }
+    }
+
+    void compare_all() {
+        const Status status = database_.validate();
+        ASSERT_TRUE(status.ok()) << status.message();
+        ASSERT_EQ(database_.num_rows(), model_.size());
+        for (const auto& [index, has] : model_) compare(has.entity);
+    }
+
+private:
+    template <std::size_t... kIndices>
+    void register_all(std::index_sequence<kIndices...>) {
+        components_ = {database_.component<Nth<kIndices>>()...};
+    }
+
+    // --- choosing ------------------------------------------------------------------------------------------------
+
+    Entity any_entity() {
+        const std::uint32_t choice = random_.below(50);
+        if (choice == 0) return kNullEntity;
+        if (choice == 1) return Entity{static_cast<EntityBits>(random_.next())};
+        if (choice < 5 && !last_.empty()) return last_[random_.below(std::uint32_t(last_.size()))];
+        return known_.empty() ? kNullEntity : known_[random_.below(std::uint32_t(known_.size()))];
+    }
+    std::vector<Entity> any_span(std::uint32_t below) {
+        std::vector<Entity> span(random_.below(below));
+        for (Entity& entity : span) entity = any_entity();
+        if (random_.below(4) == 0 && !database_.tables().empty()) span = of_one_table();
+        return last_ = span;
+    }
+    /// The entities of a table with many rows: all in order, or some in disorder, now and then with others between.
+    std::vector<Entity> of_one_table() {
+        const Table* chosen = nullptr;
+        for (int i = 0; i < 20; ++i) {
+            const Table* table = database_.tables()[random_.below(std::uint32_t(database_.tables().size()))];
+            if (chosen == nullptr || table->num_rows() > chosen->num_rows()) chosen = table;
+        }
+        std::vector<Entity> span(chosen->entities().begin(), chosen->entities().end());
+        const std::uint32_t order = random_.below(3);
+        for (std::size_t i = span.size(); i > 1 && order != 0; --i)
+            std::swap(span[i - 1], span[random_.below(std::uint32_t(i))]);
+        if (order == 2) span.resize(random_.below(std::uint32_t(span.size()) + 1));
+        for (std::uint32_t i = random_.below(8); i > 0 && i < 4; --i)
+            span.insert(span.begin() + random_.below(std::uint32_t(span.size()) + 1), any_entity());
+        return span;
+    }
+    Zone any_zone() { return random_.below(4) * 37; }
+    std::vector<std::size_t> any_components(std::uint32_t one_in) {
+        switch (random_.below(6)) {  // often the same, so that tables fill
+            case 0:
+            case 1:
+                return {0, 1};
+            case 2:
+                return {2};
+            case 3:
+                return {3, 2, 1};
+        }
+        std::vector<std::size_t> result;
+        for (std::size_t c = 0; c < kNumComponents; ++c)
+            if (random_.below(one_in) == 0) result.push_back(c);
+        return result;
+    }
+    std::vector<ComponentType> types_of(const std::vector<std::size_t>& chosen) const {
+        std::vector<ComponentType> result;
+        for (const std::size_t c : chosen) result.push_back(components_[c]);
+        return result;
+    }
+
+    /// Values of some of the component types; `storage` keeps what the result refers to.
+    using Storage = std::tuple<std::vector<Position>, std::vector<Velocity>, std::vector<Mass>, std::vector<Marked>,
+                               std::vector<Asleep>, std::vector<Hungry>, std::vector<Body>, std::vector<Title>>;
+    std::vector<ComponentValues> any_values(const std::vector<std::size_t>& chosen, std::size_t count,
+                                            std::vector<Given>& given, Storage& storage) {
+        std::vector<ComponentValues> result;
+        for (const std::size_t c : chosen) {
+            Given one{c, Given::Kind(random_.below(3)), {}};
+            for (std::size_t i = 0; i < (one.kind == Given::kEach ? count : 1); ++i)
+                one.numbers.push_back(kEmpty[c] ? 0 : random_.below(kMaxNumber));
+            result.push_back(make_values(one, storage, std::make_index_sequence<kNumComponents>()));
+            given.push_back(std::move(one));
+        }
+        return result;
+    }
+    template <std::size_t... kIndices>
+    ComponentValues make_values(const Given& given, Storage& storage, std::index_sequence<kIndices...>) {
+        ComponentValues result;
+        ((given.component == kIndices ? void(result = make_values<Nth<kIndices>>(given, storage)) : void()), ...);
+        result.component = components_[given.component];
+        return result;
+    }
+    template <class T>
+    ComponentValues make_values(const Given& given, Storage& storage) {
+        ComponentValues result;
+        if (given.kind == Given::kNone) return result;
+        auto& values = std::get<std::vector<T>>(storage);
+        for (const std::uint32_t number : given.numbers) values.push_back(make_of(std::type_identity<T>(), number));
+        if constexpr (std::is_same_v<T, Title>) {
+            result.context = values.data();
+            result.write = given.kind == Given::kOne ? &write_title<false> : &write_title<true>;
+        } else {
+            result.images = reinterpret_cast<const std::byte*>(values.data());
+            result.stride = given.kind == Given::kOne ? 0 : sizeof(T);
+        }
+        return result;
+    }
+    template <bool kEach>
+    static void write_title(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
+                            std::size_t entity) {
+        detail::write_component(table, first_column, row, static_cast<const Title*>(context)[kEach ? entity : 0]);
+    }
+
+    // --- the model -----------------------------------------------------------------------------------------------
+
+    Has* find(Entity entity) {
+        const auto found = model_.find(entity.index());
+        return found != model_.end() && found->second.entity == entity ? &found->second : nullptr;
+    }
+    void erase(Entity entity) {
+        if (find(entity) != nullptr) model_.erase(entity.index());
+    }
+    static void give(Has& has, std::span<const Given> given, std::size_t i) {
+        for (const Given& one : given) {
+            const bool is_new = !has.numbers.contains(one.component);
+            if (one.kind != Given::kNone)
+                has.numbers[one.component] = one.number(i);
+            else if (is_new)
+                has.numbers[one.component] = kDefault[one.component];
+            has.off[one.component] = false;
+        }
+    }
+    void put(Entity entity, Zone zone, const std::vector<std::size_t>& components, std::span<const Given> given,
+             std::size_t i) {
+        Has has{entity, zone, {}, {}};
+        for (const std::size_t c : components) has.numbers[c] = kDefault[c];
+        give(has, given, i);
+        model_[entity.index()] = has;
+    }
+
+    // --- operations ----------------------------------------------------------------------------------------------
+
+    std::size_t create_some() {
+        std::vector<Entity> out(random_.below(40));
+        const std::vector<std::size_t> chosen = any_components(3);
+        std::vector<std::size_t> valued;
+        for (const std::size_t c : chosen)
+            if (random_.below(2) == 0) valued.push_back(c);
+        std::vector<Given> given;
+        Storage storage;
+        const std::vector<ComponentValues> values = any_values(valued, out.size(), given, storage);
+        const Zone zone = any_zone();
+        const Status status = database_.create(out, database_.archetype(types_of(chosen)), zone, values);
+        EXPECT_TRUE(status.ok()) << status.message();
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            put(out[i], zone, chosen, given, i);
+            know(out[i]);
+        }
+        return out.size();
+    }
+    void know(Entity entity) {
+        if (known_.size() < 3000)
+            known_.push_back(entity);
+        else
+            known_[random_.below(3000)] = entity;
+    }
+
+    std::size_t insert_some() {
+        std::vector<Entity> span = any_span(20);
+        for (const Entity entity : create(entities_, random_.below(20))) span.push_back(entity), know(entity);
+        const std::vector<std::size_t> chosen = any_components(3);
+        std::vector<Given> given;
+        Storage storage;
+        const std::vector<ComponentValues> values = any_values(chosen, span.size(), given, storage);
+        const Zone zone = any_zone();
+        std::uint32_t num_added = 0;
+        for (std::size_t i = 0; i < span.size(); ++i) {
+            if (!entities_.alive(span[i]) || find(span[i]) != nullptr) continue;
+            put(span[i], zone, chosen, given, i);
+            ++num_added;
+        }
+        const auto counts = database_.insert(span, database_.archetype(types_of(chosen)), zone, values);
+        EXPECT_EQ(counts->num_added, num_added);
+        EXPECT_EQ(counts->num_skipped, span.size() - num_added);
+        return span.size();
+    }
+
+    std::size_t add_some() {
+        std::vector<Entity> span = any_span(60);
+        if (random_.below(3) == 0)
+            for (const Entity entity : create(entities_, random_.below(10))) span.push_back(entity), know(entity);
+        std::vector<std::size_t> chosen = any_components(5);
+        if (chosen.empty()) chosen.push_back(random_.below(kNumComponents));
+        std::vector<Given> given;
+        Storage storage;
+        const std::vector<ComponentValues> values = any_values(chosen, span.size(), given, storage);
+        const Result<AddCounts> counts = database_.add(span, values);
+        EXPECT_TRUE(counts.ok()) << counts.message();
+        const AddCounts expected = add_to_model(span, given);
+        EXPECT_EQ(counts->num_added, expected.num_added);
+        EXPECT_EQ(counts->num_set, expected.num_set);
+        EXPECT_EQ(counts->num_skipped, expected.num_skipped);
+        return span.size();
+    }
+    AddCounts add_to_model(std::span<const Entity> span, std::span<const Given> given) {
+        AddCounts counts;
+        for (std::size_t i = 0; i < span.size(); ++i) {
+            if (!entities_.alive(span[i])) {
+                ++counts.num_skipped;
+                continue;
+            }
+            Has* has = find(span[i]);
+            bool gains = has == nullptr;
+            for (const Given& one : given) gains |= has != nullptr && !has->has(one.component);
+            ++(gains ? counts.num_added : counts.num_set);
+            if (has == nullptr)
+                put(span[i], 2, {}, given, i);
+            else
+                give(*has, given, i);
+        }
+        return counts;
+    }
+
+    std::size_t add_one() {
+        const Entity entity = any_entity();
+        const std::uint32_t number = random_.below(kMaxNumber), other = random_.below(kMaxNumber);
+        Result<AddCounts> counts = AddCounts();
+        std::vector<Given> given;
+        switch (random_.below(4)) {
+            case 0:
+                counts = database_.add(entity, make_of(std::type_identity<Velocity>(), number));
+                given = {{1, Given::kOne, {number}}};
+                break;
+            case 1:
+                counts = database_.add(entity, make_of(std::type_identity<Title>(), number), Marked());
+                given = {{7, Given::kOne, {number}}, {3, Given::kOne, {0}}};
+                break;
+            case 2:
+                counts = database_.add(entity, make_of(std::type_identity<Asleep>(), number));
+                given = {{4, Given::kOne, {number}}};
+                break;
+            default:
+                counts = database_.add(entity, make_of(std::type_identity<Mass>(), number),
+                                       make_of(std::type_identity<Body>(), other));
+                given = {{2, Given::kOne, {number}}, {6, Given::kOne, {other}}};
+        }
+        const AddCounts expected = add_to_model({&entity, 1}, given);
+        EXPECT_EQ(counts->num_added, expected.num_added);
+        EXPECT_EQ(counts->num_set, expected.num_set);
+        EXPECT_EQ(counts->num_skipped, expected.num_skipped);
+        compare(entity);
+        return 1;
+    }
+
+    bool remove_from_model(Entity entity, const std::vector<std::size_t>& chosen) {
+        Has* has = find(entity);
+        bool any = false;
+        for (const std::size_t c : chosen) {
+            if (has == nullptr || !has->has(c)) continue;
+            any = true;
+            if (kToggled[c])
+                has->off[c] = true;
+            else
+                has->numbers.erase(c);
+        }
+        return any;
+    }
+    std::size_t remove_some() {
+        const std::vector<Entity> span = any_span(60);
+        const std::vector<std::size_t> chosen = any_components(4);
+        const Result<std::uint32_t> count = database_.remove(span, types_of(chosen));
+        EXPECT_TRUE(count.ok()) << count.message();
+        std::uint32_t expected = 0;
+        for (const Entity entity : span) expected += remove_from_model(entity, chosen);
+        EXPECT_EQ(*count, expected);
+        return span.size();
+    }
+    std::size_t remove_one() {
+        const Entity entity = any_entity();
+        bool removed;
+        std::vector<std::size_t> chosen;
+        switch (random_.below(3)) {
+            case 0:
+                removed = *database_.remove<Position>(entity);
+                chosen = {0};
+                break;
+            case 1:
+                removed = *database_.remove<Asleep>(entity);
+                chosen = {4};
+                break;
+            default:
+                removed = *database_.remove<Title, Hungry, Mass>(entity);
+                chosen = {7, 5, 2};
+        }
+        EXPECT_EQ(removed, remove_from_model(entity, chosen));
+        compare(entity);
+        return 1;
+    }
+
+    std::size_t move_some() {
+        const std::vector<Entity> span = any_span(60);
+        const Zone zone = any_zone();
+        const Result<std::uint32_t> count = database_.move(span, zone);
+        EXPECT_TRUE(count.ok()) << count.message();
+        std::uint32_t expected = 0;
+        for (const Entity entity : span) {
+            Has* has = find(entity);
+            if (has == nullptr) continue;
+            expected += has->zone != zone;
+            has->zone = zone;
+        }
+        EXPECT_EQ(*count, expected);
+        return span.size();
+    }
+
+    std::size_t set_one() {
+        const Entity entity = any_entity();
+        const std::size_t c = random_.below(kNumComponents);
+        Has* has = find(entity);
+        EXPECT_EQ(database_.has(entity, components_[c]), has != nullptr && has->has(c));
+        if (has == nullptr || !has->has(c) || kEmpty[c]) return 1;
+        has->numbers[c] = random_.below(kMaxNumber);
+        set_component(c, database_.find(entity), has->numbers[c], std::make_index_sequence<kNumComponents>());
+        compare(entity);
+        return 1;
+    }
+    template <std::size_t... kIndices>
+    void set_component(std::size_t c, DatabaseRow row, std::uint32_t number, std::index_sequence<kIndices...>) {
+        ((c == kIndices ? set_number<Nth<kIndices>>(database_, row, number) : void()), ...);
+    }
+
+    std::size_t drop_some(std::uint32_t below) {
+        const std::vector<Entity> span = any_span(below);
+        database_.drop(span);
+        for (const Entity entity : span) erase(entity);
+        return span.size();
+    }
+    std::size_t destroy_some(std::uint32_t below) {
+        const std::vector<Entity> span = any_span(below);
+        database_.destroy(span);
+        for (const Entity entity : span) erase(entity);
+        return span.size();
+    }
+    std::size_t destroy_elsewhere(std::uint32_t below) {
+        const std::vector<Entity> span = any_span(below);
+        entities_.destroy(span);
+        return span.size();
+    }
+    std::size_t settle() {
+        settler_.settle(database_);
+        std::erase_if(model_, [&](const auto& item) { return !entities_.alive(item.second.entity); });
+        return 1;
+    }
+    std::size_t clear_zone() {
+        const Zone zone = any_zone();
+        std::size_t count = 0;
+        for (const auto& [index, has] : model_) count += has.zone == zone && entities_.alive(has.entity);
+        EXPECT_EQ(database_.clear_zone(zone), count);
+        return std::erase_if(model_, [&](const auto& item) { return item.second.zone == zone; });
+    }
+
+    std::size_t look_up() {
+        for (int i = 0; i < 20; ++i) compare(any_entity());
+        return 20;
+    }
+
+    void compare(Entity entity) {
+        const Has* expected = find(entity);
+        const DatabaseRow row = database_.find(entity);
+        ASSERT_EQ(bool(row), expected != nullptr) << "entity " << entity.id;
+        if (!row) return;
+        EXPECT_EQ(row.table->entities()[row.row], entity);
+        EXPECT_EQ(row.table->zone(), expected->zone);
+        compare_components(row, *expected, std::make_index_sequence<kNumComponents>());
+    }
+    template <std::size_t... kIndices>
+    void compare_components(DatabaseRow row, const Has& expected, std::index_sequence<kIndices...>) {
+        (compare_component<kIndices>(row, expected), ...);
+    }
+    template <std::size_t kIndex>
+    void compare_component(DatabaseRow row, const Has& expected) {
+        const auto found = expected.numbers.find(kIndex);
+        EXPECT_EQ(row.table->has(components_[kIndex], row.row), expected.has(kIndex)) << "component " << kIndex;
+        ASSERT_EQ(row.table->type().has(components_[kIndex]), found != expected.numbers.end());
+        if (found == expected.numbers.end()) return;
+        EXPECT_EQ(number_at<Nth<kIndex>>(database_, row), found->second) << "component " << kIndex;
+    }
+
+    EntityManager entities_;
+    PagePool pool_;
+    Database database_;
+    Random random_;
+    Settler settler_;
+    std::array<ComponentType, kNumComponents> components_;
+    std::map<std::uint32_t, Has> model_;  // by entity index
+    std::vector<Entity> known_, last_;
+    std::uint64_t num_steps_ = 0;
+};
+
+// req: E13
+TEST(DatabaseOracle, random_operations_agree_with_a_map_of_maps) {
+    SCOPED_TRACE(seed_text());
+    const LeakCheck leaks;
+    Comparison comparison(seed());
+    std::int64_t num_left = scaled_operations(5'000'000);
+    for (std::uint64_t step = 0; num_left > 0 && !::testing::Test::HasFailure(); ++step) {
+        num_left -= static_cast<std::int64_t>(comparison.step());
+        if (step % 500 == 0) comparison.compare_all();
+    }
+    comparison.compare_all();
+}
+
+}  // namespace
+}  // namespace shoal_test

@@ -1,0 +1,159 @@
+// Calls for one entity go short ways, and gathers for many look ahead: what they leave is the same.
+
+#include "support/database_testing.h"
+
+#include <gtest/gtest.h>
+
+namespace shoal_test {
+
+struct Tiny {
+    std::uint8_t value = 0;
+};
+SHOAL_COMPONENT(Tiny, value)
+struct Narrow {
+    std::uint16_t value = 0;
+};
+SHOAL_COMPONENT(Narrow, value)
+struct Wide {
+    double value = 0;
+};
+SHOAL_COMPONENT(Wide, value)
+struct Turned {
+    Quaternion value;
+};
+SHOAL_COMPONENT(Turned, value)
+struct Odd {
+    float values[5] = {};
+};
+SHOAL_COMPONENT(Odd, values)
+struct Burning {};
+SHOAL_COMPONENT((Burning, toggled))
+struct Frozen {};
+SHOAL_COMPONENT((Frozen, toggled))
+struct Glowing {};
+SHOAL_COMPONENT((Glowing, toggled))
+
+namespace {
+
+struct SingleRows : ::testing::Test, DatabaseFixture {
+    void TearDown() override {
+        const Status status = database.validate();
+        EXPECT_TRUE(status.ok()) << status.message();
+    }
+    /// Entities with one component of every element size, all of them telling their number.
+    std::vector<Entity> create_all_sizes(std::size_t n) {
+        std::vector<Entity> out(n);
+        EXPECT_TRUE(entities.create(out).ok());
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto f = float(i);
+            EXPECT_TRUE(*(database.insert(out[i], 0, Tiny{std::uint8_t(i)}, Narrow{std::uint16_t(i)},
+                                          Position{{f, 0, f}}, Wide{f}, Turned{{f, 0, 0, f}}, Odd{{f, 0, 0, 0, f}})));
+        }
+        return out;
+    }
+    void expect_all_sizes(Entity entity, std::size_t i) {
+        const DatabaseRow row = database.find(entity);
+        const auto f = float(i);
+        ASSERT_TRUE(row);
+        EXPECT_EQ(database.get<&Tiny::value>(row), std::uint8_t(i));
+        EXPECT_EQ(database.get<&Narrow::value>(row), std::uint16_t(i));
+        EXPECT_EQ(database.get<&Position::value>(row), (Vec3{f, 0, f}));
+        EXPECT_EQ(database.get<&Wide::value>(row), f);
+        EXPECT_EQ(database.get<&Turned::value>(row).w, f);
+        EXPECT_EQ(database.get<&Odd::values>(row)[0], f);
+        EXPECT_EQ(database.get<&Odd::values>(row)[4], f);
+    }
+};
+
+TEST_F(SingleRows, columns_of_all_sizes_come_along_and_holes_are_filled) {
+    const std::vector<Entity> out = create_all_sizes(300);
+    for (std::size_t i = 0; i < 300; i += 3) EXPECT_EQ(database.add(out[i], Mass{float(i)})->num_added, 1u);
+    for (std::size_t i = 0; i < 300; i += 6) EXPECT_TRUE(*database.remove<Mass>(out[i]));
+    for (std::size_t i = 0; i < 300; i += 5) EXPECT_TRUE(database.destroy(out[i]));
+    for (std::size_t i = 0; i < 300; ++i) {
+        if (i % 5 == 0) {
+            EXPECT_FALSE(database.has_row(out[i]));
+            continue;
+        }
+        expect_all_sizes(out[i], i);
+        ASSERT_EQ(database.has<Mass>(out[i]), i % 6 == 3);
+        if (i % 6 != 3) continue;
+        EXPECT_EQ(database.get<&Mass::value>(database.find(out[i])), float(i));
+    }
+}
+
+TEST_F(SingleRows, columns_of_all_sizes_can_be_left_behind) {
+    const std::vector<Entity> out = create_all_sizes(100);
+    for (std::size_t i = 0; i < 100; i += 2) EXPECT_TRUE(*(database.remove<Tiny, Narrow, Wide, Turned, Odd>(out[i])));
+    for (std::size_t i = 0; i < 100; ++i) {
+        if (i % 2 != 0) {
+            expect_all_sizes(out[i], i);
+            continue;
+        }
+        EXPECT_FALSE(database.has<Tiny>(out[i]) || database.has<Odd>(out[i]));
+        EXPECT_EQ(database.get<&Position::value>(database.find(out[i])).z, float(i));
+    }
+}
+
+TEST_F(SingleRows, several_components_come_at_once_each_with_its_value) {
+    std::vector<Entity> out(50);
+    ASSERT_TRUE((database.create<Position>(out, 0).ok()));
+    for (std::size_t i = 0; i < 50; ++i)
+        EXPECT_EQ(database.add(out[i], Mass{float(i)}, Wide{double(i)}, Narrow{std::uint16_t(i)})->num_added, 1u);
+    for (std::size_t i = 0; i < 50; ++i) {
+        const DatabaseRow row = database.find(out[i]);
+        EXPECT_EQ(database.get<&Mass::value>(row), float(i));
+        EXPECT_EQ(database.get<&Wide::value>(row), double(i));
+        EXPECT_EQ(database.get<&Narrow::value>(row), i);
+    }
+}
+
+TEST_F(SingleRows, toggled_components_of_one_table_are_switched_each_by_itself) {
+    std::vector<Entity> out(100), cold(100);
+    ASSERT_TRUE((database.create<Position, Burning, Frozen>(out, 0).ok()));
+    ASSERT_TRUE((database.create<Position, Frozen>(cold, 0).ok()));
+    for (std::size_t i = 0; i < 100; ++i) {
+        EXPECT_TRUE(*database.remove<Frozen>(out[i]));
+        EXPECT_EQ(i % 2 == 0 && *database.remove<Burning>(out[i]), i % 2 == 0);
+        EXPECT_EQ(i % 3 == 0 && database.add(out[i], Frozen{})->num_added == 1, i % 3 == 0);
+        EXPECT_FALSE(*database.remove<Glowing>(out[i])) << "never heard of before";
+        EXPECT_FALSE(*database.remove<Burning>(cold[i])) << "its archetype lacks it";
+        EXPECT_TRUE(*database.remove<Frozen>(cold[i]));
+        EXPECT_FALSE(*database.remove<Frozen>(cold[i]));
+    }
+    for (std::size_t i = 0; i < 100; ++i) {
+        EXPECT_EQ(database.has<Burning>(out[i]), i % 2 != 0);
+        EXPECT_EQ(database.has<Frozen>(out[i]), i % 3 == 0);
+        EXPECT_FALSE(database.has<Frozen>(cold[i]));
+    }
+}
+
+TEST_F(SingleRows, gathers_of_many_find_what_gathers_of_few_find) {
+    constexpr std::size_t kMany = 40'000;
+    std::vector<Entity> out(kMany);
+    std::vector<Mass> masses(kMany);
+    for (std::size_t i = 0; i < kMany; ++i) masses[i].value = float(i);
+    ASSERT_TRUE((database.create<Mass>(out, 0, masses).ok()));
+    std::vector<Entity> other(100), asked;
+    ASSERT_TRUE((database.create<Position>(other, 0).ok()));
+    ASSERT_TRUE(database.add(std::span<const Entity>(out).subspan(1000, 5000), Velocity{}).ok());
+    database.destroy(std::span<const Entity>(out).subspan(3000, 500));
+    for (std::size_t i = 0; i < kMany; ++i) asked.push_back(out[i * 7919 % kMany]);
+    asked.insert(asked.end(), other.begin(), other.end());
+    asked.push_back(kNullEntity);
+    const auto expect_gathered = [&] {
+        std::vector<float> gathered(asked.size());
+        EXPECT_EQ(database.gather<&Mass::value>(asked, gathered, -1), kMany - 500);
+        for (std::size_t i = 0; i < asked.size(); ++i) {
+            const DatabaseRow row = database.find(asked[i]);
+            const bool there = row && database.has<Mass>(asked[i]);
+            ASSERT_EQ(gathered[i], there ? database.get<&Mass::value>(row) : -1) << i;
+        }
+    };
+    expect_gathered();
+    asked.insert(asked.begin(), make_entity(kMaxEntities - 1, 3));  // no row index reaches so far
+    expect_gathered();
+}
+
+}  // namespace
+}  // namespace shoal_test

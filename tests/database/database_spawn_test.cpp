@@ -1,0 +1,99 @@
+// Spawning into a database: batches per component type become rows per archetype.
+
+#include "support/database_testing.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace shoal_test {
+namespace {
+
+/// A blob of seven entities: positions for all but the last, masses for 0 to 3 and 6, bodies for 4 and 2.
+class SpawnsToDatabases : public ::testing::Test, protected DatabaseFixture {
+protected:
+    SpawnsToDatabases() {
+        database.component<Velocity>();  // a number that no batch has
+        position_ = database.component<Position>();
+        mass_ = database.component<Mass>();
+        body_ = database.component<Body>();
+        for (std::uint32_t i = 0; i < 6; ++i) positions_.push_back({{float(i), 1, 2}});
+        for (const std::uint32_t owner : mass_owners_) masses_.push_back({float(owner)});
+        for (const std::uint32_t owner : body_owners_) bodies_.push_back({double(owner), 4, {(owner + 1) % 7}});
+        bodies_[1].target = Entity{static_cast<EntityBits>(~EntityBits(0))};
+    }
+
+    SpawnBatch batch(const Schema& schema, std::span<const std::uint32_t> owners, const void* column) {
+        columns_.push_back(static_cast<const std::byte*>(column));
+        return {.component = schema.id(),
+                .entities = spawned_,
+                .num_blob_entities = 7,
+                .num_copies = std::uint32_t(spawned_.size() / 7),
+                .entity_index = owners,
+                .columns = {&columns_.back(), 1},
+                .parents = {},
+                .root_poses = {}};
+    }
+    void spawn(std::uint32_t num_copies, bool together) {
+        spawned_ = make(std::size_t(7) * num_copies);
+        if (together) database.begin_spawn();
+        ASSERT_TRUE(database.spawn(batch(schema_of<Position>(), position_owners_, positions_.data())).ok());
+        ASSERT_TRUE(database.spawn(batch(schema_of<Body>(), body_owners_, bodies_.data())).ok());
+        ASSERT_TRUE(database.spawn(batch(schema_of<Mass>(), mass_owners_, masses_.data())).ok());
+        ASSERT_TRUE(!together || database.finish_spawn().ok());
+    }
+    void expect_all() {
+        const Status status = database.validate();
+        ASSERT_TRUE(status.ok()) << status.message();
+        for (std::uint32_t i = 0; i < spawned_.size(); ++i) {
+            const Entity entity = spawned_[i];
+            const std::uint32_t blob = i % 7;
+            const bool heavy = std::find(mass_owners_.begin(), mass_owners_.end(), blob) != mass_owners_.end();
+            const bool living = std::find(body_owners_.begin(), body_owners_.end(), blob) != body_owners_.end();
+            ASSERT_EQ(database.has<Position>(entity), blob != 6);
+            ASSERT_EQ(database.has<Mass>(entity), heavy);
+            ASSERT_EQ(database.has<Body>(entity), living);
+            ASSERT_FALSE(database.has<Velocity>(entity));
+            const DatabaseRow row = database.find(entity);
+            EXPECT_TRUE(blob == 6 || database.get<&Position::value>(row).x == float(blob));
+            EXPECT_TRUE(!heavy || database.get<&Mass::value>(row) == float(blob));
+            if (!living) continue;
+            EXPECT_EQ(database.get<&Body::energy>(row), double(blob));
+            EXPECT_EQ(database.get<&Body::target>(row), blob == 4 ? spawned_[i + 1] : kNullEntity);
+        }
+    }
+
+    ComponentType position_, mass_, body_;
+    std::vector<Entity> spawned_;
+    std::vector<std::uint32_t> position_owners_ = {0, 1, 2, 3, 4, 5}, mass_owners_ = {0, 1, 3, 2, 6},
+                               body_owners_ = {4, 2};
+    std::vector<Position> positions_;
+    std::vector<Mass> masses_;
+    std::vector<Body> bodies_;
+    std::deque<const std::byte*> columns_;
+};
+
+TEST_F(SpawnsToDatabases, entities_arrive_with_all_that_they_have) {
+    spawn(3, true);
+    expect_all();
+    EXPECT_EQ(database.num_structural_changes(), 21u) << "no entity has moved";
+    EXPECT_EQ(database.archetypes().size(), 5u) << "none but those that the blob has";
+}
+
+TEST_F(SpawnsToDatabases, batches_without_a_frame_are_added_one_by_one) {
+    spawn(2, false);
+    expect_all();
+}
+
+TEST_F(SpawnsToDatabases, what_is_there_already_is_refused) {
+    spawn(1, true);
+    const std::uint64_t changes = database.num_structural_changes();
+    const Status again = database.spawn(batch(schema_of<Mass>(), mass_owners_, masses_.data()));
+    ASSERT_FALSE(again.ok());
+    EXPECT_EQ(again.message(), "an entity of the batch has a \"mass\" already");
+    EXPECT_EQ(database.num_structural_changes(), changes);
+    expect_all();
+}
+
+}  // namespace
+}  // namespace shoal_test

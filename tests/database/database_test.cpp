@@ -1,0 +1,398 @@
+// What a database promises, call by call.
+
+#include "support/database_testing.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+
+namespace shoal_test {
+namespace {
+
+struct Databases : ::testing::Test, DatabaseFixture {
+    void TearDown() override {
+        const Status status = database.validate();
+        EXPECT_TRUE(status.ok()) << status.message();
+    }
+};
+
+// req: E7
+TEST_F(Databases, entities_of_the_same_component_types_and_zone_share_a_table) {
+    std::vector<Entity> out(5);
+    ASSERT_TRUE((database.create<Position, Mass>(out, 3, Position{{1, 2, 3}}, Mass{4}).ok()));
+    const DatabaseRow first = database.find(out[0]);
+    for (const Entity entity : out) {
+        const DatabaseRow row = database.find(entity);
+        ASSERT_TRUE(row);
+        EXPECT_EQ(row.table, first.table);
+        EXPECT_EQ(database.get<&Position::value>(row), (Vec3{1, 2, 3}));
+        EXPECT_EQ(database.get<&Mass::value>(row), 4);
+    }
+    EXPECT_EQ(first.table->zone(), 3u);
+    EXPECT_EQ(first.table->num_rows(), 5u);
+    EXPECT_EQ(&first.table->type(), (&database.archetype<Mass, Position>())) << "the order does not matter";
+    EXPECT_EQ(database.num_rows(), 5u);
+    EXPECT_EQ(database.num_rows(3), 5u);
+    EXPECT_EQ(database.num_rows(4), 0u);
+}
+
+TEST_F(Databases, what_is_not_given_a_value_gets_its_default) {
+    std::vector<Entity> out(3);
+    ASSERT_TRUE((database.create<Position, Velocity, Body, Title>(out, 0).ok()));
+    for (const Entity entity : out) {
+        const DatabaseRow row = database.find(entity);
+        EXPECT_EQ(database.get<&Position::value>(row), Vec3{});
+        EXPECT_EQ(database.get<&Velocity::value>(row), (Vec3{1, 2, 3}));
+        EXPECT_EQ(database.get<&Body::energy>(row), 3);
+        EXPECT_EQ(database.get<&Body::kind>(row), 1);
+        EXPECT_EQ(database.get<&Title::number>(row), 4u);
+    }
+}
+
+TEST_F(Databases, every_entity_gets_its_own_value_from_spans) {
+    std::vector<Entity> out(100);
+    std::vector<Position> positions(100);
+    std::vector<Velocity> velocities(100);
+    for (std::size_t i = 0; i < 100; ++i) positions[i].value.x = velocities[i].value.y = float(i);
+    ASSERT_TRUE((database.create<Position, Velocity>(out, 0, positions, velocities).ok()));
+    for (std::size_t i = 0; i < 100; ++i) {
+        EXPECT_EQ(database.get<&Position::value>(database.find(out[i])).x, float(i));
+        EXPECT_EQ(database.get<&Velocity::value>(database.find(out[i])).y, float(i));
+    }
+}
+
+TEST_F(Databases, columns_are_copied_as_they_are) {
+    const ComponentType mass = database.component<Mass>(), position = database.component<Position>();
+    const std::array masses{1.f, 2.f, 3.f};
+    const std::byte* const columns[] = {reinterpret_cast<const std::byte*>(masses.data())};
+    const ComponentValues values[] = {{.component = mass, .columns = columns}};
+    const ComponentType both[] = {position, mass};
+    std::vector<Entity> out(3);
+    ASSERT_TRUE(database.create(out, database.archetype(both), 0, values).ok());
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(database.get<&Mass::value>(database.find(out[i])), masses[i]);
+}
+
+// req: D7 E14 F3
+TEST_F(Databases, adding_and_removing_keeps_the_other_values) {
+    std::vector<Entity> out(4);
+    ASSERT_TRUE((database.create<Position>(out, 1, Position{{1, 1, 1}}).ok()));
+    for (std::size_t i = 0; i < 4; ++i) database.set<&Position::value>(database.find(out[i]), {float(i), 0, 0});
+    const Result<AddCounts> added = database.add(out[1], Velocity{{9, 8, 7}}, Mass{2});
+    ASSERT_TRUE(added.ok());
+    EXPECT_EQ(added->num_added, 1u);
+    const DatabaseRow row = database.find(out[1]);
+    EXPECT_EQ(row.table->zone(), 1u);
+    EXPECT_EQ(database.get<&Position::value>(row).x, 1);
+    EXPECT_EQ(database.get<&Velocity::value>(row), (Vec3{9, 8, 7}));
+    EXPECT_EQ(database.get<&Mass::value>(row), 2);
+    EXPECT_EQ(database.get<&Position::value>(database.find(out[3])).x, 3) << "the last row has moved";
+    EXPECT_TRUE(*database.remove<Position>(out[1]));
+    EXPECT_FALSE(*database.remove<Position>(out[1]));
+    EXPECT_FALSE(database.has<Position>(out[1]));
+    EXPECT_EQ(database.get<&Mass::value>(database.find(out[1])), 2);
+}
+
+TEST_F(Databases, adding_what_is_there_sets_its_value) {
+    std::vector<Entity> out(20);
+    ASSERT_TRUE((database.create<Position, Mass>(out, 0).ok()));
+    const Result<AddCounts> counts = database.add(out, Mass{8});
+    ASSERT_TRUE(counts.ok());
+    EXPECT_EQ(counts->num_set, 20u);
+    EXPECT_EQ(counts->num_added, 0u);
+    for (const Entity entity : out) EXPECT_EQ(database.get<&Mass::value>(database.find(entity)), 8);
+}
+
+TEST_F(Databases, an_entity_without_a_row_gets_one_by_adding) {
+    std::vector<Entity> out = make(20);
+    ASSERT_TRUE(database.add(std::span<const Entity>(out).first(10), Mass{1}).ok());
+    const Result<AddCounts> counts = database.add(out, Mass{2});
+    ASSERT_TRUE(counts.ok());
+    EXPECT_EQ(counts->num_added, 10u);
+    EXPECT_EQ(counts->num_set, 10u);
+    for (const Entity entity : out) EXPECT_EQ(database.get<&Mass::value>(database.find(entity)), 2);
+}
+
+TEST_F(Databases, removing_the_last_component_leaves_the_entity_in_its_zone) {
+    std::vector<Entity> out(2);
+    ASSERT_TRUE((database.create<Mass>(out, 6).ok()));
+    EXPECT_EQ(*database.remove<Mass>(out), 2u);
+    EXPECT_TRUE(database.has_row(out[0]));
+    EXPECT_EQ(database.find(out[0]).table->zone(), 6u);
+    EXPECT_TRUE(database.find(out[0]).table->type().components().empty());
+    database.drop(out);
+    EXPECT_FALSE(database.has_row(out[0]));
+    EXPECT_TRUE(entities.alive(out[0]));
+}
+
+TEST_F(Databases, stale_and_foreign_handles_have_no_row) {
+    std::vector<Entity> out(3);
+    ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
+    const Entity stale = out[1];
+    EXPECT_TRUE(database.destroy(stale));
+    EXPECT_FALSE(database.destroy(stale));
+    EXPECT_FALSE(database.find(stale));
+    std::vector<Entity> reused(3);
+    ASSERT_TRUE((database.create<Mass>(reused, 0).ok()));
+    EXPECT_EQ(reused[0].index(), stale.index()) << "the index is used again, or the test shows nothing";
+    EXPECT_FALSE(database.find(stale));
+    EXPECT_FALSE(database.has<Mass>(stale));
+    EXPECT_FALSE(database.find(kNullEntity));
+    EXPECT_FALSE(database.find(make_entity(4'000'000, 3)));
+    EXPECT_EQ(database.add(stale, Position{})->num_skipped, 1u);
+}
+
+TEST_F(Databases, rows_of_those_destroyed_elsewhere_go_at_settle) {
+    std::vector<Entity> out(40);
+    ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
+    entities.destroy(std::span<const Entity>(out).first(30));
+    EXPECT_EQ(database.num_rows(), 40u);
+    Settler().settle(database);
+    EXPECT_EQ(database.num_rows(), 10u);
+    for (std::size_t i = 30; i < 40; ++i) EXPECT_TRUE(database.has<Mass>(out[i]));
+}
+
+TEST_F(Databases, a_new_entity_takes_the_place_of_a_dead_one_on_its_index) {
+    std::vector<Entity> out(3);
+    ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
+    entities.destroy(out[0]);
+    std::vector<Entity> reused(1);
+    ASSERT_TRUE((database.create<Position>(reused, 2).ok()));
+    ASSERT_EQ(reused[0].index(), out[0].index());
+    EXPECT_EQ(database.num_rows(), 3u);
+    Settler().settle(database);
+    EXPECT_TRUE(database.has<Position>(reused[0]));
+}
+
+// req: E5-E6
+TEST_F(Databases, entities_move_between_zones_with_all_that_they_have) {
+    std::vector<Entity> out(30);
+    ASSERT_TRUE((database.create<Mass, Title>(out, 0, Mass{3}, Title{"long enough to lie on the heap", 9}).ok()));
+    EXPECT_EQ(*database.move(out, 5), 30u);
+    EXPECT_EQ(*database.move(out, 5), 0u);
+    EXPECT_TRUE(*database.move(out[4], 6));
+    for (std::size_t i = 0; i < 30; ++i) {
+        const DatabaseRow row = database.find(out[i]);
+        EXPECT_EQ(row.table->zone(), i == 4 ? 6u : 5u);
+        EXPECT_EQ(database.get<&Title::text>(row), "long enough to lie on the heap");
+        EXPECT_EQ(database.get<&Mass::value>(row), 3);
+    }
+}
+
+TEST_F(Databases, a_cleared_zone_is_empty_and_its_entities_are_dead) {
+    std::vector<Entity> here(100), there(100);
+    ASSERT_TRUE((database.create<Mass>(here, 1).ok()));
+    ASSERT_TRUE((database.create<Mass>(there, 2).ok()));
+    ASSERT_TRUE(database.add(std::span<const Entity>(here).first(50), Title{}).ok());
+    EXPECT_EQ(database.clear_zone(1), 100u);
+    EXPECT_EQ(database.clear_zone(9), 0u);
+    EXPECT_EQ(database.num_rows(), 100u);
+    for (std::size_t i = 0; i < 100; ++i) {
+        EXPECT_FALSE(entities.alive(here[i]));
+        EXPECT_FALSE(database.has_row(here[i]));
+        EXPECT_TRUE(database.has<Mass>(there[i]));
+    }
+}
+
+TEST_F(Databases, a_callback_that_brings_newcomers_into_a_cleared_zone_keeps_them) {
+    std::vector<Entity> out(20);
+    ASSERT_TRUE((database.create<Mass>(out, 1).ok()));
+    struct Context {
+        Database& database;
+        Entity born;
+    } context{database, {}};
+    entities.add_destruction_callback(
+        [](void* self, std::span<const Entity>) {
+            auto& context = *static_cast<Context*>(self);
+            if (context.born) return;
+            ASSERT_TRUE((context.database.create<Mass>({&context.born, 1}, 1, Mass{77}).ok()));
+        },
+        &context);
+    EXPECT_EQ(database.clear_zone(1), 20u);
+    EXPECT_EQ(database.num_rows(), 1u);
+    EXPECT_EQ(database.get<&Mass::value>(database.find(context.born)), 77);
+}
+
+TEST_F(Databases, a_call_may_name_the_entities_of_a_table_itself) {
+    std::vector<Entity> out(100);
+    ASSERT_TRUE((database.create<Mass>(out, 1).ok()));
+    ASSERT_TRUE(database.add(database.find(out[0]).table->entities(), Position{}).ok());
+    EXPECT_EQ(*database.move(database.find(out[0]).table->entities(), 4), 100u);
+    EXPECT_EQ(database.destroy(database.find(out[0]).table->entities()), 100u);
+    EXPECT_EQ(database.num_rows(), 0u);
+}
+
+TEST_F(Databases, an_entity_named_twice_is_changed_once) {
+    std::vector<Entity> out(20);
+    ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
+    std::vector<Entity> twice = out;
+    twice.insert(twice.end(), out.begin(), out.end());
+    std::vector<Position> positions(40);
+    for (std::size_t i = 0; i < 40; ++i) positions[i].value.x = float(i);
+    const Result<AddCounts> counts = database.add<Position>(twice, positions);
+    EXPECT_EQ(counts->num_added, 20u);
+    EXPECT_EQ(counts->num_set, 20u);
+    for (std::size_t i = 0; i < 20; ++i)
+        EXPECT_EQ(database.get<&Position::value>(database.find(out[i])).x, float(i + 20)) << "the later value counts";
+    EXPECT_EQ(*database.remove<Position>(twice), 20u);
+    EXPECT_EQ(*database.move(twice, 3), 20u);
+    database.drop(twice);
+    EXPECT_EQ(database.num_rows(), 0u);
+}
+
+// req: F3
+TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
+    std::vector<Entity> out(100);
+    ASSERT_TRUE((database.create<Mass, Asleep>(out, 0).ok()));
+    const DatabaseRow row = database.find(out[10]);
+    database.set<&Asleep::since>(row, 99);
+    EXPECT_TRUE(*database.remove<Asleep>(out[10]));
+    EXPECT_FALSE(*database.remove<Asleep>(out[10]));
+    EXPECT_EQ(database.find(out[10]), row);
+    EXPECT_FALSE(database.has<Asleep>(out[10]));
+    EXPECT_TRUE(database.has<Asleep>(out[11]));
+    const ComponentValues without_value[] = {{.component = database.component<Asleep>()}};
+    EXPECT_EQ(database.add({&out[10], 1}, without_value)->num_added, 1u);
+    EXPECT_EQ(database.get<&Asleep::since>(row), 99u) << "it has kept its value";
+    EXPECT_EQ(database.add(out[10], Asleep{5})->num_set, 1u);
+    EXPECT_EQ(database.get<&Asleep::since>(row), 5u);
+}
+
+TEST_F(Databases, bits_follow_their_rows) {
+    std::vector<Entity> out(300);
+    ASSERT_TRUE((database.create<Mass, Asleep, Hungry>(out, 0).ok()));
+    for (std::size_t i = 0; i < 300; ++i) {
+        EXPECT_TRUE(i % 3 != 0 || *database.remove<Asleep>(out[i]));
+        EXPECT_TRUE(i % 5 != 0 || *database.remove<Hungry>(out[i]));
+    }
+    ASSERT_TRUE(database.add(std::span<const Entity>(out).subspan(50, 200), Position{}).ok());
+    EXPECT_EQ(*database.move(std::span<const Entity>(out).first(120), 7), 120u);
+    database.destroy(std::span<const Entity>(out).subspan(60, 30));
+    for (std::size_t i = 0; i < 300; ++i) {
+        const bool alive = i < 60 || i >= 90;
+        EXPECT_EQ(database.has<Asleep>(out[i]), alive && i % 3 != 0) << i;
+        EXPECT_EQ(database.has<Hungry>(out[i]), alive && i % 5 != 0) << i;
+    }
+}
+
+// req: F8-F10
+TEST_F(Databases, more_than_64_component_types_fit_into_a_signature) {
+    std::vector<ComponentType> components;
+    for (int i = 0; i < 150; ++i) {
+        ComponentDefinition definition{.name = "part_" + std::to_string(i)};
+        definition.fields.push_back({.name = "value", .type = FieldType::kInt32});
+        Result<Schema> schema = Schema::make(definition);
+        ASSERT_TRUE(schema.ok());
+        components.push_back(*database.add_component(*schema));
+    }
+    std::vector<Entity> out(2);
+    ASSERT_TRUE(database.create(out, database.archetype(components), 0).ok());
+    const DatabaseRow row = database.find(out[0]);
+    EXPECT_EQ(row.table->type().signature().words().size(), 3u);
+    EXPECT_EQ(row.table->type().schema().columns().size(), 150u);
+    const ComponentType gone[] = {components[149], components[70], components[3]};
+    EXPECT_EQ(*database.remove(out, gone), 2u);
+    for (std::size_t i = 0; i < components.size(); ++i)
+        EXPECT_EQ(database.has(out[1], components[i]), i != 149 && i != 70 && i != 3) << i;
+    EXPECT_EQ(database.find(out[0]).table->type().signature().words().size(), 3u);
+    EXPECT_EQ(*database.remove(out, std::span<const ComponentType>(components).subspan(60)), 2u);
+    EXPECT_EQ(database.find(out[0]).table->type().signature().words().size(), 1u);
+}
+
+// req: E14
+TEST_F(Databases, archetypes_are_found_again_by_every_way) {
+    const Archetype& both = database.archetype<Position, Mass>();
+    const Archetype& one = database.archetype<Position>();
+    EXPECT_EQ(&database.with(one, database.component<Mass>()), &both);
+    EXPECT_EQ(&database.without(both, database.component<Mass>()), &one);
+    EXPECT_EQ(&database.with(both, database.component<Mass>()), &both);
+    EXPECT_EQ(&database.archetype(std::array{database.component<Mass>(), database.component<Position>()}), &both);
+    EXPECT_EQ(database.archetypes().size(), 2u);
+}
+
+TEST_F(Databases, a_component_type_of_another_layout_is_refused) {
+    database.component<Mass>();
+    ComponentDefinition definition{.name = "mass"};
+    definition.fields.push_back({.name = "value", .type = FieldType::kDouble});
+    const Result<ComponentType> result = database.add_component(*Schema::make(definition));
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.message(),
+              "the database has another component type \"mass\": mass v1 {value float}, not mass v1 {value double}");
+    const Result<ComponentType> many = database.add_component(schema_of<ApartMany>());
+    ASSERT_FALSE(many.ok());
+    EXPECT_EQ(many.message(),
+              "the component \"apart_many\" may occur several times in an entity; keep it in a component manager");
+}
+
+TEST_F(Databases, a_full_table_refuses_a_call_as_a_whole) {
+    Database small(entities, pool, {.capacity_rows = 50});
+    std::vector<Entity> out(40), more(20);
+    ASSERT_TRUE((small.create<Mass>(out, 0).ok()));
+    const std::uint64_t num_alive = entities.num_alive();
+    const Status refused = small.create<Mass>(more, 0);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.message(), "zone 0 holds 40 entities of \"mass\" and at most 50; 20 more do not fit");
+    EXPECT_EQ(entities.num_alive(), num_alive);
+    ASSERT_TRUE((small.create<Mass, Position>(more, 0).ok()));
+    EXPECT_FALSE(small.add(out, Position{}).ok());
+    EXPECT_FALSE(small.remove<Position>(more).ok());
+    std::vector<Entity> elsewhere(20);
+    ASSERT_TRUE((small.create<Mass>(elsewhere, 1).ok()));
+    EXPECT_FALSE(small.move(elsewhere, 0).ok());
+    EXPECT_TRUE(small.validate().ok());
+    for (const Entity entity : out) EXPECT_FALSE(small.has<Position>(entity));
+    for (const Entity entity : more) EXPECT_TRUE(small.has<Position>(entity));
+    for (const Entity entity : elsewhere) EXPECT_EQ(small.find(entity).table->zone(), 1u);
+}
+
+TEST_F(Databases, matches_follow_new_archetypes_and_tables) {
+    const ComponentType mass = database.component<Mass>(), position = database.component<Position>();
+    const ComponentType asleep = database.component<Asleep>();
+    DatabaseMatch heavy(database, {&mass, 1}, {&position, 1}), awake(database, {&mass, 1}, {&asleep, 1});
+    std::vector<Entity> out(70), others(70), third(10);
+    ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
+    ASSERT_TRUE((database.create<Mass, Position>(others, 1).ok()));
+    ASSERT_TRUE((database.create<Mass, Asleep>(third, 2).ok()));
+    heavy.refresh();
+    awake.refresh();
+    EXPECT_EQ(heavy.num_rows(), 80u);
+    EXPECT_EQ(awake.num_rows(), 150u);
+    EXPECT_TRUE(*database.remove<Asleep>(third[3]));
+    std::uint32_t num_awake = 0;
+    awake.for_each_table([&](const DatabaseTable& table) {
+        EXPECT_EQ(awake.all_rows(table), table.zone() != 2);
+        for (std::uint32_t word = 0; word * 64 < table.num_rows(); ++word)
+            num_awake += static_cast<std::uint32_t>(std::popcount(awake.rows_of_word(table, word)));
+    });
+    EXPECT_EQ(num_awake, 141u);
+    std::vector<Zone> zones;
+    awake.for_each_table(ZoneSet{1, 2, 9}, [&](const DatabaseTable& table) { zones.push_back(table.zone()); });
+    std::sort(zones.begin(), zones.end());
+    EXPECT_EQ(zones, (std::vector<Zone>{1, 2}));
+    database.clear_zone(0);
+    for (int i = 0; i < 40; ++i) Settler().settle(database);
+    heavy.refresh();
+    EXPECT_EQ(heavy.num_rows(), 10u);
+}
+
+TEST_F(Databases, a_structural_call_inside_a_lock_ends_the_program) {
+    std::vector<Entity> out(1);
+    ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
+    const DatabaseLock lock(database);
+    EXPECT_DEATH(database.drop(out), "while a loop ran over them");
+}
+
+TEST_F(Databases, gathered_fields_are_those_of_the_entities) {
+    std::vector<Entity> out(500);
+    std::vector<Mass> masses(500);
+    for (std::size_t i = 0; i < 500; ++i) masses[i].value = float(i);
+    ASSERT_TRUE((database.create<Mass>(out, 0, masses).ok()));
+    ASSERT_TRUE(database.add(std::span<const Entity>(out).subspan(100, 200), Velocity{}).ok());
+    database.destroy(std::span<const Entity>(out).subspan(150, 10));
+    std::vector<float> gathered(500);
+    EXPECT_EQ(database.gather<&Mass::value>(out, gathered, -1), 490u);
+    for (std::size_t i = 0; i < 500; ++i) EXPECT_EQ(gathered[i], i >= 150 && i < 160 ? -1 : float(i));
+}
+
+}  // namespace
+}  // namespace shoal_test

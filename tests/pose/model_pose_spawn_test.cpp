@@ -1,0 +1,158 @@
+// Node trees that stay in the blob of a resource.
+
+#include "shoal/pose/model_pose.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/spawner.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace shoal {
+namespace {
+
+struct Arrays {
+    std::vector<StringId> names = {StringId("body"), StringId("head")};
+    std::vector<std::uint32_t> parents = {kNilRow, 0};
+    std::vector<Vec3> positions = {{0, 0, 1}, {0, 0, 2}};
+    std::vector<Quaternion> rotations = {{}, {}};
+    std::vector<Vec3> scales = {{1, 1, 1}, {1, 1, 1}};
+};
+
+template <class T>
+void keep(BlobWriter& writer, BlobArray<T>& array, const std::vector<T>& values) {
+    static_cast<BlobArrayBase&>(array) =
+        writer.add_array(FieldTraits<T>::type, std::as_bytes(std::span<const T>(values)));
+}
+
+/// A blob called `name` with an entity per tree.
+std::vector<std::byte> blob_of(std::string_view name, const std::vector<Arrays>& trees) {
+    BlobWriter writer;
+    writer.set_name(name);
+    const std::uint32_t type = writer.add_component_type(schema_of<ModelPose>()).value();
+    for (std::uint32_t i = 0; i < trees.size(); ++i) {
+        ModelPose pose;
+        keep(writer, pose.names, trees[i].names);
+        keep(writer, pose.parents, trees[i].parents);
+        keep(writer, pose.positions, trees[i].positions);
+        keep(writer, pose.rotations, trees[i].rotations);
+        keep(writer, pose.scales, trees[i].scales);
+        writer.add_entity({});
+        writer.add_component(type, i, std::as_bytes(std::span(&pose, 1)));
+    }
+    return writer.write().value();
+}
+
+struct ModelPoseSpawn : ::testing::Test {
+    shoal_test::LeakCheck leaks;
+    ResourceLibrary library;
+    EntityManager entities;
+    PagePool pool;
+    ModelPoseManager models{entities, pool, {.library = &library}};
+
+    const Blob& load(std::string_view name, const std::vector<Arrays>& trees) {
+        const Result<const Blob*> blob = library.load(blob_of(name, trees));
+        EXPECT_TRUE(blob.ok()) << blob.message();
+        return **blob;
+    }
+    Result<Spawned> spawned(const Blob& blob, std::uint32_t copies = 1) {
+        Store* stores[] = {&models};
+        return spawn({entities, stores}, blob, {.copies = copies});
+    }
+};
+
+// req: C5-C8
+TEST_F(ModelPoseSpawn, all_instances_of_a_tree_use_the_one_in_the_blob) {
+    Arrays other;
+    other.positions[1] = {5, 0, 0};
+    const Blob& fish = load("fish", std::vector<Arrays>(100));
+    const Blob& pair = load("pair", {Arrays(), other, Arrays()});
+    EXPECT_LT(fish.bytes().size(), 100 * (sizeof(ModelPose) + 4) + 4096) << "equal trees lie in the blob once";
+    const Result<Spawned> school = spawned(fish, 30);
+    ASSERT_TRUE(school.ok()) << school.message();
+    const Result<Spawned> couple = spawned(pair);
+    ASSERT_TRUE(couple.ok()) << couple.message();
+    EXPECT_EQ(models.num_instances(), 3003u);
+    EXPECT_EQ(models.num_trees(), 3u);
+    EXPECT_EQ(models.compute(), 6006u);
+    EXPECT_EQ(models.model(models.instance(school->entity(99, 29)), 1).row[2].w, 3);
+    const Instance odd = models.instance(couple->entity(1));
+    EXPECT_EQ(models.model(odd, 1).row[0].w, 5);
+    EXPECT_EQ(models.find_node(models.tree(odd), StringId("head")), 1u);
+    const auto* names = reinterpret_cast<const std::byte*>(models.nodes(models.tree(odd)).names.data());
+    EXPECT_TRUE(names >= pair.bytes().data() && names < pair.bytes().data() + pair.bytes().size()) << "used in place";
+    EXPECT_TRUE(models.validate().ok());
+}
+
+// req: D4-D5 D8-D9
+TEST_F(ModelPoseSpawn, instances_pin_the_blob_of_their_tree) {
+    Result<Spawned> school = spawned(load("fish", {Arrays()}), 7);
+    ASSERT_TRUE(school.ok()) << school.message();
+    const NodeTreeId tree = models.tree(models.instance(school->entity(0)));
+    EXPECT_FALSE(models.remove_node_tree(tree).ok());
+    const Status refused = library.unload("fish");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.message().find("7 values"), std::string_view::npos) << refused.message();
+    school->destroy(entities);
+    EXPECT_FALSE(library.unload("fish").ok()) << "the dead are there until they settle";
+    models.settle({});
+    EXPECT_EQ(models.num_trees(), 0u);
+    EXPECT_TRUE(library.unload("fish").ok());
+    Arrays other;
+    other.names[0] = StringId("shell");
+    ASSERT_TRUE(spawned(load("fish", {other})).ok()) << "another resource of that name, with another tree";
+    EXPECT_TRUE(models.validate().ok());
+}
+
+TEST_F(ModelPoseSpawn, arrays_that_are_no_tree_are_an_error_and_leave_nothing) {
+    int number = 0;
+    const auto message_of = [&](auto&& spoil) {
+        Arrays arrays;
+        spoil(arrays);
+        const Result<Spawned> result = spawned(load("bad " + std::to_string(++number), {Arrays(), arrays}), 2);
+        EXPECT_FALSE(result.ok());
+        EXPECT_EQ(models.num_trees(), 0u);
+        EXPECT_EQ(models.num_instances(), 0u);
+        EXPECT_EQ(entities.num_alive(), 0u);
+        return result.ok() ? std::string() : std::string(result.message());
+    };
+    EXPECT_NE(message_of([](Arrays& a) {
+                  a.parents[1] = 7;
+              }).find("resource \"bad 1\", \"model_pose\": node 1 of a node tree: its parent"),
+              std::string::npos);
+    EXPECT_NE(message_of([](Arrays& a) { a.parents.pop_back(); }).find("per node"), std::string::npos);
+    EXPECT_NE(message_of([](Arrays& a) { a.names[1] = a.names[0]; }).find("same name"), std::string::npos);
+    EXPECT_NE(message_of([](Arrays& a) { a.rotations[0] = {1, 1, 1, 1}; }).find("rotation"), std::string::npos);
+    EXPECT_NE(message_of([](Arrays& a) { a = {{}, {}, {}, {}, {}}; }).find("has no nodes"), std::string::npos);
+}
+
+TEST_F(ModelPoseSpawn, a_resource_that_is_not_in_the_library_is_an_error) {
+    const std::vector<std::byte> bytes = blob_of("elsewhere", {Arrays()});
+    const Result<Blob> blob = Blob::load(bytes);
+    const Result<Spawned> result = spawned(*blob);
+    ASSERT_FALSE(result.ok());
+    EXPECT_NE(result.message().find("not loaded"), std::string_view::npos) << result.message();
+    ModelPoseManager without(entities, pool);
+    Store* stores[] = {&without};
+    EXPECT_FALSE(spawn({entities, stores}, *blob).ok());
+}
+
+TEST_F(ModelPoseSpawn, too_many_instances_are_refused_and_nothing_changes) {
+    ModelPoseManager small(entities, pool, {.library = &library, .capacity_rows = 9});
+    Store* stores[] = {&small};
+    Arrays other;
+    other.scales[0] = {2, 2, 2};
+    const Blob& blob = load("fish", {Arrays(), other});
+    const Result<Spawned> result = spawn({entities, stores}, blob, {.copies = 5});
+    ASSERT_FALSE(result.ok());
+    EXPECT_NE(result.message().find("5 more instances do not fit"), std::string_view::npos) << result.message();
+    EXPECT_EQ(small.num_trees(), 0u);
+    EXPECT_EQ(entities.num_alive(), 0u);
+    EXPECT_TRUE(spawn({entities, stores}, blob, {.copies = 4}).ok());
+    EXPECT_TRUE(small.validate().ok());
+}
+
+}  // namespace
+}  // namespace shoal

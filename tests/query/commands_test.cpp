@@ -1,0 +1,447 @@
+// Commands: what each of the rules says. Random ones are in command_oracle_test.cpp.
+
+#include "shoal/command/commands.h"
+#include "shoal/base/log.h"
+#include "shoal/query/query.h"
+#include "support/database_testing.h"
+
+#include <string>
+
+namespace {
+
+using namespace shoal_test;
+
+constexpr Zone kReef = 3, kDeep = 900;
+
+class CommandsTest : public testing::Test, protected DatabaseFixture {
+protected:
+    SettleCounts settle() {
+        SettleCounts counts;
+        database.settle({.stamp = ++stamp, .counts = &counts});
+        EXPECT_EQ(database.validate().message(), "");
+        return counts;
+    }
+    template <class... Ts>
+    std::vector<Entity> made(std::size_t count, Zone zone, const Ts&... values) {
+        std::vector<Entity> result(count);
+        EXPECT_TRUE(database.create<Ts...>(result, zone, values...).ok());
+        return result;
+    }
+    /// The owners of all rows in a zone.
+    std::vector<Entity> in(Zone zone) {
+        std::vector<Entity> result;
+        database.for_each_table_of_zone(zone, [&](DatabaseTable& table) {
+            result.insert(result.end(), table.entities().begin(), table.entities().end());
+        });
+        return result;
+    }
+    float mass_of(Entity entity) { return database.get<&Mass::value>(database.find(entity)); }
+
+    std::uint64_t stamp = 1;
+};
+
+TEST_F(CommandsTest, nothing_happens_before_the_database_settles) {
+    const std::vector<Entity> fish = made(2, kReef, Mass{1});
+    Commands& commands = database.commands();
+    commands.destroy(fish[0]);
+    commands.move(fish[1], kDeep);
+    commands.add(fish[1], Marked{});
+    commands.create(kReef, Mass{2});
+    EXPECT_TRUE(entities.alive(fish[0]));
+    EXPECT_EQ(in(kReef), fish);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 1u);
+    EXPECT_EQ(counts.num_destroyed, 1u);
+    EXPECT_EQ(counts.num_moved, 2u) << "once to another zone, once to another archetype";
+    EXPECT_EQ(counts.num_dropped, 0u);
+    EXPECT_FALSE(entities.alive(fish[0]));
+    EXPECT_EQ(in(kDeep), std::vector{fish[1]});
+    EXPECT_TRUE(database.has<Marked>(fish[1]));
+    ASSERT_EQ(in(kReef).size(), 1u);
+    EXPECT_EQ(mass_of(in(kReef).front()), 2);
+    EXPECT_EQ(settle().num_created, 0u) << "what is done is done once";
+}
+
+TEST_F(CommandsTest, a_pending_entity_is_dead_to_all_but_its_chunk) {
+    const Entity pending = database.commands().create(kReef, Mass{2});
+    EXPECT_TRUE(is_pending(pending));
+    EXPECT_TRUE(pending);
+    EXPECT_FALSE(entities.alive(pending));
+    EXPECT_FALSE(database.find(pending));
+    EXPECT_FALSE(entities.destroy(pending));
+    EXPECT_EQ(database.add(pending, Marked{})->num_skipped, 1u);
+    EXPECT_FALSE(is_pending(made(1, kReef, Mass{1}).front()));
+    EXPECT_FALSE(is_pending(kNullEntity));
+    settle();
+    EXPECT_FALSE(entities.alive(pending)) << "nor later";
+}
+
+TEST_F(CommandsTest, a_pending_entity_is_named_by_later_commands_and_in_their_values) {
+    const Entity owner = made(1, kReef, Body{.target = kNullEntity}).front();
+    Commands& commands = database.commands();
+    const Entity egg = commands.create(kReef, Mass{4});
+    commands.add(egg, Marked{});
+    commands.move(egg, kDeep);
+    commands.add(owner, Body{.target = egg});
+    const Entity twin = commands.create(kDeep, Body{.target = egg});
+    commands.add(egg, Body{.target = twin});
+    EXPECT_EQ(settle().num_dropped, 0u);
+    const Entity made_egg = database.get<&Body::target>(database.find(owner));
+    ASSERT_TRUE(entities.alive(made_egg));
+    EXPECT_EQ(mass_of(made_egg), 4);
+    EXPECT_TRUE(database.has<Marked>(made_egg));
+    EXPECT_EQ(database.find(made_egg).table->zone(), kDeep);
+    const Entity made_twin = database.get<&Body::target>(database.find(made_egg));
+    EXPECT_EQ(database.get<&Body::target>(database.find(made_twin)), made_egg);
+}
+
+TEST_F(CommandsTest, destroying_wins_over_everything_and_counts_once) {
+    const std::vector<Entity> fish = made(3, kReef, Mass{1});
+    Commands& commands = database.commands();
+    commands.add(fish[0], Marked{});
+    commands.destroy(fish[0]);
+    commands.move(fish[0], kDeep);
+    commands.destroy(fish[0]);
+    commands.remove<Mass>(fish[0]);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_destroyed, 1u);
+    EXPECT_EQ(counts.num_moved, 0u);
+    EXPECT_EQ(counts.num_dropped, 4u);
+    EXPECT_EQ(in(kReef), (std::vector{fish[2], fish[1]}));
+    EXPECT_TRUE(in(kDeep).empty());
+}
+
+TEST_F(CommandsTest, a_pending_entity_that_is_destroyed_is_never_made) {
+    const std::uint64_t num_before = entities.num_alive();
+    const Entity owner = made(1, kReef, Body{.target = kNullEntity}).front();
+    Commands& commands = database.commands();
+    const Entity egg = commands.create(kReef, Mass{4});
+    commands.add(owner, Body{.target = egg});
+    commands.add(egg, Marked{});
+    commands.destroy(egg);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 0u);
+    EXPECT_EQ(counts.num_destroyed, 0u);
+    EXPECT_EQ(counts.num_dropped, 1u) << "a component for nobody";
+    EXPECT_EQ(entities.num_alive(), num_before + 1);
+    EXPECT_EQ(database.get<&Body::target>(database.find(owner)), kNullEntity);
+}
+
+TEST_F(CommandsTest, the_last_move_counts) {
+    const std::vector<Entity> fish = made(2, kReef, Mass{1});
+    Commands& commands = database.commands();
+    commands.move(fish[0], kDeep);
+    commands.move(fish[1], 7);
+    commands.move(fish[0], 7);
+    commands.move(fish[1], kDeep);
+    EXPECT_EQ(settle().num_moved, 2u);
+    EXPECT_EQ(in(7), std::vector{fish[0]});
+    EXPECT_EQ(in(kDeep), std::vector{fish[1]});
+}
+
+// req: D7
+TEST_F(CommandsTest, of_adds_and_removes_of_a_component_type_the_last_counts) {
+    const std::vector<Entity> fish = made(4, kReef, Mass{1});
+    Commands& commands = database.commands();
+    commands.add(fish[0], Mass{2});
+    commands.add(fish[0], Position{{1, 2, 3}}, Mass{3});
+    commands.remove<Mass, Position>(fish[1]);
+    commands.add(fish[1], Mass{4});
+    commands.add(fish[2], Position{{1, 1, 1}});
+    commands.remove<Position, Mass>(fish[2]);
+    commands.remove<Mass>(fish[3]);
+    EXPECT_EQ(settle().num_moved, 3u) << "fish 1 has what it had";
+    EXPECT_EQ(mass_of(fish[0]), 3);
+    EXPECT_EQ(database.get<&Position::value>(database.find(fish[0])), (Vec3{1, 2, 3}));
+    EXPECT_EQ(mass_of(fish[1]), 4);
+    EXPECT_FALSE(database.has<Mass>(fish[2]));
+    EXPECT_FALSE(database.has<Position>(fish[2]));
+    EXPECT_EQ(database.find(fish[3]).table->type().components().size(), 0u);
+}
+
+TEST_F(CommandsTest, what_is_said_of_the_dead_is_dropped_and_counted) {
+    const std::vector<Entity> fish = made(1, kReef, Mass{1});
+    entities.destroy(fish);
+    Commands& commands = database.commands();
+    commands.destroy(fish[0]);
+    commands.move(fish[0], kDeep);
+    commands.add(fish[0], Marked{});
+    commands.remove<Mass>(kNullEntity);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_dropped, 4u);
+    EXPECT_EQ(database.num_rows(), 0u);
+}
+
+TEST_F(CommandsTest, a_pending_entity_of_another_chunk_or_frame_is_dropped_and_counted) {
+    const std::vector<Entity> fish = made(2, kReef, Body{.target = kNullEntity});
+    const Entity old = database.commands().create(kReef, Mass{1});
+    settle();
+    Entity other;
+    const auto all = query<Read<&Body::energy>>(database);
+    all.for_each([&](Commands& commands, Entity entity, double) {
+        if (entity == fish[0]) other = commands.create(kReef, Mass{2});
+    });
+    all.for_each([&](Commands& commands, Entity entity, double) {
+        commands.add(entity, Body{.target = entity == fish[0] ? other : old});
+        commands.destroy(entity == fish[0] ? other : old);
+        commands.move(old, kDeep);
+    });
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 1u);
+    EXPECT_EQ(counts.num_destroyed, 0u);
+    EXPECT_EQ(counts.num_dropped, 4u);
+    for (const Entity entity : fish)
+        EXPECT_EQ(database.get<&Body::target>(database.find(entity)), kNullEntity) << "nothing pending is ever seen";
+}
+
+TEST_F(CommandsTest, a_pending_id_that_was_not_given_out_names_nobody) {
+    database.commands().create(kReef, Mass{1});
+    Entity later[8];
+    database.commands().create<Mass>(later, kReef, Mass{2});
+    settle();
+    const std::vector<Entity> fish = in(kReef);
+    const Entity last = database.commands().create(kReef, Mass{3});
+    database.commands().destroy(Entity{last.id + 1});
+    database.commands().move(Entity{last.id + 2}, kDeep);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 1u);
+    EXPECT_EQ(counts.num_dropped, 2u);
+    EXPECT_EQ(database.num_rows(kReef), fish.size() + 1);
+    EXPECT_EQ(database.num_rows(kDeep), 0u);
+}
+
+TEST_F(CommandsTest, settles_that_make_nothing_do_not_use_up_pending_ids) {
+    const Entity old = database.commands().create(kReef, Mass{1});
+    for (int i = 0; i < 64; ++i) settle();
+    database.commands().create(kReef, Mass{2});
+    database.commands().destroy(old);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 1u);
+    EXPECT_EQ(counts.num_dropped, 1u);
+}
+
+TEST_F(CommandsTest, entities_without_a_row_here_can_be_destroyed_and_given_components) {
+    const std::vector<Entity> strangers = make(3);
+    Commands& commands = database.commands();
+    commands.destroy(strangers[0]);
+    commands.add(strangers[1], Mass{8});
+    commands.move(strangers[2], kDeep);
+    commands.remove<Mass>(strangers[2]);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_destroyed, 1u);
+    EXPECT_EQ(counts.num_dropped, 0u);
+    EXPECT_EQ(in(0), std::vector{strangers[1]});
+    EXPECT_EQ(mass_of(strangers[1]), 8);
+    EXPECT_FALSE(database.has_row(strangers[2]));
+}
+
+TEST_F(CommandsTest, toggled_and_opaque_components_come_and_go_with_their_values) {
+    const std::vector<Entity> fish = made(20, kReef, Title{.text = "as it was", .number = 1});
+    Commands& commands = database.commands();
+    for (std::size_t i = 0; i < fish.size(); ++i) {
+        commands.add(fish[i], Asleep{.since = std::uint32_t(i)}, Title{.text = std::string(i * 9, 'z'), .number = 2});
+        if (i % 2 == 0) commands.remove<Asleep>(fish[i]);
+        if (i % 3 == 0) commands.remove<Title>(fish[i]);
+    }
+    commands.create(kDeep, Title{.text = "a text that does not fit in place, ever", .number = 5});
+    const Entity lost = commands.create(kDeep, Title{.text = "another text that does not fit in place", .number = 6});
+    commands.destroy(lost);
+    settle();
+    for (std::size_t i = 0; i < fish.size(); ++i) {
+        EXPECT_EQ(database.has<Asleep>(fish[i]), i % 2 == 1);
+        if (i % 2 == 1) {
+            EXPECT_EQ(database.get<&Asleep::since>(database.find(fish[i])), i);
+        }
+        ASSERT_EQ(database.has<Title>(fish[i]), i % 3 != 0);
+        if (i % 3 != 0) {
+            EXPECT_EQ(database.get<&Title::text>(database.find(fish[i])), std::string(i * 9, 'z'));
+        }
+    }
+    ASSERT_EQ(in(kDeep).size(), 1u);
+    EXPECT_EQ(database.get<&Title::text>(database.find(in(kDeep)[0])), "a text that does not fit in place, ever");
+}
+
+TEST_F(CommandsTest, commands_that_never_settle_leave_nothing_behind) {
+    const LeakCheck leaks;
+    EntityManager others;
+    Database other(others, pool);
+    other.commands().create(kReef, Title{.text = std::string(100, 'q')});
+    other.commands().add(kNullEntity, Title{.text = std::string(100, 'r')});
+}
+
+TEST_F(CommandsTest, component_types_that_are_known_at_run_time_only_have_commands_too) {
+    const ComponentType mass = database.component<Mass>(), position = database.component<Position>();
+    const ComponentType body = database.component<Body>(), marked = database.component<Marked>();
+    const Entity fish = made(1, kReef, Velocity{}).front();
+    const Mass heavy{50};
+    const Vec3 place{4, 5, 6};
+    const auto* const column = reinterpret_cast<const std::byte*>(&place);
+    const ComponentValues given[] = {{.component = mass, .images = reinterpret_cast<const std::byte*>(&heavy)},
+                                     {.component = position, .columns = {&column, 1}},
+                                     {.component = marked}};
+    Commands& commands = database.commands();
+    commands.add(fish, given);
+    const ComponentType types[] = {mass, position};
+    const Entity rock = commands.create(database.archetype(types), kDeep, std::span(given).first(1));
+    const Body tied{.target = rock};
+    const ComponentValues tie[] = {{.component = body, .images = reinterpret_cast<const std::byte*>(&tied)}};
+    commands.add(fish, tie);
+    const ComponentType gone[] = {database.component<Velocity>()};
+    commands.remove(fish, gone);
+    EXPECT_EQ(settle().num_dropped, 0u);
+    EXPECT_EQ(mass_of(fish), 50);
+    EXPECT_EQ(database.get<&Position::value>(database.find(fish)), place);
+    EXPECT_TRUE(database.has<Marked>(fish));
+    EXPECT_FALSE(database.has<Velocity>(fish));
+    ASSERT_EQ(in(kDeep).size(), 1u);
+    EXPECT_EQ(database.get<&Body::target>(database.find(fish)), in(kDeep)[0]);
+    EXPECT_EQ(mass_of(in(kDeep)[0]), 50);
+    EXPECT_EQ(database.get<&Position::value>(database.find(in(kDeep)[0])), Position{}.value) << "its default";
+}
+
+TEST_F(CommandsTest, component_types_are_registered_when_the_database_settles) {
+    database.commands().create(kReef, Mass{1}, Position{});
+    EXPECT_FALSE(database.find_component<Mass>());
+    settle();
+    EXPECT_TRUE(database.find_component<Mass>());
+}
+
+TEST_F(CommandsTest, many_rows_in_many_zones_keep_their_values) {
+    Commands& commands = database.commands();
+    std::vector<Entity> pending(5000);
+    for (std::uint32_t i = 0; i < 5000; ++i)
+        pending[i] = commands.create(i % 37, Mass{float(i)}, Position{{float(i), 0, 0}});
+    for (std::uint32_t i = 0; i < 5000; i += 7) commands.destroy(pending[i]);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, 5000u - 715u);
+    std::size_t num_found = 0;
+    for (Zone zone = 0; zone < 37; ++zone)
+        for (const Entity entity : in(zone)) {
+            const auto i = std::uint32_t(mass_of(entity));
+            EXPECT_EQ(i % 37, zone);
+            EXPECT_NE(i % 7, 0u);
+            EXPECT_EQ(database.get<&Position::value>(database.find(entity)).x, float(i));
+            ++num_found;
+        }
+    EXPECT_EQ(num_found, 5000u - 715u);
+}
+
+TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_the_entity) {
+    made(10, kReef, Mass{1});
+    Manager<Velocity> speeds(entities, pool);
+    const std::vector<Entity> divers = create(entities, 4);
+    ASSERT_TRUE(speeds.add(divers));
+    ASSERT_TRUE(database.insert<Position>(divers, 0, std::vector<Position>(4)));
+    SerialExecutor executor;
+    const auto heavy = query<Read<&Mass::value>>(database);
+    heavy.for_each([](Commands& commands, float mass) { commands.create(20, Mass{mass}); });
+    heavy.for_each(executor, [](Commands& commands, Entity, float mass) { commands.create(21, Mass{mass}); });
+    heavy.for_each_batch([](Commands& commands, const auto& batch) { commands.destroy(batch.entities().first(1)); });
+    heavy.for_each_batch(executor,
+                         [](Commands& commands, const auto& batch) { commands.move(batch.entities()[1], 22); });
+    query<Read<&Position::value>, Read<&Velocity::value>>(database, speeds)
+        .for_each(executor,
+                  [](Commands& commands, Entity diver, const Vec3&, const Vec3&) { commands.add(diver, Mass{}); });
+    query<Read<&Velocity::value>>(speeds).asking(database).for_each(
+        executor, [](Commands& commands, Entity diver, const Vec3&) { commands.move(diver, 23); });
+    auto later = [](Commands& commands, float) { commands.create(24, Mass{}); };
+    heavy.start(executor, later).wait();
+    const SettleCounts counts = settle();
+    EXPECT_EQ(in(20).size(), 10u);
+    EXPECT_EQ(in(21).size(), 10u);
+    EXPECT_EQ(in(kReef).size(), 8u);
+    EXPECT_EQ(in(22).size(), 1u);
+    EXPECT_EQ(in(23).size(), 4u);
+    EXPECT_EQ(in(24).size(), 10u);
+    for (const Entity diver : divers) EXPECT_TRUE(database.has<Mass>(diver));
+    EXPECT_EQ(counts.num_destroyed, 1u);
+}
+
+TEST_F(CommandsTest, what_destruction_callbacks_ask_for_waits_for_the_next_settle) {
+    const std::vector<Entity> fish = made(3, kReef, Mass{1});
+    const DestructionCallback callback = entities.add_destruction_callback(
+        [](void* self, std::span<const Entity> dead) {
+            for (std::size_t i = 0; i < dead.size(); ++i)
+                static_cast<Database*>(self)->commands().create(kDeep, Mass{9});
+        },
+        &database);
+    database.commands().destroy(fish);
+    database.commands().create(kReef, Mass{2});
+    EXPECT_EQ(settle().num_created, 1u);
+    EXPECT_EQ(in(kDeep).size(), 0u);
+    EXPECT_EQ(settle().num_created, 3u);
+    EXPECT_EQ(in(kDeep).size(), 3u);
+    entities.remove_destruction_callback(callback);
+}
+
+TEST_F(CommandsTest, entities_that_there_is_no_id_for_are_dropped_and_logged) {
+    EntityManager few({.minimum_waiting = 1, .max_entities = 10});
+    Database small(few, pool);
+    std::string logged;
+    set_log_hook([](void* text, LogLevel, std::string_view message) { *static_cast<std::string*>(text) = message; },
+                 &logged);
+    for (int i = 0; i < 11; ++i) small.commands().create(kReef, Mass{1});
+    SettleCounts counts;
+    small.settle({.stamp = 2, .counts = &counts});
+    set_log_hook(nullptr, nullptr);
+    EXPECT_EQ(counts.num_created, 0u);
+    EXPECT_EQ(counts.num_dropped, 11u);
+    EXPECT_NE(logged.find("11 entities"), std::string::npos) << logged;
+    EXPECT_EQ(few.num_alive(), 0u);
+}
+
+TEST_F(CommandsTest, frames_that_ask_for_the_same_take_no_new_memory) {
+    std::vector<Entity> fish = made(3000, kReef, Mass{1});
+    const auto all = query<Read<&Mass::value>>(database);
+    std::size_t held = 0;
+    for (int frame = 0; frame < 40; ++frame) {
+        all.for_each([&](Commands& commands, Entity entity, float mass) {
+            commands.destroy(entity);
+            commands.create(mass == 1 ? kDeep : kReef, Mass{3 - mass});
+        });
+        settle();
+        EXPECT_EQ(database.num_rows(), 3000u);
+        if (frame == 20) held = bookkeeping_bytes();
+    }
+    EXPECT_EQ(bookkeeping_bytes(), held);
+}
+
+TEST_F(CommandsTest, memory_goes_back_after_a_burst) {
+    settle();
+    database.commands().create(kReef, Mass{});
+    settle();
+    const std::size_t held = bookkeeping_bytes();
+    for (int i = 0; i < 200'000; ++i) database.commands().move(kNullEntity, kReef);
+    EXPECT_EQ(settle().num_dropped, 200'000u);
+    EXPECT_GT(bookkeeping_bytes(), held + 1'000'000);
+    for (int frame = 0; frame < 300; ++frame) settle();
+    EXPECT_LT(bookkeeping_bytes(), held + 100'000);
+}
+
+using CommandsDeathTest = CommandsTest;
+
+TEST_F(CommandsDeathTest, a_function_of_a_loop_cannot_ask_for_the_commands_of_its_pass) {
+    made(1, kReef, Mass{1});
+    EXPECT_DEATH(query<Read<&Mass::value>>(database).for_each([&](float) { database.commands(); }),
+                 "take a Commands& as its first argument");
+    EXPECT_DEATH(query<Read<&Mass::value>>(database).for_each([&](Entity entity, float) { database.destroy(entity); }),
+                 "ask for it through Commands");
+}
+
+TEST_F(CommandsDeathTest, commands_cannot_be_kept_beyond_a_settle) {
+    Commands& commands = database.commands();
+    const Entity fish = made(1, kReef, Mass{1}).front();
+    commands.destroy(kNullEntity);
+    settle();
+    EXPECT_DEATH(commands.destroy(fish), "kept beyond a settle");
+    EXPECT_DEATH(commands.create(kReef, Mass{}), "kept beyond a settle");
+    database.commands().destroy(fish);
+    EXPECT_EQ(settle().num_destroyed, 1u);
+}
+
+TEST_F(CommandsDeathTest, there_are_only_so_many_zones) {
+    EXPECT_DEATH(database.commands().create(kMaxZones, Mass{}), "zones are 0 to kMaxZones - 1");
+    EXPECT_DEATH(database.commands().move(kNullEntity, kMaxZones), "zones are 0 to kMaxZones - 1");
+}
+
+}  // namespace

@@ -1,0 +1,346 @@
+// Queries over a database: which rows they visit, what the function gets, what is marked.
+
+#include "shoal/query/query.h"
+#include "support/testing.h"
+
+#include <bit>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Place {
+    Vec3 value{};
+    float heat = 0;
+};
+SHOAL_COMPONENT(Place, value, heat)
+struct Motion {
+    Vec3 value{};
+};
+SHOAL_COMPONENT(Motion, (value, split))
+struct Hull {
+    float mass = 1;
+    std::uint8_t kind = 0;
+};
+SHOAL_COMPONENT((Hull, whole), mass, kind)
+struct Asleep {
+    int since = 0;
+};
+SHOAL_COMPONENT((Asleep, toggled), since)
+struct Rare {};
+SHOAL_COMPONENT(Rare)
+
+class DatabaseQueries : public ::testing::Test {
+protected:
+    template <class... Ts>
+    std::vector<Entity> create(std::size_t count, Zone zone, const Ts&... values) {
+        std::vector<Entity> result(count);
+        EXPECT_TRUE(database.create<Ts...>(result, zone, values...).ok());
+        return result;
+    }
+    template <class T>
+    void remove(std::span<const Entity> from) {
+        EXPECT_TRUE(database.remove<T>(from).ok());
+    }
+    template <class T>
+    void add(std::span<const Entity> to, const T& value) {
+        EXPECT_TRUE(database.add(to, value).ok());
+    }
+    template <class Query>
+    std::set<Entity> visited(const Query& query) {
+        std::set<Entity> result;
+        query.for_each([&](Entity entity, const auto&...) { EXPECT_TRUE(result.insert(entity).second); });
+        return result;
+    }
+    static std::set<Entity> set_of(std::span<const Entity> entities) { return {entities.begin(), entities.end()}; }
+
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+};
+
+// req: E9-E11 F5-F7
+TEST_F(DatabaseQueries, every_entity_that_has_the_component_types_is_visited_whatever_else_it_has) {
+    const auto plain = create<Place>(100, 0, {{1, 0, 0}});
+    const auto moving = create<Place, Motion>(70, 0, {{2, 0, 0}}, {{0, 1, 0}});
+    const auto heavy = create<Place, Motion, Hull>(65, 3, {{3, 0, 0}}, {{0, 2, 0}}, {7, 1});
+    create<Motion>(10, 0, {{9, 9, 9}});
+    query<Write<&Place::value>, Read<&Motion::value>>(database).for_each([](auto&& p, Vec3 v) { p += v; });
+    EXPECT_EQ(Vec3(database.get<&Place::value>(database.find(plain[99]))), (Vec3{1, 0, 0}));
+    EXPECT_EQ(Vec3(database.get<&Place::value>(database.find(moving[0]))), (Vec3{2, 1, 0}));
+    EXPECT_EQ(Vec3(database.get<&Place::value>(database.find(heavy[64]))), (Vec3{3, 2, 0}));
+    EXPECT_EQ((query<Write<&Place::value>, Read<&Motion::value>>(database).num_rows()), 135u);
+}
+
+TEST_F(DatabaseQueries, with_and_without_choose_entities_and_give_the_function_nothing) {
+    const auto plain = create<Place>(10, 0, {});
+    const auto moving = create<Place, Motion>(20, 0, {}, {});
+    const auto rare = create<Place, Rare>(30, 0, {}, {});
+    EXPECT_EQ(visited(query<Read<&Place::heat>, With<Rare>>(database)), set_of(rare));
+    EXPECT_EQ(visited(query<Read<&Place::heat>, Without<Rare>, With<Motion>>(database)), set_of(moving));
+    EXPECT_EQ(visited(query<Without<Rare>, Read<&Place::heat>, Without<Motion>>(database)), set_of(plain));
+    EXPECT_EQ(visited(query<With<Place>>(database)).size(), 60u);
+}
+
+TEST_F(DatabaseQueries, a_maybe_field_is_a_pointer_that_is_null_where_the_entity_lacks_it) {
+    const auto plain = create<Place>(70, 0, {});
+    const auto moving = create<Place, Motion, Hull>(70, 0, {}, {{1, 2, 3}}, {5, 6});
+    std::size_t num_with = 0, num_without = 0;
+    query<Read<&Place::heat>, Maybe<&Motion::value>, Maybe<&Hull::mass>>(database).for_each(
+        [&](Entity entity, float, const Vec3* motion, const float* mass) {
+            EXPECT_EQ(motion != nullptr, database.has<Motion>(entity));
+            EXPECT_EQ(mass != nullptr, motion != nullptr);
+            EXPECT_TRUE(motion == nullptr || *motion == (Vec3{1, 2, 3}));
+            EXPECT_TRUE(mass == nullptr || *mass == 5);
+            ++(motion != nullptr ? num_with : num_without);
+        });
+    EXPECT_EQ(num_with, moving.size());
+    EXPECT_EQ(num_without, plain.size());
+}
+
+TEST_F(DatabaseQueries, a_toggled_component_type_that_is_off_is_not_had) {
+    const auto all = create<Place, Asleep>(500, 0, {}, {4});
+    const auto never = create<Place>(10, 0, {});
+    std::vector<Entity> off, on;
+    for (std::size_t i = 0; i < all.size(); ++i) (i % 3 == 0 || (i >= 128 && i < 200) ? off : on).push_back(all[i]);
+    remove<Asleep>(off);
+    EXPECT_EQ(visited(query<Read<&Place::heat>, With<Asleep>>(database)), set_of(on));
+    EXPECT_EQ(visited(query<Read<&Asleep::since>>(database)), set_of(on));
+    std::set<Entity> awake = set_of(off);
+    awake.insert(never.begin(), never.end());
+    EXPECT_EQ(visited(query<Read<&Place::heat>, Without<Asleep>>(database)), awake);
+    query<Read<&Place::heat>, Maybe<&Asleep::since>>(database).for_each(
+        [&](Entity entity, float, const int* since) { EXPECT_EQ(since != nullptr, awake.count(entity) == 0); });
+}
+
+TEST_F(DatabaseQueries, blending_changes_the_rows_that_are_on_and_no_other) {
+    for (const std::size_t count : {1, 63, 64, 65, 130, 1000}) {
+        const auto all = create<Place, Motion, Asleep>(count, Zone(count), {{1, 1, 1}, 2}, {{1, 2, 3}}, {});
+        std::vector<Entity> off;
+        for (std::size_t i = 0; i < count; ++i)
+            if (i % 5 == 1 || i / 64 == 3 || (i / 64 == 1 && i % 2 == 0)) off.push_back(all[i]);
+        remove<Asleep>(off);
+        query<Write<&Place::value>, Read<&Motion::value>, Write<&Place::heat>, With<Asleep>>(database)
+            .in({Zone(count)})
+            .for_each(blend([](auto&& p, Vec3 v, float& heat) {
+                p += v;
+                heat = 7;
+            }));
+        const std::set<Entity> kept = set_of(off);
+        for (const Entity entity : all) {
+            const DatabaseRow row = database.find(entity);
+            const bool is_off = kept.count(entity) != 0;
+            ASSERT_EQ(Vec3(database.get<&Place::value>(row)), (is_off ? Vec3{1, 1, 1} : Vec3{2, 3, 4}));
+            ASSERT_EQ(database.get<&Place::heat>(row), is_off ? 2 : 7);
+        }
+    }
+}
+
+// req: E3-E4
+TEST_F(DatabaseQueries, a_zone_set_leaves_other_zones_alone) {
+    std::map<Zone, std::vector<Entity>> by_zone;
+    for (Zone zone = 0; zone < 200; ++zone) by_zone[zone] = create<Place>(3, zone, {});
+    const auto all = query<Write<&Place::heat>>(database);
+    std::set<Entity> expected;
+    for (const Zone zone : {0, 7, 64, 199}) expected.insert(by_zone[zone].begin(), by_zone[zone].end());
+    EXPECT_EQ(visited(all.in({0, 7, 64, 199})), expected);
+    EXPECT_EQ(all.in({0, 7, 64, 199}).num_rows(), 12u);
+    ZoneSet most;
+    most.insert_range(0, 199);
+    EXPECT_EQ(all.in(most).num_rows(), 597u);
+    EXPECT_EQ(all.in({}).num_rows(), 0u);
+    EXPECT_EQ(all.in({100'000}).num_rows(), 0u);
+    EXPECT_EQ(all.num_rows(), 600u);
+}
+
+TEST_F(DatabaseQueries, a_kept_query_finds_archetypes_and_zones_that_came_later) {
+    const auto hot = query<Read<&Place::heat>, Without<Rare>>(database);
+    EXPECT_EQ(visited(hot).size(), 0u);
+    const auto first = create<Place>(5, 0, {});
+    EXPECT_EQ(visited(hot).size(), 5u);
+    create<Place, Motion>(6, 1, {}, {});
+    create<Place, Rare>(6, 1, {}, {});
+    EXPECT_EQ(visited(hot).size(), 11u);
+    add(std::span(first), Hull{});
+    EXPECT_EQ(visited(hot).size(), 11u);
+    add(std::span(first), Rare{});
+    EXPECT_EQ(visited(hot).size(), 6u);
+    for (std::uint64_t stamp = 2; stamp < 40; ++stamp) database.settle({nullptr, stamp});  // empty tables go
+    EXPECT_EQ(visited(hot).size(), 6u);
+    create<Place, Hull>(9, 5, {}, {});
+    EXPECT_EQ(visited(hot).size(), 15u);
+}
+
+TEST_F(DatabaseQueries, a_batch_has_the_columns_and_entities_of_one_table) {
+    create<Place, Motion>(100, 2, {{1, 2, 3}, 4}, {{5, 6, 7}});
+    create<Place>(30, 2, {{1, 2, 3}, 4});
+    std::size_t num_rows = 0, num_batches = 0;
+    query<Write<&Place::value>, Read<&Place::heat>, Maybe<&Motion::value>>(database).for_each_batch([&](auto&& batch) {
+        const auto values = batch.template column<&Place::value>();
+        const auto heats = batch.template column<&Place::heat>();
+        const auto motions = batch.template column<&Motion::value>();
+        static_assert(std::is_same_v<decltype(&values[0]), Vec3*>);
+        static_assert(std::is_same_v<decltype(&heats[0]), const float*>);
+        EXPECT_EQ(values.size(), batch.num_rows());
+        EXPECT_EQ(batch.zone(), 2u);
+        EXPECT_EQ(motions.size(), batch.table().type().components().size() == 2 ? batch.num_rows() : 0);
+        EXPECT_TRUE(motions.size() == 0 || motions.y()[batch.num_rows() - 1] == 6);
+        for (std::uint32_t row = 0; row < batch.num_rows(); ++row) {
+            EXPECT_EQ(database.find(batch.entities()[row]).row, row);
+            values[row].x = heats[row];
+        }
+        num_rows += batch.num_rows();
+        ++num_batches;
+    });
+    EXPECT_EQ(num_rows, 130u);
+    EXPECT_EQ(num_batches, 2u);
+    query<Read<&Place::value>>(database).for_each([](const Vec3& value) { EXPECT_EQ(value.x, 4); });
+}
+
+TEST_F(DatabaseQueries, batches_of_jobs_start_at_their_own_rows_and_say_which_are_on) {
+    const auto all = create<Place, Hull, Motion, Asleep>(20'000, 0, {}, {}, {}, {});
+    for (const Entity entity : all) {
+        const auto number = static_cast<float>(database.find(entity).row);
+        database.set<&Place::heat>(database.find(entity), number);
+        database.set<&Hull::mass>(database.find(entity), number);
+        database.set<&Motion::value>(database.find(entity), {number, 0, 0});
+    }
+    remove<Asleep>(std::span(all).subspan(0, 10'050));
+    SerialExecutor executor;
+    std::size_t num_on = 0, num_batches = 0;
+    query<Read<&Place::heat>, Read<&Hull::mass>, Read<&Motion::value>, With<Asleep>>(database).for_each_batch(
+        executor, [&](auto&& batch) {
+            ++num_batches;
+            const auto first = static_cast<float>(batch.rows().begin);
+            EXPECT_EQ(batch.template column<&Place::heat>()[0], first);
+            EXPECT_EQ(batch.template column<&Hull::mass>()[1], first + 1);
+            EXPECT_EQ(batch.template column<&Motion::value>().x()[2], first + 2);
+            for (std::uint32_t word = 0; word * 64 < batch.num_rows(); ++word)
+                num_on += static_cast<std::size_t>(std::popcount(batch.rows_of_word(word)));
+        });
+    EXPECT_EQ(num_on, 9'950u);
+    EXPECT_GT(num_batches, 3u);
+}
+
+TEST_F(DatabaseQueries, only_written_columns_of_visited_zones_are_marked) {
+    const auto here = create<Place, Motion>(3000, 1, {}, {});
+    const auto there = create<Place, Motion>(10, 2, {}, {});
+    database.settle({nullptr, 7});
+    SerialExecutor executor;
+    const auto moving = query<Write<&Place::value>, Read<&Motion::value>>(database).in({1});
+    const auto stamp = [&](const std::vector<Entity>& of, ComponentType component, std::uint32_t column,
+                           std::uint32_t block) {
+        const DatabaseTable& table = *database.find(of[0]).table;
+        return table.table().written_stamp(table.first_column(component) + column, block);
+    };
+    for (const bool parallel : {false, true}) {
+        database.settle({nullptr, parallel ? 9u : 8u});
+        const auto move = [](auto&& p, Vec3 v) { p += v; };
+        if (parallel)
+            moving.for_each(executor, move);
+        else
+            moving.for_each(move);
+        for (std::uint32_t block = 0; block < 3; ++block) {
+            EXPECT_EQ(stamp(here, database.component<Place>(), 0, block), parallel ? 9u : 8u);
+            EXPECT_LT(stamp(here, database.component<Place>(), 1, block), 7u);
+            EXPECT_LT(stamp(here, database.component<Motion>(), 2, block), 7u);
+        }
+        EXPECT_LT(stamp(there, database.component<Place>(), 0, 0), 7u);
+    }
+}
+
+TEST_F(DatabaseQueries, changed_since_visits_blocks_in_which_a_toggled_component_came_or_went) {
+    const auto all = create<Place, Asleep>(3000, 0, {}, {});
+    std::uint64_t stamp = 5;
+    const auto awake = query<Read<&Place::heat>, Without<Asleep>>(database);
+    const auto blocks_after = [&](const auto& change) {
+        database.settle({nullptr, ++stamp});
+        change();
+        std::set<std::uint32_t> blocks;
+        query<Read<&Place::heat>>(database).changed_since(stamp).for_each(
+            [&](Entity entity, float) { blocks.insert(database.find(entity).row / 1024); });
+        return blocks;
+    };
+    using Blocks = std::set<std::uint32_t>;
+    EXPECT_EQ(blocks_after([] {}), Blocks());
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(all[1500])); }), Blocks{1});
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(all[1500])); }), Blocks()) << "it was off";
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.add(all[1500], Asleep{})); }), Blocks{1});
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.remove<Asleep>(std::span(all).last(10))); }), Blocks{2});
+    EXPECT_EQ(blocks_after([&] { ASSERT_TRUE(database.add(std::span(all).last(10), Asleep{})); }), Blocks{2});
+    database.commands().remove<Asleep>(all[3]);
+    EXPECT_EQ(blocks_after([] {}), Blocks()) << "it counts for who asks since the settle before";
+    std::size_t num_awake = 0;
+    awake.changed_since(stamp - 1).for_each([&](float) { ++num_awake; });
+    EXPECT_EQ(num_awake, 1u);
+}
+
+TEST_F(DatabaseQueries, changed_since_visits_blocks_whose_read_fields_were_written) {
+    const auto all = create<Place, Motion>(5000, 0, {}, {});
+    database.settle({nullptr, 5});
+    const auto follow = query<Write<&Place::value>, Read<&Motion::value>, Maybe<&Hull::mass>>(database);
+    const auto count = [&](std::uint64_t since) {
+        std::set<std::uint32_t> blocks;
+        std::size_t num_rows = 0;
+        follow.changed_since(since).for_each([&](Entity entity, auto&&, Vec3, const float*) {
+            blocks.insert(database.find(entity).row / 1024);
+            ++num_rows;
+        });
+        return std::pair(blocks, num_rows);
+    };
+    EXPECT_EQ(count(5).second, 0u);
+    EXPECT_EQ(count(0).second, 5000u) << "0 stands for all rows";
+    const auto at = [&](std::uint32_t row) { return DatabaseRow{database.find(all[0]).table, row}; };
+    database.set<&Motion::value>(at(1024), {1, 1, 1});
+    database.set<&Motion::value>(at(4999), {1, 1, 1});
+    database.set<&Place::value>(at(3000), {1, 1, 1});  // only written by the query
+    EXPECT_EQ(count(5), std::pair(std::set<std::uint32_t>({1, 4}), std::size_t(1024 + 904)));
+    EXPECT_EQ(count(6).second, 0u);
+    database.settle({nullptr, 6});
+    database.destroy(database.find(all[0]).table->entities()[0]);  // the last row moves into the first block
+    EXPECT_EQ(count(6).first, std::set<std::uint32_t>({0}));
+}
+
+TEST_F(DatabaseQueries, fields_of_managers_are_gathered_by_entity) {
+    Manager<Hull> hulls(entities, pool);
+    const auto all = create<Place>(300, 0, {});
+    for (std::size_t i = 0; i < all.size(); i += 4) ASSERT_TRUE(hulls.add(all[i], {static_cast<float>(i), 0}).ok());
+    std::size_t num_found = 0;
+    const auto gathering = query<Write<&Place::heat>, Gather<&Hull::mass>>(database, hulls);
+    SerialExecutor executor;
+    gathering.for_each(executor, [&](Entity entity, float& heat, const float* mass) {
+        EXPECT_EQ(mass != nullptr, hulls.has(entity));
+        if (mass != nullptr) heat = *mass;
+        num_found += mass != nullptr;
+    });
+    EXPECT_EQ(num_found, 75u);
+    EXPECT_EQ(database.get<&Place::heat>(database.find(all[8])), 8);
+}
+
+TEST_F(DatabaseQueries, a_started_loop_marks_when_it_was_waited_for) {
+    create<Place>(50'000, 0, {});
+    database.settle({nullptr, 3});
+    SerialExecutor executor;
+    const auto heating = query<Write<&Place::heat>>(database);
+    auto heat = [](float& value) { value += 1; };
+    const Table& table = (*database.all_tables().begin())->table();
+    {
+        auto run = heating.start(executor, heat);
+        EXPECT_LT(table.written_stamp(1, 0), 3u);
+        run.wait();
+        EXPECT_EQ(table.written_stamp(1, 0), 3u);
+    }
+    query<Read<&Place::heat>>(database).for_each([](float value) { ASSERT_EQ(value, 1); });
+}
+
+using DatabaseQueriesDeathTest = DatabaseQueries;
+TEST_F(DatabaseQueriesDeathTest, structural_calls_inside_a_loop_end_the_program) {
+    const auto all = create<Place>(2, 0, {});
+    EXPECT_DEATH(query<Read<&Place::heat>>(database).for_each([&](float) { database.destroy(all[0]); }),
+                 "while a loop ran over them");
+}
+
+}  // namespace

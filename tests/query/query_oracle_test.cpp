@@ -1,0 +1,252 @@
+// Queries over a database that changes at random, against maps.
+
+#include "shoal/base/random.h"
+#include "shoal/query/query.h"
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Count {
+    std::uint32_t value = 0;
+};
+SHOAL_COMPONENT(Count, value)
+struct Step {
+    std::uint32_t value = 1;
+    Vec3 way{};
+};
+SHOAL_COMPONENT(Step, value, (way, split))
+struct Still {
+    std::uint32_t since = 3;
+};
+SHOAL_COMPONENT((Still, toggled), since)
+struct Rare {};
+SHOAL_COMPONENT(Rare)
+
+struct Known {
+    Zone zone = 0;
+    std::optional<std::uint32_t> count, step, still;
+    bool is_rare = false;
+};
+
+class QueryOracle {
+public:
+    explicit QueryOracle(std::uint64_t seed, std::uint32_t most_created) : random_(seed), most_created_(most_created) {}
+
+    void change() {
+        switch (random_.below(8)) {
+            case 0:
+            case 1:
+                return create();
+            case 2:
+                return each([&](Entity entity, Known& known) { set(entity, known.count, Count{number_}); });
+            case 3:
+                return each([&](Entity entity, Known& known) { set(entity, known.step, Step{number_}); });
+            case 4:
+                return each([&](Entity entity, Known& known) { toggle(entity, known); });
+            case 5:
+                return each([&](Entity entity, Known& known) { flip_rare(entity, known); });
+            case 6:
+                return each([&](Entity entity, Known& known) { move(entity, known); });
+            default:
+                return destroy();
+        }
+    }
+
+    /// Runs queries that write, on both sides.
+    void loop(Executor* executor) {
+        const auto run = [&](const auto& query, auto function) {
+            if (executor != nullptr)
+                query.for_each(*executor, function);
+            else
+                query.for_each(function);
+        };
+        run(moving_, [](std::uint32_t& count, std::uint32_t step) { count = count * 3 + step; });
+        for (auto& [entity, known] : known_)
+            if (known.count && known.step) known.count = *known.count * 3 + *known.step;
+        run(awake_, blend([](std::uint32_t& count) { count += 7; }));
+        for (auto& [entity, known] : known_)
+            if (known.count && !known.still) known.count = *known.count + 7;
+        run(asleep_, [](std::uint32_t& count, std::uint32_t& since, const std::uint32_t* step) {
+            count ^= since;
+            since += step == nullptr ? 1 : *step;
+        });
+        for (auto& [entity, known] : known_) {
+            if (!known.count || !known.still || known.is_rare) continue;
+            known.count = *known.count ^ *known.still;
+            known.still = *known.still + known.step.value_or(1);
+        }
+    }
+
+    void compare() {
+        std::map<Entity, std::uint32_t> counts, expected;
+        const auto note = [&](Entity entity, std::uint32_t count) {
+            EXPECT_TRUE(counts.emplace(entity, count).second);
+        };
+        query<Read<&Count::value>>(database_).for_each(note);
+        for (const auto& [entity, known] : known_)
+            if (known.count) expected.emplace(entity, *known.count);
+        ASSERT_EQ(counts, expected);
+        counts.clear(), expected.clear();
+        const ZoneSet zones = {1, 3, 4};
+        some_.in(zones).for_each(note);
+        for (const auto& [entity, known] : known_)
+            if (known.count && known.is_rare && known.still && zones.contains(known.zone))
+                expected.emplace(entity, *known.count);
+        ASSERT_EQ(counts, expected);
+        ASSERT_TRUE(database_.validate().ok());
+    }
+    void settle() { database_.settle({nullptr, ++stamp_}); }
+
+    /// What a run of any number of workers must come to.
+    std::uint64_t sum() const {
+        std::uint64_t result = 0;
+        for (const auto& [entity, known] : known_)
+            result = result * 31 + known.count.value_or(1) * std::uint64_t(7) + known.still.value_or(5);
+        return result;
+    }
+
+private:
+    void create() {
+        std::vector<Entity> made(random_.below(most_created_) + 1);
+        const Zone zone = random_.below(6);
+        ++number_;
+        if (random_.below(2) == 0) {
+            ASSERT_TRUE(database_.create<Count>(made, zone, Count{number_}).ok());
+            for (const Entity entity : made) known_[entity] = {zone, number_, {}, {}, false};
+        } else {
+            ASSERT_TRUE((database_.create<Count, Step, Still>(made, zone, Count{number_}, Step{2}, Still{5}).ok()));
+            for (const Entity entity : made) known_[entity] = {zone, number_, 2, 5, false};
+        }
+    }
+    /// Calls change(entity, known) for some neighbours.
+    template <class Change>
+    void each(Change&& change) {
+        if (known_.empty()) return;
+        auto at = known_.begin();
+        std::advance(at, random_.below(static_cast<std::uint32_t>(known_.size())));
+        ++number_;
+        for (std::uint32_t i = random_.below(20); i > 0 && at != known_.end(); --i, ++at) change(at->first, at->second);
+    }
+    template <class T>
+    void set(Entity entity, std::optional<std::uint32_t>& known, const T& value) {
+        if (known) {
+            EXPECT_TRUE(database_.remove<T>(entity).ok());
+            known.reset();
+        } else {
+            EXPECT_TRUE(database_.add(entity, value).ok());
+            known = value.value;
+        }
+    }
+    void toggle(Entity entity, Known& known) {
+        if (known.still) {
+            EXPECT_TRUE(database_.remove<Still>(entity).ok());
+            known.still.reset();
+        } else {
+            EXPECT_TRUE(database_.add(entity, Still{number_}).ok());
+            known.still = number_;
+        }
+    }
+    void flip_rare(Entity entity, Known& known) {
+        EXPECT_TRUE(known.is_rare ? database_.remove<Rare>(entity).ok() : database_.add(entity, Rare{}).ok());
+        known.is_rare = !known.is_rare;
+    }
+    void move(Entity entity, Known& known) {
+        known.zone = random_.below(6);
+        EXPECT_TRUE(database_.move(entity, known.zone).ok());
+    }
+    void destroy() {
+        std::vector<Entity> gone;
+        each([&](Entity entity, Known&) { gone.push_back(entity); });
+        for (const Entity entity : gone) known_.erase(entity);
+        database_.destroy(gone);
+    }
+
+    Random random_;
+    std::uint32_t most_created_;
+    EntityManager entities_;
+    PagePool pool_;
+    Database database_{entities_, pool_};
+    std::map<Entity, Known> known_;
+    std::uint32_t number_ = 0;
+    std::uint64_t stamp_ = 1;
+    // Made before anything is there, and kept.
+    DatabaseQuery<Write<&Count::value>, Read<&Step::value>> moving_{database_};
+    DatabaseQuery<Write<&Count::value>, Without<Still>> awake_{database_};
+    DatabaseQuery<Write<&Count::value>, Write<&Still::since>, Without<Rare>, Maybe<&Step::value>> asleep_{database_};
+    DatabaseQuery<With<Rare>, Read<&Count::value>, With<Still>> some_{database_};
+};
+
+// req: F5-F7
+TEST(QueryOracle, visits_what_maps_say_after_every_change) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    QueryOracle oracle(shoal_test::seed(), 90);
+    for (std::int64_t i = 0; i < shoal_test::scaled_operations(5'000); ++i) {
+        oracle.change();
+        if (i % 7 == 0) oracle.loop(nullptr);
+        if (i % 50 == 0) oracle.settle();
+        if (i % 11 == 0) oracle.compare();
+        if (::testing::Test::HasFatalFailure()) return;
+    }
+}
+
+TEST(QueryOracle, the_state_is_the_same_for_every_number_of_workers) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    std::optional<std::uint64_t> expected;
+    for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
+        shoal_test::ThreadPoolExecutor executor(num_workers);
+        QueryOracle oracle(shoal_test::seed() + 1, 3000);
+        for (std::int64_t i = 0; i < shoal_test::scaled_operations(1'000); ++i) {
+            oracle.change();
+            if (i % 10 == 9) oracle.loop(&executor);
+            if (i % 100 == 50) oracle.compare();
+            if (::testing::Test::HasFatalFailure()) return;
+        }
+        oracle.compare();
+        if (!expected) expected = oracle.sum();
+        EXPECT_EQ(oracle.sum(), *expected) << num_workers;
+    }
+}
+
+// Cuts are made along whole cache lines and depend on numbers of rows only; small tables share a chunk.
+// req: E12
+TEST(QueryCuts, chunks_begin_at_cache_lines_and_cover_every_row_once) {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool);
+    Random random(shoal_test::seed());
+    std::size_t num_rows = 0;
+    for (Zone zone = 0; zone < 400; ++zone) {
+        std::vector<Entity> made(random.below(20) == 0 ? random.below(20'000) + 1 : random.below(30) + 1);
+        ASSERT_TRUE(database.create<Count>(made, zone).ok());
+        num_rows += made.size();
+    }
+    TableCuts cuts;
+    for (DatabaseTable* table : database.all_tables()) cuts.add(*table, {0, table->num_rows()});
+    cuts.cut();
+    EXPECT_LE(cuts.num_chunks(), 300u);
+    EXPECT_GE(cuts.num_chunks(), num_rows / 8192);
+    std::map<const DatabaseTable*, std::uint32_t> reached;
+    std::uint32_t most_tables = 0;
+    for (std::uint32_t chunk = 0; chunk < cuts.num_chunks(); ++chunk) {
+        EXPECT_FALSE(cuts.chunk(chunk).empty());
+        most_tables = std::max(most_tables, static_cast<std::uint32_t>(cuts.chunk(chunk).size()));
+        for (const TableRows& part : cuts.chunk(chunk)) {
+            EXPECT_EQ(part.rows.begin % 64, 0u);
+            EXPECT_EQ(part.rows.begin, reached[part.table]);
+            EXPECT_GT(part.rows.size(), 0u);
+            reached[part.table] = part.rows.end;
+        }
+    }
+    for (const DatabaseTable* table : database.all_tables()) EXPECT_EQ(reached[table], table->num_rows());
+    EXPECT_GT(most_tables, 10u);
+}
+
+}  // namespace
