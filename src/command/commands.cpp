@@ -106,6 +106,8 @@ const detail::CommandList& Commands::made_list(detail::CommandKind kind, std::sp
     Array<detail::CommandPart> parts("commands");
     std::size_t end = sizeof(detail::CommandRow), alignment = alignof(detail::CommandRow);
     for (const ComponentType component : components) {
+        SHOAL_ASSERT(component.number < log_->database().schemas().size(),
+                     "the component type is not registered in this database");
         detail::CommandPart part{.component = component};
         const auto given = std::find_if(values.begin(), values.end(),
                                         [&](const ComponentValues& value) { return value.component == component; });
@@ -177,6 +179,9 @@ void Commands::remove(Entity entity, std::span<const ComponentType> components) 
 
 PassScope::PassScope(std::uint32_t pass) : pass_(pass), outer_(std::exchange(current_scope, this)) {}
 PassScope::~PassScope() { current_scope = outer_; }
+
+detail::LoopScope::LoopScope() : pass_(std::exchange(current_scope, nullptr)) {}
+detail::LoopScope::~LoopScope() { current_scope = pass_; }
 
 CommandLog::~CommandLog() {
     for (CommandLoop* loop : open_) recycle(loop);

@@ -357,6 +357,39 @@ TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_t
     EXPECT_EQ(counts.num_destroyed, 1u);
 }
 
+// On the thread of the pass as on those that help it.
+TEST_F(CommandsTest, a_function_of_a_loop_that_asks_for_the_commands_of_its_pass_ends_the_program) {
+    made(10, kReef, Mass{1});
+    Manager<Velocity> speeds(entities, pool);
+    const std::vector<Entity> divers = create(entities, 4);
+    ASSERT_TRUE(speeds.add(divers));
+    ASSERT_TRUE(database.insert<Position>(divers, 0, std::vector<Position>(4)));
+    SerialExecutor executor;
+    const PassScope pass(1);
+    const auto ask = [&](auto&&...) { database.commands().create(kDeep, Mass{}); };
+    const auto heavy = query<Read<&Mass::value>>(database);
+    const auto diving = query<Read<&Position::value>, Read<&Velocity::value>>(database, speeds);
+    constexpr const char* kMessage = "a function of a loop asked for the commands of its pass";
+    EXPECT_DEATH(heavy.for_each([&](float) { ask(); }), kMessage);
+    EXPECT_DEATH(heavy.for_each(executor, [&](float) { ask(); }), kMessage);
+    EXPECT_DEATH(heavy.for_each_batch(ask), kMessage);
+    EXPECT_DEATH(heavy.for_each_batch(executor, ask), kMessage);
+    EXPECT_DEATH(diving.for_each([&](const Vec3&, const Vec3&) { ask(); }), kMessage);
+    EXPECT_DEATH(diving.for_each(executor, [&](const Vec3&, const Vec3&) { ask(); }), kMessage);
+    ask();
+    EXPECT_EQ(settle().num_created, 1u) << "the pass itself may ask";
+}
+
+TEST_F(CommandsTest, component_types_that_are_not_registered_end_the_program) {
+    Commands& commands = database.commands();
+    for (const ComponentType component : {ComponentType(), ComponentType{99}}) {
+        const std::array<std::byte, 16> value{};
+        const ComponentValues values[] = {{.component = component, .images = value.data()}};
+        EXPECT_DEATH(commands.add(kNullEntity, values), "not registered in this database");
+        EXPECT_DEATH(commands.remove(kNullEntity, {&component, 1}), "not registered in this database");
+    }
+}
+
 TEST_F(CommandsTest, what_destruction_callbacks_ask_for_waits_for_the_next_settle) {
     const std::vector<Entity> fish = made(3, kReef, Mass{1});
     const DestructionCallback callback = entities.add_destruction_callback(

@@ -111,6 +111,7 @@ private:
         const RowLock gathered(fields_.managers());
         refresh();
         Commands* const commands = kTakesCommands ? detail::open_commands(database(), 1) : nullptr;
+        const detail::LoopScope scope;
         tables_.for_each_range([&](DatabaseTable& table, RowRange rows) {
             visit(commands, table, rows);
             fields_.mark_written(table, rows);

@@ -30,11 +30,13 @@ SHOAL_INLINE void bind_commands(Function& function, [[maybe_unused]] Commands* c
 template <class Chunk>
 void run_chunks(Executor* executor, std::uint32_t num_chunks, Chunk&& run_chunk) {
     if (executor == nullptr || num_chunks < 2) {
+        const LoopScope scope;
         for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) run_chunk(chunk);
         return;
     }
     using Function = std::remove_reference_t<Chunk>;
     const ChunkFunction call = [](void* context, std::uint32_t chunk, std::uint32_t) {
+        const LoopScope scope;
         (*static_cast<Function*>(context))(chunk);
     };
     Fence fence;
@@ -75,6 +77,7 @@ public:
 
 private:
     static void run_chunk(void* context, std::uint32_t chunk, std::uint32_t) {
+        const detail::LoopScope scope;
         const QueryRun& run = *static_cast<QueryRun*>(context);
         Commands* const commands = run.commands_ == nullptr ? nullptr : run.commands_ + chunk;
         for (const TableRows& part : run.cuts_.chunk(chunk)) run.call_(commands, *part.table, part.rows);
