@@ -1,6 +1,5 @@
 #include "shoal/database/archetype.h"
 
-#include "shoal/base/page_memory.h"
 #include "shoal/base/string_id.h"
 
 namespace shoal {
@@ -22,19 +21,14 @@ Archetype::Archetype(std::uint32_t number, std::span<const ComponentType> compon
                      std::span<const Schema* const> schemas)
     : number_(number), components_(components.begin(), components.end()), schema_(Schema::combine(schemas)) {
     std::size_t column = 0;
-    std::uint32_t image = 0;
     for (std::size_t i = 0; i < components.size(); ++i) {
         const Schema& schema = *schemas[i];
         signature_.add(components[i].number);
         if (schema.toggled()) toggled_.push_back(components[i]);
         first_column_.resize(components[i].number + 1, static_cast<std::uint16_t>(kNoColumn));
-        image_offset_.resize(components[i].number + 1, 0);
         SHOAL_ASSERT(column + schema.columns().size() < kNoColumn, "an archetype has fewer than 65,535 columns");
         first_column_.back() = static_cast<std::uint16_t>(column);
         column += schema.columns().size();
-        image = static_cast<std::uint32_t>(round_up(image, schema.struct_alignment()));
-        image_offset_.back() = image;
-        image += schema.struct_bytes();
     }
 }
 

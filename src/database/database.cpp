@@ -77,8 +77,7 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
 ComponentType Database::remember_component(std::uint32_t slot, const Schema& schema) {
     const Result<ComponentType> component = add_component(schema);
     SHOAL_ASSERT(component.ok(), component.ok() ? "" : component.message().data());
-    if (component_by_slot_.size() <= slot) component_by_slot_.resize(slot + 1, NumberMap::kNone);
-    component_by_slot_[slot] = component->number;
+    component_by_slot_.set(slot, component->number);
     return *component;
 }
 

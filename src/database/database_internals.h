@@ -110,6 +110,34 @@ struct DatabaseState::Selection {
     }
 };
 
+/// The entities and values of a call. A caller may pass any column of any table: what lies in a table that the call
+/// changes is copied before.
+class CallArguments {
+public:
+    CallArguments(const Database& database, std::span<const Entity> entities, std::span<const ComponentValues> values)
+        : database_(database), entities_(entities), values_(values) {}
+    CallArguments(const CallArguments&) = delete;
+    CallArguments& operator=(const CallArguments&) = delete;
+
+    /// To be called before rows of `table` are added, removed or moved.
+    void keep_apart_from(const DatabaseTable& table);
+
+    std::span<const Entity> entities() const { return entities_; }
+    std::span<const ComponentValues> values() const { return values_; }
+
+private:
+    void copy_values(ComponentValues& given, const DatabaseTable& table);
+    const std::byte* copy_bytes(const std::byte* from, std::size_t num_bytes);
+
+    const Database& database_;
+    std::span<const Entity> entities_;
+    std::span<const ComponentValues> values_;
+    Array<Entity> copied_entities_{Owner("database")};
+    Array<ComponentValues> copied_values_{Owner("database")};
+    Array<Array<const std::byte*>> copied_columns_{Owner("database")};
+    Array<Array<std::byte>> copied_bytes_{Owner("database")};
+};
+
 /// What the calls of a database have in common.
 struct Database::Call {
     enum class Chosen : std::uint8_t { kAny, kLiving, kDead };
@@ -142,10 +170,14 @@ struct Database::Call {
 
     // Making and ending rows.
     std::uint32_t place_leading(DatabaseTable& table, std::span<const Entity> entities);
-    Result<AddCounts> insert_into(DatabaseTable& table, std::span<const Entity> entities,
-                                  std::span<const ComponentValues> values, bool sets, std::size_t first_source = 0);
-    AddCounts add_selected(std::span<const Entity> entities, std::span<const ComponentValues> values,
-                           DatabaseTable* first);
+    Result<AddCounts> insert_into(DatabaseTable& table, CallArguments& arguments, bool sets);
+    AddCounts insert_reserved(DatabaseTable& table, CallArguments& arguments, bool sets, std::size_t begin,
+                              std::size_t end);
+    AddCounts add_selected(CallArguments& arguments, DatabaseTable* first);
+    void keep_apart_from_selected(CallArguments& arguments);
+    void require_registered(ComponentType component) const {
+        SHOAL_ASSERT(component.number < d.schemas_.size(), "the component type is not registered in this database");
+    }
     SHOAL_INLINE void remove_row(DatabaseTable& table, std::uint32_t row);
     void remove_other_row(DatabaseTable& table, std::uint32_t row);
     /// Whether rows are bytes and nothing more.
@@ -172,8 +204,8 @@ struct Database::Call {
     void transfer_rows(DatabaseTable& from, DatabaseTable& to, std::span<const std::uint32_t> rows,
                        std::span<const std::uint32_t> sources, std::span<const Entity> entities,
                        std::span<const ComponentValues> values);
-    Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const Entity> entities,
-                        std::span<const ComponentValues> values);
+    Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
+                        std::uint32_t count);
     std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const DatabaseCopyPlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
                     const std::uint32_t* sources, std::size_t first_source);
@@ -202,22 +234,6 @@ inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; below
 inline constexpr std::size_t kPrefetchAhead = 48;
 
 inline constexpr std::size_t kFewRows = 8;  // are moved one by one
-
-/// The entities of a call, copied if they are a table's own, which the call changes.
-class StableEntities {
-public:
-    StableEntities(const Database& database, std::span<const Entity> entities) : span_(entities) {
-        const DatabaseRow first = entities.empty() ? DatabaseRow() : database.find(entities.front());
-        if (!first || first.table->entities().data() + first.row != entities.data()) return;
-        copy_.assign(entities.begin(), entities.end());
-        span_ = copy_;
-    }
-    std::span<const Entity> get() const { return span_; }
-
-private:
-    Array<Entity> copy_{Owner("database")};
-    std::span<const Entity> span_;
-};
 
 inline std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;

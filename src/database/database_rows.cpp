@@ -8,6 +8,68 @@
 
 namespace shoal {
 
+// --- arguments ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+bool lies_in(const DatabaseTable& table, const void* address) {
+    const auto is_within = [&](const void* begin, std::size_t num_bytes) {
+        return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) < num_bytes;
+    };
+    if (is_within(table.entities().data(), table.entities().size_bytes())) return true;
+    const std::span<const ColumnDefinition> columns = table.type().schema().columns();
+    for (std::uint32_t c = 0; c < columns.size(); ++c)
+        if (is_within(table.table().column(c), std::size_t(table.num_rows()) * columns[c].element_bytes)) return true;
+    return false;
+}
+
+}  // namespace
+
+void CallArguments::keep_apart_from(const DatabaseTable& table) {
+    if (table.num_rows() == 0) return;
+    if (lies_in(table, entities_.data())) {
+        copied_entities_.assign(entities_.begin(), entities_.end());
+        entities_ = copied_entities_;
+    }
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        const ComponentValues& given = values_[i];
+        bool is_inside = given.images != nullptr && lies_in(table, given.images);
+        for (const std::byte* column : given.columns) is_inside = is_inside || lies_in(table, column);
+        if (!is_inside) continue;
+        if (copied_values_.empty()) copied_values_.assign(values_.begin(), values_.end());
+        copy_values(copied_values_[i], table);
+        values_ = copied_values_;
+    }
+}
+
+void CallArguments::copy_values(ComponentValues& given, const DatabaseTable& table) {
+    const Schema& schema = database_.schema(given.component);
+    if (given.images != nullptr) {
+        const std::size_t num_before_last = entities_.empty() ? 0 : entities_.size() - 1;
+        given.images = copy_bytes(given.images, given.stride * num_before_last + schema.struct_bytes());
+    }
+    if (given.columns.empty()) return;
+    Array<const std::byte*> columns(given.columns.begin(), given.columns.end(), Owner("database"));
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        if (lies_in(table, columns[c]))
+            columns[c] = copy_bytes(columns[c], entities_.size() * schema.columns()[c].element_bytes);
+    copied_columns_.push_back(std::move(columns));
+    given.columns = copied_columns_.back();
+}
+
+const std::byte* CallArguments::copy_bytes(const std::byte* from, std::size_t num_bytes) {
+    copied_bytes_.emplace_back(from, from + num_bytes, Owner("database"));
+    return copied_bytes_.back().data();
+}
+
+/// Before the groups of selected rows go to their targets.
+void Database::Call::keep_apart_from_selected(CallArguments& arguments) {
+    for (const Selection::Group& group : d.selection_->groups) {
+        arguments.keep_apart_from(*group.table);
+        if (group.target != group.table) arguments.keep_apart_from(*group.target);
+    }
+}
+
 // --- making ------------------------------------------------------------------------------------------------------
 
 Status Database::create(std::span<Entity> out, const Archetype& type, Zone zone,
@@ -30,7 +92,8 @@ Result<AddCounts> Database::insert(std::span<const Entity> entities, const Arche
         SHOAL_ASSERT(type.has(given.component), "values were given for a component type that the archetype lacks");
     Result<DatabaseTable*> table = call.table_for(type, zone);
     if (!table) return table.status();
-    return call.insert_into(**table, detail::StableEntities(*this, entities).get(), values, false);
+    CallArguments arguments(*this, entities, values);
+    return call.insert_into(**table, arguments, false);
 }
 
 /// Gives those living entities at the front that have no row one, and returns how many they are. Requires: reserved.
@@ -53,35 +116,42 @@ std::uint32_t Database::Call::place_leading(DatabaseTable& table, std::span<cons
 }
 
 /// Gives living entities without a row one. Those with a row are skipped, or given the values with `sets`.
-Result<AddCounts> Database::Call::insert_into(DatabaseTable& table, std::span<const Entity> entities,
-                                              std::span<const ComponentValues> values, bool sets,
-                                              std::size_t first_source) {
+Result<AddCounts> Database::Call::insert_into(DatabaseTable& table, CallArguments& arguments, bool sets) {
     // The living have indices that were given out; whatever else is in the span needs no room.
     const auto num_used = static_cast<std::uint32_t>(d.entities_.num_indices_used());
+    const std::span<const Entity> entities = arguments.entities();
     if (Status status = d.directory_.reserve(std::min(detail::highest_index(entities), num_used)); !status)
         return status;
+    arguments.keep_apart_from(table);
     if (Status status = reserve_rows(table, entities.size()); !status) return status;
+    return insert_reserved(table, arguments, sets, 0, entities.size());
+}
+
+/// The same for entities `begin` to `end` - 1 of a call. Requires: reserved.
+AddCounts Database::Call::insert_reserved(DatabaseTable& table, CallArguments& arguments, bool sets, std::size_t begin,
+                                          std::size_t end) {
     AddCounts counts;
-    for (std::size_t i = 0; i < entities.size();) {
+    for (std::size_t i = begin; i < end;) {
         const std::uint32_t first = table.num_rows();
-        if (const std::uint32_t count = place_leading(table, entities.subspan(i)); count != 0) {
-            write_rows(table, {first, first + count}, nullptr, values, nullptr, first_source + i);
+        if (const std::uint32_t count = place_leading(table, arguments.entities().subspan(i, end - i)); count != 0) {
+            write_rows(table, {first, first + count}, nullptr, arguments.values(), nullptr, i);
             counts.num_added += count;
             i += count;
             continue;
         }
-        const Entity entity = entities[i];
+        const Entity entity = arguments.entities()[i];
         const DatabaseRow there = d.find(entity);
         if (!d.entities_.alive(entity)) {
             ++counts.num_skipped;
         } else if (there) {
             if (sets)
-                write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), values, nullptr,
-                           first_source + i);
+                write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), arguments.values(), nullptr,
+                           i);
             ++(sets ? counts.num_set : counts.num_skipped);
         } else {  // an older entity on its index has left a row
-            remove_row(*d.tables_[d.directory_.table_of(entity.index())],
-                       d.directory_.rows().find_any_generation(entity));
+            DatabaseTable& left = *d.tables_[d.directory_.table_of(entity.index())];
+            arguments.keep_apart_from(left);
+            remove_row(left, d.directory_.rows().find_any_generation(entity));
             continue;
         }
         ++i;
@@ -95,16 +165,18 @@ Result<AddCounts> Database::Call::insert_into(DatabaseTable& table, std::span<co
 /// Returns the table for entities that had no row.
 Result<DatabaseTable*> Database::Call::first_table(std::span<const ComponentValues> values) {
     Signature signature;
-    for (const ComponentValues& given : values) signature.add(given.component.number);
+    for (const ComponentValues& given : values) {
+        require_registered(given.component);
+        signature.add(given.component.number);
+    }
     return table_for(make_type(signature), d.options_.first_zone);
 }
 
-Result<AddCounts> Database::add(std::span<const Entity> added, std::span<const ComponentValues> values) {
+Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<const ComponentValues> values) {
     require_unlocked();
     Call call{*this};
-    if (added.empty() || values.empty()) return AddCounts();
-    const detail::StableEntities stable(*this, added);
-    const std::span<const Entity> entities = stable.get();
+    if (entities.empty() || values.empty()) return AddCounts();
+    CallArguments arguments(*this, entities, values);
     Result<DatabaseTable*> first = call.first_table(values);
     if (!first) return first.status();
     if (const DatabaseRow run = call.find_run(entities); run && !awaits_deaths()) {
@@ -112,33 +184,38 @@ Result<AddCounts> Database::add(std::span<const Entity> added, std::span<const C
         if (!target) return target.status();
         const auto count = static_cast<std::uint32_t>(entities.size());
         if (call.moves_as_run(run, **target)) {
-            if (Status status = call.transfer_run(run, **target, entities, values); !status) return status;
+            arguments.keep_apart_from(**target);
+            if (Status status = call.transfer_run(run, **target, arguments.values(), count); !status) return status;
             return AddCounts{.num_added = count};
         }
     }
     call.select(entities, Call::Chosen::kLiving);
     Selection& s = *selection_;
-    if (s.num_selected == 0 && !s.missing.empty()) return call.insert_into(**first, entities, values, true);
+    if (s.num_selected == 0 && !s.missing.empty()) return call.insert_into(**first, arguments, true);
     Status status;
     for (Selection::Group& group : s.groups) {
         Result<DatabaseTable*> target = call.target_with(*group.table, values, nullptr);
         if (!target) status = target.status();
         if (target) group.target = *target;
     }
-    if (status) status = call.reserve_targets(*first, static_cast<std::uint32_t>(s.missing.size()));
+    if (status) {
+        call.keep_apart_from_selected(arguments);
+        arguments.keep_apart_from(**first);
+        status = call.reserve_targets(*first, static_cast<std::uint32_t>(s.missing.size()));
+    }
     if (status)
         status = directory_.reserve(
             std::min(detail::highest_index(entities), static_cast<std::uint32_t>(entities_.num_indices_used())));
     if (!status) {
-        call.unselect(entities);
+        call.unselect(arguments.entities());
         return status;
     }
-    return call.add_selected(entities, values, *first);
+    return call.add_selected(arguments, *first);
 }
 
-AddCounts Database::Call::add_selected(std::span<const Entity> entities, std::span<const ComponentValues> values,
-                                       DatabaseTable* first) {
-    transfer(entities, values);
+AddCounts Database::Call::add_selected(CallArguments& arguments, DatabaseTable* first) {
+    const std::span<const ComponentValues> values = arguments.values();
+    transfer(arguments.entities(), values);
     const Selection& s = *d.selection_;
     AddCounts counts{.num_skipped = s.num_skipped};
     for (const Selection::Group& group : s.groups) {
@@ -146,19 +223,19 @@ AddCounts Database::Call::add_selected(std::span<const Entity> entities, std::sp
         std::uint32_t num_added = group.target != group.table ? size : 0;
         if (!group.target->presence_.empty())
             for (const std::uint32_t source : s.sources_of(group)) {
-                const bool lacked = switch_on(d.find(entities[source]), values);
+                const bool lacked = switch_on(d.find(arguments.entities()[source]), values);
                 num_added += group.target == group.table && lacked;
             }
         counts.num_added += num_added;
         counts.num_set += size - num_added;
     }
     for (const std::uint32_t source : s.missing) {
-        const AddCounts one = *insert_into(*first, entities.subspan(source, 1), values, true, source);
+        const AddCounts one = insert_reserved(*first, arguments, true, source, source + 1);
         counts.num_added += one.num_added;
         counts.num_set += one.num_set;
     }
     for (const std::uint32_t source : s.repeated) {
-        const DatabaseRow at = d.find(entities[source]);
+        const DatabaseRow at = d.find(arguments.entities()[source]);
         write_rows(*at.table, {at.row, at.row + 1}, &at.table->type(), values, nullptr, source);
         ++counts.num_set;
     }
@@ -173,7 +250,8 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
     if (SHOAL_UNLIKELY(!at)) {
         Result<DatabaseTable*> first = call.first_table(values);
         if (!first) return first.status();
-        return call.insert_into(**first, {&entity, 1}, values, true);
+        CallArguments arguments(*this, {&entity, 1}, values);
+        return call.insert_into(**first, arguments, true);
     }
     Result<DatabaseTable*> target = call.target_with(*at.table, values, key);
     if (SHOAL_UNLIKELY(!target)) return target.status();
@@ -192,17 +270,18 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
     return moves || lacked ? AddCounts{.num_added = 1} : AddCounts{.num_set = 1};
 }
 
-Result<std::uint32_t> Database::remove(std::span<const Entity> removed, std::span<const ComponentType> components) {
+Result<std::uint32_t> Database::remove(std::span<const Entity> entities, std::span<const ComponentType> components) {
     require_unlocked();
     Call call{*this};
-    const detail::StableEntities stable(*this, removed);
-    const std::span<const Entity> entities = stable.get();
+    for (const ComponentType component : components) call.require_registered(component);
+    CallArguments arguments(*this, entities, {});
     if (const DatabaseRow run = call.find_run(entities)) {
         Result<DatabaseTable*> target = call.target_without(*run.table, components, nullptr);
         if (!target) return target.status();
         if (call.moves_as_run(run, **target)) {
-            if (Status status = call.transfer_run(run, **target, entities, {}); !status) return status;
-            return static_cast<std::uint32_t>(entities.size());
+            const auto count = static_cast<std::uint32_t>(entities.size());
+            if (Status status = call.transfer_run(run, **target, {}, count); !status) return status;
+            return count;
         }
     }
     call.select(entities, Call::Chosen::kAny);
@@ -213,9 +292,10 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> removed, std::spa
         if (!target) status = target.status();
         if (target) group.target = *target;
     }
+    call.keep_apart_from_selected(arguments);
     if (status) status = call.reserve_targets();
     if (!status) {
-        call.unselect(entities);
+        call.unselect(arguments.entities());
         return status;
     }
     std::uint32_t num_changed = 0;
@@ -226,7 +306,7 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> removed, std::spa
         for (const std::uint32_t row : s.rows_of(group))
             num_changed += call.switch_off({group.table, row}, components) && !moves;
     }
-    call.transfer(entities, {});
+    call.transfer(arguments.entities(), {});
     return num_changed;
 }
 
@@ -251,17 +331,17 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
 
 // --- moving and ending -------------------------------------------------------------------------------------------
 
-Result<std::uint32_t> Database::move(std::span<const Entity> moved, Zone zone) {
+Result<std::uint32_t> Database::move(std::span<const Entity> entities, Zone zone) {
     require_unlocked();
     Call call{*this};
-    const detail::StableEntities stable(*this, moved);
-    const std::span<const Entity> entities = stable.get();
+    CallArguments arguments(*this, entities, {});
     if (const DatabaseRow run = call.find_run(entities)) {
         Result<DatabaseTable*> target = call.table_for(run.table->type(), zone);
         if (!target) return target.status();
         if (call.moves_as_run(run, **target)) {
-            if (Status status = call.transfer_run(run, **target, entities, {}); !status) return status;
-            return static_cast<std::uint32_t>(entities.size());
+            const auto count = static_cast<std::uint32_t>(entities.size());
+            if (Status status = call.transfer_run(run, **target, {}, count); !status) return status;
+            return count;
         }
     }
     call.select(entities, Call::Chosen::kAny);
@@ -273,19 +353,24 @@ Result<std::uint32_t> Database::move(std::span<const Entity> moved, Zone zone) {
         if (target) group.target = *target;
         num_moved += group.target != group.table ? group.end - group.begin : 0;
     }
+    call.keep_apart_from_selected(arguments);
     if (status) status = call.reserve_targets();
     if (!status) {
-        call.unselect(entities);
+        call.unselect(arguments.entities());
         return status;
     }
-    call.transfer(entities, {});
+    call.transfer(arguments.entities(), {});
     return num_moved;
 }
 
-std::uint32_t Database::destroy(std::span<const Entity> destroyed) {
+std::uint32_t Database::destroy(std::span<const Entity> entities) {
     require_unlocked();
-    const detail::StableEntities stable(*this, destroyed);
-    const std::span<const Entity> entities = stable.get();
+    // Callbacks may reorder whatever table the span shows.
+    Array<Entity> copied("database");
+    if (entities_.has_destruction_callbacks()) {
+        copied.assign(entities.begin(), entities.end());
+        entities = copied;
+    }
     const bool was_up_to_date = !awaits_deaths();
     const std::uint32_t num_destroyed = entities_.destroy(entities);
     drop(entities);
@@ -302,15 +387,13 @@ bool Database::destroy(Entity entity) {
     return has_died;
 }
 
-void Database::drop(std::span<const Entity> dropped) {
+void Database::drop(std::span<const Entity> entities) {
     require_unlocked();
     Call call{*this};
-    if (dropped.size() == 1) {
-        if (const DatabaseRow at = find(dropped.front())) call.remove_row(*at.table, at.row);
+    if (entities.size() == 1) {
+        if (const DatabaseRow at = find(entities.front())) call.remove_row(*at.table, at.row);
         return;
     }
-    const detail::StableEntities stable(*this, dropped);
-    const std::span<const Entity> entities = stable.get();
     const DatabaseRow run = call.find_run(entities);
     if (!run || !call.is_plain(*run.table)) return static_cast<void>(call.drop_rows(entities, Call::Chosen::kAny));
     const std::span<EntityBits> entries = directory_.rows().entries();
@@ -323,6 +406,9 @@ void Database::drop(std::span<const Entity> dropped) {
 /// Takes the rows of entities away and returns how many went.
 std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen chosen) {
     select(entities, chosen);
+    CallArguments arguments(d, entities, {});
+    keep_apart_from_selected(arguments);
+    entities = arguments.entities();
     Selection& s = *d.selection_;
     const std::span<EntityBits> entries = d.directory_.rows().entries();
     for (const Selection::Group& group : s.groups) {

@@ -72,7 +72,7 @@ private:
     /// Blob entities with the same component types.
     struct Kind {
         std::uint32_t example;
-        const Archetype* type;  // nullptr: they have none
+        const Archetype* type;  // nullptr: they have no components
     };
 
     std::uint32_t num_blob_entities() const { return batches_[0].num_blob_entities; }
@@ -130,27 +130,73 @@ private:
         return {};
     }
 
-    /// Gives entities that have rows here already what the batches hold.
+    /// Gives entities of which some have rows here already what the batches hold. Errors: nothing has changed.
     Status add_to_rows() {
-        if (Status status = give_rows(); !status) return status;
-        Array<Entity> owners("database");
-        for (std::size_t b = 0; b < batches_.size(); ++b) {
-            const Schema& schema = database_.schema(components_[b]);
-            const ComponentValues values{.component = components_[b], .columns = batches_[b].columns};
-            for (std::uint32_t copy = 0; copy < batches_[b].num_copies; ++copy) {
-                owners.clear();
-                for (std::size_t i = 0; i < batches_[b].entity_index.size(); ++i)
-                    owners.push_back(batches_[b].owner(copy, i));
-                if (Result<AddCounts> counts = database_.add(owners, {&values, 1}); !counts) return counts.status();
-                if (!schema.has(FieldType::kEntity) && !(b == place_batch_ && moves_places())) continue;
-                for (const Entity owner : owners) {
-                    const DatabaseRow at = database_.find(owner);
-                    fit_to_copy(*at.table, {at.row, at.row + 1}, b, copy);
-                }
-            }
-        }
+        if (Status status = find_targets(); !status) return status;
+        if (Status status = reserve_targets(); !status) return status;
+        for (std::size_t i = 0; i < targets_.size(); ++i)
+            if (targets_[i] != nullptr) give_components(i);
         switch_off();
         return {};
+    }
+
+    /// Finds the table to which each entity comes: from its row with what it gains, or to its zone.
+    Status find_targets() {
+        targets_.resize(batches_[0].entities.size(), nullptr);
+        for (std::uint32_t copy = 0; copy < batches_[0].num_copies; ++copy) {
+            if (copy == 0 || moves_places()) find_zones(copy);
+            for (std::uint32_t i = 0; i < num_blob_entities(); ++i) {
+                if (kind_of(i).type == nullptr) continue;
+                const std::size_t place = std::size_t(copy) * num_blob_entities() + i;
+                const DatabaseRow at = database_.find(batches_[0].entities[place]);
+                Result<DatabaseTable*> target =
+                    at ? Database::Call{database_}.table_for(united(at.table->type(), i), at.table->zone())
+                       : Database::Call{database_}.table_for(*kind_of(i).type, zone_of(i));
+                if (!target) return target.status();
+                targets_[place] = *target;
+            }
+        }
+        return {};
+    }
+
+    /// Returns the archetype with what a blob entity brings.
+    const Archetype& united(const Archetype& type, std::uint32_t entity) {
+        const Archetype* result = &type;
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            if (place_of(b, entity) != kNowhere) result = &database_.with(*result, components_[b]);
+        return *result;
+    }
+
+    Status reserve_targets() {
+        const std::uint32_t highest = detail::highest_index(batches_[0].entities);
+        if (Status status = database_.directory_.reserve(highest); !status) return status;
+        Status result;
+        for (DatabaseTable* table : targets_)
+            if (table != nullptr) ++table->num_wanted_;
+        for (DatabaseTable* table : targets_) {
+            const std::uint32_t count = table == nullptr ? 0 : std::exchange(table->num_wanted_, 0);
+            if (result && count != 0) result = Database::Call{database_}.reserve_rows(*table, count);
+        }
+        return result;
+    }
+
+    /// Brings an entity to its target and fills what it gains. Requires: reserved.
+    void give_components(std::size_t place) {
+        Database::Call call{database_};
+        DatabaseTable& target = *targets_[place];
+        DatabaseRow at = database_.find(batches_[0].entities[place]);
+        if (at) {
+            at = {&target, call.transfer_row(at, target, call.plan_to(*at.table, target))};
+        } else {
+            at = {&target, target.num_rows()};
+            const std::uint32_t num_placed = call.place_leading(target, batches_[0].entities.subspan(place, 1));
+            SHOAL_ASSERT(num_placed == 1, "the entities of a batch are alive and different");
+            database_.note_rows(target);
+        }
+        const auto entity = static_cast<std::uint32_t>(place % num_blob_entities());
+        const auto copy = static_cast<std::uint32_t>(place / num_blob_entities());
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            if (place_of(b, entity) != kNowhere) fill(target, {at.row, at.row + 1}, b, place_of(b, entity), copy);
     }
 
     /// Switches off the toggled components that are said to be.
@@ -167,26 +213,6 @@ private:
                 }
     }
 
-    /// Gives entities without a row one in their zone, with no components yet.
-    Status give_rows() {
-        const Archetype& bare = database_.archetype({});
-        for (std::uint32_t copy = 0; copy < batches_[0].num_copies; ++copy) {
-            if (copy == 0 || moves_places()) find_zones(copy);
-            for (std::uint32_t i = 0; i < num_blob_entities(); ++i) {
-                const Entity entity = batches_[0].entities[std::size_t(copy) * num_blob_entities() + i];
-                if (has_nothing(i) || database_.has_row(entity)) continue;
-                if (Result<AddCounts> added = database_.insert({&entity, 1}, bare, zone_of(i)); !added)
-                    return added.status();
-            }
-        }
-        return {};
-    }
-
-    bool has_nothing(std::uint32_t entity) {
-        for (std::size_t b = 0; b < batches_.size(); ++b)
-            if (place_of(b, entity) != kNowhere) return false;
-        return true;
-    }
     bool are_alike(std::uint32_t a, std::uint32_t b) {
         for (std::size_t batch = 0; batch < batches_.size(); ++batch)
             if ((place_of(batch, a) == kNowhere) != (place_of(batch, b) == kNowhere)) return false;
@@ -370,8 +396,9 @@ private:
     Array<std::uint32_t> members_{Owner("database")};
     Array<Entity> owners_{Owner("database")};
     Array<std::uint32_t> sources_{Owner("database")};
-    std::uint32_t place_batch_ = kNowhere;  // the batch with the field that says where entities are
-    SpawnZones zones_;                      // of the copies at hand
+    std::uint32_t place_batch_ = kNowhere;              // the batch with the field that says where entities are
+    SpawnZones zones_;                                  // of the copies at hand
+    Array<DatabaseTable*> targets_{Owner("database")};  // of add_to_rows(), by entity; nullptr: it gains nothing
     bool has_rows_ = false;
 };
 

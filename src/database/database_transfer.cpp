@@ -153,10 +153,10 @@ bool Database::Call::moves_as_run(DatabaseRow run, const DatabaseTable& target) 
 }
 
 /// Moves consecutive rows. Errors: no memory; nothing has changed.
-Status Database::Call::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const Entity> entities,
-                                    std::span<const ComponentValues> values) {
+Status Database::Call::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
+                                    std::uint32_t count) {
     DatabaseTable& from = *run.table;
-    const auto count = static_cast<std::uint32_t>(entities.size());
+    const std::span<const Entity> entities = from.entities().subspan(run.row, count);
     if (Status status = reserve_rows(to, count); !status) return status;
     const std::uint32_t first = to.table_.append(entities);
     d.directory_.set(entities, to.number(), first);

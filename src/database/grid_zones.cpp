@@ -10,7 +10,8 @@ namespace shoal {
 
 GridZones::GridZones(const GridZonesOptions& options) : options_(options) {
     SHOAL_ASSERT(options.tile_size > 0 && std::isfinite(options.tile_size), "tiles have a size above zero");
-    SHOAL_ASSERT(options.num_x > 0 && options.num_y > 0 && options.num_x < kMaxZones / options.num_y &&
+    SHOAL_ASSERT(options.num_x > 0 && options.num_y > 0 && options.first_zone < kMaxZones &&
+                     options.num_x < kMaxZones / options.num_y &&
                      options.num_x * options.num_y < kMaxZones - options.first_zone,
                  "a grid has at least one tile, and zones below kMaxZones");
 }

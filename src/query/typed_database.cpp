@@ -25,7 +25,7 @@ bool ListedTypes::has(const Archetype& type) const {
 Status ListedTypes::check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds) {
     const Archetype* last = nullptr;
     for (const Entity entity : entities) {
-        if (!database_->entity_manager().alive(entity)) continue;
+        if (adds && !database_->entity_manager().alive(entity)) continue;
         const DatabaseRow at = database_->find(entity);
         if (!at && !adds) continue;
         const Archetype& from = at ? at.table->type() : database_->archetype(std::span<const ComponentType>());

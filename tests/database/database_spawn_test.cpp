@@ -95,5 +95,62 @@ TEST_F(SpawnsToDatabases, what_is_there_already_is_refused) {
     expect_all();
 }
 
+TEST_F(SpawnsToDatabases, entities_that_have_rows_keep_them_and_gain_the_rest) {
+    spawned_ = make(14);
+    for (const std::size_t i : {0, 2, 4, 9, 13})
+        ASSERT_TRUE(database.insert(spawned_[i], Zone(i), Velocity{{float(i), 0, 0}}).ok());
+    database.begin_spawn();
+    ASSERT_TRUE(database.spawn(batch(schema_of<Position>(), position_owners_, positions_.data())).ok());
+    ASSERT_TRUE(database.spawn(batch(schema_of<Body>(), body_owners_, bodies_.data())).ok());
+    ASSERT_TRUE(database.spawn(batch(schema_of<Mass>(), mass_owners_, masses_.data())).ok());
+    ASSERT_TRUE(database.finish_spawn().ok());
+    EXPECT_EQ(database.num_structural_changes(), 5u + 14u) << "every entity has gone to its table at once";
+    for (std::size_t i = 0; i < 14; ++i) {
+        const bool had_row = i == 0 || i == 2 || i == 4 || i == 9 || i == 13;
+        const DatabaseRow row = database.find(spawned_[i]);
+        ASSERT_TRUE(row);
+        EXPECT_EQ(row.table->zone(), had_row ? Zone(i) : 0u);
+        ASSERT_EQ(database.has<Velocity>(spawned_[i]), had_row);
+        EXPECT_TRUE(!had_row || database.get<&Velocity::value>(row).x == float(i));
+        ASSERT_EQ(database.has<Position>(spawned_[i]), i % 7 != 6);
+        EXPECT_TRUE(i % 7 == 6 || database.get<&Position::value>(row).x == float(i % 7));
+        ASSERT_EQ(database.has<Body>(spawned_[i]), i % 7 == 4 || i % 7 == 2);
+        EXPECT_TRUE(i % 7 != 4 || database.get<&Body::target>(row) == spawned_[i + 1]);
+    }
+    EXPECT_EQ(database.validate().message(), "");
+}
+
+// Some of the entities have rows, and one of the tables to which they would come is full.
+TEST_F(SpawnsToDatabases, a_spawn_into_rows_for_which_there_is_no_room_changes_nothing) {
+    Database small(entities, pool, {.capacity_rows = 10});
+    small.archetype<Velocity, Position, Mass, Body>();
+    spawned_ = make(14);
+    std::vector<Entity> others(9);
+    ASSERT_TRUE((small.create<Position, Mass, Body>(others, 0).ok()));
+    ASSERT_TRUE(small.insert(spawned_[0], 0, Velocity{}).ok());
+    const auto states = [&] {
+        std::vector<std::pair<const Archetype*, std::uint32_t>> result;
+        for (const Entity entity : spawned_) {
+            const DatabaseRow row = small.find(entity);
+            result.emplace_back(row ? &row.table->type() : nullptr, row.row);
+        }
+        return result;
+    };
+    const auto before = states();
+    const std::uint64_t changes = small.num_structural_changes();
+    small.begin_spawn();
+    ASSERT_TRUE(small.spawn(batch(schema_of<Position>(), position_owners_, positions_.data())).ok());
+    ASSERT_TRUE(small.spawn(batch(schema_of<Mass>(), mass_owners_, masses_.data())).ok());
+    ASSERT_TRUE(small.spawn(batch(schema_of<Body>(), body_owners_, bodies_.data())).ok());
+    const Status refused = small.finish_spawn();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.message(), "zone 0 holds 9 entities of \"position+mass+body\" and at most 10; 2 more do not fit");
+    EXPECT_EQ(states(), before);
+    EXPECT_EQ(small.num_structural_changes(), changes);
+    EXPECT_EQ(small.validate().message(), "");
+    small.destroy(others);
+    small.destroy(spawned_);
+}
+
 }  // namespace
 }  // namespace shoal_test

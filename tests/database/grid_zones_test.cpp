@@ -107,5 +107,12 @@ TEST(GridZones, a_query_finds_every_point_in_its_reach) {
     }
 }
 
+TEST(GridZones, zones_beyond_the_largest_end_the_program) {
+    EXPECT_EQ(GridZones({.num_x = 5, .num_y = 3, .first_zone = kMaxZones - 16}).large_zone(), kMaxZones - 1);
+    EXPECT_DEATH(GridZones({.num_x = 5, .num_y = 3, .first_zone = kMaxZones - 15}), "zones below kMaxZones");
+    EXPECT_DEATH(GridZones({.first_zone = kMaxZones}), "zones below kMaxZones");
+    EXPECT_DEATH(GridZones({.first_zone = 0xFFFFFFFF}), "zones below kMaxZones");
+}
+
 }  // namespace
 }  // namespace shoal_test

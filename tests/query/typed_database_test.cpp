@@ -150,6 +150,29 @@ TEST_F(TypedDatabases, a_call_about_the_dead_vouches_for_no_archetype) {
     EXPECT_TRUE(sea.validate().ok());
 }
 
+TEST_F(TypedDatabases, the_dead_lose_nothing_that_would_make_them_of_no_listed_archetype) {
+    std::vector<Entity> fish(2);
+    ASSERT_TRUE((sea.create<Position, Velocity, Mass>(fish, 0).ok()));
+    entities.destroy(fish);
+    EXPECT_FALSE(sea.remove<Position>(fish[0]));
+    EXPECT_FALSE(sea.remove<Position>(fish));
+    EXPECT_EQ(sea.validate().message(), "");
+    EXPECT_TRUE(*sea.remove<Mass>(fish[0])) << "as the database does, until it settles";
+    EXPECT_EQ(sea.validate().message(), "");
+}
+
+TEST_F(TypedDatabases, an_archetype_of_no_components_may_be_listed) {
+    Database other(entities, pool);
+    TypedDatabase<Archetypes<Has<>, Has<Position>>> view(other);
+    std::vector<Entity> made(1);
+    ASSERT_TRUE(view.create<Position>(made, 0).ok());
+    EXPECT_TRUE(*view.remove<Position>(made[0]));
+    EXPECT_EQ(view.validate().message(), "");
+    EXPECT_EQ(view.add(made[0], Position{{1, 2, 3}})->num_added, 1u);
+    EXPECT_EQ(view.get<&Position::value>(view.find(made[0])), (Vec3{1, 2, 3}));
+    other.destroy(made);
+}
+
 TEST_F(TypedDatabases, rows_that_came_past_the_view_are_found) {
     ASSERT_TRUE(database.insert(make(1)[0], 6, Marked{}));
     EXPECT_EQ(sea.validate().message(), "zone 6 holds 1 entities of \"marked\", which is no listed archetype");

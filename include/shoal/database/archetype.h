@@ -55,8 +55,6 @@ public:
 
     /// All columns of a row. See Schema::combine.
     const Schema& schema() const { return schema_; }
-    /// Where the struct image of a component lies in that of schema(). Requires: has(component).
-    std::uint32_t image_offset(ComponentType component) const { return image_offset_[component.number]; }
 
 private:
     std::uint32_t number_;
@@ -64,7 +62,6 @@ private:
     Array<ComponentType> components_{Owner("archetype")};
     Array<ComponentType> toggled_{Owner("archetype")};
     Array<std::uint16_t> first_column_{Owner("archetype")};  // by component type number
-    Array<std::uint32_t> image_offset_{Owner("archetype")};  // by component type number
     Schema schema_;
 };
 

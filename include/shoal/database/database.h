@@ -56,7 +56,10 @@ public:
     SHOAL_API ComponentType find_component(ComponentId component) const;
     template <class T>
     ComponentType find_component() const;
-    const Schema& schema(ComponentType component) const { return *schemas_[component.number]; }
+    const Schema& schema(ComponentType component) const {
+        SHOAL_ASSERT(component.number < schemas_.size(), "the component type is not registered in this database");
+        return *schemas_[component.number];
+    }
 
     /// Returns the archetype of a set of component types, in any order. Lifetime: that of the database.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);

@@ -12,6 +12,7 @@
 #include "shoal/database/database_number_map.h"
 #include "shoal/database/database_values.h"
 #include "shoal/database/deferred_changes.h"
+#include "shoal/database/detail/component_slots.h"
 #include "shoal/database/grid_zones.h"
 #include "shoal/store/component_manager.h"
 
@@ -59,10 +60,10 @@ struct DatabaseState {
     DatabaseOptions options_;
     DatabaseDirectory directory_;
     DeathCursor cursor_;
-    std::uint64_t deaths_seen_ = 0;                              // where the cursor is
-    Array<const Schema*> schemas_{Owner("database")};            // by component type number; owned
-    Array<std::uint32_t> component_by_slot_{Owner("database")};  // by typed slot
-    Array<const Archetype*> types_{Owner("database")};           // by number; owned
+    std::uint64_t deaths_seen_ = 0;                    // where the cursor is
+    Array<const Schema*> schemas_{Owner("database")};  // by component type number; owned
+    detail::ComponentSlots component_by_slot_;
+    Array<const Archetype*> types_{Owner("database")};  // by number; owned
     NumberMap component_by_id_, type_by_signature_, neighbours_, plan_by_types_, table_by_place_, first_in_zone_;
     Array<DatabaseCopyPlan*> plans_{Owner("database")};
     Array<DatabaseTable*> tables_{Owner("database")};  // by number; owned

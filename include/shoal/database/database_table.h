@@ -145,19 +145,19 @@ public:
     template <auto kMember>
     ReadColumn<kMember> column(ComponentType component) const {
         return make_column<kMember, const ValueOf<kMember>>(
-            [this, first = first_column(component)](std::uint32_t c) { return table_.column(first + c); },
+            [this, first = required_column(component)](std::uint32_t c) { return table_.column(first + c); },
             struct_offset<kMember>(), num_rows());
     }
     /// The same for a pass that marks what it wrote when it has ended: see mark_written.
     template <auto kMember>
     WriteColumn<kMember> unmarked_column(ComponentType component) {
         return make_column<kMember, ValueOf<kMember>>(
-            [this, first = first_column(component)](std::uint32_t c) { return table_.unmarked_column(first + c); },
+            [this, first = required_column(component)](std::uint32_t c) { return table_.unmarked_column(first + c); },
             struct_offset<kMember>(), num_rows());
     }
     template <auto kMember>
     void mark_written(ComponentType component, RowRange rows) {
-        const std::uint32_t first = first_column(component) + FieldPlace<kMember>::kFirstColumn;
+        const std::uint32_t first = required_column(component) + FieldPlace<kMember>::kFirstColumn;
         for (std::uint32_t c = 0; c < FieldPlace<kMember>::kNumColumns; ++c) table_.mark_written(first + c, rows);
     }
 
@@ -176,6 +176,11 @@ private:
     friend class RowMove;
     friend struct MovedRow;
 
+    std::uint32_t required_column(ComponentType component) const {
+        const std::uint32_t first = first_column(component);
+        SHOAL_ASSERT(first != kNoColumn, "the archetype of this table does not have the component");
+        return first;
+    }
     /// Whether a row can be appended without memory, a bit, or a note that the table is not empty any more.
     bool has_reserved_plain_row() const { return has_reserved_row() && presence_.empty(); }
     bool has_reserved_row() const { return table_.has_room() && table_.num_rows() != 0; }

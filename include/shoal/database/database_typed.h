@@ -20,17 +20,15 @@ template <class T>
 SHOAL_INLINE ComponentType Database::component() {
     static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static_assert(!DescriptionOf<T>::kMany, "an entity has one component of a type here; use a manager for `many`");
-    const std::uint32_t slot = detail::TypedSlot<T>::known();
-    if (SHOAL_LIKELY(slot < component_by_slot_.size() && component_by_slot_[slot] != NumberMap::kNone))
-        return {component_by_slot_[slot]};
+    const std::uint32_t known = component_by_slot_.find(detail::TypedSlot<T>::known());
+    if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
     return remember_component(detail::TypedSlot<T>::get(), schema_of<T>());
 }
 
 template <class T>
 SHOAL_INLINE ComponentType Database::find_component() const {
-    const std::uint32_t slot = detail::TypedSlot<T>::known();
-    if (SHOAL_LIKELY(slot < component_by_slot_.size() && component_by_slot_[slot] != NumberMap::kNone))
-        return {component_by_slot_[slot]};
+    const std::uint32_t known = component_by_slot_.find(detail::TypedSlot<T>::known());
+    if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
     return find_component(schema_of<T>().id());
 }
 

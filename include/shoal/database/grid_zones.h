@@ -54,8 +54,6 @@ public:
     SHOAL_API void touch_sphere(Vec3 centre, float radius, ZoneSet& out) const;
     /// Adds the tiles that touch a box, and the zone for what is larger than a tile.
     SHOAL_API void touch_box(Vec3 low, Vec3 high, ZoneSet& out) const;
-    /// Adds all tiles, and the zone for what is larger.
-    void touch_all(ZoneSet& out) const { out.insert_range(options_.first_zone, large_zone() + 1); }
 
 private:
     struct Point {

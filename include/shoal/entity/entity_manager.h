@@ -91,6 +91,8 @@ public:
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
     /// Requires: registered and not yet removed.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
+    /// Whether a destruction runs code of somebody else, who may change any store.
+    bool has_destruction_callbacks() const { return !callbacks_.empty(); }
 
     /// The list of deaths for readers that come later; see death_list.h.
     SHOAL_API DeathCursor open_death_cursor();

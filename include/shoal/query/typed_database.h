@@ -18,6 +18,8 @@
 #include "shoal/query/query.h"
 #include "shoal/query/typed_moves.h"
 
+#include <array>
+
 namespace shoal {
 
 namespace detail {
@@ -207,7 +209,7 @@ private:
     }
     template <class... Ts>
     std::uint32_t add_type(Has<Ts...>) {
-        const ComponentType components[] = {component<Ts>()...};
+        const std::array<ComponentType, sizeof...(Ts)> components = {component<Ts>()...};
         return types_.add_type(components);
     }
     template <bool kAdds, class... Ts>
@@ -232,8 +234,8 @@ private:
         if (SHOAL_LIKELY(entities.size() == 1 && types_.was_checked(first, key))) return {};
         const ComponentType components[] = {component<Ts>()...};
         Status status = types_.check_step(entities, components, kAdds);
-        // Of the dead, nothing was checked.
-        if (status && first && database_->entity_manager().alive(entities.front()))
+        // Nothing was checked of the dead, which gain nothing.
+        if (status && first && (!kAdds || database_->entity_manager().alive(entities.front())))
             types_.note_checked(first.table->type(), key);
         return status;
     }

@@ -1,0 +1,50 @@
+#pragma once
+// The component type that a database has for each C++ type, by the small number of the type in this process (see
+// TypedSlot). Threads look up while another one adds: a block of numbers never moves, and when it is too small,
+// a larger one with the same numbers takes its place. Older blocks stay as long as the database.
+//
+//     slot          1   2   3   4 ...
+//     number        0   .   2   .             component type number; kNone: not looked up yet
+//
+// Thread: all calls from any thread.
+
+#include "shoal/base/memory.h"
+
+#include <cstdint>
+
+namespace shoal::detail {
+
+class ComponentSlots {
+public:
+    static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+    ComponentSlots() = default;
+    ComponentSlots(const ComponentSlots&) = delete;
+    ComponentSlots& operator=(const ComponentSlots&) = delete;
+    SHOAL_API ~ComponentSlots();
+
+    /// Returns the number of a slot, or kNone.
+    SHOAL_INLINE std::uint32_t find(std::uint32_t slot) const {
+        const Block* const block = __atomic_load_n(&block_, __ATOMIC_ACQUIRE);
+        return slot < block->num_slots ? __atomic_load_n(block->numbers() + slot, __ATOMIC_ACQUIRE) : kNone;
+    }
+    /// Requires: a slot has one number for ever.
+    SHOAL_API void set(std::uint32_t slot, std::uint32_t number);
+
+private:
+    struct Block {
+        Block* smaller;
+        std::uint32_t num_slots;  // their numbers follow
+
+        std::uint32_t* numbers() { return reinterpret_cast<std::uint32_t*>(this + 1); }
+        const std::uint32_t* numbers() const { return reinterpret_cast<const std::uint32_t*>(this + 1); }
+    };
+    static constexpr Block kEmpty{nullptr, 0};
+
+    void grow(std::uint32_t num_slots);
+
+    const Block* block_ = &kEmpty;  // what look-ups see
+    Block* newest_ = nullptr;       // the same, if it is owned
+};
+
+}  // namespace shoal::detail

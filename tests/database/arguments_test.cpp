@@ -1,0 +1,167 @@
+// A call may be given any span, those of columns that it changes included.
+
+#include "support/database_testing.h"
+
+#include <gtest/gtest.h>
+
+namespace shoal_test {
+namespace {
+
+struct Doomed {
+    std::uint32_t reason = 0;
+};
+SHOAL_COMPONENT(Doomed, reason)
+
+struct Target {
+    Entity entity;
+};
+SHOAL_COMPONENT(Target, entity)
+
+struct Arguments : ::testing::Test, DatabaseFixture {
+    void TearDown() override { EXPECT_EQ(database.validate().message(), ""); }
+
+    /// Entities in one table, each of which names another one as its target: the last one the first.
+    std::vector<Entity> create_targets(std::uint32_t count) {
+        std::vector<Entity> made(count);
+        EXPECT_TRUE((database.create<Mass, Target>(made, 0).ok()));
+        for (std::uint32_t i = 0; i < count; ++i) {
+            database.set<&Mass::value>(database.find(made[i]), float(i));
+            database.set<&Target::entity>(database.find(made[i]), made[count - 1 - i]);
+        }
+        return made;
+    }
+    std::span<const Entity> targets_of(Entity entity) const {
+        return database.find(entity).table->column<&Target::entity>(database.find_component<Target>());
+    }
+    void expect_masses(const std::vector<Entity>& made) const {
+        for (std::size_t i = 0; i < made.size(); ++i)
+            ASSERT_EQ(database.get<&Mass::value>(database.find(made[i])), float(i));
+    }
+};
+
+TEST_F(Arguments, destroyed_entities_may_be_named_by_a_manager_that_drops_them_by_callback) {
+    for (const std::uint32_t count : {4u, 2u, 1u}) {
+        Manager<Doomed> doomed(entities, pool, {.death = DeathPolicy::kByCallback});
+        std::vector<Entity> made(4);
+        ASSERT_TRUE((database.create<Mass>(made, 0).ok()));
+        ASSERT_TRUE(doomed.add(made).ok());
+        EXPECT_EQ(database.destroy(doomed.core().table().entities().first(count)), count);
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            EXPECT_EQ(entities.alive(made[i]), i >= count);
+            EXPECT_EQ(database.has_row(made[i]), i >= count);
+        }
+        database.destroy(made);
+        EXPECT_EQ(database.num_rows(), 0u);
+    }
+}
+
+// Rows with text go one by one, and each that goes brings the last one into its place.
+TEST_F(Arguments, entities_of_a_call_may_be_a_column_of_the_table_that_it_changes) {
+    constexpr std::uint32_t kCount = 100;
+    std::vector<Entity> made = create_targets(kCount);
+    ASSERT_TRUE(database.add(made, Title{}).ok());
+    EXPECT_EQ(database.add(targets_of(made[0]).subspan(20, 60), Position{})->num_added, 60u);
+    for (std::uint32_t i = 0; i < kCount; ++i) EXPECT_EQ(database.has<Position>(made[i]), i >= 20 && i < 80) << i;
+    EXPECT_EQ(*database.remove<Position>(targets_of(made[30])), 60u);
+    for (std::uint32_t i = 0; i < kCount; ++i) EXPECT_FALSE(database.has<Position>(made[i])) << i;
+    const std::span<const Entity> some = targets_of(made[0]).subspan(10, 50);
+    const std::vector<Entity> moved(some.begin(), some.end());
+    EXPECT_EQ(*database.move(some, 3), 50u);
+    for (const Entity entity : moved) EXPECT_EQ(database.find(entity).table->zone(), 3u);
+    expect_masses(made);
+    const std::span<const Entity> others = targets_of(moved[0]);
+    const std::vector<Entity> dropped(others.begin(), others.end());
+    database.drop(others);
+    for (const Entity entity : dropped) EXPECT_FALSE(database.has_row(entity));
+    EXPECT_EQ(database.num_rows(), 50u);
+    database.destroy(made);
+}
+
+TEST_F(Arguments, newcomers_may_be_named_by_the_table_to_which_they_come) {
+    constexpr std::size_t kCount = 5'000;
+    const std::vector<Entity> born = make(kCount);
+    std::vector<Entity> made(kCount);
+    std::vector<Target> targets(kCount);
+    for (std::size_t i = 0; i < kCount; ++i) targets[i].entity = born[i];
+    ASSERT_TRUE((database.create<Target>(made, 0, targets).ok()));
+    ASSERT_TRUE(database.insert(targets_of(made[0]), database.archetype<Target>(), 0).ok()) << "its memory moves";
+    for (const Entity entity : born) ASSERT_TRUE(database.has<Target>(entity));
+    EXPECT_EQ(database.num_rows(), 2 * kCount);
+}
+
+TEST_F(Arguments, values_of_newcomers_may_be_columns_of_their_table) {
+    for (const std::uint32_t count : {10u, 3'000u}) {
+        const std::vector<Entity> made = create_targets(count);
+        const DatabaseTable& table = *database.find(made[0]).table;
+        const ComponentType mass = database.component<Mass>();
+        const std::byte* const column[] = {table.table().column(table.first_column(mass))};
+        const ComponentValues values[] = {{.component = mass, .columns = column}};
+        std::vector<Entity> copies(count);
+        ASSERT_TRUE(database.create(copies, table.type(), 0, values).ok());
+        expect_masses(made);
+        expect_masses(copies);
+        database.destroy(made);
+        database.destroy(copies);
+    }
+}
+
+TEST_F(Arguments, values_of_a_call_may_be_columns_of_the_tables_that_it_changes) {
+    struct Case {
+        std::uint32_t count, step;
+        bool one_by_one;  // for their text, and each that goes brings the last one into its place
+    };
+    for (const Case now : {Case{100, 1, false}, Case{100, 3, true}, Case{3'000, 1, true}, Case{3'000, 7, false}}) {
+        const std::vector<Entity> made = create_targets(now.count);
+        ASSERT_TRUE(!now.one_by_one || database.add(made, Title{}).ok());
+        const DatabaseTable& table = *database.find(made[0]).table;
+        const ComponentType mass = database.component<Mass>(), fuel = *database.add_component([] {
+            ComponentDefinition definition{.name = "fuel"};
+            definition.fields.push_back({.name = "value", .type = FieldType::kFloat});
+            return *Schema::make(definition);
+        }());
+        const std::byte* const column[] = {table.table().column(table.first_column(mass))};
+        const ComponentValues values[] = {{.component = fuel, .columns = column}};
+        std::vector<Entity> some;
+        for (std::uint32_t i = 0; i < now.count; i += now.step) some.push_back(made[i]);
+        ASSERT_TRUE(database.add(some, values).ok());
+        for (std::uint32_t i = 0; i < some.size(); ++i) {
+            const DatabaseRow row = database.find(some[i]);
+            const auto* const fuels =
+                reinterpret_cast<const float*>(row.table->table().column(row.table->first_column(fuel)));
+            ASSERT_EQ(fuels[row.row], float(i));
+        }
+        expect_masses(made);
+        database.destroy(made);
+    }
+}
+
+TEST_F(Arguments, component_types_that_are_not_registered_end_the_program) {
+    const std::vector<Entity> made = make(3);
+    const ComponentType unknown = database.find_component(schema_of<Body>().id());
+    ASSERT_FALSE(unknown);
+    const ComponentType foreign{77};
+    for (const ComponentType component : {unknown, foreign}) {
+        const ComponentValues values[] = {{.component = component}};
+        EXPECT_DEATH(static_cast<void>(database.add(made, values)), "not registered in this database");
+        EXPECT_DEATH(static_cast<void>(database.add({made.data(), 1}, values)), "not registered in this database");
+        EXPECT_DEATH(static_cast<void>(database.remove(made, {&component, 1})), "not registered in this database");
+        EXPECT_DEATH(static_cast<void>(database.archetype({&component, 1})), "not registered in this database");
+        EXPECT_DEATH(static_cast<void>(database.schema(component)), "not registered in this database");
+        const Archetype& bare = database.archetype({});
+        EXPECT_DEATH(static_cast<void>(database.insert(made, bare, 0, values)), "the archetype lacks");
+        EXPECT_FALSE(database.has(made[0], component));
+    }
+}
+
+TEST_F(Arguments, a_column_that_a_table_lacks_ends_the_program) {
+    std::vector<Entity> made(1);
+    ASSERT_TRUE((database.create<Mass>(made, 0).ok()));
+    DatabaseTable& table = *database.find(made[0]).table;
+    const ComponentType position = database.component<Position>();
+    EXPECT_DEATH(static_cast<void>(std::as_const(table).column<&Position::value>(position)), "does not have");
+    EXPECT_DEATH(static_cast<void>(table.unmarked_column<&Position::value>(position)), "does not have");
+    EXPECT_DEATH(table.mark_written<&Position::value>(position, {0, 1}), "does not have");
+}
+
+}  // namespace
+}  // namespace shoal_test
