@@ -250,6 +250,7 @@ void CommandLog::apply(SettleCounts* counts) {
     EntityBits epoch = 0, num_pending = 0;
     {
         const std::lock_guard lock(mutex_);
+        SHOAL_ASSERT(settling_.empty(), "a destruction callback settled the database that settles; settle it later");
         settling_.swap(open_);
         num_pending = std::exchange(num_pending_, 0);
         epoch = std::exchange(epoch_, epoch_ + (num_pending != 0));

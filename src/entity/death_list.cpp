@@ -13,7 +13,9 @@ constexpr std::size_t kAlwaysKept = (std::size_t(64) << 10) / sizeof(Entity);
 
 Status DeathList::reserve(std::size_t max_entries) {
     // Twice as much: what is kept moves to the front only after at least as many entries were appended.
-    if (Status status = entries_.reserve(2 * max_entries, 2 * max_entries); !status) return status;
+    constexpr std::size_t kMost = ~std::size_t(0);
+    const std::size_t num_slots = max_entries > kMost / 2 ? kMost : 2 * max_entries;
+    if (Status status = entries_.reserve(num_slots, num_slots); !status) return status;
     max_entries_ = max_entries;
     return {};
 }

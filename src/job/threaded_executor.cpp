@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
@@ -38,13 +40,6 @@ struct WorkerPlace {
 };
 thread_local WorkerPlace t_place;
 
-/// Lets oneTBB have as many threads as were asked for, should that be more than the machine has.
-std::optional<tbb::global_control> allow_threads(std::uint32_t num_workers) {
-    constexpr auto kParallelism = tbb::global_control::max_allowed_parallelism;
-    if (num_workers <= tbb::global_control::active_value(kParallelism)) return std::nullopt;
-    return std::optional<tbb::global_control>(std::in_place, kParallelism, num_workers);
-}
-
 #if defined(SHOAL_THREAD_SANITIZER)
 /// oneTBB is packaged without instrumentation: the sanitizer sees its headers reuse the memory of a task, and not what
 /// orders that after the task. While this lives, the calling thread's writes go unseen; only enqueue() runs meanwhile.
@@ -61,27 +56,31 @@ struct UnseenByThreadSanitizer {
 }  // namespace
 
 /// oneTBB gives the threads, and an arena in which each has a slot: slot 0 is kept for threads from outside, so that
-/// the slot is the worker. A thread that was called stays for a while after its last loop, since to call one takes
+/// the slot is the worker. A thread that was called stays for a while after its last loop, because calling one takes
 /// microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of the one
 /// that waits, under the same worker.
 struct ThreadedExecutor::Threads {
-    explicit Threads(std::uint32_t num)
-        : num_workers(num), allowance(allow_threads(num)), arena(int(num), 1), loops(num, kOwner) {}
+    explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner) {
+        const std::lock_guard lock(list_mutex);
+        number = ++last_number;
+        next = std::exchange(first, this);
+        if (num_workers > tbb::global_control::active_value(kParallelism)) take_allowance(find_allowed());
+    }
 
     ~Threads() {
+        SHOAL_ASSERT(loops.none_in_use(), "an executor was destroyed before its loops were waited for; call wait()");
+        leave_list();
         stopping.store(true, std::memory_order_relaxed);
-        // Those who were called late find nothing left to do, but they come.
+        // These threads find nothing left to do. Those that were called and come later find no executor.
         while (num_inside.load(std::memory_order_acquire) != 0) std::this_thread::yield();
-        SHOAL_ASSERT(loops.none_in_use(), "an executor was destroyed before its loops were waited for");
     }
 
     /// Calls threads so that `num_wanted` have nothing else to do, if there are as many.
     void call(std::uint32_t num_wanted) {
         while (num_idle.load(std::memory_order_seq_cst) < num_wanted) {
             if (!enter()) return;
-            num_inside.fetch_add(1, std::memory_order_release);
             const UnseenByThreadSanitizer unseen;
-            arena.enqueue([this] { stay(); });
+            arena.enqueue([called = number] { come(called); });
         }
     }
 
@@ -96,8 +95,20 @@ struct ThreadedExecutor::Threads {
         return false;
     }
 
+    /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, even with the
+    /// chunk that destroys the executor: so nobody waits for those that are on their way.
+    static void come(std::uint64_t called) {
+        Threads* executor;
+        {
+            const std::lock_guard lock(list_mutex);
+            for (executor = first; executor != nullptr && executor->number != called;) executor = executor->next;
+            if (executor == nullptr) return;
+            executor->num_inside.fetch_add(1, std::memory_order_relaxed);
+        }
+        executor->stay();
+    }
+
     void stay() {
-        static_cast<void>(num_inside.load(std::memory_order_acquire));  // orders this after call() for who watches
         const WorkerPlace before = t_place;
         t_place = {this, static_cast<std::uint32_t>(tbb::this_task_arena::current_thread_index())};
         do {
@@ -108,7 +119,7 @@ struct ThreadedExecutor::Threads {
             num_idle.fetch_sub(1, std::memory_order_seq_cst);
             num_called.fetch_sub(1, std::memory_order_seq_cst);
             // Who opened a loop before that did not call; who opens one after it does.
-        } while (loops.any_open() && enter());
+        } while (!stopping.load(std::memory_order_relaxed) && loops.any_open() && enter());
         t_place = before;
         num_inside.fetch_sub(1, std::memory_order_release);  // the last that it does here: the executor may go
     }
@@ -124,14 +135,51 @@ struct ThreadedExecutor::Threads {
         return true;
     }
 
-    std::uint32_t num_workers;
+    void leave_list() {
+        const std::lock_guard lock(list_mutex);
+        Threads** link = &first;
+        while (*link != this) link = &(*link)->next;
+        *link = next;
+        if (allowance) pass_allowance_on();
+    }
+
+    // Should an executor need more threads than the machine runs at once, oneTBB must be told to allow them. Of all
+    // tbb::global_control that live the least counts, so only the executor with the most workers has one.
+
+    static Threads* find_allowed() {
+        Threads* executor = first;
+        while (executor != nullptr && !executor->allowance) executor = executor->next;
+        return executor;
+    }
+    void take_allowance(Threads* from) {
+        allowance.emplace(kParallelism, num_workers);
+        if (from != nullptr) from->allowance.reset();
+    }
+    void pass_allowance_on() {
+        Threads* largest = nullptr;
+        for (Threads* executor = first; executor != nullptr; executor = executor->next)
+            if (largest == nullptr || executor->num_workers > largest->num_workers) largest = executor;
+        if (largest != nullptr && largest->num_workers > static_cast<std::uint32_t>(tbb::info::default_concurrency()))
+            largest->take_allowance(this);
+    }
+
+    static constexpr auto kParallelism = tbb::global_control::max_allowed_parallelism;
+
+    // The list of the executors that live; list_mutex guards it, and their allowances.
+    static inline std::mutex list_mutex;
+    static inline Threads* first = nullptr;
+    static inline std::uint64_t last_number = 0;
+    Threads* next = nullptr;
+    std::uint64_t number = 0;  // no other executor ever has it
     std::optional<tbb::global_control> allowance;
+
+    std::uint32_t num_workers;
     tbb::task_arena arena;
     OpenLoops loops;
     std::atomic<bool> stopping{false};
-    std::atomic<std::uint32_t> num_inside{0};  // threads that were called and have not left
-    std::atomic<std::uint32_t> num_called{0};  // those of them that stay
-    std::atomic<std::uint32_t> num_idle{0};    // those of these that have nothing to do
+    std::atomic<std::uint32_t> num_inside{0};  // threads in stay()
+    std::atomic<std::uint32_t> num_called{0};  // threads that were called and have not decided to leave
+    std::atomic<std::uint32_t> num_idle{0};    // those of them that have nothing to do
 };
 
 ThreadedExecutor::ThreadedExecutor(std::uint32_t num_workers) {

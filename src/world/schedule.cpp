@@ -1,13 +1,82 @@
+// A schedule: what it keeps of its passes, their run on all workers, and the check of what they write.
+
 #include "shoal/world/schedule.h"
 
 #include "shoal/base/text.h"
+#include "shoal/job/crew.h"
 #include "shoal/table/table.h"
+#include "shoal/table/write_guard.h"
 #include "shoal/world/trace.h"
-#include "world/schedule_run.h"
+#include "world/schedule_order.h"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
+#include <mutex>
 
 namespace shoal {
+
+/// What a schedule keeps of a pass.
+/// Thread: each worker adds to its own element of worker_ns; the worker that runs the pass writes the rest.
+struct Schedule::Entry final : WriteGuard {
+    Entry(std::string_view name_given, std::string_view group_given) : name(name_given), group(group_given) {
+        statistics.name = name;
+    }
+
+    /// Ends the program when the pass has not declared that it writes the column.
+    void require(const Table& table, std::uint32_t column) const override;
+
+    const std::string name, group;
+    Pass* pass = nullptr;
+    void (*destroy)(Pass*) = nullptr;
+    Array<Access> accesses{Owner("schedule")};
+    Array<std::string> after{Owner("schedule")};
+    Array<std::string> before{Owner("schedule")};
+    PassStatistics statistics;
+    bool runs = true;                                  // in the present run
+    Array<std::int64_t> worker_ns{Owner("schedule")};  // by worker
+    std::uint32_t trace_name = 0;
+};
+
+/// Runs the passes on a crew of workers. A pass is ready when all passes that come before it have ended; of the ready
+/// passes the first in the order is taken first.
+/// Thread: run() by one thread; the rest by the crew.
+class Schedule::Runner final : public CrewWork {
+public:
+    Runner(Schedule& schedule, Executor& executor) : schedule_(schedule), crew_(executor) {}
+
+    bool fits(const Executor& executor) const {
+        return &crew_.executor() == &executor && crew_.num_workers() == executor.num_workers();
+    }
+    /// Requires: the schedule has a plan.
+    void run(float dt, std::uint64_t frame);
+
+    bool do_next(std::uint32_t worker) override;
+    bool finished() const override { return num_left_.load(std::memory_order_acquire) == 0; }
+    void* task() const override;
+    void* switch_to(void* task, std::uint32_t worker) override;
+
+private:
+    struct Working;
+
+    static Working& working();
+    Entry& entry_at(std::uint32_t position) const;
+    void begin_run();
+    void push_ready(std::uint32_t position);
+    bool take_ready(std::uint32_t& position);
+    void run_pass(Entry& entry, std::uint32_t worker);
+    void end_pass(std::uint32_t position);
+
+    Schedule& schedule_;
+    Crew crew_;
+    float dt_ = 0;
+    std::uint64_t frame_ = 0;
+    std::mutex mutex_;                                    // guards the next two
+    Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: passes before it that have not ended
+    Array<std::uint32_t> ready_{Owner("schedule")};       // positions; a heap with the first on top
+    std::atomic<std::uint32_t> num_left_{0};              // passes that have not ended
+};
+
 namespace {
 
 template <class T, class... Arguments>
@@ -28,30 +97,54 @@ Status no_pass(std::string_view name) {
     return Status::error(concat("the schedule has no pass called \"", name, "\""));
 }
 
-/// Whether the column is the accessed field's, or any of the accessed component type. In a table of several component
-/// types the fields are called "component.field" and lie in the order of their schemas.
-bool covers(const Access& access, const Schema& schema, std::uint32_t column) {
-    if (access.component == ComponentId()) return true;
-    std::uint32_t field = schema.columns()[column].field_index;
-    if (schema.id() == access.component) return access.field == kAllFields || access.field == field;
-    if (field == ColumnDefinition::kWholeComponent) return false;
-    const std::string_view name = schema.fields()[field].name;
-    const std::string_view component = name.substr(0, name.find('.') + 1);
-    if (component.empty() || ComponentId(component.substr(0, component.size() - 1)) != access.component) return false;
-    std::uint32_t first = field;
-    while (first > 0 && std::string_view(schema.fields()[first - 1].name).starts_with(component)) --first;
-    return access.field == kAllFields || access.field == field - first;
-}
-
 bool holds(const Store& store, const Table& table) {
     const std::span<const Table* const> tables = store.tables();
     return std::find(tables.begin(), tables.end(), &table) != tables.end();
 }
 
-std::string column_text(const Schema& schema, std::uint32_t column) {
-    const std::uint32_t field = schema.columns()[column].field_index;
-    if (field >= schema.fields().size()) return concat("component \"", schema.name(), '"');
-    return concat("field \"", schema.fields()[field].name, "\" of \"", schema.name(), '"');
+/// Returns the index of the field that the column holds; of the first one when it holds a whole component.
+std::uint32_t first_field_in(const Schema& schema, std::uint32_t column) {
+    const std::uint32_t index = schema.columns()[column].field_index;
+    if (index != ColumnDefinition::kWholeComponent) return index;
+    std::uint32_t first = 0;
+    while (schema.fields()[first].first_column != column) ++first;
+    return first;
+}
+
+/// A field and its component. In a table of several component types the fields are called "component.field", and
+/// those of one component stand side by side, in the order of its own schema.
+struct FieldOfComponent {
+    std::string_view component;
+    std::string_view name;
+    std::uint32_t index;  // in the component's own schema
+
+    FieldOfComponent(const Schema& table, std::uint32_t field) : name(table.fields()[field].name), index(field) {
+        component = name.substr(0, name.find('.'));
+        if (component.size() == name.size()) {
+            component = table.name();
+            return;
+        }
+        name.remove_prefix(component.size() + 1);
+        const std::string_view prefix(component.data(), component.size() + 1);
+        while (field > 0 && std::string_view(table.fields()[field - 1].name).starts_with(prefix)) --field;
+        index -= field;
+    }
+};
+
+/// Whether an access to a field, a component type or a whole store covers this column of one of the store's tables.
+bool covers(const Access& access, const Schema& table, std::uint32_t column) {
+    if (access.component == ComponentId()) return true;
+    const FieldOfComponent field(table, first_field_in(table, column));
+    if (ComponentId(field.component) != access.component) return false;
+    if (access.field == kAllFields) return true;
+    return table.columns()[column].field_index != ColumnDefinition::kWholeComponent && access.field == field.index;
+}
+
+std::string column_text(const Schema& table, std::uint32_t column) {
+    const FieldOfComponent field(table, first_field_in(table, column));
+    if (table.columns()[column].field_index == ColumnDefinition::kWholeComponent)
+        return concat("component \"", field.component, '"');
+    return concat("field \"", field.name, "\" of \"", field.component, '"');
 }
 
 }  // namespace
@@ -65,6 +158,130 @@ void Schedule::Entry::require(const Table& table, std::uint32_t column) const {
                                        " without having declared it; add Write<...> or writes<...>(...)");
     fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
 }
+
+// --- the run -----------------------------------------------------------------------------------------------------
+
+/// What a thread works at.
+struct Schedule::Runner::Working {
+    Entry* entry = nullptr;  // nullptr: it waits, or does nothing for a schedule
+    std::uint32_t worker = 0;
+    std::int64_t since_ns = 0;
+    std::uint64_t frame = 0;
+    Trace* trace = nullptr;
+
+    /// Puts the time since to the account of the pass.
+    void account(std::int64_t now_ns) const {
+        if (entry == nullptr) return;
+        // One thread after another may be this worker, and what orders them is the executor's own.
+        __atomic_fetch_add(&entry->worker_ns[worker], now_ns - since_ns, __ATOMIC_RELAXED);
+        if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
+    }
+};
+
+Schedule::Runner::Working& Schedule::Runner::working() {
+    thread_local Working working;
+    return working;
+}
+
+void* Schedule::Runner::task() const { return working().entry; }
+
+void* Schedule::Runner::switch_to(void* task, std::uint32_t worker) {
+    Working& now = working();
+    Entry* const before = now.entry;
+    const std::int64_t now_ns = monotonic_ns();
+    now.account(now_ns);
+    now = {static_cast<Entry*>(task), worker, now_ns, frame_, schedule_.trace_};
+    if constexpr (SHOAL_CHECKED != 0) set_write_guard(now.entry);
+    return before;
+}
+
+Schedule::Entry& Schedule::Runner::entry_at(std::uint32_t position) const {
+    return *schedule_.entries_[schedule_.plan_->order[position]];
+}
+
+void Schedule::Runner::run(float dt, std::uint64_t frame) {
+    dt_ = dt;
+    frame_ = frame;
+    begin_run();
+    if (finished()) return;
+    // A pass may run another world's schedule, whose workers have other numbers.
+    const Working outer = working();
+    working() = {};
+    crew_.run(*this);
+    working() = outer;
+    if constexpr (SHOAL_CHECKED != 0) set_write_guard(outer.entry);
+}
+
+void Schedule::Runner::begin_run() {
+    const PassPlan& plan = *schedule_.plan_;
+    num_before_.assign(plan.num_predecessors.begin(), plan.num_predecessors.end());
+    ready_.clear();
+    std::uint32_t num_running = 0;
+    for (std::uint32_t position = 0; position < plan.order.size(); ++position) {
+        Entry& entry = entry_at(position);
+        entry.runs = __atomic_load_n(&entry.statistics.enabled, __ATOMIC_RELAXED);
+        entry.worker_ns.resize(crew_.num_workers());
+        num_running += entry.runs;
+        if (num_before_[position] == 0) push_ready(position);
+    }
+    num_left_.store(num_running == 0 ? 0 : static_cast<std::uint32_t>(plan.order.size()), std::memory_order_release);
+}
+
+void Schedule::Runner::push_ready(std::uint32_t position) {
+    ready_.push_back(position);
+    std::push_heap(ready_.begin(), ready_.end(), std::greater<>());
+}
+
+bool Schedule::Runner::take_ready(std::uint32_t& position) {
+    const std::lock_guard lock(mutex_);
+    if (ready_.empty()) return false;
+    std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
+    position = ready_.back();
+    ready_.pop_back();
+    return true;
+}
+
+bool Schedule::Runner::do_next(std::uint32_t worker) {
+    std::uint32_t position = 0;
+    if (!take_ready(position)) return false;
+    Entry& entry = entry_at(position);
+    if (entry.runs) {
+        const PassScope scope(position + 1);
+        run_pass(entry, worker);
+    }
+    end_pass(position);
+    return true;
+}
+
+void Schedule::Runner::run_pass(Entry& entry, std::uint32_t worker) {
+    PassContext context{crew_, dt_, frame_};
+    void* const before = switch_to(&entry, worker);
+    const std::int64_t begin_ns = working().since_ns;
+    entry.pass->run(context);
+    switch_to(before, worker);
+    PassStatistics& statistics = entry.statistics;
+    statistics.last_ns = working().since_ns - begin_ns;
+    statistics.total_ns += statistics.last_ns;
+    statistics.num_rows = context.num_rows;
+    statistics.num_bytes = context.num_bytes;
+    statistics.total_rows += context.num_rows;
+    statistics.total_bytes += context.num_bytes;
+    ++statistics.num_runs;
+}
+
+void Schedule::Runner::end_pass(std::uint32_t position) {
+    std::size_t num_ready = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const std::uint32_t successor : schedule_.plan_->successors[position])
+            if (--num_before_[successor] == 0) push_ready(successor);
+        num_ready = ready_.size();
+    }
+    const bool was_last = num_left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    if (was_last || num_ready > 1) crew_.call_together();  // one is for this worker
+}
+
+// --- the list of passes ------------------------------------------------------------------------------------------
 
 Schedule::~Schedule() {
     clear();
@@ -159,9 +376,9 @@ Status Schedule::prepare() {
     Array<PassDeclaration> passes("schedule");
     for (const Entry* entry : entries_)
         passes.push_back({entry->name, entry->group, entry->accesses, entry->after, entry->before});
-    Result<PassLine> line = order_passes(passes, strict_);
-    if (!line) return line.status();
-    plan_ = make<Plan>(Plan{std::move(*line)});
+    Result<PassPlan> plan = order_passes(passes, strict_);
+    if (!plan) return plan.status();
+    plan_ = make<PassPlan>(std::move(*plan));
     return {};
 }
 

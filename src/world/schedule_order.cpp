@@ -5,16 +5,16 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;  // pairs in one message
+constexpr std::size_t kMaxNamed = 8;  // pairs in one message
 
-/// Which of n things comes before which, as n rows of bits.
+/// Which of n passes comes before which, as n rows of bits.
 class Relation {
 public:
     explicit Relation(std::size_t n) : num_words_((n + 63) / 64) { words_.resize(n * num_words_); }
 
     void add(std::size_t from, std::size_t to) { words_[from * num_words_ + to / 64] |= std::uint64_t(1) << to % 64; }
     bool has(std::size_t from, std::size_t to) const { return words_[from * num_words_ + to / 64] >> to % 64 & 1; }
-    /// Adds all that `other` comes before to what `from` comes before.
+    /// `from` comes before everything that `other` comes before.
     void add_all(std::size_t from, std::size_t other) {
         for (std::size_t w = 0; w < num_words_; ++w) words_[from * num_words_ + w] |= words_[other * num_words_ + w];
     }
@@ -29,16 +29,16 @@ public:
     Orderer(std::span<const PassDeclaration> passes, bool strict)
         : passes_(passes), strict_(strict), before_(passes.size()) {}
 
-    Result<PassLine> order() {
+    Result<PassPlan> order() {
         for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
             for (const std::string& name : passes_[pass].after)
-                if (!join(pass, name, true)) return unknown(pass, "after", name);
+                if (!order_against(pass, name, true)) return unknown(pass, "after", name);
             for (const std::string& name : passes_[pass].before)
-                if (!join(pass, name, false)) return unknown(pass, "before", name);
+                if (!order_against(pass, name, false)) return unknown(pass, "before", name);
         }
-        if (Status status = line_up(); !status) return status;
+        if (Status status = sort(); !status) return status;
         if (strict_)
-            if (Status status = find_chance(); !status) return status;
+            if (Status status = find_ambiguities(); !status) return status;
         connect();
         return std::move(result_);
     }
@@ -46,12 +46,13 @@ public:
 private:
     Status unknown(std::size_t pass, std::string_view word, std::string_view name) const {
         return Status::error(concat("the pass \"", passes_[pass].name, "\" is to run ", word, " \"", name,
-                                    "\", but the schedule has no pass and no group of that name"));
+                                    "\", but the schedule has neither a pass nor a group of that name"));
     }
 
-    bool join(std::size_t pass, std::string_view name, bool after) {
+    /// Puts the pass after, or before, the pass or group of that name. Returns false when there is none.
+    bool order_against(std::size_t pass, std::string_view name, bool after) {
         const auto add = [&](std::size_t other) {
-            if (other == pass && passes_[pass].name != name) return;  // of its own group it is after the others
+            if (other == pass && passes_[pass].name != name) return;  // a pass after its own group is after the others
             after ? before_.add(other, pass) : before_.add(pass, other);
         };
         bool found = false;
@@ -63,37 +64,38 @@ private:
         return found;
     }
 
-    /// Always the first of those that were added whose way is free.
-    Status line_up() {
+    /// A topological sort that always takes the earliest added pass that is free to go.
+    Status sort() {
         Array<bool> placed(passes_.size(), false, "schedule");
-        const auto leader = [&](std::size_t pass) {
+        // A pass that is not placed yet and comes before `pass`, or passes_.size().
+        const auto predecessor = [&](std::size_t pass) {
             std::size_t other = 0;
             while (other < passes_.size() && (placed[other] || !before_.has(other, pass))) ++other;
-            return other;  // one that is not placed and comes before, or the end
+            return other;
         };
-        while (result_.line.size() < passes_.size()) {
+        while (result_.order.size() < passes_.size()) {
             std::size_t pass = 0;
-            while (pass < passes_.size() && (placed[pass] || leader(pass) != passes_.size())) ++pass;
-            if (pass == passes_.size()) return circle(placed, leader);
+            while (pass < passes_.size() && (placed[pass] || predecessor(pass) != passes_.size())) ++pass;
+            if (pass == passes_.size()) return cycle(placed, predecessor);
             placed[pass] = true;
-            result_.line.push_back(static_cast<std::uint32_t>(pass));
+            result_.order.push_back(static_cast<std::uint32_t>(pass));
         }
         return {};
     }
 
-    /// Every pass that is left has a leader: following leaders comes back to where it was.
-    template <class Leader>
-    Status circle(const Array<bool>& placed, const Leader& leader) const {
+    /// Every pass that is left has a predecessor, so going from one to the next ends in a cycle.
+    template <class Predecessor>
+    Status cycle(const Array<bool>& placed, const Predecessor& predecessor) const {
         std::size_t pass = 0;
         while (placed[pass]) ++pass;
-        for (std::size_t i = 0; i < passes_.size(); ++i) pass = leader(pass);
+        for (std::size_t i = 0; i < passes_.size(); ++i) pass = predecessor(pass);
         const std::size_t first = pass;
         std::string chain = concat('"', passes_[pass].name, '"');
         do {
-            pass = leader(pass);
+            pass = predecessor(pass);
             chain = concat('"', passes_[pass].name, "\" before ", chain);
         } while (pass != first);
-        return Status::error(concat("the order of passes goes in a circle: ", chain, "; take one of these away"));
+        return Status::error(concat("the order of passes has a cycle: ", chain, "; remove one of these"));
     }
 
     const Access* find_conflict(std::size_t a, std::size_t b) const {
@@ -103,13 +105,13 @@ private:
         return nullptr;
     }
 
-    /// Finds conflicts between groups that nothing orders, but that one group came first.
-    Status find_chance() const {
-        const std::size_t n = result_.line.size();
-        Relation meant(n);  // by position; from the end, so that followers are complete
+    /// Finds passes of different groups that conflict although nothing but the order of adding orders them.
+    Status find_ambiguities() const {
+        const std::size_t n = result_.order.size();
+        Relation meant(n);  // by position; filled from the end, so that what comes after is complete
         for (std::size_t p = n; p-- > 0;)
             for (std::size_t q = p + 1; q < n; ++q) {
-                const std::size_t a = result_.line[p], b = result_.line[q];
+                const std::size_t a = result_.order[p], b = result_.order[q];
                 const bool same_group = passes_[a].group == passes_[b].group;
                 if (!before_.has(a, b) && !(same_group && find_conflict(a, b))) continue;
                 meant.add(p, q);
@@ -120,17 +122,15 @@ private:
         for (std::size_t p = 0; p < n; ++p)
             for (std::size_t q = p + 1; q < n; ++q) {
                 if (meant.has(p, q)) continue;
-                const Access* shared = find_conflict(result_.line[p], result_.line[q]);
-                if (shared == nullptr || ++num_pairs > kMostNamed) continue;
-                text += concat("\n  ", pass_text(result_.line[p]), " and ", pass_text(result_.line[q]), ": ",
+                const Access* shared = find_conflict(result_.order[p], result_.order[q]);
+                if (shared == nullptr || ++num_pairs > kMaxNamed) continue;
+                text += concat("\n  ", pass_text(result_.order[p]), " and ", pass_text(result_.order[q]), ": ",
                                access_text(*shared));
             }
         if (num_pairs == 0) return {};
-        if (num_pairs > kMostNamed) text += concat("\n  and ", num_pairs - kMostNamed, " more");
+        if (num_pairs > kMaxNamed) text += concat("\n  and ", num_pairs - kMaxNamed, " more");
         return Status::error(
-            concat("the order of passes that conflict is left to chance; join them with after() or "
-                   "before():",
-                   text));
+            concat("these passes conflict, but their order is ambiguous; order them with after() or before():", text));
     }
 
     std::string pass_text(std::size_t pass) const {
@@ -139,22 +139,22 @@ private:
     }
 
     void connect() {
-        const std::size_t n = result_.line.size();
-        result_.followers.assign(n, Array<std::uint32_t>("schedule"));
-        result_.num_leaders.assign(n, 0);
+        const std::size_t n = result_.order.size();
+        result_.successors.assign(n, Array<std::uint32_t>("schedule"));
+        result_.num_predecessors.assign(n, 0);
         for (std::uint32_t p = 0; p < n; ++p)
             for (std::uint32_t q = p + 1; q < n; ++q) {
-                const std::size_t a = result_.line[p], b = result_.line[q];
+                const std::size_t a = result_.order[p], b = result_.order[q];
                 if (!before_.has(a, b) && find_conflict(a, b) == nullptr) continue;
-                result_.followers[p].push_back(q);
-                ++result_.num_leaders[q];
+                result_.successors[p].push_back(q);
+                ++result_.num_predecessors[q];
             }
     }
 
     std::span<const PassDeclaration> passes_;
     bool strict_;
     Relation before_;  // what after() and before() say
-    PassLine result_;
+    PassPlan result_;
 };
 
 const Schema* find_schema(const Access& access) {
@@ -165,13 +165,13 @@ const Schema* find_schema(const Access& access) {
 
 }  // namespace
 
-Result<PassLine> order_passes(std::span<const PassDeclaration> passes, bool strict) {
+Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict) {
     return Orderer(passes, strict).order();
 }
 
 std::string access_text(const Access& access) {
     if (access.is_everything()) return "both may touch everything";
-    if (access.store == nullptr) return "an object that is no store";
+    if (access.store == nullptr) return "an object that is not a store";
     const Schema* schema = find_schema(access);
     if (schema == nullptr) {
         const auto schemas = access.store->schemas();

@@ -1,8 +1,9 @@
 #pragma once
-// From what passes declare to the order in which they run.
+// Finds the order of passes, and which of them must wait for which, from what they declare.
 //
-//     line     0 1 2 3       positions; line[p] is the pass that stands there
-//     edges    0 -> 2        followers[0] = {2}: 2 starts when all that it follows have ended
+//     order          0 1 2 3        positions; order[p] is the pass that stands there
+//     successors     0 -> 2         successors[0] = {2}: pass 2 starts when pass 0 and all others before it have ended
+//
 // Thread: values.
 
 #include "shoal/query/access.h"
@@ -12,21 +13,21 @@
 
 namespace shoal {
 
-/// What a pass says of itself.
+/// What a pass declares.
 struct PassDeclaration {
     std::string_view name, group;
     std::span<const Access> accesses;
     std::span<const std::string> after, before;
 };
 
-struct PassLine {
-    Array<std::uint32_t> line{Owner("schedule")};
-    Array<Array<std::uint32_t>> followers{Owner("schedule")};  // by position
-    Array<std::uint32_t> num_leaders{Owner("schedule")};       // by position
+struct PassPlan {
+    Array<std::uint32_t> order{Owner("schedule")};              // by position
+    Array<Array<std::uint32_t>> successors{Owner("schedule")};  // by position
+    Array<std::uint32_t> num_predecessors{Owner("schedule")};   // by position
 };
 
 /// Errors: as Schedule::prepare.
-Result<PassLine> order_passes(std::span<const PassDeclaration> passes, bool strict);
+Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict);
 
 /// Returns a text such as `component "body"` or `"body.position"`.
 std::string access_text(const Access& access);

@@ -92,6 +92,8 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
 }
 
 Status World::attach(Store& store) {
+    SHOAL_ASSERT(!passes_run_,
+                 "a pass made or attached a store of the world that runs it; make the store before World::step()");
     for (const Schema* schema : store.schemas())
         if (find_store(schema->id()) != nullptr)
             return Status::error(concat("the world has a store for \"", schema->name(), "\" already"));
@@ -101,6 +103,9 @@ Status World::attach(Store& store) {
 }
 
 void World::detach(Store& store) {
+    SHOAL_ASSERT(!passes_run_, "a pass detached a store of the world that runs it; detach it after World::step()");
+    SHOAL_ASSERT(!is_settling_,
+                 "a destruction callback detached a store while its world settles; detach it after World::settle()");
     for (std::size_t i = 0; i < stores_.size(); ++i)
         if (stores_[i] == &store)
             return static_cast<void>(stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(i)));
@@ -166,27 +171,48 @@ std::uint64_t World::count_pins(ResourceId resource) const {
 
 // --- time --------------------------------------------------------------------------------------------------------
 
+void World::hold_rows(bool hold) {
+    passes_run_ = hold;
+    for (Store* store : stores_) store->hold_rows(hold);
+}
+
 void World::step(float dt) {
-    const Array<Store*> held = stores_;
-    for (Store* store : held) store->hold_rows(true);
+    SHOAL_ASSERT(!passes_run_,
+                 "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
+    SHOAL_ASSERT(!is_settling_, "a destruction callback called World::step() while the world settles; step it later");
+    hold_rows(true);
     schedule_.run(*executor_, dt, frame_++);
-    for (Store* store : held) store->hold_rows(false);
+    hold_rows(false);
     settle();
 }
 
 void World::settle() {
+    SHOAL_ASSERT(
+        !passes_run_,
+        "a pass called World::settle() of the world that runs it; World::step() settles when all passes have ended");
+    SHOAL_ASSERT(!is_settling_,
+                 "a destruction callback called World::settle() while the world settles; what it asks for is made "
+                 "without another call");
     const std::int64_t begin_ns = monotonic_ns();
-    ++stamp_;
-    settles_.last = {};
-    for (Store* store : stores_) store->apply_commands({&random_, stamp_, executor_, &settles_.last});
-    for (Store* store : stores_) store->settle({&random_, stamp_, executor_, &settles_.last});
-    pool_.trim();
+    is_settling_ = true;
+    settle_stores();
+    is_settling_ = false;
     const std::int64_t end_ns = monotonic_ns();
     settles_.last_ns = end_ns - begin_ns;
     settles_.total_ns += settles_.last_ns;
     settles_.total += settles_.last;
     ++settles_.num_settles;
     if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame_, trace->number_of("settle")});
+}
+
+/// Goes through the stores by number: destruction callbacks may bring more.
+void World::settle_stores() {
+    ++stamp_;
+    settles_.last = {};
+    const SettleContext context{&random_, stamp_, executor_, &settles_.last};
+    for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
+    for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
+    pool_.trim();
 }
 
 }  // namespace shoal

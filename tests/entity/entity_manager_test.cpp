@@ -237,6 +237,8 @@ using EntityManagerDeathTest = ::testing::Test;
 
 TEST(EntityManagerDeathTest, without_address_space_the_program_ends_and_names_the_owner) {
     EXPECT_DEATH(EntityManager({.max_death_list = std::size_t(1) << 59}), "entity manager: death list: cannot reserve");
+    // Twice 2^63 is 0 in 64 bits.
+    EXPECT_DEATH(EntityManager({.max_death_list = std::size_t(1) << 63}), "entity manager: death list: cannot reserve");
 }
 
 TEST(EntityManagerDeathTest, without_bookkeeping_memory_the_program_ends_and_names_the_owner) {

@@ -219,6 +219,72 @@ TEST(ThreadedExecutor, may_go_while_its_threads_still_look_for_work) {
     }
 }
 
+TEST(ThreadedExecutor, may_be_made_and_destroyed_while_all_threads_are_inside_chunks) {
+    const shoal_test::LeakCheck leaks;
+    std::atomic<unsigned> num_inside{0};
+    std::atomic<int> count{0};
+    {
+        ThreadedExecutor outer(2);
+        Loop inner_loop([&](std::uint32_t, std::uint32_t) { ++count; });
+        Loop outer_loop([&](std::uint32_t, std::uint32_t) {
+            ++num_inside;
+            while (num_inside < 2) std::this_thread::yield();  // no thread is free for those made here
+            for (int round = 0; round < 10; ++round) {
+                ThreadedExecutor inner(2);
+                inner_loop.run(inner, 8);
+            }
+        });
+        outer_loop.run(outer, 2);
+    }
+    EXPECT_EQ(count, 2 * 10 * 8);
+}
+
+TEST(ThreadedExecutor, a_larger_executor_beside_a_living_one_has_as_many_threads_as_asked_for) {
+    ThreadedExecutor small(3);  // 3 and 6: more than the machine may have
+    const auto meet_on = [](Executor& executor) {
+        const unsigned num_workers = executor.num_workers();
+        std::atomic<unsigned> num_inside{0};
+        Loop rendezvous([&](std::uint32_t, std::uint32_t) {
+            ++num_inside;
+            while (num_inside < num_workers) std::this_thread::yield();  // each needs a thread of its own
+        });
+        rendezvous.run(executor, num_workers);
+        EXPECT_EQ(num_inside, num_workers);
+    };
+    meet_on(small);
+    for (int round = 0; round < 3; ++round) {
+        ThreadedExecutor large(6);
+        meet_on(large);
+        meet_on(small);
+    }
+    meet_on(small);
+}
+
+TEST(ThreadedExecutor, an_executor_destroyed_before_its_loop_was_waited_for_is_a_bug) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto destroy_early = [](std::uint32_t num_workers) {
+        Fence fence;
+        Loop loop([](std::uint32_t, std::uint32_t) {});
+        ThreadedExecutor executor(num_workers);
+        loop.start(executor, 4, fence);
+    };
+    const char* const kMessage = "an executor was destroyed before its loops were waited for";
+    EXPECT_DEATH(destroy_early(1), kMessage);
+    EXPECT_DEATH(destroy_early(2), kMessage);
+    const auto destroy_early_while_no_thread_is_free = [&] {
+        ThreadedExecutor outer(2);
+        std::atomic<unsigned> num_inside{0};
+        Loop loop([&](std::uint32_t chunk, std::uint32_t) {
+            ++num_inside;
+            while (num_inside < 2) std::this_thread::yield();
+            if (chunk == 0) destroy_early(2);
+            while (num_inside < 3) std::this_thread::yield();
+        });
+        loop.run(outer, 2);
+    };
+    EXPECT_DEATH(destroy_early_while_no_thread_is_free(), kMessage);
+}
+
 TEST(ThreadedExecutor, by_default_uses_the_whole_machine) {
     const ThreadedExecutor executor;
     EXPECT_GE(executor.num_workers(), 1u);

@@ -84,7 +84,7 @@ TEST(ScheduleOrder, a_pass_can_be_the_last_of_its_group) {
     EXPECT_EQ(passes.run(), "qrp");
 }
 
-TEST(ScheduleOrder, a_circle_is_an_error_that_names_the_chain) {
+TEST(ScheduleOrder, a_cycle_is_an_error_that_names_its_passes) {
     Named passes;
     passes.add("free");
     passes.add("a").after("c");
@@ -94,21 +94,21 @@ TEST(ScheduleOrder, a_circle_is_an_error_that_names_the_chain) {
     const std::string message = passes.error();
     const std::string chains[] = {R"("a" before "b" before "c" before "a")", R"("b" before "c" before "a" before "b")",
                                   R"("c" before "a" before "b" before "c")"};
-    EXPECT_TRUE(message == "the order of passes goes in a circle: " + chains[0] + "; take one of these away" ||
-                message == "the order of passes goes in a circle: " + chains[1] + "; take one of these away" ||
-                message == "the order of passes goes in a circle: " + chains[2] + "; take one of these away")
+    EXPECT_TRUE(message == "the order of passes has a cycle: " + chains[0] + "; remove one of these" ||
+                message == "the order of passes has a cycle: " + chains[1] + "; remove one of these" ||
+                message == "the order of passes has a cycle: " + chains[2] + "; remove one of these")
         << message;
     for (const char* name : {"a", "b", "c", "behind"}) ASSERT_TRUE(passes.schedule.remove(name).ok());
     EXPECT_EQ(passes.error(), "");
     passes.add("self").before("self");
-    EXPECT_EQ(passes.error(), "the order of passes goes in a circle: \"self\" before \"self\"; take one of these away");
+    EXPECT_EQ(passes.error(), "the order of passes has a cycle: \"self\" before \"self\"; remove one of these");
 }
 
 TEST(ScheduleOrder, a_name_that_is_nobodys_is_an_error) {
     Named passes;
     passes.add("a").after("nobody");
     EXPECT_EQ(passes.error(),
-              "the pass \"a\" is to run after \"nobody\", but the schedule has no pass and no group of "
+              "the pass \"a\" is to run after \"nobody\", but the schedule has neither a pass nor a group of "
               "that name");
     passes.add("nobody");
     EXPECT_EQ(passes.run(), "nobodya") << "it may come later";
@@ -127,7 +127,7 @@ TEST(ScheduleOrder, a_pass_that_is_off_keeps_the_others_in_order) {
 
 // --- strict schedules --------------------------------------------------------------------------------------------
 
-TEST(StrictSchedule, an_order_between_groups_that_is_chance_is_an_error_that_names_both) {
+TEST(StrictSchedule, an_ambiguous_order_between_groups_is_an_error_that_names_both_passes) {
     EntityManager entities;
     PagePool pool;
     Manager<Fish> fish(entities, pool);
@@ -139,14 +139,14 @@ TEST(StrictSchedule, an_order_between_groups_that_is_chance_is_an_error_that_nam
     passes.add("wobble", {writes<&Fish::position>(fish)});
     passes.add("draw", {reads<&Fish::position>(fish)});
     EXPECT_EQ(passes.error(),
-              "the order of passes that conflict is left to chance; join them with after() or before():"
+              "these passes conflict, but their order is ambiguous; order them with after() or before():"
               "\n  \"move\" of \"physics\" and \"wobble\" of \"art\": \"fish.position\""
               "\n  \"move\" of \"physics\" and \"draw\" of \"art\": \"fish.position\"");
     passes.schedule.set_strict(false);
     EXPECT_EQ(passes.run(), "movewobbledraw") << "still in the order of adding";
 }
 
-TEST(StrictSchedule, an_order_through_other_passes_is_no_chance) {
+TEST(StrictSchedule, an_order_through_other_passes_is_not_ambiguous) {
     Named passes;
     passes.schedule.set_strict(true);
     passes.schedule.open_group("physics");
@@ -158,8 +158,8 @@ TEST(StrictSchedule, an_order_through_other_passes_is_no_chance) {
     passes.schedule.open_group("sound");
     passes.add("listen", {reads(passes.other)});
     EXPECT_EQ(passes.error(),
-              "the order of passes that conflict is left to chance; join them with after() or "
-              "before():\n  \"wobble\" of \"art\" and \"listen\" of \"sound\": an object that is no "
+              "these passes conflict, but their order is ambiguous; order them with after() or "
+              "before():\n  \"wobble\" of \"art\" and \"listen\" of \"sound\": an object that is not a "
               "store");
     ASSERT_TRUE(passes.schedule.remove("listen").ok());
     passes.add("listen", {reads(passes.other)}).after("art");
@@ -271,7 +271,7 @@ TEST(ScheduleDeathTest, running_without_an_order_is_a_bug) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Named passes;
     passes.add("a").after("a");
-    EXPECT_DEATH(passes.run(), "goes in a circle");
+    EXPECT_DEATH(passes.run(), "has a cycle");
 }
 
 }  // namespace

@@ -25,6 +25,11 @@ struct Shell {
 SHOAL_COMPONENT(Shell, size)
 struct Asleep {};
 SHOAL_COMPONENT((Asleep, toggled))
+struct Plain {
+    float weight = 0;
+    double age = 0;
+};
+SHOAL_COMPONENT((Plain, whole), weight, age)
 
 /// Tame fish are in a manager, free ones in the database; every second free fish has a shell.
 struct Sea {
@@ -197,9 +202,9 @@ TEST(SchedulePass, further_reads_are_named_by_a_strict_schedule) {
     sea.schedule.add("grow", query<Write<&Shell::size>>(sea.shells), {reads<&Fish::position>(sea.fish), reads(current)},
                      [](float& size) { size += 1; });
     EXPECT_EQ(sea.error(),
-              "the order of passes that conflict is left to chance; join them with after() or before():"
+              "these passes conflict, but their order is ambiguous; order them with after() or before():"
               "\n  \"move\" of \"physics\" and \"grow\" of \"art\": \"fish.position\""
-              "\n  \"flow\" of \"physics\" and \"grow\" of \"art\": an object that is no store");
+              "\n  \"flow\" of \"physics\" and \"grow\" of \"art\": an object that is not a store");
 }
 
 TEST(SchedulePass, what_the_query_declares_stays_declared_and_the_stronger_of_both_counts) {
@@ -269,7 +274,41 @@ TEST(SchedulePass, a_further_write_that_is_declared_is_allowed) {
     }
 }
 
+TEST(SchedulePass, a_write_to_a_component_kept_whole_is_allowed_whatever_else_its_entities_have) {
+    Sea sea(0);
+    std::vector<Entity> owners(100);
+    ASSERT_TRUE((sea.database.create<Shell, Plain, Fish>(owners, 0).ok()));
+    ASSERT_TRUE((sea.database.create<Plain>(owners, 0).ok()));
+    sea.schedule.add("weigh", query<Write<&Plain::weight>>(sea.database), [](float& weight) { weight += 1; });
+    sea.schedule.add("age", {writes<&Plain::age>(sea.database)}, [&](PassContext&) {
+        query<Write<&Plain::age>>(sea.database).for_each([](double& age) { age += 2; });
+    });
+    sea.world.step(0);
+    int num_rows = 0;
+    query<Read<&Plain::weight>, Read<&Plain::age>>(sea.database).for_each([&](float weight, double age) {
+        num_rows += weight == 1 && age == 2;
+    });
+    EXPECT_EQ(num_rows, 200);
+}
+
 #if SHOAL_CHECKED
+TEST(SchedulePassDeathTest, an_undeclared_write_to_a_component_kept_whole_names_the_component) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    Sea sea(0);
+    Entity owner;
+    ASSERT_TRUE((sea.database.create<Shell, Plain, Fish>(std::span(&owner, 1), 0).ok()));
+    const auto run = [&](auto function) {
+        sea.schedule.clear();
+        sea.schedule.add("sneaky", query<Write<&Shell::size>>(sea.database), {writes<&Fish::speed>(sea.database)},
+                         [&](Entity self, float&) { function(sea.database.find(self)); });
+        sea.world.step(0);
+    };
+    EXPECT_DEATH(run([&](DatabaseRow row) { sea.database.set<&Plain::age>(row, 3); }),
+                 "\"sneaky\" wrote component \"plain\" without having declared it");
+    EXPECT_DEATH(run([&](DatabaseRow row) { sea.database.set<&Fish::frame>(row, 3); }),
+                 "\"sneaky\" wrote field \"frame\" of \"fish\" without having declared it");
+}
+
 TEST(SchedulePassDeathTest, a_write_that_neither_the_query_nor_the_list_declares_ends_a_checked_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Sea sea(100);

@@ -129,7 +129,7 @@ TEST(ScheduleThreads, what_conflicts_never_overlaps_and_keeps_its_order_for_any_
         run_with(serial, shoal_test::seed() + i, expected.back());
     }
     for (const std::uint32_t num_workers : {1u, 2u, 3u, 7u, 0u}) {
-        std::unique_ptr<Executor> executor;  // one at a time: oneTBB gives all of them the threads of the least
+        std::unique_ptr<Executor> executor;
         if (num_workers == 0)
             executor = std::make_unique<shoal_test::ThreadPoolExecutor>(3);
         else
@@ -195,6 +195,23 @@ TEST(ScheduleThreads, a_pass_may_run_another_schedule) {
     for (int frame = 0; frame < 20; ++frame) outer.run(threads, 0, 0);
     EXPECT_EQ(num_runs, 80);
     EXPECT_EQ(outer.statistics(0).num_runs, 20u);
+}
+
+TEST(ScheduleThreads, a_pass_may_make_an_executor_and_destroy_it_while_all_workers_are_busy) {
+    ThreadedExecutor threads(2);
+    Schedule schedule;
+    int a = 0, b = 0;
+    std::atomic<int> num_inside{0}, num_chunks{0};
+    const auto loop_on_its_own_threads = [&](PassContext&) {
+        ++num_inside;
+        while (num_inside < 2) std::this_thread::yield();  // both workers run a pass
+        ThreadedExecutor own(2);
+        for_rows(own, cut_rows(8 * 64, kByteGranularity, 64), [&](RowRange, std::uint32_t) { ++num_chunks; });
+    };
+    schedule.add("a", {writes(a)}, loop_on_its_own_threads);
+    schedule.add("b", {writes(b)}, loop_on_its_own_threads);
+    schedule.run(threads, 0, 0);
+    EXPECT_EQ(num_chunks, 16);
 }
 
 TEST(ScheduleThreads, time_is_put_to_the_account_of_the_worker_that_worked) {

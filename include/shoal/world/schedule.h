@@ -33,6 +33,7 @@
 namespace shoal {
 
 class PassOrder;
+struct PassPlan;
 class Trace;
 
 class Schedule {
@@ -91,7 +92,6 @@ public:
 private:
     friend class PassOrder;
     struct Entry;
-    struct Plan;
     class Runner;
 
     template <class Function>
@@ -115,7 +115,7 @@ private:
     void forget_plan();
 
     Array<Entry*> entries_{Owner("schedule")};  // as they were added
-    Plan* plan_ = nullptr;                      // nullptr: passes have come or gone since
+    PassPlan* plan_ = nullptr;                  // nullptr: passes have come or gone since
     Runner* runner_ = nullptr;                  // of the executor that ran it last
     Trace* trace_ = nullptr;
     std::string group_;

@@ -1,23 +1,33 @@
 #pragma once
-// A world: stores, a schedule, and the moment when changes settle.
+// A world holds stores and a schedule of passes, and settles what the passes asked for.
 //
 //     EntityManager entities;
 //     World world(entities);
 //     auto& masses = world.manager<PointMass>();
 //     auto spawned = world.spawn(level, {.copies = 31});
 //     world.schedule().add(...);
-//     world.step(dt);                       // passes in order, then settle
+//     world.step(dt);                       // runs the passes, then settles
 //
-// Several worlds can share one entity manager: each drops the rows of dead entities at its own settle. A world owns
-// the managers that it makes, the pages of their tables, the texts behind string ids and a seeded random generator;
-// stores attached to it belong to others.
+// Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
+// the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
+// Attached stores belong to their callers.
+//
+// While passes run, the rows of all stores stay where they are: no store comes or goes, no structural call is made,
+// and the world does not settle. Passes ask for changes through Commands (see command/commands.h), which are made when
+// the world settles. Settling destroys entities, so destruction callbacks may run in it:
+//
+//     step()   |- passes: rows stay ---------|- settle: commands, then each store ---------|
+//                     Commands ask for more            callbacks are told who died
+//
+// A callback may spawn, destroy, add and remove as always, and may make a store by using it for the first time or
+// attach one: that store settles with the others. Commands that it asks for are made at the next settle at the latest.
+// It must not settle or step the world again, nor detach a store.
 // Thread: one structural thread at a time per world. Inside a pass, see schedule.h.
 
 #include "shoal/base/random.h"
 #include "shoal/base/string_table.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
-#include "shoal/world/ledger.h"
 #include "shoal/world/schedule.h"
 
 #include <cstddef>
@@ -27,6 +37,16 @@ namespace shoal {
 
 class TransformManager;
 struct TransformOptions;
+
+/// What settling has done and what it has cost. Schedule::statistics() tells the same of passes, Store::statistics() of
+/// component types; inspect/report.h prints all three.
+struct SettleStatistics {
+    std::uint64_t num_settles = 0;
+    std::int64_t last_ns = 0;
+    std::int64_t total_ns = 0;
+    SettleCounts last{};
+    SettleCounts total{};
+};
 
 struct WorldOptions {
     Executor* executor = nullptr;        ///< outlives the world; nullptr: passes run on the calling thread
@@ -79,13 +99,14 @@ public:
         return made;
     }
 
-    /// Makes `store` part of this world: it is spawned into, settled and reported. It stays its owner's, who detaches
-    /// it before it dies. In a world that has settled before it settles at once, so that its writes carry the world's
-    /// stamp. Errors: a component type of it has a store already.
+    /// Makes `store` part of this world: it is spawned into, settled and reported. The caller still owns it and detaches
+    /// it before destroying it. In a world that has settled before, the store settles at once, so that its writes carry
+    /// the world's stamp. Requires: no passes run. Errors: one of its component types has a store already.
     SHOAL_API Status attach(Store& store);
+    /// Requires: the store is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// All stores, in the order in which they came. Lifetime: until the next comes or goes.
+    /// All stores, in the order in which they came. Lifetime: until a store comes or goes.
     std::span<Store* const> stores() const { return stores_; }
     /// Returns the store of a component type, or nullptr.
     SHOAL_API Store* find_store(ComponentId component) const;
@@ -108,10 +129,10 @@ public:
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the schedule and settles. `dt` in seconds. Meanwhile rows of databases stay; see store/commands.h.
+    /// Runs the passes of the schedule, then settles. Units: seconds. Requires: as settle().
     SHOAL_API void step(float dt);
-    /// Has all databases do what commands asked for, and then every store drop the rows of the dead and give memory
-    /// back. Rows move.
+    /// Makes the changes that commands asked for in all databases; then every store removes the rows of dead entities
+    /// and gives memory back. Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
     std::uint64_t frame() const { return frame_; }
@@ -155,6 +176,8 @@ private:
 
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
+    void hold_rows(bool hold);
+    void settle_stores();
     std::uint64_t count_pins(ResourceId resource) const;
 
     EntityManager& entities_;
@@ -173,6 +196,8 @@ private:
     SettleStatistics settles_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1;
+    bool passes_run_ = false;
+    bool is_settling_ = false;
 };
 
 }  // namespace shoal

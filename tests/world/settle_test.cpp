@@ -1,0 +1,257 @@
+// Settling: what destruction callbacks may do while it goes on, and what passes may not do before it.
+
+#include "shoal/command/commands.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Crab {
+    float mass = 1;
+};
+SHOAL_COMPONENT(Crab, mass)
+struct Shell {
+    float size = 2;
+};
+SHOAL_COMPONENT(Shell, size)
+
+// Component types that no store keeps at first.
+struct Claw {
+    int number = 0;
+};
+SHOAL_COMPONENT(Claw, number)
+struct Egg {
+    int number = 0;
+};
+SHOAL_COMPONENT(Egg, number)
+struct Foam {
+    int number = 0;
+};
+SHOAL_COMPONENT(Foam, number)
+struct Pearl {
+    int number = 0;
+};
+SHOAL_COMPONENT(Pearl, number)
+
+/// Crabs in the database, shells in a manager, and a callback that is told of the first death.
+struct Beach {
+    Beach() {
+        EXPECT_TRUE(sea.create<Crab>(crabs, 0).ok());
+        EXPECT_TRUE(shells.add(crabs).ok());
+        callback = entities.add_destruction_callback(
+            [](void* self, std::span<const Entity>) {
+                auto& beach = *static_cast<Beach*>(self);
+                if (beach.on_death) std::exchange(beach.on_death, nullptr)();
+            },
+            this);
+    }
+    ~Beach() { entities.remove_destruction_callback(callback); }
+
+    /// Lets the first crab die while the world settles, and calls `function` in the callback.
+    void settle_with(std::function<void()> function) {
+        on_death = std::move(function);
+        sea.commands().destroy(crabs[0]);
+        world.settle();
+        EXPECT_EQ(on_death, nullptr);
+        EXPECT_EQ(sea.validate().message(), "");
+        EXPECT_FALSE(entities.alive(crabs[0]));
+        EXPECT_FALSE(sea.has_row(crabs[0]));
+        EXPECT_FALSE(shells.has(crabs[0]));
+    }
+
+    EntityManager entities;
+    World world{entities};
+    Manager<Shell>& shells = world.manager<Shell>();
+    Database& sea = world.database();
+    std::vector<Entity> crabs = std::vector<Entity>(10);
+    std::function<void()> on_death;
+    DestructionCallback callback;
+};
+
+template <class T>
+std::uint64_t stamp_of(Manager<T>& manager) {
+    return manager.core().table().stamp();
+}
+
+/// Two entities with a crab and an egg each.
+std::vector<std::byte> nest_blob() {
+    BlobWriter writer;
+    writer.set_name("nest");
+    writer.add_entity({});
+    writer.add_entity({});
+    const Crab crab{.mass = 7};
+    const Egg egg{.number = 3};
+    const std::uint32_t crab_type = writer.add_component_type(schema_of<Crab>(), 0).value();
+    const std::uint32_t egg_type = writer.add_component_type(schema_of<Egg>(), 1).value();
+    std::byte image[4];
+    for (std::uint32_t entity = 0; entity < 2; ++entity) {
+        std::memcpy(image, &crab, sizeof image);
+        writer.add_component(crab_type, entity, image);
+        std::memcpy(image, &egg, sizeof image);
+        writer.add_component(egg_type, entity, image);
+    }
+    return writer.write().value();
+}
+
+// --- callbacks while the world settles ---------------------------------------------------------------------------
+
+TEST(WorldSettle, a_destruction_callback_may_be_the_first_to_use_a_store) {
+    const shoal_test::LeakCheck leaks;
+    Beach beach;
+    beach.settle_with([&] {  // more stores than there was room for
+        EXPECT_TRUE(beach.world.manager<Claw>().add(beach.crabs[1], Claw{1}).ok());
+        EXPECT_TRUE(beach.world.manager<Egg>().add(beach.crabs[1], Egg{2}).ok());
+        EXPECT_TRUE(beach.world.manager<Foam>().add(beach.crabs[1], Foam{3}).ok());
+        EXPECT_TRUE(beach.world.manager<Pearl>().add(beach.crabs[1], Pearl{4}).ok());
+    });
+    EXPECT_EQ(beach.world.stores().size(), 6u);
+    auto& pearls = beach.world.manager<Pearl>();
+    EXPECT_EQ(pearls.get<&Pearl::number>(pearls.instance(beach.crabs[1])), 4);
+    EXPECT_EQ(stamp_of(pearls), beach.world.stamp());
+    beach.entities.destroy(beach.crabs[1]);
+    beach.world.settle();
+    EXPECT_EQ(beach.world.manager<Claw>().num_rows() + pearls.num_rows(), 0u);
+}
+
+TEST(WorldSettle, a_store_attached_by_a_destruction_callback_settles_with_the_others) {
+    Beach beach;
+    beach.world.settle();
+    Manager<Claw> claws(beach.entities, beach.world.pool());
+    ASSERT_TRUE(claws.add(beach.crabs[0]).ok());  // of the one that dies
+    beach.settle_with([&] { EXPECT_TRUE(beach.world.attach(claws.core()).ok()); });
+    EXPECT_EQ(claws.num_rows(), 0u);
+    EXPECT_EQ(stamp_of(claws), beach.world.stamp());
+    beach.world.detach(claws.core());
+}
+
+TEST(WorldSettle, a_destruction_callback_may_spawn) {
+    const std::vector<std::byte> bytes = nest_blob();
+    const Result<Blob> nest = Blob::view(bytes);
+    ASSERT_TRUE(nest.ok()) << nest.message();
+    Beach beach;
+    Entity spawned;
+    beach.settle_with([&] {
+        ASSERT_TRUE(beach.world.adopt_schemas(*nest).ok());  // makes a manager for eggs
+        Result<Spawned> nests = beach.world.spawn(*nest, {.copies = 40});
+        ASSERT_TRUE(nests.ok()) << nests.message();
+        spawned = nests->entity(1, 39);
+    });
+    EXPECT_EQ(beach.sea.num_rows(), 9u + 80);
+    EXPECT_EQ(beach.sea.get<&Crab::mass>(beach.sea.find(spawned)), 7);
+    auto& eggs = beach.world.manager(schema_of<Egg>()).value()->table();
+    EXPECT_EQ(eggs.num_rows(), 80u);
+}
+
+TEST(WorldSettle, whom_a_destruction_callback_destroys_has_no_rows_when_the_world_has_settled) {
+    Beach beach;
+    beach.settle_with([&] {
+        EXPECT_EQ(beach.entities.destroy(std::span(beach.crabs).subspan(2, 3)), 3u);
+        EXPECT_EQ(beach.sea.destroy(std::span(beach.crabs).subspan(5, 2)), 2u);
+    });
+    EXPECT_EQ(beach.entities.num_alive(), 4u);
+    EXPECT_EQ(beach.sea.num_rows(), 4u);
+    EXPECT_EQ(beach.shells.num_rows(), 4u);
+}
+
+TEST(WorldSettle, what_a_destruction_callback_asks_for_is_made_at_the_next_settle_at_the_latest) {
+    Beach beach;
+    beach.settle_with([&] {
+        beach.sea.commands().create(3, Crab{9});
+        beach.sea.commands().destroy(beach.crabs[1]);
+    });
+    beach.world.settle();
+    EXPECT_EQ(beach.sea.num_rows(3), 1u);
+    EXPECT_FALSE(beach.entities.alive(beach.crabs[1]));
+    EXPECT_EQ(beach.shells.num_rows(), 8u);
+    EXPECT_EQ(beach.sea.num_rows(), 9u);
+    EXPECT_EQ(beach.world.settle_statistics().total.num_created, 1u);
+    EXPECT_EQ(beach.world.settle_statistics().total.num_destroyed, 2u);
+}
+
+TEST(WorldSettleDeathTest, a_destruction_callback_does_not_settle_or_step_the_world_that_settles) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    Beach beach;
+    const char* const kLater = "while the world settles";
+    EXPECT_DEATH(beach.settle_with([&] { beach.world.settle(); }), kLater);
+    EXPECT_DEATH(beach.settle_with([&] { beach.world.step(0); }), kLater);
+    EXPECT_DEATH(beach.settle_with([&] { beach.sea.settle({}); }), "settled the database that");
+    EXPECT_DEATH(beach.settle_with([&] { beach.world.detach(beach.shells.core()); }), "while its world settles");
+}
+
+// --- while passes run --------------------------------------------------------------------------------------------
+
+/// A store that knows whether its rows are held.
+struct HeldStore final : Store {
+    std::span<const Schema* const> schemas() const override { return {}; }
+    Status spawn(const SpawnBatch&) override { return {}; }
+    void drop(std::span<const Entity>) override {}
+    void hold_rows(bool hold) override { num_held += hold ? 1 : -1; }
+    void settle(const SettleContext&) override { EXPECT_EQ(num_held, 0); }
+    std::span<const Table* const> tables() const override { return {}; }
+    std::size_t statistics(std::span<StoreStatistics>) const override { return 0; }
+
+    int num_held = 0;
+};
+
+TEST(WorldPasses, hold_the_rows_of_every_store_until_the_world_settles) {
+    EntityManager entities;
+    World world(entities);
+    HeldStore attached;
+    ASSERT_TRUE(world.attach(attached).ok());
+    HeldStore& made = *new HeldStore;
+    ASSERT_TRUE(world.attach(made).ok());
+    int num_runs = 0;
+    world.schedule().add("look", [&](PassContext&) {
+        EXPECT_EQ(attached.num_held, 1);
+        EXPECT_EQ(made.num_held, 1);
+        ++num_runs;
+    });
+    world.step(0);
+    world.step(0);
+    EXPECT_EQ(num_runs, 2);
+    EXPECT_EQ(attached.num_held, 0);
+    world.detach(attached);
+    world.detach(made);
+    delete &made;
+}
+
+TEST(WorldPasses, may_look_up_the_stores_of_their_world) {
+    EntityManager entities;
+    World world(entities);
+    auto& shells = world.manager<Shell>();
+    Database& sea = world.database();
+    world.schedule().add("look", [&](PassContext&) {
+        EXPECT_EQ(&world.manager<Shell>(), &shells);
+        EXPECT_EQ(&world.database(), &sea);
+    });
+    world.step(0);
+}
+
+TEST(WorldPassesDeathTest, do_not_make_attach_or_detach_stores_and_do_not_settle_or_step_the_world) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EntityManager entities;
+    PagePool pool;
+    Manager<Egg> eggs(entities, pool);
+    World world(entities);
+    world.manager<Shell>();
+    const auto run = [&](auto function) {
+        world.schedule().clear();
+        world.schedule().add("pass", [&](PassContext&) { function(); });
+        world.step(0);
+    };
+    EXPECT_DEATH(run([&] { world.manager<Claw>(); }), "a pass made or attached a store .* before World::step");
+    EXPECT_DEATH(run([&] { world.transforms(); }), "a pass made or attached a store");
+    EXPECT_DEATH(run([&] { static_cast<void>(world.attach(eggs.core())); }), "a pass made or attached a store");
+    EXPECT_DEATH(run([&] { world.detach(*world.stores()[0]); }), "a pass detached a store .* after World::step");
+    EXPECT_DEATH(run([&] { world.settle(); }), "a pass called World::settle.* settles when all passes have ended");
+    EXPECT_DEATH(run([&] { world.step(0); }), "a pass called World::step");
+}
+
+}  // namespace
