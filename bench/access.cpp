@@ -1,13 +1,13 @@
-// What the layout of memory is worth: the same accesses with and without one property.
+// Measures properties of memory layouts: the same accesses with a property and without it.
 //
-//     access/prefetched         look-ups of shuffled entities, fetched ahead               and one by one
-//     access/cache_lines        columns that begin on a cache line                         and 20 bytes behind one
-//     access/cold_components    30 components of 5,000 entities in columns, not cached     and each an object on the
-//     heap access/single             all 16 fields of random entities, fields apart             and in one object
-//     access/single_whole       the same, kept whole by a word in the declaration          and in one object
-//     access/two_threads        two threads write a field each, fields apart               and both in one object
+//     access/prefetched         look-ups of shuffled entities, prefetched              and one by one
+//     access/cache_lines        columns that start on a cache line                     and 20 bytes after one
+//     access/cold_components    30 components of 5,000 entities in columns, uncached   and each an object on the heap
+//     access/single             all 16 fields of random entities, SoA                  and in one object
+//     access/single_whole       the same, AoS: declared `whole`                        and in one object
+//     access/two_threads        two threads write a field each, SoA                    and both in one object
 //
-// The reference is the other way; a ratio above 1 says that it is the better one for this access.
+// The reference is the other way; a ratio above 1 means that it is the better one for this access.
 
 #include "plain_bodies.h"
 #include "shoal/query/query.h"
@@ -31,7 +31,7 @@ struct SixteenWhole {
 };
 SHOAL_COMPONENT((SixteenWhole, whole), f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, f14, f15)
 
-/// One of the component types that an object of a game has.
+/// One of the component types of a game object.
 template <std::size_t kNumber>
 struct Piece {
     float value = 0;
@@ -58,7 +58,7 @@ std::uint64_t sum_of(const T* values, std::size_t n) {
     return result;
 }
 
-/// Entities with a component T each, and the same in a random order.
+/// Entities with a component T each, and the same entities in a random order.
 template <class T>
 struct Managed {
     explicit Managed(std::size_t n) : ids(n) {
@@ -105,7 +105,7 @@ void compare_cache_lines(Bench& bench, std::size_t n) {
                    [&] { return sum_of(shifted_p.data() + kOff, n); }});
 }
 
-/// Writes so much that nothing else stays in a cache.
+/// Writes enough to evict everything else from the caches.
 void evict_caches() {
     static std::vector<std::uint64_t> buffer(std::size_t(256) << 17);
     for (std::size_t i = 0; i < buffer.size(); i += 8) ++buffer[i];
@@ -190,7 +190,7 @@ void compare_single(Bench& bench, const std::string& name, std::size_t n) {
                    &T::f12, &T::f13, &T::f14, &T::f15>(bench, name, n);
 }
 
-/// Runs both at once.
+/// Runs both in parallel.
 template <class First, class Second>
 void run_both(const First& first, const Second& second) {
     std::thread other(second);

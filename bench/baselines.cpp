@@ -1,10 +1,10 @@
-// The ways in which games keep their objects otherwise, doing the same work. Here the reference is what others do: a
-// ratio of 0.1 says that shoal takes a tenth of its time.
+// Other ways in which games store objects, doing the same work. Here the reference is the other way: a ratio of 0.1 means
+// that shoal takes a tenth of its time.
 //
-//     work: what moves is moved, what lives gets older; every object has 64 bytes besides that nobody looks at
-//     a third of the objects has a place only, a third moves, a third moves and lives
+//     work: what moves is moved, what is alive ages; every object has 64 more bytes that nothing reads
+//     a third of the objects has only a place, a third moves, a third moves and lives
 //
-// Objects on the heap are allocated in an order that is not that of their list, as in a program that has run for long.
+// Objects on the heap are allocated in an order other than that of their list, as in a program that has run for a while.
 
 #include "reference.h"
 #include "shoal/query/query.h"
@@ -44,7 +44,7 @@ bool moves(std::size_t i) { return i % 3 != 0; }
 bool lives(std::size_t i) { return i % 3 == 2; }
 Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
 
-/// The things in a database: three tables, two passes.
+/// The objects in a database: three tables, two passes.
 class ColumnsOfThings {
 public:
     explicit ColumnsOfThings(std::size_t n) {
@@ -76,7 +76,7 @@ private:
     DatabaseQuery<Write<&ThingLife::age>> living_{database_};
 };
 
-/// Makes n objects with make(i), allocated in a random order, listed in theirs.
+/// Makes n objects with make(i), allocated in a random order but listed by number.
 template <class T, class Make>
 std::vector<std::unique_ptr<T>> make_scattered(std::size_t n, const Make& make) {
     std::vector<std::unique_ptr<T>> objects(n);
@@ -84,7 +84,7 @@ std::vector<std::unique_ptr<T>> make_scattered(std::size_t n, const Make& make) 
     return objects;
 }
 
-// --- a hierarchy of classes: what an object is decides what it has --------------------------------------------------
+// --- a class hierarchy: the class of an object decides what it has ---------------------------------------------------
 
 struct Thing {
     virtual ~Thing() = default;
@@ -127,7 +127,7 @@ struct Hierarchy {
     std::vector<std::unique_ptr<Thing>> things;
 };
 
-// --- one class with pointers that may be null -----------------------------------------------------------------------
+// --- one class with optional parts behind pointers -------------------------------------------------------------------
 
 struct Compound {
     std::unique_ptr<ThingPlace> place;
@@ -162,8 +162,7 @@ struct NullablePointers {
     std::vector<std::unique_ptr<Compound>> things;
 };
 
-// --- objects that hold a container of components, each of which is an object that knows how to step
-// -------------------
+// --- objects with a container of components, each of which is an object with a step() -------------------------------
 
 struct Part;
 using Parts = std::unordered_map<std::string, std::unique_ptr<Part>>;
@@ -218,7 +217,7 @@ struct Containers {
     std::vector<std::unique_ptr<Parts>> things;
 };
 
-// --- systems that are asked, object by object, whether they want it -------------------------------------------------
+// --- systems that are queried, object by object -----------------------------------------------------------------------
 
 struct System {
     virtual ~System() = default;
@@ -252,7 +251,7 @@ struct VirtualSystems {
     std::vector<std::unique_ptr<System>> systems;
 };
 
-// --- arrays in the order of the entities, an index running through each ----------------------------------------------
+// --- arrays in entity order, one index running through each -----------------------------------------------------------
 
 struct RunningIndices {
     explicit RunningIndices(std::size_t n) {

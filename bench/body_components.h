@@ -1,5 +1,5 @@
 #pragma once
-// What a Body has, as component types of a database.
+// The fields of a Body as component types of a database.
 
 #include "shoal/table/describe.h"
 

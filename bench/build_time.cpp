@@ -1,4 +1,4 @@
-// What including shoal costs: the CPU time of compiling one small program, beside an empty one. The small program
+// Measures the cost of including shoal: the CPU time to compile a small program, against an empty one. The small program
 // declares a component, fills a manager and runs a pass, as in the README.
 
 #include "workloads.h"
@@ -36,7 +36,7 @@ double children_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Compiles a file and returns the CPU time that it took. Units: ns.
+/// Compiles a file and returns the CPU time spent. Units: ns.
 double compile_ns(const std::string& source, const std::string& flags) {
     const std::string command = std::string(SHOAL_COMPILER) + " -std=c++20 " + flags +
                                 " -I" SHOAL_SOURCE_DIR "/include -c " + source + " -o " + source + ".o";

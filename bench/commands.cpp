@@ -1,4 +1,4 @@
-// Entities that are destroyed and made in a pass, through commands, beside the same done at once with two calls.
+// Destroys and creates entities in a pass, through commands, against two immediate calls.
 
 #include "shoal/query/query.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace shoal;
 
-/// n entities, all of which go and come again in every frame.
+/// n entities, all of which are destroyed and created again in every frame.
 struct Tide {
     explicit Tide(std::size_t count) : ids(count), positions(count), velocities(count), masses(count) {
         for (std::size_t i = 0; i < count; ++i) {

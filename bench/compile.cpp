@@ -1,5 +1,5 @@
-// From text to blob, memory to memory: a level of the shape that editors write, whose entities place prefabs.
-// The reference finds and reads every number of the same text, and does nothing else.
+// Compiles text to a blob, from memory to memory: a level as editors write it, whose entities place prefabs. The reference
+// finds and reads every number of the same text, and does nothing else.
 
 #include "reference.h"
 #include "shoal/resource/blob.h"
@@ -37,7 +37,7 @@ components = {
 }
 )";
 
-/// What the level places, how often in a hundred, and the component that each placement modifies.
+/// What the level places, in percent, and the component that each placement modifies.
 struct Prefab {
     const char* name;
     std::uint32_t percent;
@@ -74,7 +74,7 @@ std::string prefab_text(const Prefab& prefab) {
     return text + "]\n";
 }
 
-/// Half of the numbers are short, as a grid gives them; the others have the 17 digits that editors print.
+/// Half of the numbers are short, as on a grid; the others have the 17 digits that editors print.
 void add_number(std::string& text, Random& random, bool is_short) {
     char number[32];
     const double value =
@@ -115,7 +115,7 @@ std::string level_text(std::size_t n) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/// Adds up all numbers of a text; texts in quotes and words are skipped.
+/// Adds up all numbers of a text; skips quoted strings and words.
 std::uint64_t read_numbers(std::string_view text) {
     std::uint64_t sum = 0;
     const char* const end = text.data() + text.size();
@@ -135,7 +135,7 @@ std::uint64_t read_numbers(std::string_view text) {
     return sum;
 }
 
-/// Adds up the same numbers where they ended up.
+/// Adds up the same numbers in the blob.
 std::uint64_t sum_transforms(std::span<const std::byte> bytes) {
     const Blob blob = need(Blob::view(bytes));
     const BlobComponents* transforms = blob.find_components(ComponentId("transform"));

@@ -1,5 +1,5 @@
-// A database of entities that have a position, a velocity and a mass, as three component types, beside plain columns
-// with a record per entity.
+// A database of entities with a position, a velocity and a mass as three component types, against plain columns with a
+// record per entity.
 
 #include "shoal/database/database.h"
 
@@ -27,7 +27,7 @@ constexpr double by_size(std::size_t n, double at_10k, double at_100k, double at
     return n >= 1'000'000 ? at_1m : n >= 100'000 ? at_100k : at_10k;
 }
 
-/// n entities, in both ways.
+/// n entities, stored both ways.
 struct Sea {
     explicit Sea(std::size_t count)
         : n(count),
@@ -98,7 +98,7 @@ void compare(Bench& bench, Sea& sea, const std::string& name, double target, Pre
 
 // --- creating ----------------------------------------------------------------------------------------------------
 
-/// Rows for ids that are there, into tables that were filled and emptied before.
+/// Adds rows for existing ids to tables that were filled and emptied before.
 void create(Bench& bench, Sea& sea) {
     const auto clear = [&] { sea.clear(); };
     const auto clear_plain = [&] { sea.plain.clear(); };
@@ -192,9 +192,9 @@ void change(Bench& bench, Sea& sea) {
     change_span(bench, sea, false, 3);
 }
 
-// --- ending ------------------------------------------------------------------------------------------------------
+// --- destroying --------------------------------------------------------------------------------------------------
 
-/// Entities with ids that end with them.
+/// Entities whose ids are destroyed with them.
 class Mortals {
 public:
     explicit Mortals(std::size_t n)
@@ -282,7 +282,7 @@ private:
 
 // --- looking up --------------------------------------------------------------------------------------------------
 
-/// Half of the entities are light, half heavy; they are asked for in no order, and every tenth is stale.
+/// Half of the entities are light, half heavy; they are looked up in random order, and every tenth is stale.
 void look_up(Bench& bench, Sea& sea) {
     if (!bench.wants("database/get_shuffled") && !bench.wants("database/gather_shuffled")) return;
     sea.insert_all(true);
@@ -343,7 +343,7 @@ void look_up(Bench& bench, Sea& sea) {
     sea.plain.clear();
 }
 
-/// Entities fall asleep and wake up in no order, against a bit in a plain array.
+/// Entities fall asleep and wake up in random order, against a bit in a plain array.
 void toggle(Bench& bench, std::size_t n) {
     if (!bench.wants("database/toggle_one")) return;
     EntityManager entities;

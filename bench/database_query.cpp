@@ -1,4 +1,4 @@
-// Queries over the database: a lambda per row, over one table and over many, beside plain loops over plain arrays.
+// Queries over a database: a lambda per row, over one table and over many, against plain loops over plain arrays.
 
 #include "reference.h"
 #include "shoal/query/query.h"
@@ -38,7 +38,7 @@ SHOAL_COMPONENT(QuerySpeed, value)
 struct QueryAwake {};
 SHOAL_COMPONENT((QueryAwake, toggled))
 
-/// Component types that only tell archetypes apart.
+/// Component types whose only purpose is to make archetypes differ.
 template <int kNumber>
 struct QueryMark {};
 template <int kNumber>
@@ -129,7 +129,7 @@ void two_of_sixteen(Bench& bench, std::size_t n) {
                   {{}, [&] { integrate(f0.data(), f5.data(), n); }, [&] { return sum_of(f0.data(), n); }});
 }
 
-/// p += v dt where a bit is set: all are computed, those that are off keep what they have.
+/// p += v dt where a bit is set: all rows are computed, those that are off keep their values.
 SHOAL_BENCH_LOOP void integrate_on(float* __restrict p, const float* __restrict v, const std::uint64_t* on,
                                    std::size_t n) {
     const auto blend = [&](std::size_t row, std::uint32_t bit) __attribute__((always_inline)) {
@@ -173,7 +173,7 @@ void iterate_toggled(Bench& bench, std::size_t n) {
         {}, [&] { integrate_on(count.data(), speed.data(), on.data(), n); }, [&] { return sum_of(count.data(), n); }};
     bench.compare({"database/iterate_toggled", n, 1.3},
                   {{}, [&] { moving.for_each(blend([](float& p, float v) { p += v * kDt; })); }, sum}, reference);
-    // A function that may have other effects is called for rows that are on, and for no others.
+    // A function that may have side effects is called only for rows that are on.
     bench.compare({"database/iterate_toggled_called", n},
                   {{}, [&] { moving.for_each([](float& p, float v) { p += v * kDt; }); }, sum}, reference);
 }
@@ -221,7 +221,7 @@ void iterate_26_types(Bench& bench, std::size_t n) {
                    sum});
 }
 
-/// Four archetypes in equal parts, of which one has what is asked for.
+/// Four archetypes in equal parts, one of which matches.
 void quarter_match(Bench& bench, std::size_t n) {
     if (!bench.wants("database/quarter_match")) return;
     Sea sea;
@@ -241,7 +241,7 @@ void quarter_match(Bench& bench, std::size_t n) {
                   {{}, [&] { add_one(count.data(), n / 4); }, [&] { return sum_of(count.data(), n / 4); }});
 }
 
-/// A query that 1,000 tables match, none of which has rows, beside a look at 1,000 sizes.
+/// A query that matches 1,000 empty tables, against reading 1,000 sizes.
 void thousand_empty_tables(Bench& bench) {
     if (!bench.wants("database/1000_empty_tables")) return;
     constexpr Zone kNumZones = 1000;

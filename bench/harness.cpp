@@ -9,8 +9,8 @@
 namespace shoal_bench {
 namespace {
 
-constexpr double kBlockNs = 1e6;       // a side runs in each round for at least this long,
-constexpr double kMostBlockNs = 60e6;  // unless preparing it takes longer than this
+constexpr double kBlockNs = 1e6;      // a side runs in each round for at least this long,
+constexpr double kMaxBlockNs = 60e6;  // unless preparing it takes longer than this
 constexpr std::size_t kLeastRounds = 15, kMostRounds = 41, kQuickRounds = 5;
 constexpr double kUsualWallNs = 1.5e9;  // no more than kLeastRounds rounds once this has passed
 
@@ -30,7 +30,7 @@ double percentile(std::vector<double> values, double part) {
 
 using Clock = double (*)();
 
-/// What two calls of the clock cost beyond what they measure.
+/// Returns what two calls of the clock cost beyond what they measure.
 double measure_cost_ns(Clock clock) {
     std::vector<double> costs(1001);
     for (double& one : costs) {
@@ -44,7 +44,7 @@ double clock_cost_ns(Clock clock) {
     return clock == cpu_ns ? cpu_cost : wall_cost;
 }
 
-/// Keeps the compiler from carrying anything over.
+/// Keeps the compiler from moving or keeping values across this call.
 void forget() { asm volatile("" ::: "memory"); }
 
 /// Runs one side `num_runs` times and returns the nanoseconds of one run.
@@ -70,14 +70,14 @@ double run_block(const Side& side, std::size_t num_runs, Clock clock) {
     return total / double(num_runs);
 }
 
-/// The runs of a block: enough to be measured, not so many that preparing them takes for ever.
+/// Returns the runs of a block: enough to measure, but not so many that preparing them takes too long.
 std::size_t choose_num_runs(const Side& shoal, const Side& reference, Clock clock) {
     const double begin = wall_ns();
     const double shoal_ns = run_block(shoal, 1, clock);
     const double reference_ns = run_block(reference, 1, clock);
     const double both_ns = wall_ns() - begin;
     const double wanted = std::ceil(kBlockNs / std::max(std::min(shoal_ns, reference_ns), 30.0));
-    const double most = std::max(1.0, 2 * kMostBlockNs / both_ns);
+    const double most = std::max(1.0, 2 * kMaxBlockNs / both_ns);
     return std::size_t(std::clamp(wanted, 1.0, most));
 }
 

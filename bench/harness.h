@@ -1,14 +1,13 @@
 #pragma once
-// Ratios between a call of shoal and the same work written by hand, measured side by side.
+// Measures calls of shoal against the same work written by hand, side by side, as ratios.
 //
-//     round 0    shoal shoal ...   reference reference ...      each side as often as it takes for a millisecond
+//     round 0    shoal shoal ...   reference reference ...      each side for at least a millisecond
 //     round 1    reference ...     shoal ...                    the other one first
 //     ...
 //
-// Times of a machine wander; the ratio inside one round does so much less. A result is therefore the median of the
-// rounds' ratios, with their 10th and 90th percentile. Both sides give a checksum after each round; the program ends
-// when they differ. Times are of the thread's CPU (of the wall's clock where several work), without what
-// the clock itself costs.
+// Times vary from hour to hour, the ratio within a round far less. The result is therefore the median of the rounds'
+// ratios, with their 10th and 90th percentiles. Both sides compute a checksum after each round; the program ends if they
+// differ. Times are CPU times of the thread (wall-clock times when several threads work), less the cost of the clock.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,20 +31,20 @@ struct Options {
 
 /// One side of a comparison.
 struct Side {
-    std::function<void()> prepare;            ///< before each run, not timed; none: runs follow on each other
-    std::function<void()> run;                ///< what is timed
-    std::function<std::uint64_t()> checksum;  ///< after each round, of what the last run left
+    std::function<void()> prepare;            ///< before each run, not timed; may be empty
+    std::function<void()> run;                ///< the timed work
+    std::function<std::uint64_t()> checksum;  ///< of the state after the last run of a round
 };
 
 struct Workload {
     std::string name;
     std::size_t n = 0;          ///< entities of one run
     double target = 0;          ///< of the ratio; 0: none
-    std::size_t num_bytes = 0;  ///< read by one run, where a rate says more than a time
-    bool wall_time = false;     ///< several threads work: what counts is when they are done
+    std::size_t num_bytes = 0;  ///< read by one run, if a rate says more than a time
+    bool wall_time = false;     ///< for work on several threads
 };
 
-/// A target that is meant for levels, not for what is small enough to be in the nearest cache anyhow.
+/// A target for levels, not for data that fit into the nearest cache anyway.
 constexpr double from_100k(std::size_t n, double target) { return n >= 100'000 ? target : 0; }
 
 struct Measurement {
@@ -63,16 +62,16 @@ public:
     explicit Bench(const Options& options);
 
     bool wants(const std::string& workload) const;
-    /// Those of `sizes` to be measured: with --quick up to 100,000.
+    /// Returns the sizes to measure: with --quick, those up to 100,000.
     std::vector<std::size_t> sizes(std::initializer_list<std::size_t> sizes) const;
 
     /// Measures, prints a line and keeps the result, which the caller may complete before the next call.
     Measurement& compare(const Workload& workload, const Side& shoal, const Side& reference);
-    /// The same for a result that has more to say than times.
+    /// The same for a result that has more than times.
     Measurement& compare(const Workload& workload, const Side& shoal, const Side& reference,
                          const std::function<void(Measurement&)>& complete);
 
-    /// Prints and keeps what was measured elsewhere, such as in other processes.
+    /// Prints and keeps a result that was measured elsewhere, such as in another process.
     void add(const Measurement& result);
     bool quick() const { return options_.quick; }
 
@@ -83,24 +82,24 @@ private:
     std::vector<Measurement> results_;
 };
 
-/// What rounds have shown: the medians of both sides' times of a run, and of their ratios. Shape: one of each a round.
+/// Returns the medians of both sides' times and of their ratios. Shape: one of each per round.
 Measurement summarize(const Workload& workload, const std::vector<double>& shoal_ns,
                       const std::vector<double>& reference_ns, const std::vector<double>& ratios);
 
 void print_heading();
 void print_result(const Measurement& result);
 
-/// What the results are as JSON: a list of objects.
+/// Returns the results as JSON: a list of objects.
 std::string to_json(std::span<const Measurement> results);
-/// Ends the program when the file is not what to_json wrote.
+/// Ends the program if to_json did not write the file.
 std::vector<Measurement> read_results(const std::string& path);
 
-/// The results as a table in Markdown, missed targets in bold.
+/// Returns the results as a Markdown table with missed targets in bold.
 std::string draw_table(std::span<const Measurement> results);
-/// The bars of all results as SVG.
+/// Returns the bars of all results as an SVG.
 std::string draw_chart(std::span<const Measurement> results);
 
-/// Ends the program with a message: a benchmark has nobody to return an error to.
+/// Ends the program with a message: a benchmark has no caller to return an error to.
 [[noreturn]] void fail(const std::string& message);
 /// Returns the value, or ends the program with the status' message.
 template <class R>

@@ -1,4 +1,4 @@
-// Entity ids: giving them out, asking for them, taking them back.
+// Entity ids: creating, testing and destroying them.
 
 #include "reference.h"
 #include "shoal/entity/entity_manager.h"
@@ -16,7 +16,7 @@ using namespace shoal;
 
 constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
 
-/// Ids that follow on each other give the same, wherever they start.
+/// A checksum that is the same for all runs of consecutive ids, wherever they start.
 std::uint64_t sum_from_first(std::span<const Entity> ids) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) sum += mix(i + ids[i].id - ids[0].id);
@@ -33,7 +33,7 @@ struct GrowingIds {
     std::vector<Record> records;
 };
 
-/// The same filled in one call, in memory that was filled before.
+/// The same, filled in one call, in memory that was used before.
 struct FilledIds {
     explicit FilledIds(std::size_t capacity) : records(plain_pages<Record>(capacity)) {}
 
@@ -50,7 +50,7 @@ struct FilledIds {
     PageArray<Record> records;
 };
 
-/// The same with a byte per index, in pages that nobody has touched before.
+/// The same with a byte per index, in pages that have not been touched before.
 struct ColdIds {
     explicit ColdIds(std::size_t capacity) : generation(plain_pages<Generation>(capacity + 1)) {}
 
@@ -65,7 +65,7 @@ struct ColdIds {
     std::size_t size = 1;
 };
 
-/// A byte per index and a list of free ones: the hand-written way to take ids back.
+/// A byte per index and a free list: the hand-written way to destroy ids.
 struct PlainLives {
     explicit PlainLives(std::size_t num_indices)
         : generation(plain_pages<Generation>(num_indices)), free(plain_pages<Entity>(num_indices)) {}
@@ -86,8 +86,8 @@ struct PlainLives {
     std::size_t num_free = 0;
 };
 
-/// Has the pages of whatever is reserved in the meantime put in at once, where the system allows it. A new
-/// EntityManager has no other way to start as the reference does: with memory that is there already.
+/// While it lives, pages are committed as soon as they are reserved, where the system allows it. Only so does a new
+/// EntityManager start like the reference: with memory that is already there.
 class ResidentPages {
 public:
     ResidentPages() { static_cast<void>(mlockall(MCL_FUTURE)); }
@@ -96,7 +96,7 @@ public:
     ResidentPages& operator=(const ResidentPages&) = delete;
 };
 
-/// A manager that has given out no id of the next n, in memory that is there already. Replaced when it runs out.
+/// A manager whose next n ids are fresh, in memory that is already there. Replaced when it runs out.
 class FreshManager {
 public:
     explicit FreshManager(std::size_t n) : n_(n) {}
@@ -141,7 +141,7 @@ void create_fresh(Bench& bench, std::size_t n) {
     }
 }
 
-/// The same in memory that has to be had from the system first, on both sides.
+/// The same in memory that both sides must first get from the system.
 void create_cold(Bench& bench, std::size_t n) {
     if (!bench.wants("ids/create_span_cold")) return;
     std::optional<EntityManager> manager;
@@ -153,7 +153,7 @@ void create_cold(Bench& bench, std::size_t n) {
         {[&] { plain.emplace(n); }, [&] { plain->create_all(other); }, [&] { return sum_from_first(other); }});
 }
 
-/// Ids that were given back, in the order in which they were made, come again; the reference fills fresh ones.
+/// Recycles ids that were destroyed in the order of their creation; the reference fills fresh ones.
 void create_recycled(Bench& bench, std::size_t n) {
     if (!bench.wants("ids/create_span_recycled")) return;
     EntityManager manager;

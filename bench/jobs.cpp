@@ -1,10 +1,9 @@
-// Loops on two workers, and what it costs to keep the ledger. Times of several threads are of the wall clock.
+// Loops on two workers, and the cost of timing passes. Loops on several threads are measured in wall-clock time.
 //
-//     jobs/compute_two_workers    pure arithmetic: two workers beside two plain threads; the gain of the first is to be
-//                                 0.95 of that of the others
-//     jobs/iterate_two_workers    p += v dt: two workers beside one
-//     jobs/empty_loop             a loop of two chunks that do nothing: nanoseconds, beside the 500 that it may take
-//     jobs/ledger_cost            passes of a schedule, timed and traced, beside the same loops without
+//     jobs/compute_two_workers    pure arithmetic: two workers against two plain threads; the target is 0.95 of their gain
+//     jobs/iterate_two_workers    p += v dt: two workers against one
+//     jobs/empty_loop             a loop of two chunks that do nothing, in nanoseconds; it may take 500
+//     jobs/ledger_cost            passes of a schedule, timed and traced, against the same loops without a schedule
 
 #include "reference.h"
 #include "shoal/base/file.h"
@@ -31,7 +30,7 @@ namespace {
 constexpr float kDt = 1.0f / 64;
 constexpr std::size_t kRounds = 31, kQuickRounds = 5;
 
-/// Numbers, each worked upon in registers: milliseconds in all, beside which it costs little to make a thread.
+/// Computes on numbers in registers for milliseconds, so that the cost of starting a thread is negligible.
 SHOAL_BENCH_LOOP void compute(std::uint64_t* values, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
         std::uint64_t value = i;
@@ -61,7 +60,7 @@ void measure_compute(Bench& bench) {
                   {{}, shoal, [&] { return sum(mine); }}, {{}, plain, [&] { return sum(other); }});
 }
 
-/// Entities that drift.
+/// Entities that move at a constant velocity.
 struct Drifters {
     explicit Drifters(std::size_t n) : manager(entities, pool) {
         std::vector<Entity> ids(n);

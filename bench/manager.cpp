@@ -1,4 +1,4 @@
-// One component manager whose component has three fields (12, 12 and 4 bytes): filling, looking up, removing.
+// One component manager whose component has three fields (12, 12 and 4 bytes): adding, looking up, removing.
 
 #include "plain_bodies.h"
 #include "workloads.h"
@@ -11,13 +11,13 @@ namespace {
 using namespace shoal;
 
 constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
-constexpr std::size_t kAhead = 48;  // look-ups that a prefetching loop is ahead
+constexpr std::size_t kAhead = 48;  // how many look-ups ahead a loop prefetches
 
 struct Kind {
     RowIndexKind kind;
     const char* suffix;  // of the workload's name
 };
-/// Hash and identity are reported beside the paged index, against the same reference, and have no target.
+/// Hash and identity indexes are measured against the same reference as the paged index, and have no target.
 constexpr Kind kKinds[] = {
     {RowIndexKind::kPaged, ""}, {RowIndexKind::kHash, "_hash"}, {RowIndexKind::kIdentity, "_identity"}};
 
@@ -25,7 +25,7 @@ double target_of(const Kind& kind, std::size_t n, double target) {
     return kind.kind == RowIndexKind::kPaged ? from_100k(n, target) : 0;
 }
 
-/// Adds columns that lie apart, as a loader has them.
+/// Adds separate columns, as a loader has them.
 void add_columns(ComponentManager& manager, std::span<const Entity> entities, const BodyValues& values) {
     need(manager.add(
         entities,
@@ -76,7 +76,7 @@ public:
                 [&] { plain_.add_structs(ids_, values_.bodies.data()); });
     }
 
-    /// A new manager each time, on pages that the last one left in the pool; the reference keeps its pages.
+    /// A new manager each time, with pages that the last one returned to the pool; the reference keeps its pages.
     void measure_fresh(Bench& bench) {
         std::optional<Manager<Body>> manager;
         compare(bench, kKinds[0], "manager/create_span_fresh", n_ >= 1'000'000 ? 2.5 : 0,
@@ -107,8 +107,8 @@ private:
 
 // --- looking up and removing -------------------------------------------------------------------------------------
 
-/// n entities with a row each, rows shuffled because as many others between them were removed; and n ids to ask for,
-/// in another order, of which every tenth is of an earlier generation.
+/// n entities with a row each, shuffled by removing as many others between them; and n ids to look up in another order,
+/// every tenth of an earlier generation.
 class Shuffled {
 public:
     Shuffled(std::size_t n, RowIndexKind kind)
@@ -177,7 +177,7 @@ void get(Bench& bench, Shuffled& set, const Kind& kind) {
                   {{}, run_plain, [&] { return std::uint64_t(other); }});
 }
 
-/// The record of the entity at twice the distance is fetched, then the row that the record at the distance names.
+/// Prefetches the record of the entity at twice the distance, then the row that the record at the distance names.
 SHOAL_BENCH_LOOP void gather_plain(const PlainBodies& plain, std::span<const Entity> entities, Vec3* __restrict out) {
     const auto gather_one = [&](std::size_t i) {
         const Record& record = plain.record(entities[i]);

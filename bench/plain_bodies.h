@@ -1,6 +1,6 @@
 #pragma once
-// The component of the manager workloads, and the hand-written way to keep it: three columns, their owners, and a
-// record {generation, row} per entity index.
+// The component of the manager workloads, and the hand-written way to store it: three columns, their owners, and a record
+// {generation, row} per entity index.
 
 #include "reference.h"
 #include "shoal/store/manager.h"
@@ -15,14 +15,14 @@ struct Body {
 };
 SHOAL_COMPONENT(Body, position, velocity, mass)
 
-/// The component of entity number `i`, computed.
+/// Computes the component of entity number `i`.
 SHOAL_INLINE Body body_of(std::size_t i) {
     return {{float(i % 1024), float((i >> 3) % 1024), float((i >> 5) % 1024)},
             {float(i % 7), float(i % 5), float(i % 3)},
             float(i % 13)};
 }
 
-/// The values to add, in both shapes that a caller may have them in.
+/// The values to add, in both forms that a caller may have.
 struct BodyValues {
     explicit BodyValues(std::size_t n) : position(n), velocity(n), mass(n), bodies(n) {
         for (std::size_t i = 0; i < n; ++i) {
@@ -82,7 +82,7 @@ public:
         num_rows_ += count;
     }
 
-    /// The same from structs: one loop takes them apart.
+    /// The same from structs: one loop splits them into columns.
     void add_structs(std::span<const shoal::Entity> entities, const Body* __restrict bodies) {
         if (entities.size() > capacity_ - num_rows_) fail("the plain table is full");
         for (std::size_t i = 0; i < entities.size(); ++i) {
@@ -96,7 +96,7 @@ public:
         num_rows_ += entities.size();
     }
 
-    /// Moves the last row into the place of the one that goes.
+    /// Moves the last row into the place of the removed one.
     bool remove(shoal::Entity entity) {
         Record& record = record_[entity.index()];
         if (record.generation != entity.generation()) return false;

@@ -52,7 +52,7 @@ HWY_INLINE hn::Vec<D> multiply(D d, hn::Vec<D> p, const float* l0, const float* 
 using Four = hn::FixedTag<float, 4>;
 
 #if HWY_MAX_BYTES >= 64
-/// A matrix in one vector, loaded as it is stored, in pieces of 32 and 16 bytes.
+/// Loads a matrix into one vector as it is stored, in pieces of 32 and 16 bytes.
 struct Matrix {
     using Eight = hn::FixedTag<float, 8>;
     hn::Vec<Wide> rows;
@@ -70,7 +70,7 @@ struct Matrix {
     }
 };
 #else
-/// A matrix in two vectors or, where they are short, in three.
+/// Loads a matrix into two vectors or, where they are short, three.
 struct Matrix {
     using Upper = hn::CappedTag<float, 8>;
     static constexpr std::size_t kUpper = hn::MaxLanes(Upper());
@@ -98,7 +98,7 @@ struct Matrix {
 
 constexpr Matrix3x4 kIdentity;
 
-/// Without a branch, and an address only: roots are where they are.
+/// Chooses only an address, without a branch: the parent of a root is the identity.
 HWY_INLINE const float* parent_of(const Matrix3x4* world, std::uint32_t parent) {
     const auto pose = reinterpret_cast<std::uintptr_t>(world + parent);
     const auto identity = reinterpret_cast<std::uintptr_t>(&kIdentity);

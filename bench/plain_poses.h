@@ -1,7 +1,6 @@
 #pragma once
-// Poses as plain arrays, parents first: what transforms are measured against. The passes are written by hand for
-// vectors of the machine that the program is built for: local poses of as many rows as a vector holds at once, then
-// each row's product with its parent.
+// Poses as plain arrays, parents first: the reference for transforms. The passes are written by hand for the vectors of
+// the target machine: the local poses of as many rows as a vector holds, then each row's product with its parent.
 
 #include "reference.h"
 #include "shoal/base/math.h"
@@ -16,9 +15,9 @@ class PlainPoses {
 public:
     PlainPoses(std::span<const shoal::Transform> locals, std::span<const std::uint32_t> parents);
 
-    /// Computes rows in order; a parent is shoal::kNilRow or a row before.
+    /// Computes rows in order; a parent is shoal::kNilRow or an earlier row.
     void compute(shoal::RowRange rows);
-    /// Computes rows of which each is the child of the one before, and the first a root: the parent stays in registers.
+    /// Computes a chain of rows, each the child of the one before, the first a root: the parent stays in registers.
     void compute_chain(shoal::RowRange rows);
     /// Writes one local pose and computes its row.
     void set_local(std::uint32_t row, const shoal::Transform& local);
@@ -30,7 +29,7 @@ public:
 
 private:
     std::size_t num_rows_;
-    // By row, and as many more as a vector may read at the end.
+    // By row, padded by what a vector may read past the end.
     PlainColumn<shoal::Vec3> position_;
     PlainColumn<shoal::Quaternion> rotation_;
     PlainColumn<shoal::Vec3> scale_;

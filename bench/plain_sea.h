@@ -1,6 +1,6 @@
 #pragma once
-// The hand-written way to keep entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind is
-// a few plain columns; a record of 8 bytes per entity index says in which, and in which row.
+// The hand-written way to store entities of two kinds: {position, velocity} and {position, velocity, mass}. Each kind has a
+// few plain columns; a record of 8 bytes per entity index holds its kind and row.
 
 #include "plain_bodies.h"
 #include "reference.h"
@@ -41,7 +41,7 @@ public:
     }
     const shoal::Vec3& position(const Place& place) const { return tables_[place.table].position[place.row]; }
 
-    /// A checksum of all rows, in any order.
+    /// Returns a checksum of all rows that does not depend on their order.
     std::uint64_t sum() {
         std::uint64_t result = 0;
         for (const Kind kind : {kLight, kHeavy}) {
@@ -86,7 +86,7 @@ public:
         table.num_rows += count;
     }
 
-    /// The least that a move of a row is: two columns over, the last row into its place, two records.
+    /// The least work to move a row: copy two columns, move the last row into its place, write two records.
     void change(shoal::Entity entity, Kind to_kind, float mass) {
         Place& place = places_[entity.index()];
         if (!is_current(place, entity) || place.table == to_kind) return;
@@ -101,7 +101,7 @@ public:
         place = {std::uint32_t(row), to_kind, entity.generation()};
     }
 
-    /// The same for all rows of a table, in their order: two records per entity, and long copies.
+    /// The same for all rows of a table in order: two records per entity, and long copies.
     void change_all(std::span<const shoal::Entity> entities, Kind from_kind, Kind to_kind, float mass) {
         Columns& from = tables_[from_kind];
         Columns& to = tables_[to_kind];
@@ -156,13 +156,13 @@ private:
     std::size_t capacity_;
 };
 
-/// Ids as anyone would write them: a generation per index, and a ring of those that wait in their next life.
+/// Ids as anyone would write them: a generation per index, and a ring of freed ids with their next generation.
 class PlainIds {
 public:
     explicit PlainIds(std::size_t num_ids) : generations_(num_ids + 1, 1), ring_(num_ids), num_(num_ids) {
         for (std::size_t i = 0; i < num_ids; ++i) ring_[i] = shoal::make_entity(std::uint32_t(i + 1), 1);
     }
-    /// Gives out as many as wait.
+    /// Recycles all waiting ids.
     void create_all(std::span<shoal::Entity> out) {
         for (shoal::Entity& entity : out) {
             entity = ring_[oldest_];

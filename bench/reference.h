@@ -1,6 +1,6 @@
 #pragma once
-// What the hand-written references are made of: plain arrays on pages at least as good as shoal's, so that a ratio
-// says something of the code and not of the pages.
+// The parts of the hand-written references: plain arrays on pages at least as good as shoal's, so that a ratio compares
+// the code and not the pages.
 //
 //     shoal                                reference
 //     column of a table, row index         PlainColumn: 2 MiB pages throughout
@@ -16,7 +16,7 @@
 #include <cstdio>
 #include <numeric>
 
-/// A loop that is measured as it stands. (SHOAL_NOINLINE is for code that is seldom called, and made small.)
+/// For loops that are measured as written. (SHOAL_NOINLINE is for rarely called code, which is optimised for size.)
 #define SHOAL_BENCH_LOOP __attribute__((noinline))
 
 namespace shoal_bench {
@@ -47,7 +47,7 @@ private:
     T* data_ = nullptr;
 };
 
-/// Where an entity is, as anyone would write it first.
+/// The record of an entity, as anyone would write it first.
 struct Record {
     std::uint32_t generation = 0;
     std::uint32_t row = 0;
@@ -60,7 +60,7 @@ shoal::PageArray<T> plain_pages(std::size_t capacity) {
     return pages;
 }
 
-/// Puts `values` into an order that depends on the seed only.
+/// Shuffles `values` in an order that depends only on the seed.
 template <class T>
 void shuffle(std::span<T> values, std::uint64_t seed) {
     shoal::Random random(seed);
@@ -74,7 +74,7 @@ inline std::vector<std::uint32_t> shuffled_numbers(std::size_t count, std::uint6
     return numbers;
 }
 
-/// Bytes of this process that are in memory.
+/// Returns the resident bytes of this process.
 inline double resident_bytes() {
     std::FILE* file = std::fopen("/proc/self/smaps_rollup", "r");
     if (file == nullptr) fail("/proc/self/smaps_rollup cannot be read");
@@ -86,7 +86,7 @@ inline double resident_bytes() {
     return kibibytes * 1024;
 }
 
-/// For checksums that do not depend on an order.
+/// For checksums that do not depend on the order.
 constexpr std::uint64_t mix(std::uint64_t value) { return shoal::Random(value).next(); }
 constexpr std::uint64_t bits_of(float value) { return mix(std::bit_cast<std::uint32_t>(value)); }
 constexpr std::uint64_t bits_of(shoal::Vec3 value) {

@@ -1,4 +1,4 @@
-// Results as lines of a table and as JSON.
+// Writes results as lines of a table and as JSON.
 
 #include "harness.h"
 
@@ -17,7 +17,7 @@ std::string format(const char* pattern, double value) {
     return text;
 }
 
-/// A number of JSON with enough digits for a ratio and for nanoseconds.
+/// Returns a JSON number with enough digits for a ratio and for nanoseconds.
 std::string number(double value) { return format("%.6g", value); }
 
 std::string note(const Measurement& result) {

@@ -1,5 +1,5 @@
-// Levels from checked blobs: 4 component types of 128, 16, 32 and 8 bytes on 100, 80, 30 and 50 % of the entities.
-// The reference copies the same columns, out of the same blob, and fills ids, owners and indexes.
+// Spawns levels from checked blobs: 4 component types of 128, 16, 32 and 8 bytes on 100, 80, 30 and 50 % of the entities.
+// The reference copies the same columns from the same blob, and fills ids, owners and indexes.
 
 #include "reference.h"
 #include "shoal/base/string_id.h"
@@ -41,7 +41,7 @@ namespace {
 
 constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
 
-/// Whether entity `i` has the component type that `percent` of all have.
+/// Whether entity `i` has the component type that `percent` of all entities have.
 bool has_component(std::size_t i, std::uint32_t type, std::uint32_t percent) {
     return mix(i * 4 + type) % 100 < percent;
 }
@@ -74,7 +74,7 @@ std::vector<std::byte> make_level(std::size_t n) {
     return need(writer.write());
 }
 
-/// A blob that starts on a page, as one that was read from a file does.
+/// A blob that starts on a page boundary, like one that was read from a file.
 class Level {
 public:
     explicit Level(std::size_t n) : bytes_(make_level(n)), pages_(plain_pages<std::byte>(bytes_.size())) {
@@ -90,7 +90,7 @@ private:
     std::optional<Blob> blob_;
 };
 
-/// A hash of columns and of the rows that belong to whom they should.
+/// A hash of the columns, and of whether rows belong to the right entities.
 class LevelHash {
 public:
     void add_column(const void* data, std::size_t num_bytes) { hash_ = hash_bytes(data, num_bytes, hash_); }
@@ -117,7 +117,7 @@ public:
         blob_ = &blob;
         spawned_ = need(world_.spawn(blob));
     }
-    /// Back to nothing, without a settle, which would give memory back after a while.
+    /// Removes everything without settling, which would give memory back after a while.
     void clear() {
         spawned_.destroy(entities_);
         for (Store* store : world_.stores()) static_cast<ComponentManager*>(store)->clear();
@@ -152,7 +152,7 @@ private:
 
 // --- the reference -----------------------------------------------------------------------------------------------
 
-/// Memory that is handed out piece by piece: kept, or new with 2 MiB pages.
+/// Memory that is handed out piece by piece: reused, or new with 2 MiB pages.
 class Arena {
 public:
     explicit Arena(std::size_t num_bytes)
@@ -177,7 +177,7 @@ private:
     std::byte* next_;
 };
 
-/// Ids, a generation byte per index, and per component type owners, a row per index, and columns.
+/// Ids, a generation byte per index, and for each component type owners, a row per index, and columns.
 class PlainLevel {
 public:
     static std::size_t num_bytes(const Blob& blob) {
@@ -193,7 +193,7 @@ public:
         types_.clear();
         for (const BlobComponents& components : blob.component_types()) spawn_type(components, arena);
     }
-    /// Hand-written death: every generation moves on, every table is empty.
+    /// Destroys everything by hand: advances every generation, empties every table.
     void destroy(const Blob& blob) {
         for (std::uint32_t i = 0; i < blob.num_entities(); ++i) ++generation_[ids_[i].index()];
         types_.clear();
@@ -283,7 +283,7 @@ void spawn_cold(Bench& bench, const Level& level) {
                    [&] { other.spawn(level.blob(), *arena); }, [&] { return other.hash(); }});
 }
 
-/// The check of a blob beside a hash of its bytes: the least that looks at all of it.
+/// The check of a blob against a hash of its bytes: the least that reads all of it.
 void check(Bench& bench, const Level& level) {
     if (!bench.wants("spawn/check")) return;
     std::uint64_t mine = 0, other = 0;

@@ -1,4 +1,4 @@
-// Passes over columns: a lambda per row beside plain loops over plain arrays.
+// Passes over columns: a lambda per row against plain loops over plain arrays.
 
 #include "reference.h"
 #include "shoal/query/query.h"
@@ -39,12 +39,12 @@ SHOAL_BENCH_LOOP void integrate_packed(float* __restrict p, const float* __restr
     for (std::size_t i = 0; i < 3 * n; ++i) p[i] += v[i] * kDt;
 }
 
-/// p += v dt over x, y and z apart, one loop each.
+/// p += v dt over separate arrays of x, y and z, one loop each.
 SHOAL_BENCH_LOOP void integrate_lane(float* __restrict p, const float* __restrict v, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) p[i] += v[i] * kDt;
 }
 
-/// Entities with a T each, made from position_of and velocity_of.
+/// Entities with a T each, filled from position_of and velocity_of.
 template <class T>
 struct Movers {
     explicit Movers(std::size_t n) : manager(entities, pool) {
@@ -105,7 +105,7 @@ void iterate_split(Bench& bench, std::size_t n) {
                   {{}, run, sum});
 }
 
-/// f0 += f5 dt, two of sixteen fields; the reference has arrays of just those two.
+/// f0 += f5 dt, two of sixteen fields; the reference has arrays of only those two.
 void two_of_sixteen(Bench& bench, std::size_t n) {
     if (!bench.wants("table/two_of_sixteen")) return;
     EntityManager entities;

@@ -1,5 +1,5 @@
-// Transforms: what moves in a frame, and everything that hangs on it, beside passes over plain arrays of the same
-// poses. References write all local poses first and compute then, which is faster than doing both at once.
+// Transforms: what moves in a frame and all of its descendants, against passes over plain arrays of the same poses. The
+// references write all local poses first and then compute, which is faster than doing both at once.
 
 #include "transform_scene.h"
 #include "workloads.h"
@@ -14,7 +14,7 @@ namespace {
 using namespace shoal;
 
 constexpr std::size_t kNodesOfTree = 5;  // of small_trees
-constexpr std::size_t kAhead = 48;       // look-ups that a prefetching loop is ahead
+constexpr std::size_t kAhead = 48;       // how many look-ups ahead a loop prefetches
 
 std::vector<std::uint32_t> rows_from(std::size_t begin, std::size_t end, std::size_t step) {
     std::vector<std::uint32_t> rows;
@@ -22,7 +22,7 @@ std::vector<std::uint32_t> rows_from(std::size_t begin, std::size_t end, std::si
     return rows;
 }
 
-/// Frames in turn, each side at its own pace.
+/// Goes through the frames in turn, each side at its own pace.
 class Frames {
 public:
     explicit Frames(std::vector<Moves> frames) : frames_(std::move(frames)) {}
@@ -36,7 +36,7 @@ private:
     std::size_t shoal_ = 0, reference_ = 0;
 };
 
-/// The same rows in two frames, to two places.
+/// Moves the same rows in two frames, to two places.
 Frames two_frames(const std::vector<std::uint32_t>& rows, const Placed& placed) {
     return Frames({{rows, placed.ids, 1}, {rows, placed.ids, 2}});
 }
@@ -73,7 +73,7 @@ Side by_hand(PlainPoses& plain, Frames& frames, Compute&& compute) {
 
 // --- frames ----------------------------------------------------------------------------------------------------------
 
-/// All roots move, and with them everything.
+/// All roots move, and everything with them.
 void all_roots(Bench& bench) {
     const Scene scene = small_trees(20'000);
     PlainPoses plain(scene.locals, scene.parents);
@@ -89,7 +89,7 @@ void all_roots(Bench& bench) {
     }
 }
 
-/// One root of a hundred moves: the same in every frame, or others in every frame.
+/// One root in a hundred moves: the same ones in every frame, or others.
 void one_percent(Bench& bench, bool same) {
     const std::string name = same ? "transform/one_percent" : "transform/one_percent_random";
     if (!bench.wants(name)) return;
@@ -125,7 +125,7 @@ void long_chain(Bench& bench) {
                   by_hand(plain, frames, [&](const Moves&) { plain.compute_chain(plain.all()); }));
 }
 
-/// One node of twenty moves, anywhere; almost half of all hang on them, for which a pass over all is fastest.
+/// One node in twenty moves, anywhere; almost half of all nodes are their descendants, so a pass over all is fastest.
 void deep_and_wide(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/deep_and_wide")) return;
     const Scene scene = random_trees(n);
@@ -176,7 +176,7 @@ PageArray<Record> records_of(std::span<const Entity> ids) {
     return records;
 }
 
-/// The record of the entity at twice the distance is fetched, then the pose that the record at the distance names.
+/// Prefetches the record of the entity at twice the distance, then the pose that the record at the distance names.
 SHOAL_BENCH_LOOP void gather_by_hand(const PageArray<Record>& records, const PlainPoses& poses,
                                      std::span<const Entity> entities, Vec3* __restrict out) {
     const auto gather_one = [&](std::size_t i) {
@@ -268,7 +268,7 @@ std::uint64_t sum_of_locals(const TransformManager& transforms) {
     return result;
 }
 
-/// All transforms with their links in one call, into a manager that was filled and emptied before; world poses too.
+/// Adds all transforms with their links in one call, to a manager that was filled and emptied before; world poses too.
 void build(Bench& bench, std::size_t n) {
     if (!bench.wants("transform/build")) return;
     const Scene scene = small_trees(n / kNodesOfTree);
@@ -296,7 +296,7 @@ struct CopyLoop {
     std::size_t n;
 };
 
-/// Two workers beside one. Moving as many bytes without computing anything shows what the memory allows.
+/// Two workers against one. Copying as many bytes without computing anything shows what the memory allows.
 void two_workers(Bench& bench, std::size_t n) {
     const std::size_t bytes_per_node = sizeof(Transform) + sizeof(std::uint32_t) + sizeof(Matrix3x4);
     const double target = n >= 1'000'000 ? 1 / 1.5 : 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Forests of poses, depth first, and the same one in both worlds: a transform manager and plain arrays.
+// Forests of poses in depth-first order, as transforms of a world and as plain arrays.
 
 #include "plain_poses.h"
 #include "shoal/job/executor.h"
@@ -46,7 +46,7 @@ inline Scene chain(std::size_t num_links) {
     return with_any_poses(std::move(parents));
 }
 
-/// Ten trees; the parent of a node is any node that was there before it. Some 11 levels deep on average.
+/// Ten trees; the parent of a node is any earlier node. Some 11 levels deep on average.
 inline Scene random_trees(std::size_t num_nodes) {
     shoal::Random random(5);
     const std::size_t tree_size = num_nodes / 10;
@@ -99,7 +99,7 @@ inline std::uint64_t sum_of(const PlainPoses& poses) {
     return result;
 }
 
-/// What moves in one frame, and where to.
+/// The nodes that move in one frame, and their new poses.
 struct Moves {
     Moves(std::vector<std::uint32_t> which, std::span<const shoal::Entity> ids, std::uint64_t seed)
         : rows(std::move(which)) {

@@ -1,5 +1,5 @@
-// The view of a database with listed archetypes. Loops and look-ups stand beside the same call made without the view;
-// adding and removing a component, which the view inlines, beside plain columns.
+// The typed view of a database with listed archetypes. Loops and look-ups are measured against the same calls of the
+// database; adding and removing a component, which the view inlines, against plain columns.
 
 #include "shoal/query/typed_database.h"
 #include "body_components.h"
@@ -60,7 +60,7 @@ void iterate(Bench& bench, std::size_t n) {
     const auto swim = [](auto&& p, Vec3 v) { p += v * (1.0f / 64); };
     const auto typed = mine.typed.query<Write<&ListedPosition::value>, Read<&ListedVelocity::value>>();
     const auto plain = query<Write<&ListedPosition::value>, Read<&ListedVelocity::value>>(other.database);
-    // Sides run as often as each other, so that what they have moved stays equal.
+    // Both sides run equally often, so that they have moved the same.
     bench.compare({"typed_database/iterate", n, 1.05},
                   {{}, [&] { typed.for_each(swim); }, [&] { return mine.checksum(); }},
                   {{}, [&] { plain.for_each(swim); }, [&] { return other.checksum(); }});
@@ -83,7 +83,7 @@ void get_shuffled(Bench& bench, std::size_t n) {
                   {{}, plain, [&] { return std::uint64_t(other); }});
 }
 
-/// Entities that gain and lose a mass, in their order and (the suffix) 1 percent of them in none.
+/// Entities gain and lose a mass: all in order, or (the suffix) 1 percent of them in random order.
 struct Bodies {
     using Types = Archetypes<Has<Position, Velocity>, Has<Position, Velocity, Mass>>;
 

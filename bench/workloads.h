@@ -1,5 +1,5 @@
 #pragma once
-// The groups of workloads, one file each. Every workload stands beside its reference.
+// The groups of workloads, one file each. Every workload has a reference.
 
 #include "harness.h"
 

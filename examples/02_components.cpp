@@ -27,7 +27,7 @@ int main() {
     shoal::Entity school[3];
     if (!entities.create(school) || !fish.add(school, {.energy = 5})) return 1;
 
-    // One look-up, many fields. Writing marks the column; nothing hands out mutable memory without a mark.
+    // One look-up, many fields. Writing marks the column as written; there is no other way to get mutable memory.
     const shoal::Instance shark = fish.instance(school[2]);
     fish.set<&Fish::kind>(shark, sea::Kind::kShark);
     fish.set<&Fish::prey>(shark, school[0]);
@@ -42,6 +42,6 @@ int main() {
     std::printf("row of the shark: %u\n", fish.instance(school[2]).row);
     std::printf("school[0] %s\n", fish.instance(school[0]).is_nil() ? "has no fish component" : "is a fish");
 
-    // The schema knows what was declared; reports, files and tools go by it.
+    // The schema knows what was declared; reports, files and tools use it.
     std::printf("%s\n", fish.core().schema().to_text().c_str());
 }

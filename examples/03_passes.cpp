@@ -1,4 +1,4 @@
-// Passes: functions over the rows that have the fields they name, on all cores, timed.
+// Passes: functions that run over all rows with the fields they name, on all cores, and are timed.
 #include <shoal/world/world.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ int main() {
     if (!entities.create(fleet) || !boats.add(fleet)) return 1;
     if (!sails.add(std::span(fleet).subspan(0, 2'500), {.area = 8})) return 1;
 
-    // Boats drive this pass; a sail is looked up by entity, and is null for boats without one.
+    // This pass visits all boats; the sail is looked up by entity, and is null for boats without one.
     world.schedule().add("wind", query<Write<&Boat::velocity>, Gather<&Sail::area>>(boats, sails),
                          [](auto&& velocity, const float* area) {
                              if (area) velocity.x += *area * 0.25f;

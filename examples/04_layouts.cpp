@@ -1,4 +1,4 @@
-// Where a field lies is the manager's business. One pass, written once, runs over three layouts of one component.
+// The declaration of a component chooses its layout. The same pass, written once, runs over all three.
 #include <shoal/query/query.h>
 
 #include <cstdio>
@@ -7,19 +7,19 @@ struct Apart {
     float mass = 1;
     shoal::Vec3 position{}, velocity{1, 2, 3};
 };
-SHOAL_COMPONENT(Apart, mass, position, velocity)  // a column per field
+SHOAL_COMPONENT(Apart, mass, position, velocity)  // structure of arrays: a column per field
 
 struct Split {
     float mass = 1;
     shoal::Vec3 position{}, velocity{1, 2, 3};
 };
-SHOAL_COMPONENT(Split, mass, (position, split), (velocity, split))  // x, y and z in columns of their own
+SHOAL_COMPONENT(Split, mass, (position, split), (velocity, split))  // columns of x, of y and of z
 
 struct Whole {
     float mass = 1;
     shoal::Vec3 position{}, velocity{1, 2, 3};
 };
-SHOAL_COMPONENT((Whole, whole), mass, position, velocity)  // one column of structs
+SHOAL_COMPONENT((Whole, whole), mass, position, velocity)  // array of structures: one column
 
 template <class Body>
 void sail(shoal::EntityManager& entities, shoal::PagePool& pool) {

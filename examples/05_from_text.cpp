@@ -1,4 +1,4 @@
-// From text to rows: a source is compiled to a blob, which is used in place and spawned as often as wanted.
+// From text to rows: a source is compiled to a blob, which is used in place and spawned any number of times.
 #include <shoal/components/point_mass.h>
 #include <shoal/source/compiler.h>
 #include <shoal/source/schema_file.h>
@@ -8,7 +8,7 @@
 
 using namespace shoal;
 
-// Component types that C++ does not know are declared in text as well.
+// Component types without a C++ struct are declared in text as well.
 constexpr const char* kSchemas = R"(
     components = {
         lantern = { fields = { colour = { type = vec3  default = [1 1 1] }  range = { type = float  unit = m } } }
@@ -52,7 +52,7 @@ int main() {
     std::printf("%zu entities, %u point masses, the last weighs %g kg\n", spawned->entities().size(), masses.num_rows(),
                 masses.get<&PointMass::mass>(last));
 
-    spawned->destroy(entities);  // takes all of it away
+    spawned->destroy(entities);  // destroys everything that was spawned
     world.settle();
     std::printf("%u point masses left\n", masses.num_rows());
 }

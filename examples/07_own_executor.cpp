@@ -1,4 +1,4 @@
-// An engine's own threads behind shoal: an executor is start(), wait() and two numbers.
+// Runs shoal on an engine's own threads: an executor is start(), wait() and two numbers.
 #include <shoal/world/world.h>
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ public:
         if (fence.loop() == nullptr) return;
         Loop& loop = *static_cast<Loop*>(fence.loop());
         std::unique_lock lock(mutex_);
-        while (loop.next < loop.num_chunks) run_next(loop, lock);  // help with this loop, no other
+        while (loop.next < loop.num_chunks) run_next(loop, lock);  // helps with this loop only
         changed_.wait(lock, [&] { return loop.num_finished == loop.num_chunks; });
         loops_.remove_if([&](const Loop& other) { return &other == &loop; });
         fence.set_loop(nullptr);
@@ -61,7 +61,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::list<Loop> loops_;
-    std::vector<std::jthread> threads_;  // go first: they are asked to stop, and waited for
+    std::vector<std::jthread> threads_;  // destroyed first: asked to stop, and joined
 };
 
 int main() {

@@ -1,5 +1,5 @@
-// Crabs walk over a slope: a node tree shared by all, poses computed beside the transforms, and a constraint that
-// knows the world. What a crab carries is its own and dies with it.
+// Crabs walk over a slope: all share one node tree, their poses are computed apart from the transforms, and a constraint
+// keeps their feet on the ground of the world. A crab owns what it carries, which dies with it.
 #include <shoal/components/ownership.h>
 #include <shoal/pose/model_pose_text.h>
 #include <shoal/source/compiler.h>
@@ -46,7 +46,7 @@ int main() {
     const Result<CompiledSource> crab = compile_file(file, registry, options, diagnostics);
     std::fputs(diagnostics.format().c_str(), stderr);
     if (!crab) return 1;
-    ResourceLibrary library;  // keeps the blob: the node tree is used where it lies
+    ResourceLibrary library;  // keeps the blob: the node tree is used in place
     const Result<const Blob*> blob = library.load(crab->blob);
     if (!blob) return 1;
 

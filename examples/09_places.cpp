@@ -21,9 +21,9 @@ int main() {
     World sea(entities), chart(entities);  // two worlds that share their entities
     auto& masses = sea.manager<PointMass>();
     TransformManager& places = sea.transforms({.mode = TransformMode::kDeferred});
-    TransformManager& marks = chart.transforms();  // immediate: right when a call returns
+    TransformManager& marks = chart.transforms();  // immediate: world poses are right when a call returns
 
-    // A ship with a mast and a lamp on it, in one call: locals, and for each its parent in the span.
+    // A ship with a mast and a lamp on it, in one call: local poses, and for each its parent in the span.
     Entity ship[3];
     const Transform locals[] = {{.position = {100, 0, 0}}, {.position = {0, 0, 8}}, {.position = {1, 0, 0}}};
     const std::uint32_t parents[] = {kNilRow, 0, 1};
@@ -48,7 +48,7 @@ int main() {
     print("ship, later", places, ship[0]);
     print("lamp, afloat", places, ship[2]);
 
-    entities.destroy(ship[0]);  // gone from both worlds, each at its own settle
+    entities.destroy(ship[0]);  // leaves both worlds, each when it settles
     sea.settle();
     chart.settle();
     std::printf("%u places at sea, %u on the chart\n", places.num_rows(), marks.num_rows());

@@ -1,4 +1,4 @@
-// A database: entities of any mixture of component types, in zones, and queries over those that have what is asked for.
+// A database: entities with any mix of component types, in zones, and queries over those that match.
 #include <shoal/query/query.h>
 
 #include <cstdio>
@@ -16,10 +16,10 @@ struct Hunger {
     float level = 0;
 };
 SHOAL_COMPONENT(Hunger, level)
-// Comes and goes often: a bit per row, no move to another table.
+// Comes and goes often: a bit per row instead of a move to another table.
 struct Asleep {};
 SHOAL_COMPONENT((Asleep, toggled))
-// Lies in a manager of its own, because few have one.
+// Has a manager of its own, because few entities have it.
 struct Lantern {
     float brightness = 1;
 };
@@ -40,7 +40,8 @@ int main() {
     if (!lanterns.add(anglers, {.brightness = 4})) return 1;
     if (!sea.add(std::span(fish).subspan(0, 250), Asleep{})) return 1;
 
-    // Whoever has both moves, unless asleep. blend(): the function does nothing but write its arguments.
+    // Everything with both components moves, unless it is asleep. blend() promises that the function does nothing but write
+    // its arguments.
     const auto swim = query<Write<&Position::value>, Read<&Velocity::value>, Without<Asleep>>(sea);
     ThreadedExecutor threads;
     for (int frame = 0; frame < 4; ++frame)
@@ -48,7 +49,7 @@ int main() {
     std::printf("%d rows; an angler is at z = %g, a sleeper at x = %g\n", static_cast<int>(swim.num_rows()),
                 sea.get<&Position::value>(sea.find(anglers[0])).z, sea.get<&Position::value>(sea.find(fish[7])).x);
 
-    // In some zones only; hunger is a pointer, null for those who have none.
+    // In some zones only; hunger is a pointer, null for entities without it.
     int num_hungry = 0, num_others = 0;
     query<Read<&Position::value>, Maybe<&Hunger::level>>(sea).in({kDeep}).for_each(
         [&](const Vec3&, const float* hunger) { ++(hunger != nullptr ? num_hungry : num_others); });
@@ -61,7 +62,7 @@ int main() {
                     static_cast<int>(positions.size()), positions[0].x);
     });
 
-    // Fields of a manager: the side with fewer rows is gone through, and says so.
+    // Fields of a manager as well: the loop goes over the side with fewer rows.
     const auto shine = query<Read<&Position::value>, Write<&Lantern::brightness>>(sea, lanterns);
     shine.for_each([](const Vec3& position, float& brightness) { brightness /= 1 + position.z; });
     std::printf("%s: a lantern shines with %g\n", &shine.driver() == &sea ? "through the sea" : "through the lanterns",

@@ -1,4 +1,4 @@
-// Commands: passes ask for entities to come, go, move and change; all of it is done when the world settles.
+// Commands: passes ask for entities to be created, destroyed, moved and changed; it is done when the world settles.
 #include <shoal/command/commands.h>
 #include <shoal/database/journal.h>
 #include <shoal/world/world.h>
@@ -14,7 +14,7 @@ struct Age {
     int frames = 0;
 };
 SHOAL_COMPONENT(Age, frames)
-// Who laid an egg; where it is.
+// The mother of an egg; the egg of a fish.
 struct Mother {
     shoal::Entity entity;
 };
@@ -35,13 +35,13 @@ int main() {
     if (!sea.create<Position, Age>(fish, kReef)) return 1;
 
     world.schedule().add("grow", query<Write<&Age::frames>>(sea), [](auto&& age) { ++age; });
-    // A function of a loop takes the commands of its chunk before all else.
+    // The function of a loop takes the commands of its chunk as its first argument.
     world.schedule().add("breed", query<Read<&Position::value>, Read<&Age::frames>, Without<Nest>>(sea),
                          [](Commands& commands, Entity self, const Vec3& place, int age) {
                              if (age != 2 || self.index() % 10 != 0) return;
                              const Entity egg =
                                  commands.create(kReef, Position{place}, Age{}, Mother{self});  // pending
-                             commands.add(self, Nest{egg});  // the egg's real id is put in when it has one
+                             commands.add(self, Nest{egg});  // replaced by the real id when the egg gets one
                          });
     world.schedule().add("leave", query<Read<&Age::frames>>(sea), [](Commands& commands, Entity self, int age) {
         if (age == 3) commands.move(self, kDeep);

@@ -1,5 +1,5 @@
 #pragma once
-// What is around a tile beside fish: a few reefs, blooms and sharks, looked up once for all fish of the tile.
+// What is around a tile besides fish: a few reefs, blooms and sharks, looked up once for all fish of the tile.
 
 #include "sea.h"
 
@@ -21,7 +21,7 @@ struct Around {
     std::vector<Disc> reefs, blooms;
     std::vector<Vec2> sharks;
 
-    /// Looks into the tiles that touch `tile`.
+    /// Searches the tiles that touch `tile`.
     void look(const Sea& sea, Zone tile) {
         reefs.clear(), blooms.clear(), sharks.clear();
         sea.touching[tile].for_each([&](Zone zone) {
@@ -49,7 +49,7 @@ private:
     }
 };
 
-/// Returns how strongly reefs push away something at `place`. Units: metres per square second.
+/// Returns how strongly reefs push away something at `place`. Units: metres per second squared.
 inline Vec2 push_of_reefs(const std::vector<Disc>& reefs, Vec2 place) {
     constexpr float kMargin = 3, kPush = 4;
     Vec2 push;

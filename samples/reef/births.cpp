@@ -1,6 +1,6 @@
-// Births keep as many fish in the sea as there should be.
+// Births keep the number of fish in the sea constant.
 //
-//     births    for each fish that is missing, one is born beside another of its species
+//     births    for each missing fish, one is born next to another of its species
 
 #include "around.h"
 
@@ -12,11 +12,11 @@ using namespace shoal;
 
 namespace {
 
-/// Asks for a fish beside one that is there.
+/// Asks for a fish next to an existing one.
 void bear_beside(const Sea& sea, Commands& commands, std::uint32_t parent, Random& random) {
     const Cells& cells = sea.cells;
     const Vec2 beside = {cells.x[parent] + random.unit() - 0.5f, cells.y[parent] + random.unit() - 0.5f};
-    // The parent was there when the frame began: it still has its row.
+    // The parent existed when the frame began, so it still has its row.
     const DatabaseRow row = {sea.database.find_table(sea.fish, cells.tile_of(parent)), cells.row[parent]};
     const Vec3 place = {beside.x, beside.y, sea.database.get<&Place::position>(row).z};
     const Swim swim{.velocity = {cells.velocity_x[parent], cells.velocity_y[parent]},
@@ -24,7 +24,7 @@ void bear_beside(const Sea& sea, Commands& commands, std::uint32_t parent, Rando
     commands.create(sea.tiles.zone_of(place), Place{place}, swim, Fish{sea.database.get<&Fish::species>(row)}, Sated{});
 }
 
-/// The same in a sea without fish: at one of the places where schools begin.
+/// The same in a sea without fish: where one of the schools starts.
 void bear_first(const Sea& sea, Commands& commands, Random& random) {
     const Instance school{random.below(sea.schools.num_rows())};
     Vec3 place = sea.transforms.world_position(sea.transforms.instance(sea.schools.entity(school)));

@@ -1,7 +1,7 @@
-// Sharks carry: their transforms go where they swim, and what is linked to those goes along.
+// Sharks carry remoras: the transform of a shark follows it, and what is linked to the transform moves along.
 //
-//     carry     the poses of sharks, from position and velocity
-//     attach    where everything linked to them is now
+//     carry     sets the poses of sharks from their positions and velocities
+//     attach    computes the poses of everything linked to them
 
 #include "around.h"
 
@@ -11,7 +11,7 @@ using namespace shoal;
 
 namespace {
 
-/// The rotation about z that turns x to `direction`.
+/// Returns the rotation about z that turns x to `direction`.
 Quaternion turned_to(Vec2 direction) {
     const float length = length_of(direction);
     if (length == 0) return {};

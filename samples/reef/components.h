@@ -1,14 +1,14 @@
 #pragma once
-// What lives in the sea, as data. Everything the sample knows of a thing is one of these, or the transform of those
-// that carry something or are carried.
+// Everything in the sea, as data. All that the sample knows about a thing is one of these components, or a transform for
+// things that carry others or are carried.
 //
-//     fish      place swim fish sated     by the thousand: in the database, in the zone of the tile that they swim in
+//     fish      place swim fish sated     many: in the database, in the zone of the tile that they are in
 //     shark     place swim hunter         in the database too; its transform follows it, and remoras follow that
-//     bloom     place bloom               food: drifts nowhere, is eaten up, and appears elsewhere
+//     bloom     place bloom               food: does not drift, is eaten, and appears elsewhere
 //     reef      place reef                never moves; corals and anemones stand on its transform
-//     school    school                    where fish begin, as the source says; a manager's
+//     school    school                    where fish start, as the source says; in a manager
 //
-// All fish have the same component types: those of a tile lie in one table, in packed columns.
+// All fish have the same archetype: the fish of a tile lie in one table, in packed columns.
 
 #include <shoal/base/math.h>
 #include <shoal/query/query.h>
@@ -22,17 +22,17 @@ enum class Species : std::uint8_t { kSardine, kFusilier, kSnapper, kParrotfish }
 inline constexpr std::size_t kNumSpecies = 4;
 SHOAL_ENUM(Species, (kSardine, "sardine"), (kFusilier, "fusilier"), (kSnapper, "snapper"), (kParrotfish, "parrotfish"))
 
-/// Where something is in the sea. z is the depth that a fish keeps to.
+/// A place in the sea. z is the depth at which a fish swims.
 struct Place {
     Vec3 position{};
 };
 SHOAL_COMPONENT(Place, (position, unit("m"), split))
 
-/// What moves by itself: how fast, and how it wants to change that.
+/// The motion of what moves by itself: its velocity, and how it wants to change it.
 struct Swim {
     Vec2 velocity{};
-    Vec2 urge{};      ///< what it wants after looking around
-    float speed = 2;  ///< at which it likes to swim
+    Vec2 urge{};      ///< the acceleration it wants after looking around
+    float speed = 2;  ///< its preferred speed
 };
 SHOAL_COMPONENT(Swim, (velocity, unit("m/s"), split), (urge, unit("m/s2"), split), (speed, unit("m/s"), range(0.1, 20)))
 
@@ -41,7 +41,7 @@ struct Fish {
 };
 SHOAL_COMPONENT(Fish, species)
 
-/// Has eaten, and does not look for food meanwhile. Comes and goes all the time: a bit per row.
+/// Has eaten and is not looking for food. Switched on and off all the time: a bit per row.
 struct Sated {
     float left = 20;
 };
@@ -49,12 +49,12 @@ SHOAL_COMPONENT((Sated, toggled), (left, unit("s")))
 
 /// Eats fish.
 struct Hunter {
-    float rest = 0;      ///< until it hunts again
-    float appetite = 6;  ///< how long a fish lasts
+    float rest = 0;      ///< time until it hunts again
+    float appetite = 6;  ///< how long a fish keeps it full
 };
 SHOAL_COMPONENT(Hunter, (rest, unit("s")), (appetite, unit("s"), range(0.1, 1000)))
 
-/// A cloud of plankton. Its radius follows from what is left of it.
+/// A cloud of plankton. Its radius depends on how much is left of it.
 struct Bloom {
     float meals = 60;
 };
@@ -66,7 +66,7 @@ struct Reef {
 };
 SHOAL_COMPONENT(Reef, (radius, unit("m"), range(0.5, 100)))
 
-/// Fish of a species begin here, in a band that may be bent: of all fish, as many as its weight says.
+/// Fish of a species start here, in a band that may be bent. Its weight gives its share of all fish.
 struct School {
     Species species = Species::kSardine;
     float weight = 1;

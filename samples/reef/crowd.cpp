@@ -18,7 +18,7 @@ Lanes load(const float* place) {
     std::memcpy(&lanes, place, sizeof lanes);
     return lanes;
 }
-/// Returns `lanes` where the mask is set, elsewhere 0.
+/// Returns `lanes` where the mask is set, and 0 elsewhere.
 Lanes keep(LaneMask mask, Lanes lanes) { return reinterpret_cast<Lanes>(reinterpret_cast<LaneMask>(lanes) & mask); }
 float sum(Lanes lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
@@ -30,7 +30,7 @@ void Crowd::gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_
     const std::uint32_t last_y = std::min(cell_y + 1, kCellsPerSide - 1);
     for (std::uint32_t y = cell_y == 0 ? 0 : cell_y - 1; y <= last_y; ++y)
         for (std::uint32_t x = first_x, next; x <= last_x; x = next) {
-            // Cells side by side in one tile follow one another.
+            // Neighbouring cells of one tile are consecutive.
             next = std::min(last_x + 1, (x / kCellsPerTileSide + 1) * kCellsPerTileSide);
             const std::uint32_t first = cell_number(x, y);
             add(cells, cells.begin_of(first), cells.end_of(first + (next - x) - 1));

@@ -1,7 +1,7 @@
 #pragma once
-// The fish in and around a cell, gathered once for all fish of the cell.
+// The fish in and around a cell, collected once for all fish of the cell.
 //
-//     cells    +--+--+--+       x           | ................ |      columns, with room for four at a time at the end
+//     cells    +--+--+--+       x           | ................ |      columns, padded for vectors of four
 //              |  |  |  |       y           | ................ |
 //              |  |##|  |       velocity    | ................ |
 //              |  |  |  |       species     | ................ |
@@ -13,7 +13,7 @@
 
 namespace reef {
 
-/// What a fish sees of the others: sums over its kind, and which way all of them push it.
+/// What a fish sees of the others: sums over its own species, and how all of them push it away.
 struct Seen {
     float num_kin = 0;
     Vec2 offset, velocity, push;
@@ -21,11 +21,11 @@ struct Seen {
 
 class Crowd {
 public:
-    /// Gathers the fish of a cell and the eight around it, at most kMostPerRun from three cells side by side: in a
-    /// crowd, a fish sees no more of it.
+    /// Collects the fish of a cell and the eight cells around it, at most kMostPerRun from each row of three cells: in a
+    /// dense crowd a fish does not see them all.
     void gather(const Cells& cells, std::uint32_t cell_x, std::uint32_t cell_y);
 
-    /// Goes through all of them for a fish at `place`. Who is exactly there, as the fish itself, is not seen.
+    /// Sums up all of them for a fish at `place`. Fish at exactly that place, such as the fish itself, are left out.
     Seen seen_from(Vec2 place, float species) const;
 
 private:

@@ -1,8 +1,8 @@
-// Plankton blooms, and feeds whoever is hungry.
+// Plankton blooms and feeds hungry fish.
 //
-//     graze     the hungry fish in a bloom are fed, a meal each; an empty bloom is gone
-//     digest    who was fed becomes hungry again: a bit is flipped, no row moves
-//     bloom     new blooms, not far from fish
+//     graze     feeds the hungry fish in a bloom, one meal each; removes empty blooms
+//     digest    makes fed fish hungry again: a bit is flipped, no row moves
+//     bloom     adds blooms near fish
 
 #include "around.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr float kLastsLeast = 14, kLastsMost = 30;  // seconds that a meal lasts
 
-/// Feeds the hungry in a bloom and returns what is left of it.
+/// Feeds the hungry fish in a bloom and returns how many meals are left.
 float feed(const Sea& sea, Commands& commands, Vec2 centre, float meals, std::uint64_t frame) {
     const float radius = bloom_radius(meals);
     sea.cells.for_each_near(centre, radius, [&](std::uint32_t fish, Zone tile) {
@@ -30,7 +30,7 @@ float feed(const Sea& sea, Commands& commands, Vec2 centre, float meals, std::ui
     return meals;
 }
 
-/// Anywhere in a sea without fish.
+/// A random place, for a sea without fish.
 Vec3 near_some_fish(const Cells& cells, Random& random) {
     constexpr float kWithin = 50;
     Vec2 place = {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize};

@@ -1,7 +1,7 @@
-// Looking around: every fish takes in who is near, and wants to go somewhere.
+// Looking around: every fish sees its neighbours and decides where to go.
 //
 //     sort     copies the fish into cells
-//     flock    stay with your kind, swim as they do, keep off all others; flee sharks, look for food, round the reefs
+//     flock    cohesion, alignment and separation; flee sharks, look for food, avoid reefs
 //
 // Source: Reynolds, "Flocks, herds and schools: a distributed behavioral model", 1987.
 
@@ -33,7 +33,7 @@ Vec2 fear_of(const std::vector<Vec2>& sharks, Vec2 place) {
     return fear;
 }
 
-/// The way to the nearest bloom, until the fish is in it.
+/// The direction to the nearest bloom; none once the fish is inside it.
 Vec2 call_of(const std::vector<Disc>& blooms, Vec2 place) {
     float nearest = kFarthest;
     Vec2 way;
@@ -47,7 +47,7 @@ Vec2 call_of(const std::vector<Disc>& blooms, Vec2 place) {
     return way;
 }
 
-/// Something of its own, new three times a second.
+/// A random whim, new three times a second.
 Vec2 whim_of(Entity fish, std::uint64_t frame) {
     Random random(fish.id * 0x9E3779B97F4A7C15ull ^ (frame + fish.id) / 20);
     return {random.unit() - 0.5f, random.unit() - 0.5f};
@@ -104,7 +104,7 @@ private:
     Crowd crowd_;
 };
 
-/// All tiles at once: each writes its own fish, and reads the copies of all.
+/// Runs over all tiles in parallel: each writes its own fish and reads the copies of all fish.
 void flock(Sea& sea, PassContext& context) {
     const DatabaseLock lock(sea.database);
     const ComponentType swim = sea.database.find_component<Swim>();

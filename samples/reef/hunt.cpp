@@ -1,6 +1,6 @@
-// Sharks: the nearest fish is chased, and when it is caught, it is gone.
+// Sharks chase the nearest fish and eat it when they catch it.
 //
-//     hunt     writes what sharks want, and asks for the death of what they caught
+//     hunt     sets the urges of sharks, and asks for the destruction of the fish they caught
 
 #include "around.h"
 
@@ -32,7 +32,7 @@ Prey nearest_fish(const Sea& sea, Vec2 place) {
     return prey;
 }
 
-/// What a shark wants beside fish: to keep its speed, and off reefs and the shore.
+/// What a shark wants besides fish: to keep its speed, and to stay off reefs and the shore.
 Vec2 cruise(const Sea& sea, Vec2 place, Vec2 velocity, float speed) {
     Around around;
     around.look(sea, sea.tiles.zone_of({place.x, place.y, 0}));

@@ -1,11 +1,11 @@
 // reef: a program that uses shoal the way a game does. Read it in this order:
 //
-//     components.h                    what there is, as data
-//     tiles.h, cells.h, crowd.h       the sea as zones, zones as cells, and who is near
+//     components.h                    everything in the sea, as data
+//     tiles.h, cells.h, crowd.h       the sea as zones, zones as cells, and neighbours
 //     sea.h, spawn.cpp                from sources to rows
 //     passes.cpp                      what happens in a frame, and in which order
-//     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one concern each
-//     report.cpp, picture.cpp         what is seen of it
+//     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one behaviour each
+//     report.cpp, picture.cpp         what you see of it
 
 #include "options.h"
 #include "picture.h"
@@ -28,7 +28,7 @@ using namespace shoal;
 
 void print(std::FILE* file, std::string_view text) { std::fwrite(text.data(), 1, text.size(), file); }
 
-/// On a terminal only, and not for every frame.
+/// Only on a terminal, and not for every frame.
 void show_progress(std::uint64_t done, std::uint64_t total) {
     static const bool is_terminal = isatty(STDERR_FILENO) == 1;
     if (!is_terminal || (done % 10 != 0 && done != total)) return;

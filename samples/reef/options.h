@@ -13,7 +13,7 @@ struct Options {
     bool json = false, help = false;
 };
 
-/// Errors: what is not understood, with what would be.
+/// Errors: an unknown option or a bad value; the message says what is expected.
 shoal::Result<Options> read_options(int num_words, char** words);
 
 std::string help_text();

@@ -1,9 +1,9 @@
-// The order of a frame. Passes that touch the same fields run in the order of adding, the others side by side:
+// The passes of a frame. Passes that touch the same fields run in the order in which they were added; the others run
+// side by side:
 //
 //     sort  flock  hunt  graze  digest  bloom  swim  cross  births  carry  attach  |  settle
 //
-// What hunt, graze, digest, bloom, cross and births ask for (entities that come, go, move, gain and lose components)
-// happens when the frame settles.
+// hunt, graze, digest, bloom, cross and births ask for structural changes, which are made when the world settles.
 
 #include "sea.h"
 

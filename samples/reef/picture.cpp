@@ -12,7 +12,7 @@ using namespace shoal;
 
 namespace {
 
-// Pixels. Inside the plot one unit is a tenth of a pixel, so that coordinates are whole numbers.
+// In pixels. Inside the plot one unit is a tenth of a pixel, so that coordinates are whole numbers.
 constexpr float kPlotSize = 1400, kLeft = 40, kTop = 110, kPageWidth = 1720, kPageHeight = 1560;
 constexpr float kUnitsPerMetre = kPlotSize / kSeaSize * 10;
 
@@ -107,14 +107,14 @@ private:
         });
     }
 
-    /// The owners of the components of a type that only its schema file declares.
+    /// Returns the owners of the components of a type that only the schema file declares.
     std::span<const Entity> owners_of(std::string_view component) const {
         const Store* store = sea_.world.find_store(ComponentId(component));
         return store == nullptr ? std::span<const Entity>() : store->tables()[0]->entities();
     }
     Vec3 place_of(Entity entity) const { return sea_.transforms.world_position(sea_.transforms.instance(entity)); }
 
-    /// A line from each to what carries it.
+    /// Draws a line from each to what carries it.
     void links(std::span<const Entity> carried) {
         put("<path class=\"links\" d=\"");
         for (const Entity entity : carried) {
@@ -152,7 +152,7 @@ private:
         return "#" + text.substr(2);
     }
 
-    /// One path for each species.
+    /// Draws one path for each species.
     void fish() {
         std::string strokes[kNumSpecies];
         const std::uint64_t every = sea_.database_rows(sea_.fish) / std::max<std::uint64_t>(most_strokes_, 1) + 1;

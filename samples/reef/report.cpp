@@ -13,7 +13,7 @@ using namespace shoal;
 
 namespace {
 
-/// The passes, and settling, which comes after them.
+/// Lists the passes, then settling.
 WorldReport report_of(const Sea& sea) {
     WorldReport report = report_world(sea.world);
     const SettleStatistics& settles = sea.world.settle_statistics();

@@ -6,7 +6,7 @@
 
 namespace reef {
 
-/// Beside what the world's report says.
+/// Numbers that are not in the report of the world.
 struct Run {
     Options options;
     std::uint32_t num_workers = 0;

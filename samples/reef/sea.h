@@ -3,7 +3,7 @@
 //
 //     sources --compile--> blobs --spawn--> database (fish, sharks, blooms, reefs, in zones)
 //                                           transforms (reefs, corals, anemones, sharks, remoras)
-//                                           managers (schools; corals and remoras, through the schema in the blob)
+//                                           managers (schools; corals and remoras, by the schema in the blob)
 
 #include "cells.h"
 
@@ -26,7 +26,7 @@ struct SeaOptions {
     std::uint64_t seed = 1;
 };
 
-/// Every frame is as long.
+/// The length of every frame.
 inline constexpr float kFrameSeconds = 1.0f / 60;
 
 /// What has happened so far.
@@ -52,16 +52,16 @@ struct Sea {
     const shoal::Archetype &fish, &sharks, &blooms, &reefs;
     Cells cells;
     std::vector<shoal::ZoneSet>
-        touching;  ///< by tile: it and those around it, and the zone of what is larger than a tile
+        touching;  ///< by tile: the zones of the tile, its neighbours, and things larger than a tile
     SeaCounts counts;
 
-    /// Returns how many entities of a type there are, in all zones.
+    /// Returns the number of entities of an archetype in all zones.
     std::uint64_t database_rows(const shoal::Archetype& type) const;
     std::uint64_t num_sharks_wanted() const { return std::max<std::uint64_t>(16, options.num_fish / 2000); }
     std::uint64_t num_blooms_wanted() const { return std::max<std::uint64_t>(40, options.num_fish / 300); }
 };
 
-/// Adds all passes, in their order. Lifetime: `sea` outlives the runs of its schedule.
+/// Adds all passes in order. Lifetime: `sea` outlives the runs of its schedule.
 void add_passes(Sea& sea);
 
 // One file each.

@@ -1,4 +1,4 @@
-// From sources to a sea full of fish.
+// Turns sources into a sea full of fish.
 
 #include "sea.h"
 
@@ -20,7 +20,7 @@ constexpr float kPi = 3.14159265f;
 constexpr const char* kSchoolSources[kNumSpecies] = {"school/sardines", "school/fusiliers", "school/snappers",
                                                      "school/parrotfish"};
 
-/// Component types that C++ knows, then those of the schema file.
+/// Registers the component types of C++, then those of the schema file.
 Status register_components(ComponentRegistry& registry) {
     if (Status status = add_transform(registry); !status) return status;
     if (Status status = registry.add<Place>(); !status) return status;
@@ -33,7 +33,7 @@ Status register_components(ComponentRegistry& registry) {
     return registry.add<School>();
 }
 
-/// Compiles sources and spawns what comes out.
+/// Compiles sources and spawns the blobs.
 class Spawning {
 public:
     Spawning(Sea& sea, Diagnostics& diagnostics) : sea_(sea), diagnostics_(diagnostics) {}
@@ -46,7 +46,7 @@ public:
         return {};
     }
 
-    /// Compiles `name` at its first use. Lifetime of the result: that of this.
+    /// Compiles `name` at its first use. Lifetime: the result lives as long as this object.
     Result<const Blob*> blob(const std::string& name) {
         if (const Blob* compiled = library_.find(name)) return compiled;
         const std::int64_t begin_ns = monotonic_ns();
@@ -83,16 +83,16 @@ Vec3 anywhere_at_sea(Random& random) {
     return {(random.unit() - 0.5f) * kSeaSize, (random.unit() - 0.5f) * kSeaSize, 0};
 }
 
-/// Where the groups of a school begin, and which way they look.
+/// Where the groups of a school start, and which way they face.
 struct Groups {
     std::vector<RootPose> poses;
     std::vector<Vec2> ahead;
 
-    /// Adds a group anywhere in the band of `school`, whose middle is at `middle`.
+    /// Adds a group at a random place in the band of `school`, whose centre is `middle`.
     void add(const School& school, Vec3 middle, Random& random) {
         const float turn = school.bend * kPi / 180, along = random.unit() - 0.5f, angle = turn * along;
         const float aside = (random.unit() - 0.5f) * school.width;
-        // An arc that starts along x, then turned to the heading.
+        // An arc that starts along x and is then turned to the heading.
         const float bent = std::abs(turn) > 1e-3f ? school.length / turn : 0;
         const Vec2 on_arc =
             bent != 0 ? Vec2{bent * std::sin(angle), bent * (1 - std::cos(angle))} : Vec2{along * school.length, 0};
@@ -110,7 +110,7 @@ School school_at(const Manager<School>& schools, Instance at) {
             schools.get<&School::width>(at),   schools.get<&School::heading>(at), schools.get<&School::bend>(at)};
 }
 
-/// Spawns the fish that begin at one place: as many groups as come near its share of all fish.
+/// Spawns the fish that start at one place: the number of groups that comes closest to its share of all fish.
 Status spawn_school(Sea& sea, Spawning& spawning, Instance at, float total_weight) {
     const School school = school_at(sea.schools, at);
     const std::string source = kSchoolSources[std::size_t(school.species)];
@@ -142,7 +142,7 @@ Status spawn_schools(Sea& sea, Spawning& spawning) {
     return {};
 }
 
-/// Spawns `count` copies of a source, anywhere.
+/// Spawns `count` copies of a source at random places.
 Status scatter(Sea& sea, Spawning& spawning, const std::string& source, std::uint64_t count) {
     std::vector<RootPose> poses(count);
     for (RootPose& pose : poses) pose.position = anywhere_at_sea(sea.world.random());
@@ -150,7 +150,7 @@ Status scatter(Sea& sea, Spawning& spawning, const std::string& source, std::uin
     return spawned ? Status() : spawned.status();
 }
 
-/// Reefs are where their transforms say, through all their parents.
+/// Puts reefs where their transforms are in the world.
 Status place_reefs(Sea& sea) {
     std::vector<Entity> reefs;
     query<With<Reef>>(sea.database).for_each([&](Entity entity) { reefs.push_back(entity); });

@@ -1,7 +1,7 @@
-// Swimming: what was wanted becomes motion, and who leaves a tile changes zones.
+// Swimming: urges become motion, and what leaves a tile changes zones.
 //
-//     swim     velocity from urge, position from velocity; a row at a time, of fish and sharks alike
-//     cross    asks for the move to another zone; done when the frame settles
+//     swim     computes velocities from urges and positions from velocities, for fish and sharks
+//     cross    asks for moves to other zones, which are made when the world settles
 
 #include "around.h"
 
@@ -17,7 +17,7 @@ constexpr float kPanic = 2.2f;  // times the speed at which it likes to swim
 
 float within_sea(float coordinate) { return std::clamp(coordinate, -kShore, kShore); }
 
-/// Asks for the move of those rows of a batch that have left its tile.
+/// Asks for the move of those entities of a batch that have left their tile.
 template <class Batch>
 void cross(const Sea& sea, Commands& commands, const Batch& batch) {
     const Vec3 low = low_corner(batch.zone()), high = low + Vec3{kTileSize, kTileSize, 0};

@@ -1,10 +1,9 @@
 #pragma once
-// The sea as a grid: 16 x 16 tiles of 32 metres, each a zone of the database, each cut into 10 x 10 cells. A
-// fish sees as far as a cell is wide, so what it can see is in its own cell and the eight around it, in tiles that
-// touch its own.
+// The sea as a grid: 16 x 16 tiles of 32 metres. Each tile is a zone of the database and is divided into 10 x 10 cells. A
+// fish sees as far as a cell is wide, so everything it can see is in its own cell and the eight around it.
 //
 //     tile 17   +--+--+--+       tile     an entity moves to another zone when it swims into another tile
-//               |  |  |  |       cell     no more than a number: the order of fish in cells.h
+//               |  |  |  |       cell     just a number: the order of fish in cells.h
 //               +--+--+--+
 
 #include <shoal/database/grid_zones.h>
@@ -32,7 +31,7 @@ inline constexpr shoal::GridZonesOptions kGrid{
 /// Nothing looks farther than this. Requires: less than a tile.
 inline constexpr float kFarthest = 24;
 
-/// Returns the corner of a tile with the least coordinates.
+/// Returns the corner of a tile with the lowest coordinates.
 inline Vec3 low_corner(Zone tile) {
     return kGrid.origin + Vec3{static_cast<float>(tile % kTilesPerSide) * kTileSize,
                                static_cast<float>(tile / kTilesPerSide) * kTileSize, 0};
@@ -44,7 +43,7 @@ inline std::uint32_t cell_across(float metres) {
     return cell <= 0 ? 0 : std::min(static_cast<std::uint32_t>(cell), kCellsPerSide - 1);
 }
 
-/// Returns the number of a cell. Those of a tile follow one another. Requires: both below kCellsPerSide.
+/// Returns the number of a cell. The cells of a tile have consecutive numbers. Requires: both below kCellsPerSide.
 inline std::uint32_t cell_number(std::uint32_t x, std::uint32_t y) {
     const std::uint32_t tile = y / kCellsPerTileSide * kTilesPerSide + x / kCellsPerTileSide;
     return tile * kCellsPerTile + y % kCellsPerTileSide * kCellsPerTileSide + x % kCellsPerTileSide;
