@@ -1,6 +1,6 @@
 #include "shoal/job/crew.h"
 
-#include "job/open_loops.h"
+#include "job/loops.h"
 #include "shoal/base/memory.h"
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Crew::State {
     explicit State(std::uint32_t num_workers) : loops(num_workers, kOwner) {}
 
     OpenLoops loops;
-    std::atomic<std::uint32_t> num_calls{0};  // grows when there may be something to do
+    std::atomic<std::uint32_t> num_calls{0};  // grows when there may be new work
 };
 
 Crew::Crew(Executor& executor) : executor_(executor), num_workers_(executor.num_workers()) {
@@ -41,7 +41,7 @@ void Crew::run(CrewWork& work) {
     work_ = nullptr;
 }
 
-void Crew::call_together() {
+void Crew::wake() {
     state_->num_calls.fetch_add(1, std::memory_order_acq_rel);
     state_->num_calls.notify_all();
 }
@@ -60,7 +60,7 @@ void Crew::stay(std::uint32_t worker) {
     }
 }
 
-/// Takes part in a loop that is open. Returns false when there is none.
+/// Helps with an open loop. Returns false when there is none.
 bool Crew::help(std::uint32_t worker) {
     OpenLoops::Loop* const loop = state_->loops.join();
     if (loop == nullptr) return false;
@@ -79,7 +79,7 @@ void Crew::start(std::uint32_t num_chunks, ChunkFunction function, void* context
         num_workers_ == 1 ? nullptr : state_->loops.open(num_chunks, function, context, work_->task());
     if (loop != nullptr) {
         fence.set_loop(loop);
-        return call_together();
+        return wake();
     }
     const std::uint32_t worker = current_worker();
     for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) function(context, chunk, worker);

@@ -163,16 +163,16 @@ void Schedule::Entry::require(const Table& table, std::uint32_t column) const {
 
 /// What a thread works at.
 struct Schedule::Runner::Working {
-    Entry* entry = nullptr;  // nullptr: it waits, or does nothing for a schedule
+    Entry* entry = nullptr;  // nullptr: it waits, or does not work for a schedule
     std::uint32_t worker = 0;
     std::int64_t since_ns = 0;
     std::uint64_t frame = 0;
     Trace* trace = nullptr;
 
-    /// Puts the time since to the account of the pass.
+    /// Adds the time since then to the times of the pass.
     void account(std::int64_t now_ns) const {
         if (entry == nullptr) return;
-        // One thread after another may be this worker, and what orders them is the executor's own.
+        // Different threads may be this worker one after another; how they are ordered is up to the executor.
         __atomic_fetch_add(&entry->worker_ns[worker], now_ns - since_ns, __ATOMIC_RELAXED);
         if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
     }
@@ -204,7 +204,7 @@ void Schedule::Runner::run(float dt, std::uint64_t frame) {
     frame_ = frame;
     begin_run();
     if (finished()) return;
-    // A pass may run another world's schedule, whose workers have other numbers.
+    // A pass may run the schedule of another world, whose workers have other numbers.
     const Working outer = working();
     working() = {};
     crew_.run(*this);
@@ -278,7 +278,7 @@ void Schedule::Runner::end_pass(std::uint32_t position) {
         num_ready = ready_.size();
     }
     const bool was_last = num_left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    if (was_last || num_ready > 1) crew_.call_together();  // one is for this worker
+    if (was_last || num_ready > 1) crew_.wake();  // this worker takes one itself
 }
 
 // --- the list of passes ------------------------------------------------------------------------------------------
@@ -288,9 +288,9 @@ Schedule::~Schedule() {
     unmake(runner_);
 }
 
-/// The list of passes does not change under the workers that go through it.
+/// Workers read the list of passes while the schedule runs.
 void Schedule::require_idle() const {
-    SHOAL_ASSERT(!is_running_, "a pass changed or ran the schedule that it belongs to; do it when that has run");
+    SHOAL_ASSERT(!is_running_, "a pass changed or ran its own schedule; do it after the schedule has run");
 }
 
 void Schedule::forget_plan() {
@@ -318,9 +318,10 @@ Schedule::Entry* Schedule::find(std::string_view name) const {
 Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access> accesses,
                                   std::span<const Access> further, Pass* pass, void (*destroy)(Pass*)) {
     forget_plan();
-    SHOAL_ASSERT(find(name) == nullptr, "a pass of this name is in the schedule; give each its own name");
+    SHOAL_ASSERT(find(name) == nullptr, "the schedule has a pass of this name; give each pass a name of its own");
     for (const Entry* entry : entries_)
-        SHOAL_ASSERT(name.empty() || entry->group != name, "a group of passes has this name; call the pass another");
+        SHOAL_ASSERT(name.empty() || entry->group != name,
+                     "a group of passes has this name; give the pass another one");
     Entry* entry = make<Entry>(name, group_);
     entry->pass = pass;
     entry->destroy = destroy;
@@ -332,7 +333,7 @@ Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access>
 }
 
 void Schedule::open_group(std::string_view name) {
-    SHOAL_ASSERT(name.empty() || find(name) == nullptr, "a pass has this name; call the group another");
+    SHOAL_ASSERT(name.empty() || find(name) == nullptr, "a pass has this name; give the group another one");
     group_ = name;
 }
 

@@ -7,7 +7,7 @@
 namespace shoal {
 
 Trace::Trace(std::uint32_t num_workers, std::uint32_t events_per_worker) {
-    SHOAL_ASSERT(num_workers > 0 && events_per_worker > 0, "a trace has room for an event of a worker at least");
+    SHOAL_ASSERT(num_workers > 0 && events_per_worker > 0, "a trace has room for at least one event of one worker");
     lanes_.resize(num_workers);
     for (Lane& lane : lanes_) lane.events.resize(events_per_worker);
 }
@@ -22,7 +22,7 @@ std::uint32_t Trace::number_of(std::string_view name) {
 void Trace::add(std::uint32_t worker, const TraceEvent& event) {
     SHOAL_ASSERT(worker < lanes_.size(), "the trace was made for fewer workers");
     Lane& lane = lanes_[worker];
-    // One thread after another may be this worker, and what orders them is the executor's own.
+    // Different threads may be this worker one after another; how they are ordered is up to the executor.
     const std::uint64_t place = __atomic_fetch_add(&lane.num_added, 1, __ATOMIC_RELAXED);
     lane.events[place % lane.events.size()] = event;
 }

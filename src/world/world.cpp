@@ -51,7 +51,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 
 World::~World() {
     if (library_ != nullptr) library_->remove_pin_counter(this);
-    schedule_.clear();  // what passes own may refer to the managers
+    schedule_.clear();  // passes may own things that refer to the managers
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
 }
 
@@ -60,8 +60,9 @@ World::~World() {
 void* World::find_owned(const Schema& schema) const {
     for (const Owned& owned : owned_) {
         if (owned.manager == nullptr || owned.manager->schema().id() != schema.id()) continue;
-        SHOAL_ASSERT(owned.typed && owned.manager->schema().layout_hash() == schema.layout_hash(),
-                     "this component type has a manager made from another declaration; ask for the typed one first");
+        SHOAL_ASSERT(
+            owned.typed && owned.manager->schema().layout_hash() == schema.layout_hash(),
+            "the manager of this component type was made from a schema or another struct; call manager<T>() first");
         return owned.object;
     }
     return nullptr;
@@ -70,7 +71,7 @@ void* World::find_owned(const Schema& schema) const {
 void World::own(const Owned& owned) {
     owned_.push_back(owned);
     const Status status = attach(*owned.store);
-    SHOAL_ASSERT(status.ok(), "a store that was attached takes this component type already");
+    SHOAL_ASSERT(status.ok(), "an attached store takes this component type already; use that store");
 }
 
 Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOptions& options) {
@@ -96,9 +97,10 @@ Status World::attach(Store& store) {
                  "a pass made or attached a store of the world that runs it; make the store before World::step()");
     for (const Schema* schema : store.schemas())
         if (find_store(schema->id()) != nullptr)
-            return Status::error(concat("the world has a store for \"", schema->name(), "\" already"));
+            return Status::error(concat("the world already has a store for \"", schema->name(), "\""));
     stores_.push_back(&store);
-    if (stamp_ > 1) store.settle({&random_, stamp_, executor_, nullptr});  // from now on its writes carry the stamp
+    if (stamp_ > 1)
+        store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp from now on
     return {};
 }
 
@@ -205,7 +207,7 @@ void World::settle() {
     if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame_, trace->number_of("settle")});
 }
 
-/// Goes through the stores by number: destruction callbacks may bring more.
+/// Goes through the stores by index, because destruction callbacks may add stores.
 void World::settle_stores() {
     ++stamp_;
     settles_.last = {};

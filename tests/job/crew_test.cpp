@@ -33,7 +33,7 @@ public:
         EXPECT_EQ(before, nullptr) << "a piece begins when its worker has nothing else to do";
         piece_(context_, piece);
         EXPECT_EQ(switch_to(before, worker), &tags_[piece % 8]);
-        if (num_left_.fetch_sub(1) == 1) crew_.call_together();
+        if (num_left_.fetch_sub(1) == 1) crew_.wake();
         return true;
     }
     bool finished() const override { return num_left_ == 0; }

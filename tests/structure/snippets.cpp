@@ -60,16 +60,51 @@ void check_document(const Path& root, const Path& document, const Lines& regions
     }
 }
 
+std::vector<Path> documents_of(const Path& root) {
+    std::vector<Path> documents = files_beneath(root, "docs", {".md"});
+    for (const auto& entry : std::filesystem::directory_iterator(root))
+        if (entry.path().extension() == ".md") documents.push_back(entry.path());
+    return documents;
+}
+
+/// Calls visit(target) for each `[text](target)` of a line, but not for pictures: `![text](target)`.
+template <class Visit>
+void for_each_link(std::string_view line, Visit&& visit) {
+    for (std::size_t at = line.find("]("); at != std::string_view::npos; at = line.find("](", at + 1)) {
+        const std::size_t begin = line.rfind('[', at), end = line.find(')', at);
+        const bool is_picture = begin != std::string_view::npos && begin > 0 && line[begin - 1] == '!';
+        if (end != std::string_view::npos && !is_picture) visit(line.substr(at + 2, end - at - 2));
+    }
+}
+
 }  // namespace
 
 Lines broken_snippets(const Path& root) {
     Lines regions, broken;
     for (const std::string folder : {"examples", "tests"})
         for (const Path& file : files_beneath(root, folder, {".cpp"})) collect_regions(file, regions);
-    std::vector<Path> documents = files_beneath(root, "docs", {".md"});
-    for (const auto& entry : std::filesystem::directory_iterator(root))
-        if (entry.path().extension() == ".md") documents.push_back(entry.path());
-    for (const Path& document : documents) check_document(root, document, regions, broken);
+    for (const Path& document : documents_of(root)) check_document(root, document, regions, broken);
+    return broken;
+}
+
+Lines broken_links(const Path& root) {
+    Lines broken;
+    for (const Path& document : documents_of(root)) {
+        int number = 0;
+        bool in_code = false;
+        for (const std::string& line : read_lines(document)) {
+            ++number;
+            if (line.starts_with("```")) in_code = !in_code;
+            if (!in_code)
+                for_each_link(line, [&](std::string_view target) {
+                    const std::string path(target.substr(0, target.find('#')));
+                    if (path.empty() || path.find("://") != std::string::npos) return;
+                    if (!std::filesystem::exists(document.parent_path() / path))
+                        broken.push_back(std::filesystem::relative(document, root).string() + ":" +
+                                         std::to_string(number) + ": there is no file " + path);
+                });
+        }
+    }
     return broken;
 }
 

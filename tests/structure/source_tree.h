@@ -47,6 +47,9 @@ Lines files_with_lines(const Path& root, const std::string& folder, std::size_t 
 /// between two lines `// [name]`, without their common indent.
 Lines broken_snippets(const Path& root);
 
+/// Links in the documents name files that exist.
+Lines broken_links(const Path& root);
+
 /// Joins the places for a message.
 std::string to_text(const Lines& places);
 

@@ -80,6 +80,15 @@ TEST(Documents, every_cpp_snippet_is_compiled_and_run) {
     EXPECT_TRUE(broken.empty()) << to_text(broken);
 }
 
+TEST(Documents, link_to_files_that_exist) {
+    const Lines broken = broken_links(project_root());
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+}
+
+TEST(Documents, a_broken_link_is_noticed) {
+    EXPECT_EQ(broken_links(fixture("links")), (Lines{"README.md:4: there is no file nowhere.h"}));
+}
+
 TEST(Documents, the_readme_shows_cpp) {
     if (!std::filesystem::exists(project_root() / "README.md")) GTEST_SKIP() << "this tree has no README.md";
     EXPECT_NE(read_text(project_root() / "README.md").find("```cpp\n"), std::string::npos);

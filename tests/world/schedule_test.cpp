@@ -109,7 +109,7 @@ TEST(World, a_settle_is_timed_and_counted) {
 TEST(ScheduleDeathTest, two_passes_of_one_name_are_a_bug) {
     Schedule schedule;
     schedule.add("twin", [](PassContext&) {});
-    EXPECT_DEATH(schedule.add("twin", [](PassContext&) {}), "give each its own name");
+    EXPECT_DEATH(schedule.add("twin", [](PassContext&) {}), "give each pass a name of its own");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(WorldLifetime, a_pass_cannot_change_or_run_the_schedule_that_runs_it) {
         world.schedule().add("change", [&](PassContext&) { change(world); });
         world.step(0);
     };
-    const char* const message = "a pass changed or ran the schedule";
+    const char* const message = "a pass changed or ran its own schedule";
     EXPECT_DEATH(run([](World& w) { w.schedule().add("more", [](PassContext&) {}); }), message);
     EXPECT_DEATH(run([](World& w) { static_cast<void>(w.schedule().remove("change")); }), message);
     EXPECT_DEATH(run([](World& w) { w.schedule().clear(); }), message);

@@ -63,7 +63,7 @@ TEST(World, an_attached_store_is_settled_and_reported_but_stays_its_owners) {
     Manager<Body> bodies(entities, pool);
     World world(entities);
     ASSERT_TRUE(world.attach(bodies.core()).ok());
-    EXPECT_EQ(world.attach(bodies.core()).message(), "the world has a store for \"body\" already");
+    EXPECT_EQ(world.attach(bodies.core()).message(), "the world already has a store for \"body\"");
     Entity entity = entities.create().value();
     ASSERT_TRUE(bodies.add(entity).ok());
     entities.destroy(entity);

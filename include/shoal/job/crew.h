@@ -1,30 +1,30 @@
 #pragma once
-// Workers that stay together for a frame. A crew is one long loop of an executor; loops started in it are shared out
-// among the workers that are in it already, which is quicker than to call threads together for every loop.
+// A crew keeps the workers of an executor together for a frame. It is one long loop of the executor; the loops that are
+// started in it are shared among the workers that are there already, which is faster than calling threads for each loop.
 //
 //     executor    |- wait ---------------------------------------------|      one loop, a chunk per worker
-//     worker 0     do_next ... a loop's first share ... do_next ........
-//     worker 1     ....... helps with that loop's second share ... do_next
+//     worker 0     do_next ... its share of a loop ... do_next .........
+//     worker 1     ........... its share of that loop ... do_next ......
 //
-// A worker that has nothing to do helps with a loop that is open; when none is, it asks for the next piece of work;
-// when there is none, it waits until a loop starts or a piece of work ends. A worker that waits for a loop of its own
-// helps with that loop only, as executor.h promises.
+// An idle worker helps with a loop that is under way; if there is none, it asks for the next piece of work; if there is
+// none of that either, it waits until a loop starts or a piece of work ends. A worker that waits for its own loop helps with
+// that loop only, as executor.h promises.
 // Thread: run() by one thread at a time; start() and wait() within the work.
 
 #include "shoal/job/executor.h"
 
 namespace shoal {
 
-/// What a crew does. All functions are called from several threads at once.
+/// The work of a crew. All functions are called from several threads at once.
 class CrewWork {
 public:
-    /// Does a piece of work that can be done now. Returns false when there is none.
+    /// Does a piece of work that is ready. Returns false when there is none.
     virtual bool do_next(std::uint32_t worker) = 0;
     virtual bool finished() const = 0;
 
-    /// What the calling thread works at.
+    /// Returns what the calling thread is working at.
     virtual void* task() const = 0;
-    /// Tells that the calling thread works at `task` from now on (nullptr: it waits), and returns what it was before.
+    /// From now on the calling thread works at `task` (nullptr: it waits). Returns what it worked at before.
     virtual void* switch_to(void* task, std::uint32_t worker) = 0;
 
 protected:
@@ -39,8 +39,8 @@ public:
 
     /// Returns when the work is finished.
     void run(CrewWork& work);
-    /// To be called after the work has changed so that do_next() may find more, or finished() is true.
-    void call_together();
+    /// Wakes the workers. To be called when do_next() may find more work, or when finished() has become true.
+    void wake();
 
     Executor& executor() const { return executor_; }
     std::uint32_t num_workers() const override { return num_workers_; }

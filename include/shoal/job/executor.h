@@ -1,15 +1,15 @@
 #pragma once
-// Runs loops of chunks on several threads. An interface of a few functions, so that an engine can put its own job
-// system behind shoal; oneTBB and a serial one are here.
+// An executor runs loops of chunks on several threads. The interface has a few functions, so that an engine can put its
+// own job system behind shoal. Two implementations are here: one on oneTBB, and a serial one.
 //
-//     start(n, function, context, fence)      function(context, 0, w) ... function(context, n - 1, w), any order,
-//     wait(fence)                             each once, all finished when wait() returns
+//     start(n, function, context, fence)      function(context, 0, w) ... function(context, n - 1, w), in any order,
+//     wait(fence)                             each once; all have finished when wait() returns
 //
-// A fence belongs to one loop at a time: waiting for it waits for that loop only. The waiting thread helps with that
-// loop, so a loop may be started and waited for inside a chunk of another, to any depth.
+// A fence belongs to one loop at a time, and waiting for it waits for that loop only. The waiting thread helps with that
+// loop, so a chunk may start another loop and wait for it, to any depth.
 //
-// Thread: start() and wait() are called by one thread outside the executor at a time, and by any chunk. A loop is
-// waited for by the thread that started it. Chunk functions do not throw.
+// Thread: start() and wait() are called by one thread outside the executor at a time, and by any chunk. The thread that
+// starts a loop waits for it. Chunk functions do not throw.
 
 #include "shoal/base/assert.h"
 
@@ -17,11 +17,11 @@
 
 namespace shoal {
 
-/// Does one chunk of a loop. `worker` is below Executor::num_workers(), and no other chunk runs with it meanwhile but
-/// those of loops that this chunk waits for: it can index scratch memory.
+/// Does one chunk of a loop. `worker` is below Executor::num_workers() and can index scratch memory: no other chunk runs
+/// with the same number meanwhile, except for chunks of loops that this chunk waits for.
 using ChunkFunction = void (*)(void* context, std::uint32_t chunk, std::uint32_t worker);
 
-/// Where a started loop is waited for.
+/// A started loop that can be waited for.
 class Fence {
 public:
     Fence() = default;
@@ -30,7 +30,7 @@ public:
     /// Requires: the loop was waited for.
     ~Fence() { SHOAL_ASSERT(loop_ == nullptr, "a fence was destroyed before its loop was waited for; call wait()"); }
 
-    /// For executors: what they keep of the loop from start() to wait(); nullptr between.
+    /// For executors: their record of the loop from start() to wait(); otherwise nullptr.
     void* loop() const { return loop_; }
     void set_loop(void* loop) { loop_ = loop; }
 
@@ -45,16 +45,16 @@ public:
     Executor& operator=(const Executor&) = delete;
     virtual ~Executor();
 
-    /// Threads that run chunks, the waiting one included. Results must not depend on it.
+    /// Returns the number of threads that run chunks, the waiting one included. Results must not depend on it.
     virtual std::uint32_t num_workers() const = 0;
-    /// The worker that the calling thread is; 0 outside of chunks.
+    /// Returns the worker number of the calling thread; 0 outside of chunks.
     virtual std::uint32_t current_worker() const = 0;
 
-    /// Starts a loop. It may run at once, beside the caller, or not before it is waited for.
+    /// Starts a loop. It may run at once, in parallel with the caller, or only while it is waited for.
     /// Requires: `fence` has no loop. Lifetime: `context` and `fence` stay until wait() returns.
     virtual void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence& fence) = 0;
-    /// Returns when all chunks of the fence's loop have finished; what they wrote is visible then. At once without a
-    /// loop. The fence can be used again.
+    /// Returns when all chunks of the fence's loop have finished; then their writes are visible. Returns at once if the
+    /// fence has no loop. The fence can be used again.
     virtual void wait(Fence& fence) = 0;
 };
 
@@ -70,13 +70,17 @@ public:
     void wait(Fence& fence) override;
 };
 
-/// Runs loops on threads of oneTBB. Worker w takes the w-th share of the chunks, the same every frame, so that it finds
-/// its rows in its cache; when it is done, it takes from the others' ends.
+/// Runs loops on the threads of oneTBB. Worker w takes the w-th share of the chunks, the same every frame, so that its rows
+/// are in its cache; when its share is done, it steals from the ends of the others.
+///
+/// All executors share the threads of oneTBB. If one asks for more workers than the machine runs at once, oneTBB is told to
+/// allow as many as the largest living executor needs; a smaller limit of the program (tbb::global_control) wins. An
+/// executor may be made and destroyed inside chunks of another.
 class SHOAL_API ThreadedExecutor final : public Executor {
 public:
-    /// 0 workers: as many as the machine runs at once. The calling thread counts as one.
+    /// 0 workers: as many as the machine runs at once. The calling thread is one of them.
     explicit ThreadedExecutor(std::uint32_t num_workers = 0);
-    /// Requires: no loop runs.
+    /// Requires: all of its loops were waited for.
     ~ThreadedExecutor() override;
 
     std::uint32_t num_workers() const override;

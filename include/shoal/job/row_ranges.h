@@ -1,12 +1,12 @@
 #pragma once
-// Loops over rows, cut into chunks. Cuts depend on the number of rows only, never on that of workers, so that what is
-// collected per chunk comes out in the same order everywhere.
+// Loops over rows, cut into chunks. The cuts depend only on the number of rows, never on the number of workers, so that
+// results collected per chunk have the same order everywhere.
 //
 //     rows     0 ........ 4096 ........ 8192 .... 10000      in 64-byte-aligned columns
-//     chunks   |    0      |      1      |     2     |       cuts at multiples of 64 rows: no two chunks write one
+//     chunks   |    0      |      1      |     2     |       cuts at multiples of 64 rows: no two chunks write the same
 //                                                            cache line of a column of bytes, or of anything wider
 //
-// Where a column of bits is written, cuts are at multiples of 512 rows. A small loop is one chunk and stays on the
+// Where a column of bits is written, the cuts are at multiples of 512 rows. A small loop is one chunk and stays on the
 // calling thread.
 // Thread: see executor.h.
 
@@ -16,9 +16,9 @@
 namespace shoal {
 
 inline constexpr std::uint32_t kByteGranularity = 64;  ///< rows of one cache line of the narrowest column
-inline constexpr std::uint32_t kBitGranularity = 512;  ///< the same when bits are written
+inline constexpr std::uint32_t kBitGranularity = 512;  ///< rows of one cache line of a column of bits
 
-/// Where a loop over rows is cut.
+/// The cuts of a loop over rows.
 struct RowCuts {
     std::uint32_t num_rows = 0;
     std::uint32_t rows_per_chunk = 0;  ///< a multiple of the granularity
@@ -31,17 +31,17 @@ struct RowCuts {
     }
 };
 
-/// A chunk should outweigh what it costs to hand it out, and there should be enough of them to share.
+/// A chunk should take much longer than handing it out, and there should be enough chunks to share.
 inline constexpr std::uint32_t kUsualRowsPerChunk = 4096;
 inline constexpr std::uint32_t kMostChunks = 256;
 
-/// Returns at most kMostChunks chunks of at least `least_rows` (but for the last), rounded up to `granularity`.
-/// A pass that spends microseconds on a row wants a smaller `least_rows`. Requires: both above 0.
+/// Returns at most kMostChunks chunks of at least `min_rows` (except for the last), rounded up to `granularity`.
+/// A pass that spends microseconds on each row needs a smaller `min_rows`. Requires: both above 0.
 SHOAL_API RowCuts cut_rows(std::uint32_t num_rows, std::uint32_t granularity = kByteGranularity,
-                           std::uint32_t least_rows = kUsualRowsPerChunk);
+                           std::uint32_t min_rows = kUsualRowsPerChunk);
 
-/// Starts `function` on every chunk of `cuts`: called as function(RowRange, worker).
-/// Lifetime: `function` and `cuts` stay until the fence was waited for.
+/// Starts a loop that calls function(RowRange, worker) for every chunk of `cuts`.
+/// Lifetime: the RowLoop and `function` stay until the fence was waited for.
 template <class Function>
 class RowLoop {
 public:

@@ -1,28 +1,28 @@
 #pragma once
-// Passes: named functions that say what they read and write. Those that conflict (one writes what the other touches)
-// never overlap; the others run side by side. Each is timed.
+// A schedule runs passes: named functions that declare what they read and write. Passes that conflict (one writes what the
+// other reads or writes) never overlap; the others run side by side. Each pass is timed.
 //
 //     schedule.add("fall", query<Write<&Body::velocity>>(bodies),
 //                  [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });     // for each row
 //     schedule.add("sink", query<Write<&Body::velocity>>(bodies), {reads(sea)}, [&](auto&& v) { v += sea.pull; });
 //     schedule.add("count", {reads(bodies), writes(score)}, [&](PassContext&) { score = bodies.num_rows(); });
-//     schedule.add("draw", [&](PassContext&) { ... }).after("fall");         // declares nothing: it runs alone
+//     schedule.add("draw", [&](PassContext&) { ... }).after("fall");         // declares nothing, so it runs alone
 //
-// Order. The passes stand in a line: as they were added, but each behind those that after() and before() put before
-// it. Two passes that conflict run in the order of the line; two that an explicit order joins do so as well.
+// Order. Passes are ordered as they were added, except that after() and before() put a pass behind or ahead of others.
+// Passes that conflict run in that order, and so do passes that after() or before() relates; all others may overlap.
 //
 //     added       a  b  c  d      b.after("d")
-//     line        a  c  d  b      a | c     ->  d  ->  b         if c conflicts with d, and nothing else does
+//     order       a  c  d  b      a | c     ->  d  ->  b         if c conflicts with d, and nothing else does
 //
-// Within a group the order of adding is meant as an order. Between groups it is chance: plug-ins are loaded in any
-// order. A strict schedule (the default in checked builds) refuses two passes of different groups that conflict while
-// neither after() nor before() orders them, directly or through others, and names both.
+// Within a group, the order of adding is intended. Between groups it is accidental: plug-ins are loaded in any order. A
+// strict schedule (the default in checked builds) reports an ambiguity when two passes of different groups conflict and
+// neither after() nor before() orders them, directly or through other passes.
 //
-// A pass over a query declares the query's fields; the list behind the query says what else its function touches. It
-// runs on all workers, cut into ranges of rows that depend on the number of rows only, so that its results do not
-// depend on the number of workers. Inside a pass the fields that it declares, look-ups and const calls are free;
-// structural changes are asked for through Commands (see store/commands.h), in the order of the line, and made when the
-// world settles. Checked builds end the program when a pass marks a column as written that it has not declared.
+// A pass over a query declares the query's fields; the list after the query declares what else its function touches. It
+// runs on all workers, cut into ranges of rows that depend only on the number of rows, so that its results do not depend
+// on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It asks for structural
+// changes through Commands (see command/commands.h); they are made when the world settles, in the order of the passes.
+// Checked builds end the program when a pass writes a column that it has not declared.
 // Thread: one at a time; the functions of passes are called from all workers at once.
 
 #include "shoal/base/file.h"
@@ -43,50 +43,50 @@ public:
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
-    /// Adds a pass that calls `function` for each row of `rows`, as a loop does (see store/query.h), with a const
-    /// PassContext& before all else if it takes one.
-    /// Requires: no pass of this schedule has the name; the schedule does not run.
+    /// Adds a pass that calls `function` for each row of `rows`, like a loop (see query/query.h), with a const PassContext&
+    /// as the first argument if it takes one.
+    /// Requires: no pass of this schedule has the name; the schedule is not running.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
-    /// The same for a function that touches things beside its row: `further` lists them. Fields of the query count as
-    /// declared, and may be listed again. Thread: what it lists as written is written by all workers at once.
+    /// The same for a function that touches more than its row: `further` declares it. The fields of the query are declared
+    /// already and may be listed again. Thread: all workers write at once what is listed as written.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, std::initializer_list<Access> further, Function function);
-    /// Adds a pass that is one call of `function(PassContext&)`: for whole columns, and loops of its own.
+    /// Adds a pass that is one call of `function(PassContext&)`: for whole columns, and for loops of its own.
     template <class Function>
     PassOrder add(std::string_view name, std::initializer_list<Access> accesses, Function function);
-    /// The same for one that may do anything between passes but structural changes: it runs alone.
+    /// Adds a pass that runs alone and may do anything but structural changes.
     template <class Function>
         requires std::is_invocable_v<Function&, PassContext&>
     PassOrder add(std::string_view name, Function function);
 
-    /// Passes that are added from now on belong to the group; at first it has no name.
+    /// Passes that are added from now on belong to this group. The first group has no name.
     /// Requires: no pass has the name.
     SHOAL_API void open_group(std::string_view name);
-    /// Whether the order of passes must not be left to chance; see above.
+    /// Whether ambiguous orders are errors; see above.
     SHOAL_API void set_strict(bool strict);
 
-    /// Takes a pass out. Requires: the schedule does not run. Errors: there is none of that name.
+    /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
-    /// Takes all passes out. Requires: the schedule does not run.
+    /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
-    /// Switches a pass off or on, from the next run on. The order of the others stays. Errors: there is none of that
-    /// name. Thread: also inside passes.
+    /// Switches a pass on or off, from the next run on. The order of the others stays. Errors: no pass has this name.
+    /// Thread: also inside passes.
     SHOAL_API Status enable(std::string_view name, bool enabled);
 
-    /// Finds the order. Errors: after() or before() names what is not there; they form a circle (the message shows it);
-    /// the schedule is strict and leaves an order to chance. Cost: none when nothing has changed.
+    /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); the
+    /// schedule is strict and an order is ambiguous. Cost: none when nothing has changed.
     SHOAL_API Status prepare();
-    /// Runs the passes that are on. Requires: it does not run already; prepare() finds no error.
+    /// Runs the passes that are switched on. Requires: the schedule is not running; prepare() finds no error.
     SHOAL_API void run(Executor& executor, float dt, std::uint64_t frame);
 
-    /// Records when each worker worked at each pass; nullptr: no more. Lifetime: `trace` outlives the runs.
-    /// Requires: the schedule does not run; the trace has room for all workers.
+    /// Records in `trace` when each worker worked at each pass; nullptr stops it. Lifetime: `trace` outlives the runs.
+    /// Requires: the schedule is not running; the trace has room for all workers.
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
 
     std::size_t num_passes() const { return entries_.size(); }
-    /// In the order of adding.
+    /// Returns what a pass has cost. Requires: pass < num_passes(), in the order of adding.
     SHOAL_API PassStatistics statistics(std::size_t pass) const;
 
 private:
@@ -115,19 +115,19 @@ private:
     void forget_plan();
 
     Array<Entry*> entries_{Owner("schedule")};  // as they were added
-    PassPlan* plan_ = nullptr;                  // nullptr: passes have come or gone since
-    Runner* runner_ = nullptr;                  // of the executor that ran it last
+    PassPlan* plan_ = nullptr;                  // nullptr: passes have changed since the last
+    Runner* runner_ = nullptr;                  // for the last executor
     Trace* trace_ = nullptr;
     std::string group_;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
 };
 
-/// The place of a pass in the line, by the names of other passes, or of groups, which stand for all of their passes.
-/// They may be added later. Lifetime: until the pass is removed.
+/// Orders a pass relative to others by name. The name of a group stands for all of its passes. Passes that are named may be
+/// added later. Lifetime: until the pass is removed.
 class PassOrder {
 public:
-    /// Requires: the schedule does not run.
+    /// Requires: the schedule is not running.
     SHOAL_API PassOrder& after(std::string_view pass_or_group);
     SHOAL_API PassOrder& before(std::string_view pass_or_group);
 
@@ -139,7 +139,7 @@ private:
     Schedule::Entry& entry_;
 };
 
-// Both have the check: a compiler's error is longer for each call between.
+// Both have the check: every call between would make the compiler's error longer.
 template <PassRows Rows, class Function>
 PassOrder Schedule::add(std::string_view name, const Rows& rows, Function function) {
     static_assert(detail::kFitsPass<Rows, Function>,
@@ -160,7 +160,7 @@ PassOrder Schedule::add(std::string_view name, const Rows& rows, std::initialize
                                                      std::move(function));
 }
 
-// No constraint: it would have a generic function of a query called with a PassContext.
+// Not constrained: a constraint would try to call generic functions of queries with a PassContext.
 template <class Function>
 PassOrder Schedule::add(std::string_view name, std::initializer_list<Access> accesses, Function function) {
     static_assert(std::is_invocable_v<Function&, PassContext&>, "a pass that lists its accesses takes a PassContext&");

@@ -1,5 +1,5 @@
 #pragma once
-// What each worker did and when: a ring of events per worker, which keeps the latest.
+// A trace records when each worker worked at what: a ring of events per worker, which keeps the latest.
 //
 //     Trace trace(executor.num_workers());
 //     world.schedule().set_trace(&trace);
@@ -17,7 +17,7 @@
 
 namespace shoal {
 
-/// A time in which a worker worked at one thing.
+/// A span of time in which a worker worked at one thing.
 struct TraceEvent {
     std::int64_t begin_ns = 0;  ///< of monotonic_ns()
     std::int64_t end_ns = 0;
@@ -30,7 +30,7 @@ public:
     /// Keeps the latest `events_per_worker` of each worker.
     SHOAL_API explicit Trace(std::uint32_t num_workers, std::uint32_t events_per_worker = 1u << 14);
 
-    /// Returns the number of a name, which stays.
+    /// Returns the number of a name; the same name always has the same number.
     SHOAL_API std::uint32_t number_of(std::string_view name);
     std::string_view name(std::uint32_t number) const { return names_[number]; }
 
@@ -38,17 +38,18 @@ public:
     SHOAL_API void add(std::uint32_t worker, const TraceEvent& event);
 
     std::uint32_t num_workers() const { return static_cast<std::uint32_t>(lanes_.size()); }
-    /// Events that are kept, and those that were overwritten.
+    /// Returns how many events are kept.
     SHOAL_API std::uint32_t num_events(std::uint32_t worker) const;
+    /// Returns how many events were overwritten.
     SHOAL_API std::uint64_t num_lost(std::uint32_t worker) const;
-    /// The `i`th event, the oldest that is kept first. Requires: i < num_events(worker).
+    /// Returns the `i`th kept event, the oldest first. Requires: i < num_events(worker).
     SHOAL_API const TraceEvent& event(std::uint32_t worker, std::uint32_t i) const;
 
 private:
     struct Lane {
         Array<TraceEvent> events{Owner("trace")};
         std::uint64_t num_added = 0;
-        std::byte apart[64];  // workers count at once
+        std::byte padding[64];  // workers write their lanes in parallel
     };
 
     Array<Lane> lanes_{Owner("trace")};  // by worker

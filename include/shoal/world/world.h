@@ -49,8 +49,8 @@ struct SettleStatistics {
 };
 
 struct WorldOptions {
-    Executor* executor = nullptr;        ///< outlives the world; nullptr: passes run on the calling thread
-    ResourceLibrary* library = nullptr;  ///< outlives the world; its blobs are pinned by rows that refer to them
+    Executor* executor = nullptr;        ///< outlives the world; nullptr: everything runs on the calling thread
+    ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
     std::uint64_t seed = 1;              ///< of the random generator
     PagePoolOptions pages{};
 };
@@ -65,8 +65,9 @@ public:
 
     // --- stores --------------------------------------------------------------------------------------------------
 
-    /// Returns the manager of T's components, made at the first call. `options` count at that call only.
-    /// Requires: no store was attached, or made from a schema alone, for that component type before.
+    /// Returns the manager of T's components, made at the first call. `options` matter only then.
+    /// Requires: no store was attached, or made from a schema alone, for that component type; at the first call, no
+    /// passes run.
     template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
@@ -75,23 +76,23 @@ public:
         own({&made, &made.core(), &made.core(), destroy<Manager<T>>, true});
         return made;
     }
-    /// Returns the manager of a component type that has no C++ struct here, made at the first call.
-    /// Errors: a store takes another component type of that name, and the message shows both schemas; or it is not
-    /// the world's own.
+    /// Returns the manager of a component type that is known by its schema only, made at the first call.
+    /// Errors: a store takes another component type of that name (the message shows both schemas), or the world does not
+    /// own the store that takes it.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
 
-    /// Returns the transforms of this world, made at the first call. `options` count at that call only. See
-    /// components/transform.h. Requires: no other store was attached for that component type before.
+    /// Returns the transforms of this world (see transform/transform.h), made at the first call. `options` matter only then.
+    /// Requires: no other store was attached for that component type.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
-    /// Returns what transforms() made, or nullptr.
+    /// Returns the transforms if transforms() has made them, otherwise nullptr.
     TransformManager* find_transforms() const { return transforms_; }
 
-    /// Returns the database of this world, made at the first call. `options` count at that call only.
+    /// Returns the database of this world, made at the first call. `options` matter only then.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
 
-    /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns like its managers.
-    /// Requires: none of its component types has a store.
+    /// Makes a store of another class, as S(entities, pool, arguments...). The world owns it like its managers.
+    /// Requires: none of its component types has a store; no passes run.
     template <class S, class... Arguments>
     S& make_store(Arguments&&... arguments) {
         S& made = make<S>(std::forward<Arguments>(arguments)...);
@@ -116,13 +117,12 @@ public:
     /// Registers functions that spawn component types in place of stores.
     ComponentRegistry& registry() { return registry_; }
 
-    /// Makes a manager for every component type of the blob that has neither store nor spawn function, through the
-    /// schema that the blob carries; for transforms it is transforms(). Errors: a store's schema differs from the
-    /// blob's.
+    /// Makes a manager for every component type of the blob that has neither a store nor a spawn function, from the
+    /// schema in the blob; transforms go to transforms(). Errors: the schema of a store differs from the blob's.
     SHOAL_API Status adopt_schemas(const Blob& blob);
-    /// Spawns a blob: one call creates all ids, then one batch goes to the store of each component type. Component
-    /// types that nobody takes are skipped and counted, or an error, as the options say.
-    /// Errors: a schema that differs, no ids or memory; nothing has changed.
+    /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
+    /// without a store are skipped and counted, or an error, as the options say.
+    /// Errors: a schema differs, or there are no ids or no memory; nothing has changed.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ----------------------------------------------------------------------------------------------------
@@ -135,8 +135,9 @@ public:
     /// and gives memory back. Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
+    /// Returns the number of steps so far.
     std::uint64_t frame() const { return frame_; }
-    /// Writes since the last settle carry this stamp.
+    /// Returns the stamp of writes since the last settle.
     std::uint64_t stamp() const { return stamp_; }
 
     // --- the rest ------------------------------------------------------------------------------------------------
@@ -150,17 +151,17 @@ public:
     PagePool& pool() { return pool_; }
     const PagePool& pool() const { return pool_; }
 
-    /// Returns a hash of everything that the stores hold: owners and fields of every row, in order. Opaque fields are
-    /// left out. The same for any number of workers. Cost: reads every row.
+    /// Returns a hash of everything in the stores: owners and fields of every row, in order, without opaque fields. It is the
+    /// same for any number of workers. Cost: reads every row.
     SHOAL_API std::uint64_t state_hash() const;
 
 private:
     struct Owned {
         void* object;
         Store* store;
-        ComponentManager* manager;  // nullptr: a store of another class
+        ComponentManager* manager;  // nullptr: not a ComponentManager
         void (*destroy)(void* object);
-        bool typed;  // object is a Manager<T>
+        bool typed;  // `object` is a Manager<T>
     };
 
     template <class S, class... Arguments>

@@ -1,6 +1,7 @@
-#include "job/open_loops.h"
-#include "shoal/base/memory.h"
 #include "shoal/job/executor.h"
+
+#include "job/loops.h"
+#include "shoal/base/memory.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -28,12 +29,31 @@ extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 #endif
 
 namespace shoal {
+
+Executor::~Executor() = default;
+
+SerialExecutor::SerialExecutor() = default;
+SerialExecutor::~SerialExecutor() = default;
+
+std::uint32_t SerialExecutor::num_workers() const { return 1; }
+std::uint32_t SerialExecutor::current_worker() const { return 0; }
+
+void SerialExecutor::start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence& fence) {
+    SHOAL_ASSERT(fence.loop() == nullptr, "a fence belongs to one loop at a time; wait for the one before");
+    for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) function(context, chunk, 0);
+    fence.set_loop(this);
+}
+
+void SerialExecutor::wait(Fence& fence) { fence.set_loop(nullptr); }
+
+// --- the threaded executor ---------------------------------------------------------------------------------------
+
 namespace {
 
 constexpr const char* kOwner = "executor";
-constexpr int kSpinsToStay = 2000;  // some tens of microseconds: from one loop of a frame to the next
+constexpr int kSpinsToStay = 2000;  // some tens of microseconds: longer than from one loop of a frame to the next
 
-/// Which worker of which executor this thread is, while it runs chunks of one.
+/// The executor that this thread works for at present, and its worker number there.
 struct WorkerPlace {
     const void* executor = nullptr;
     std::uint32_t worker = 0;
@@ -41,8 +61,9 @@ struct WorkerPlace {
 thread_local WorkerPlace t_place;
 
 #if defined(SHOAL_THREAD_SANITIZER)
-/// oneTBB is packaged without instrumentation: the sanitizer sees its headers reuse the memory of a task, and not what
-/// orders that after the task. While this lives, the calling thread's writes go unseen; only enqueue() runs meanwhile.
+/// oneTBB is packaged without instrumentation: the sanitizer sees its headers reuse the memory of a task, but not what
+/// orders that after the task. While this object lives, it ignores the writes of the calling thread, which only calls
+/// enqueue().
 struct UnseenByThreadSanitizer {
     UnseenByThreadSanitizer() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
     ~UnseenByThreadSanitizer() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
@@ -55,27 +76,27 @@ struct UnseenByThreadSanitizer {
 
 }  // namespace
 
-/// oneTBB gives the threads, and an arena in which each has a slot: slot 0 is kept for threads from outside, so that
-/// the slot is the worker. A thread that was called stays for a while after its last loop, because calling one takes
-/// microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of the one
-/// that waits, under the same worker.
+/// oneTBB provides the threads, and an arena in which each has a slot. Slot 0 is reserved for threads from outside, so the
+/// slot is the worker number. A thread that was called stays for a while after its last loop, because calling one takes
+/// microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of the waiting
+/// one, with the same worker number.
 struct ThreadedExecutor::Threads {
     explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner) {
         const std::lock_guard lock(list_mutex);
         number = ++last_number;
         next = std::exchange(first, this);
-        if (num_workers > tbb::global_control::active_value(kParallelism)) take_allowance(find_allowed());
+        if (num_workers > tbb::global_control::active_value(kParallelism)) take_allowance(find_allowance());
     }
 
     ~Threads() {
         SHOAL_ASSERT(loops.none_in_use(), "an executor was destroyed before its loops were waited for; call wait()");
         leave_list();
         stopping.store(true, std::memory_order_relaxed);
-        // These threads find nothing left to do. Those that were called and come later find no executor.
+        // The threads that are here leave at once. Those that come later will not find this executor.
         while (num_inside.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     }
 
-    /// Calls threads so that `num_wanted` have nothing else to do, if there are as many.
+    /// Calls threads until `num_wanted` are idle or all have been called.
     void call(std::uint32_t num_wanted) {
         while (num_idle.load(std::memory_order_seq_cst) < num_wanted) {
             if (!enter()) return;
@@ -84,7 +105,7 @@ struct ThreadedExecutor::Threads {
         }
     }
 
-    /// Counts a thread as called, unless all are.
+    /// Counts one more thread as called and idle. Returns false when all are called.
     bool enter() {
         std::uint32_t called = num_called.load(std::memory_order_seq_cst);
         while (called < num_workers - 1)
@@ -95,8 +116,8 @@ struct ThreadedExecutor::Threads {
         return false;
     }
 
-    /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, even with the
-    /// chunk that destroys the executor: so nobody waits for those that are on their way.
+    /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, possibly with the very
+    /// chunk that destroys the executor, so nobody waits for threads that have not come yet.
     static void come(std::uint64_t called) {
         Threads* executor;
         {
@@ -118,13 +139,13 @@ struct ThreadedExecutor::Threads {
             }
             num_idle.fetch_sub(1, std::memory_order_seq_cst);
             num_called.fetch_sub(1, std::memory_order_seq_cst);
-            // Who opened a loop before that did not call; who opens one after it does.
+            // A loop that was opened before these two did not call a thread; one that is opened after them does.
         } while (!stopping.load(std::memory_order_relaxed) && loops.any_open() && enter());
         t_place = before;
-        num_inside.fetch_sub(1, std::memory_order_release);  // the last that it does here: the executor may go
+        num_inside.fetch_sub(1, std::memory_order_release);  // the last access: the executor may be destroyed now
     }
 
-    /// Takes part in a loop that is open. Returns false when there is none.
+    /// Helps with an open loop. Returns false when there is none.
     bool help() {
         OpenLoops::Loop* const loop = loops.join();
         if (loop == nullptr) return false;
@@ -143,10 +164,10 @@ struct ThreadedExecutor::Threads {
         if (allowance) pass_allowance_on();
     }
 
-    // Should an executor need more threads than the machine runs at once, oneTBB must be told to allow them. Of all
-    // tbb::global_control that live the least counts, so only the executor with the most workers has one.
+    // oneTBB must be told to allow more threads than the machine runs at once. The smallest of all living
+    // tbb::global_control counts, so only the executor with the most workers holds one.
 
-    static Threads* find_allowed() {
+    static Threads* find_allowance() {
         Threads* executor = first;
         while (executor != nullptr && !executor->allowance) executor = executor->next;
         return executor;
@@ -165,12 +186,12 @@ struct ThreadedExecutor::Threads {
 
     static constexpr auto kParallelism = tbb::global_control::max_allowed_parallelism;
 
-    // The list of the executors that live; list_mutex guards it, and their allowances.
+    // The list of living executors. list_mutex guards it and the allowances.
     static inline std::mutex list_mutex;
     static inline Threads* first = nullptr;
     static inline std::uint64_t last_number = 0;
     Threads* next = nullptr;
-    std::uint64_t number = 0;  // no other executor ever has it
+    std::uint64_t number = 0;  // never reused
     std::optional<tbb::global_control> allowance;
 
     std::uint32_t num_workers;
@@ -179,7 +200,7 @@ struct ThreadedExecutor::Threads {
     std::atomic<bool> stopping{false};
     std::atomic<std::uint32_t> num_inside{0};  // threads in stay()
     std::atomic<std::uint32_t> num_called{0};  // threads that were called and have not decided to leave
-    std::atomic<std::uint32_t> num_idle{0};    // those of them that have nothing to do
+    std::atomic<std::uint32_t> num_idle{0};    // those of them that are idle
 };
 
 ThreadedExecutor::ThreadedExecutor(std::uint32_t num_workers) {

@@ -1,4 +1,4 @@
-#include "job/chunk_loop.h"
+#include "job/loops.h"
 
 #include "support/testing.h"
 

@@ -1,0 +1,126 @@
+#pragma once
+// Running loops: the chunks of one, and the set of those that idle threads can help with. Executors and crews are made
+// of these.
+// Thread: see each class.
+
+#include "shoal/base/page_memory.h"
+#include "shoal/job/executor.h"
+
+#include <atomic>
+#include <optional>
+
+namespace shoal {
+
+/// Gives way to the other hardware thread of the core while this one spins.
+inline void pause_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+/// The chunks of one running loop, shared out among workers.
+///
+///     chunks     0 1 2 3 | 4 5 6 7 | 8 9 10 11       worker w owns the w-th share and takes from its front; a worker
+///                    > <                             that has finished its own share steals from the backs of others
+///
+/// A share is one 64-bit word on a cache line of its own, changed by compare-and-swap. When the last chunk has finished,
+/// the waiting thread is woken.
+/// Thread: run() from any thread that is counted as a user.
+class ChunkLoop {
+public:
+    explicit ChunkLoop(std::uint32_t num_workers);
+    ~ChunkLoop();
+    ChunkLoop(const ChunkLoop&) = delete;
+    ChunkLoop& operator=(const ChunkLoop&) = delete;
+
+    /// Requires: it has no users.
+    void start(std::uint32_t num_chunks, ChunkFunction function, void* context, std::uint32_t users);
+    /// Becomes a user, unless there are none: then the loop has ended.
+    bool try_join() {
+        std::uint32_t users = num_users_.load(std::memory_order_relaxed);
+        while (users != 0)
+            if (num_users_.compare_exchange_weak(users, users + 1, std::memory_order_acquire)) return true;
+        return false;
+    }
+    bool has_users() const { return num_users_.load(std::memory_order_acquire) != 0; }
+    /// Whether all chunks have finished.
+    bool finished() const { return num_unfinished_.load(std::memory_order_acquire) == 0; }
+    /// Runs chunks until none is left to take.
+    void run(std::uint32_t worker);
+    /// Returns when all chunks have finished.
+    void wait_until_finished() const;
+    /// Returns whether this was the last user. Then the loop can be started again.
+    bool drop_user() { return num_users_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+private:
+    struct alignas(64) Share {
+        std::atomic<std::uint64_t> chunks;  // the first in the low half, the end in the high
+    };
+    struct Taken {
+        bool any;
+        std::uint32_t chunk;
+    };
+
+    static Taken take(Share& share, bool from_back);
+    Taken take(std::uint32_t worker);
+    std::size_t memory_bytes() const { return (num_workers_ + 1) * sizeof(Share); }
+
+    ChunkFunction function_ = nullptr;
+    void* context_ = nullptr;
+    void* memory_ = nullptr;
+    Share* shares_ = nullptr;  // by worker; in memory_
+    std::uint32_t num_workers_;
+    std::atomic<std::uint32_t> num_users_{0};  // the fence, and every thread that helps
+    std::atomic<std::uint32_t> num_unfinished_{0};
+};
+
+/// Loops that are shared with the threads that are looking for work.
+///
+///     open bits   0 1 1 0 0 ...     the loops in slots 1 and 2 probably have chunks left to take
+///     slots       . A B . . ...     opened and finished by the thread that started the loop; joined by others
+///
+/// Thread: any. A slot is not reused before everyone has left its loop.
+class OpenLoops {
+public:
+    /// A slot for a running loop.
+    struct Loop {
+        std::optional<ChunkLoop> chunks;  // made at first use
+        std::atomic<bool> claimed{false};
+        void* task = nullptr;  ///< whose time it takes; see CrewWork
+        std::uint32_t index = 0;
+    };
+
+    OpenLoops(std::uint32_t num_workers, const char* owner);
+    ~OpenLoops();
+    OpenLoops(const OpenLoops&) = delete;
+    OpenLoops& operator=(const OpenLoops&) = delete;
+
+    /// Starts a loop. Returns nullptr when all slots are in use.
+    Loop* open(std::uint32_t num_chunks, ChunkFunction function, void* context, void* task);
+    /// Frees the slot. To be called by the thread that opened the loop, when all chunks have finished.
+    void finish(Loop& loop);
+
+    bool any_open() const { return open_->load(std::memory_order_seq_cst) != 0; }
+    /// Joins an open loop; leave() it after its run(). Returns nullptr when there is none, or it has just ended.
+    Loop* join();
+    void leave(Loop& loop);
+    /// Notes that no chunk is left to take. Requires: the caller opened or joined the loop, and has not left.
+    void close(const Loop& loop);
+
+    bool none_in_use() const;
+
+private:
+    static constexpr std::uint32_t kMost = 64;  // at once, at all depths; a bit each
+
+    std::size_t memory_bytes() const { return kMost * sizeof(Loop) + 3 * kCacheLineBytes; }
+
+    std::uint32_t num_workers_;
+    const char* owner_;
+    void* memory_;
+    Loop* loops_;                       // kMost; in memory_
+    std::atomic<std::uint64_t>* open_;  // read all the time: on a cache line of its own, in memory_
+};
+
+}  // namespace shoal
