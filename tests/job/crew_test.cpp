@@ -14,7 +14,7 @@
 namespace shoal {
 namespace {
 
-/// Pieces of work that are handed out one by one; tasks are noted by thread.
+/// Pieces of work that are handed out one by one; notes the task of each thread.
 class Pieces final : public CrewWork {
 public:
     template <class Piece>
@@ -104,7 +104,7 @@ TEST_P(CrewTest, loops_within_pieces_and_within_loops_run_every_chunk_once) {
     }
 }
 
-TEST_P(CrewTest, those_who_help_work_at_the_task_of_the_loop) {
+TEST_P(CrewTest, helpers_work_at_the_task_of_the_loop) {
     std::atomic<int> num_wrong{0}, num_chunks{0};
     run(3, [&](std::uint32_t) {
         void* const task = Pieces::current();
@@ -129,13 +129,13 @@ TEST_P(CrewTest, what_chunks_wrote_is_visible_after_the_wait) {
     for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(values[i], i * 300 * 301 / 2);
 }
 
-TEST_P(CrewTest, is_called_together_again_and_again) {
+TEST_P(CrewTest, is_woken_again_and_again) {
     std::atomic<int> num_done{0};
     for (int frame = 0; frame < 200; ++frame) run(3, [&](std::uint32_t) { ++num_done; });
     EXPECT_EQ(num_done, 600);
 }
 
-TEST_P(CrewTest, a_loop_calls_those_who_sleep_and_those_who_are_about_to) {
+TEST_P(CrewTest, a_loop_wakes_workers_that_sleep_or_are_about_to) {
     if (executor->num_workers() < 2) GTEST_SKIP() << "one worker has nobody to call";
     run(1, [&](std::uint32_t) {
         Random random(shoal_test::seed());

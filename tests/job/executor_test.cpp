@@ -204,7 +204,7 @@ TEST(ThreadedExecutor, a_thread_about_to_leave_stays_or_is_called_again) {
     }
 }
 
-TEST(ThreadedExecutor, may_go_while_its_threads_still_look_for_work) {
+TEST(ThreadedExecutor, may_be_destroyed_while_its_threads_still_look_for_work) {
     const shoal_test::LeakCheck leaks;
     Random random(shoal_test::seed());
     for (int round = 0; round < 300; ++round) {

@@ -9,7 +9,7 @@ namespace {
 
 using namespace shoal;
 
-TEST(FixedStep, gives_as_many_steps_as_fit_into_real_time) {
+TEST(FixedStep, gives_the_number_of_steps_that_fit_into_real_time) {
     FixedStep clock(0.01, 10);
     EXPECT_EQ(clock.advance(0.005), 0u);
     EXPECT_DOUBLE_EQ(clock.fraction(), 0.5);
@@ -47,7 +47,7 @@ TEST(FixedStep, no_time_is_lost_or_made_up) {
     EXPECT_GT(clock.num_dropped_steps(), 0u);
 }
 
-TEST(FixedStep, time_that_is_none_counts_as_none) {
+TEST(FixedStep, negative_times_and_nan_count_as_zero) {
     FixedStep clock(0.1);
     for (const double none : {-1.0, 0.0, std::nan(""), -std::numeric_limits<double>::infinity()})
         EXPECT_EQ(clock.advance(none), 0u);

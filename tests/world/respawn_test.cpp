@@ -1,4 +1,4 @@
-// A level that is spawned, destroyed and spawned again, as often as a player dies.
+// A level that is spawned, destroyed and spawned again, as when a player dies.
 
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
@@ -14,8 +14,8 @@ using namespace shoal;
 
 constexpr std::uint32_t kNumObjects = 10'000;
 
-/// A point mass on every object, at a place of its own; a tag on every third; each tenth object has the others below
-/// it.
+/// A point mass on every object, at a place of its own; a tag on every third; every tenth object is the parent of the
+/// next nine.
 std::vector<std::byte> level_bytes() {
     BlobWriter writer;
     writer.set_name("levels/large");
@@ -42,7 +42,7 @@ std::size_t committed_bytes(const World& world) {
     return bytes;
 }
 
-// How long it takes is measured by the workload spawn/respawn.
+// The workload spawn/respawn measures how long it takes.
 // req: D15-D17 D18-D25
 TEST(Respawn, a_level_of_10000_objects_comes_back_whole_and_takes_no_more_memory) {
     const std::vector<std::byte> bytes = level_bytes();

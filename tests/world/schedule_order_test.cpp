@@ -27,7 +27,7 @@ using namespace shoal;
 using order_test::Fish;
 using order_test::Shell;
 
-/// Passes that do nothing but leave their names.
+/// Passes that only record their names.
 struct Named {
     Schedule schedule;
     SerialExecutor executor;
@@ -46,7 +46,7 @@ struct Named {
     std::string error() { return std::string(schedule.prepare().message()); }
 };
 
-TEST(ScheduleOrder, passes_stand_as_they_were_added_but_behind_those_that_must_be_before_them) {
+TEST(ScheduleOrder, passes_are_ordered_as_they_were_added_but_after_those_that_must_come_before_them) {
     Named passes;
     passes.add("a");
     passes.add("b").after("d");
@@ -104,7 +104,7 @@ TEST(ScheduleOrder, a_cycle_is_an_error_that_names_its_passes) {
     EXPECT_EQ(passes.error(), "the order of passes has a cycle: \"self\" before \"self\"; remove one of these");
 }
 
-TEST(ScheduleOrder, a_name_that_is_nobodys_is_an_error) {
+TEST(ScheduleOrder, an_unknown_name_is_an_error) {
     Named passes;
     passes.add("a").after("nobody");
     EXPECT_EQ(passes.error(),
@@ -178,7 +178,7 @@ TEST(StrictSchedule, passes_that_only_read_need_no_order) {
 
 // --- accesses ----------------------------------------------------------------------------------------------------
 
-TEST(Accesses, conflict_when_one_writes_what_the_other_touches) {
+TEST(Accesses, conflict_when_one_writes_what_the_other_reads_or_writes) {
     EntityManager entities;
     PagePool pool;
     Manager<Fish> fish(entities, pool), others(entities, pool);
@@ -244,7 +244,7 @@ TEST(ScheduleDeathTest, a_write_that_a_pass_has_not_declared_ends_a_checked_prog
         sea.fish.write_column<&Fish::position>();
     });
     sea.schedule.run(serial, 0, 0);
-    sea.fish.write_column<&Fish::hunger>();  // outside passes anything goes
+    sea.fish.write_column<&Fish::hunger>();  // outside of passes every write is allowed
     ASSERT_TRUE(sea.schedule.remove("sneaky").ok());
     sea.schedule.add("sneaky", {writes<&Fish::position>(sea.fish), reads(sea.fish)},
                      [&](PassContext&) { sea.fish.set<&Fish::hunger>(sea.fish.instance(sea.owners[3]), 1); });

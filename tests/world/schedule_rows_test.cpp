@@ -1,4 +1,4 @@
-// Passes over queries: what their functions are given before the row, and what they declare beside the query.
+// Passes over queries: the arguments of their functions before the row, and what they declare besides the query.
 
 #include "shoal/world/world.h"
 
@@ -31,7 +31,7 @@ struct Plain {
 };
 SHOAL_COMPONENT((Plain, whole), weight, age)
 
-/// Tame fish are in a manager, free ones in the database; every second free fish has a shell.
+/// Tame fish are in a manager, free fish in the database; every second free fish has a shell.
 struct Sea {
     explicit Sea(std::size_t num_fish, Executor* executor = nullptr)
         : world(entities, {.executor = executor}), tame(num_fish), free(num_fish) {
@@ -124,7 +124,7 @@ TEST(SchedulePass, the_context_comes_before_commands_and_the_entity) {
 
 TEST(SchedulePass, a_function_that_fits_without_a_context_is_called_without) {
     Sea sea(10);
-    // Generic: it would take a context for its commands.
+    // Generic: it would accept a context as its commands.
     sea.schedule.add("die", query<With<Fish>>(sea.database),
                      [](auto& commands, Entity self) { commands.destroy(self); });
     sea.world.step(0);
@@ -165,7 +165,7 @@ TEST(SchedulePass, rows_and_bytes_are_reported_with_a_context_and_further_access
     EXPECT_EQ(sea.schedule.statistics(1).num_bytes, 400u);
 }
 
-/// Rows of one's own: the numbers below three.
+/// Rows that are not a query: the numbers below three.
 struct ThreeNumbers {
     const int* counted;
     std::array<Access, 1> accesses() const { return {reads(*counted)}; }

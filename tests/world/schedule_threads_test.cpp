@@ -1,4 +1,4 @@
-// Passes side by side: what conflicts never overlaps and keeps its order, whatever the executor.
+// Passes side by side: passes that conflict never overlap and keep their order, with any executor.
 
 #include "shoal/world/schedule.h"
 
@@ -17,20 +17,20 @@ using namespace shoal;
 
 constexpr std::uint32_t kCounters = 6;
 
-/// A counter that passes share. The value is not atomic: only what the schedule promises keeps it right.
+/// A counter that passes share. The value is not atomic: only the order of passes keeps it right.
 struct Counter {
     std::uint64_t value = 0;
     std::atomic<std::uint32_t> num_readers{0}, num_writers{0};
 };
 
-/// A pass with a random set of counters, and what it saw last.
+/// A pass with a random set of counters, and the hash of what it read last.
 struct RandomPass {
     std::vector<std::uint32_t> read, written;
     std::uint32_t num_rows = 0;
     std::uint64_t seen = 0;
 };
 
-/// The same state whoever runs it.
+/// Random passes whose state must not depend on the executor.
 struct RandomSchedule {
     RandomSchedule(std::uint64_t seed, std::uint32_t num_passes) : random(seed), counters(kCounters) {
         passes.resize(num_passes);
@@ -57,7 +57,7 @@ struct RandomSchedule {
     void add(std::uint32_t p, const std::vector<Access>& accesses) {
         const auto run = [this, p](PassContext& context) { run_pass(passes[p], context); };
         const std::string name = "p" + std::to_string(p);
-        // As many as a random pass may have; equal ones do no harm.
+        // Six, the most that a random pass may have; repeated ones do no harm.
         const auto at = [&](std::size_t i) { return accesses.empty() ? reads(*this) : accesses[i % accesses.size()]; };
         PassOrder order = schedule.add(name, {at(0), at(1), at(2), at(3), at(4), at(5)}, run);
         if (p > 0 && random.below(4) == 0) order.after("p" + std::to_string(random.below(p)));
@@ -78,7 +78,7 @@ struct RandomSchedule {
         for (const std::uint32_t c : pass.written) --counters[c].num_writers;
     }
 
-    /// Loops within the pass, one of them within another.
+    /// A loop of the pass, with another loop in each chunk.
     std::uint64_t loop(const RandomPass& pass, PassContext& context) {
         std::atomic<std::uint64_t> sum{0};
         for_rows(context.executor, cut_rows(pass.num_rows, kByteGranularity, 1024), [&](RowRange rows, std::uint32_t) {
@@ -101,7 +101,7 @@ struct RandomSchedule {
     std::vector<Counter> counters;
     std::vector<RandomPass> passes;
     std::atomic<std::uint32_t> num_clashes{0};
-    Schedule schedule;  // goes first: its passes refer to the others
+    Schedule schedule;  // destroyed first: its passes refer to the others
 };
 
 void run_with(Executor& executor, std::uint64_t seed, std::uint64_t expected) {
@@ -115,7 +115,7 @@ void run_with(Executor& executor, std::uint64_t seed, std::uint64_t expected) {
 TEST(ScheduleThreads, what_conflicts_never_overlaps_and_keeps_its_order_for_any_number_of_workers) {
     SCOPED_TRACE(shoal_test::seed_text());
     const auto num_seeds = std::uint64_t(shoal_test::scaled_operations(300));
-    // The expected state comes from the passes one by one in the order of adding: explicit orders only say it again.
+    // The expected state is that of running the passes one by one as they were added; explicit orders agree with that.
     SerialExecutor serial;
     std::vector<std::uint64_t> expected;
     for (std::uint64_t i = 0; i < num_seeds; ++i) {
@@ -168,7 +168,7 @@ TEST(ScheduleThreads, a_worker_without_a_pass_helps_with_the_loops_of_the_others
     EXPECT_EQ(num_inside, 2);
 }
 
-TEST(ScheduleThreads, more_loops_at_once_than_there_is_place_for_still_run) {
+TEST(ScheduleThreads, more_loops_at_once_than_there_are_slots_still_run) {
     ThreadedExecutor threads(3);
     Schedule schedule;
     std::atomic<std::uint32_t> num_chunks{0};
@@ -214,7 +214,7 @@ TEST(ScheduleThreads, a_pass_may_make_an_executor_and_destroy_it_while_all_worke
     EXPECT_EQ(num_chunks, 16);
 }
 
-TEST(ScheduleThreads, time_is_put_to_the_account_of_the_worker_that_worked) {
+TEST(ScheduleThreads, time_is_accounted_to_the_worker_that_worked) {
     ThreadedExecutor threads(2);
     Schedule schedule;
     schedule.add("both", [&](PassContext& pass) {

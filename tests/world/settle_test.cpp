@@ -1,4 +1,4 @@
-// Settling: what destruction callbacks may do while it goes on, and what passes may not do before it.
+// What destruction callbacks may do while a world settles, and what passes may not do before.
 
 #include "shoal/command/commands.h"
 #include "shoal/resource/blob_writer.h"
@@ -149,7 +149,7 @@ TEST(WorldSettle, a_destruction_callback_may_spawn) {
     EXPECT_EQ(eggs.num_rows(), 80u);
 }
 
-TEST(WorldSettle, whom_a_destruction_callback_destroys_has_no_rows_when_the_world_has_settled) {
+TEST(WorldSettle, entities_destroyed_by_a_destruction_callback_have_no_rows_when_the_world_has_settled) {
     Beach beach;
     beach.settle_with([&] {
         EXPECT_EQ(beach.entities.destroy(std::span(beach.crabs).subspan(2, 3)), 3u);

@@ -1,4 +1,4 @@
-// Commands in a world: asked for by passes side by side, the same for any number of workers.
+// Commands of passes that run side by side: the result is the same for any number of workers.
 
 #include "shoal/command/commands.h"
 #include "shoal/components/point_mass.h"
@@ -30,7 +30,7 @@ SHOAL_COMPONENT((Asleep, toggled))
 
 constexpr Zone kNumZones = 40;
 
-/// A sea whose entities come, go, move, and change; all of it follows from ids, frames and the seed.
+/// A sea whose entities are created, destroyed, moved and changed, depending only on ids, frames and the seed.
 struct Sea {
     explicit Sea(Executor& executor)
         : world(entities, {.executor = &executor}), sea(world.database()), masses(world.manager<PointMass>()) {
@@ -115,7 +115,7 @@ TEST(WorldCommands, the_state_is_the_same_for_1_2_3_and_8_workers) {
     }
 }
 
-TEST(WorldCommands, passes_ask_in_the_order_of_the_schedule_whichever_runs_first) {
+TEST(WorldCommands, commands_count_in_the_order_of_the_schedule_whichever_pass_runs_first) {
     for (const bool reversed : {false, true}) {
         EntityManager entities;
         shoal_test::ThreadPoolExecutor executor(2);
@@ -135,7 +135,7 @@ TEST(WorldCommands, passes_ask_in_the_order_of_the_schedule_whichever_runs_first
     }
 }
 
-TEST(WorldCommands, what_managers_alone_know_dies_before_any_store_settles) {
+TEST(WorldCommands, entities_that_only_managers_know_die_before_any_store_settles) {
     EntityManager entities;
     World world(entities);
     Manager<PointMass>& masses = world.manager<PointMass>({.death = DeathPolicy::kAtSettle});  // settles first
@@ -157,7 +157,7 @@ TEST(WorldCommands, two_databases_keep_their_commands_apart) {
     EntityManager entities;
     World world(entities);
     Database& sea = world.database();
-    Database lake(entities, world.pool());  // not the world's: it settles when its owner says so
+    Database lake(entities, world.pool());  // does not belong to the world: its owner settles it
     world.schedule().add("both", [&](PassContext&) {
         sea.commands().create(1, Age{1});
         lake.commands().create(2, Age{2});

@@ -1,4 +1,4 @@
-// What ends before what: passes before the managers they refer to, the list of passes not while it runs.
+// Lifetimes: what is destroyed first, and that passes do not change the schedule that runs them.
 
 #include "shoal/components/tag.h"
 #include "shoal/world/world.h"
@@ -63,7 +63,7 @@ TEST(WorldLifetime, a_cleared_schedule_runs_nothing_and_takes_new_passes) {
     EXPECT_EQ(num_runs, 1);
 }
 
-TEST(WorldLifetime, a_manager_is_not_made_beside_an_attached_store) {
+TEST(WorldLifetime, a_manager_is_not_made_if_an_attached_store_takes_its_components) {
     EntityManager entities;
     PagePool pool;
     Manager<Crab> crabs(entities, pool);
@@ -74,7 +74,7 @@ TEST(WorldLifetime, a_manager_is_not_made_beside_an_attached_store) {
     world.detach(crabs.core());
 }
 
-TEST(WorldLifetime, worlds_that_share_entities_settle_on_their_own) {
+TEST(WorldLifetime, worlds_that_share_entities_settle_independently) {
     EntityManager entities;
     Entity shoals[300];
     ASSERT_TRUE(entities.create(shoals));
