@@ -7,7 +7,7 @@
 //     jobs/ledger_cost            passes of a schedule, timed and traced, beside the same loops without
 
 #include "reference.h"
-#include "shoal/base/file.h"
+#include "shoal/base/clock.h"
 #include "shoal/query/query.h"
 #include "shoal/world/schedule.h"
 #include "shoal/world/trace.h"

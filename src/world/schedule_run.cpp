@@ -1,5 +1,6 @@
 #include "world/schedule_run.h"
 
+#include "shoal/base/clock.h"
 #include "shoal/world/trace.h"
 
 #include <algorithm>
