@@ -164,16 +164,11 @@ AddCounts Database::Call::insert_reserved(DatabaseTable& table, CallArguments& a
 
 /// Returns the table for entities that had no row.
 Result<DatabaseTable*> Database::Call::first_table(std::span<const ComponentValues> values) {
-<<<<<<< HEAD
-    Signature signature;
+    BitSet signature{Owner("database")};
     for (const ComponentValues& given : values) {
         require_registered(given.component);
-        signature.add(given.component.number);
+        signature.set(given.component.number);
     }
-=======
-    BitSet signature{Owner("database")};
-    for (const ComponentValues& given : values) signature.set(given.component.number);
->>>>>>> 6438cd3 (The database keeps its tables and archetypes in the hash map and the bit sets of base)
     return table_for(make_type(signature), d.options_.first_zone);
 }
 
