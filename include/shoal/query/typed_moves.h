@@ -6,7 +6,7 @@
 //
 // Thread: that of the database.
 
-#include "shoal/database/database_move.h"
+#include "shoal/database/detail/row_move.h"
 
 namespace shoal {
 
@@ -119,7 +119,7 @@ private:
 
 /// Moves the row of an entity if that leads from one of `Types` to another; `numbers` are theirs, in order.
 template <bool kAdds, class... Ts, class... Types>
-SHOAL_INLINE MovedRow move_listed(DatabaseState& d, Entity entity, TypedKey key, const std::uint32_t* numbers,
+SHOAL_INLINE MovedRow move_listed(Database& d, Entity entity, TypedKey key, const std::uint32_t* numbers,
                                   Archetypes<Types...>) {
     const RowMove move = RowMove::find<kAdds>(d, entity, key);
     MovedRow moved;

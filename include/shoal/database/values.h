@@ -2,7 +2,7 @@
 // What a database is made with, what its calls are given, and what they give back.
 // Thread: values.
 
-#include "shoal/database/database_table.h"
+#include "shoal/database/table.h"
 
 namespace shoal {
 

@@ -10,9 +10,8 @@
 // next step. Nothing is found either while rows are held; the slow way then ends the program.
 // Thread: that of the database.
 
-#include "shoal/database/database_slots.h"
-#include "shoal/database/database_state.h"
-#include "shoal/database/database_table.h"
+#include "shoal/database/database.h"
+#include "shoal/database/detail/typed_slots.h"
 
 namespace shoal {
 
@@ -25,10 +24,10 @@ struct MovedRow {
 class RowMove {
 public:
     template <bool kAdds>
-    SHOAL_INLINE static RowMove find(DatabaseState& d, Entity entity, TypedKey key) {
+    SHOAL_INLINE static RowMove find(Database& d, Entity entity, TypedKey key) {
         const DatabaseDirectory::Place place = d.directory_.find_unless_held(entity);
         if (SHOAL_UNLIKELY(!place)) return {};
-        DatabaseTable& from = *d.tables_[place.table];
+        DatabaseTable& from = d.tables_[place.table];
         const DatabaseTable::Step& step = kAdds ? from.last_added_ : from.last_removed_;
         if (SHOAL_UNLIKELY(step.key != key || !step.path.is_known(from.table_, step.target->table_))) return {};
         if (SHOAL_UNLIKELY(!step.target->has_reserved_row() || (kAdds && d.is_dead(entity)))) return {};
@@ -40,19 +39,19 @@ public:
 
     /// Calls copy(path, row, last, to_row), which copies the row, and the last row of its table into its place.
     template <class Copy>
-    SHOAL_INLINE MovedRow make(DatabaseState& d, Entity entity, Copy&& copy) const {
+    SHOAL_INLINE MovedRow make(Database& d, Entity entity, Copy&& copy) const {
         const std::uint32_t to_row = step_->target->table_.append_one(entity);
         copy(step_->path, std::size_t(row_), std::size_t(from_->num_rows() - 1), std::size_t(to_row));
         from_->table_.close_row(row_, d.directory_.rows().entries());
         d.directory_.set_reserved(entity, step_->target->number(), to_row);
-        ++d.num_structural_changes_;
-        if (SHOAL_UNLIKELY(from_->num_rows() == 0)) d.note_rows(*from_);
+        d.tables_.count_changes();
+        if (SHOAL_UNLIKELY(from_->num_rows() == 0)) d.tables_.note_rows(*from_);
         return {step_, to_row};
     }
 
     /// Both, for any columns.
     template <bool kAdds>
-    SHOAL_API static MovedRow find_and_make(DatabaseState& d, Entity entity, TypedKey key);
+    SHOAL_API static MovedRow find_and_make(Database& d, Entity entity, TypedKey key);
 
 private:
     RowMove() = default;

@@ -1,4 +1,4 @@
-#include "shoal/database/database_match.h"
+#include "shoal/database/match.h"
 
 namespace shoal {
 

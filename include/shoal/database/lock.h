@@ -9,10 +9,10 @@ namespace shoal {
 /// Thread: any; locks may lie within each other and side by side.
 class DatabaseLock {
 public:
-    explicit DatabaseLock(Database& database) : database_(database) { database_.directory_.hold(); }
+    explicit DatabaseLock(Database& database) : database_(database) { database_.hold_rows(true); }
     DatabaseLock(const DatabaseLock&) = delete;
     DatabaseLock& operator=(const DatabaseLock&) = delete;
-    ~DatabaseLock() { database_.directory_.release(); }
+    ~DatabaseLock() { database_.hold_rows(false); }
 
 private:
     Database& database_;

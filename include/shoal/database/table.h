@@ -117,6 +117,8 @@ public:
     std::uint32_t type_number() const { return type_number_; }
     Zone zone() const { return zone_; }
     std::uint32_t num_rows() const { return table_.num_rows(); }
+    /// Whether rows are bytes and nothing more: no opaque columns, no toggled component types, and nobody watches.
+    bool is_plain() const { return table_.is_plain() && presence_.empty(); }
     std::span<const Entity> entities() const { return table_.entities(); }
     /// Columns are found with first_column(). Requires: no structural call is made through it.
     Table& table() { return table_; }
@@ -124,6 +126,8 @@ public:
     std::uint32_t first_column(ComponentType component) const { return type_->first_column(component); }
     /// Rows and bits.
     SHOAL_API MemoryUse memory_use() const;
+    /// Checks rows and bits. Cost: O(rows).
+    SHOAL_API Status validate() const;
 
     /// The bits of a toggled component type; nullptr for one that every row has, or none.
     /// Shape: bit row % 64 of word row / 64. Bits past the last row are arbitrary.
@@ -169,7 +173,6 @@ public:
 
 private:
     friend class Database;
-    friend class DatabaseSpawn;
     friend class RowMove;
     friend struct MovedRow;
 
@@ -196,17 +199,21 @@ private:
         PresenceBits* bits = nullptr;
     };
 
+    /// Remembers that a call with one C++ type has switched a component type.
+    void note_switch(ComponentType component, TypedKey key) {
+        if (const int index = type_->toggle_index(component); index >= 0 && key != nullptr)
+            last_switched_ = {key, &presence_[static_cast<std::size_t>(index)]};
+    }
+
     std::uint32_t number_;
     Zone zone_;
     std::uint32_t type_number_;  // here, beside what loops need of the table
-    std::uint32_t num_empty_visits_ = 0;
     Table table_;
     const Archetype* type_;
     Array<PresenceBits> presence_{Owner("database table")};  // by place in type().toggled()
     RowPath own_path_;                                       // from row to row
     Step last_added_, last_removed_;
     Switch last_switched_;
-    DatabaseTable* next_in_zone_ = nullptr;
     std::uint32_t num_wanted_ = 0;  // rows that the call under way will add
 };
 

@@ -1,4 +1,4 @@
-#include "shoal/database/database_table.h"
+#include "shoal/database/table.h"
 
 #include "shoal/base/text.h"
 
@@ -42,6 +42,17 @@ DatabaseTable::DatabaseTable(std::uint32_t number, const Archetype& type, Zone z
     table_.attach_index(&index);
     presence_.reserve(type.toggled().size());
     for (std::size_t i = 0; i < type.toggled().size(); ++i) presence_.emplace_back(pool);
+}
+
+Status DatabaseTable::validate() const {
+    if (Status status = table_.validate(); !status) return status;
+    const auto broken = [this](std::string_view what) {
+        return Status::error(concat("database, zone ", zone(), ", archetype \"", type().schema().name(), "\": ", what));
+    };
+    if (num_wanted_ != 0) return broken("a call has left its count of wanted rows");
+    for (const PresenceBits& bits : presence_)
+        if (bits.num_bytes() * 8 < num_rows()) return broken("its toggled components lack bits");
+    return {};
 }
 
 MemoryUse DatabaseTable::memory_use() const {

@@ -3,7 +3,7 @@
 // where every database keeps the component type, or the table used last. It is a cache and no identity: that is the
 // component's name.
 
-#include "shoal/database/database_table.h"
+#include "shoal/database/table.h"
 
 namespace shoal {
 
@@ -26,6 +26,11 @@ struct TypedSlot {
         return SHOAL_LIKELY(slot != 0) ? slot : take_typed_slot(&number);
     }
 };
+
+/// The number and the address that stand for a list of component types, in whatever call.
+struct ComponentList;
+template <class... Ts>
+using ListSlot = TypedSlot<ComponentList, Ts...>;
 
 template <class T, class... Ts>
 inline constexpr int kTimesIn = (0 + ... + (std::is_same_v<T, Ts> ? 1 : 0));

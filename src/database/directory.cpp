@@ -1,4 +1,4 @@
-#include "shoal/database/database_directory.h"
+#include "shoal/database/directory.h"
 #include <algorithm>
 
 namespace shoal {

@@ -7,6 +7,7 @@
 //     velocity          0 1 2 3 | . . | 4
 
 #include "database/database_internals.h"
+#include "database/owned_objects.h"
 #include "database/spawn_zones.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -17,9 +18,9 @@
 
 namespace shoal {
 
-class DatabaseSpawn {
+class Database::Spawn {
 public:
-    explicit DatabaseSpawn(Database& database) : database_(database) {}
+    explicit Spawn(Database& database) : database_(database) {}
 
     void add(const SpawnBatch& batch) {
         SHOAL_ASSERT(batch.entities.size() == std::size_t(batch.num_blob_entities) * batch.num_copies,
@@ -34,7 +35,8 @@ public:
                      "a component with opaque fields cannot be spawned from a blob");
         SHOAL_ASSERT(batch.zones.empty() || batch.zones.size() == batch.num_blob_entities,
                      "there is one zone per blob entity, or none");
-        if (component == database_.spawn_place_.component) place_batch_ = static_cast<std::uint32_t>(batches_.size());
+        if (database_.spawn_place_ != nullptr && component == database_.spawn_place_->component)
+            place_batch_ = static_cast<std::uint32_t>(batches_.size());
         batches_.push_back(batch);
         components_.push_back(component);
     }
@@ -75,6 +77,7 @@ private:
         const Archetype* type;  // nullptr: they have no components
     };
 
+    std::size_t num_tables() const { return database_.all_tables().size(); }
     std::uint32_t num_blob_entities() const { return batches_[0].num_blob_entities; }
     /// Where the component of a blob entity lies in a batch.
     std::uint32_t& place_of(std::size_t batch, std::uint32_t entity) {
@@ -100,8 +103,8 @@ private:
 
     /// Finds the zone of every blob entity in a copy.
     void find_zones(std::uint32_t copy) {
-        const SpawnPlaceField& field = database_.spawn_place_;
-        const Schema* const schema = has_places() ? &database_.schema(field.component) : nullptr;
+        const SpawnPlaceField* const field = database_.spawn_place_;
+        const Schema* const schema = has_places() ? &database_.schema(field->component) : nullptr;
         zones_.find(batches_[0], field, schema, has_places() ? &batches_[place_batch_] : nullptr,
                     has_places() ? &place_of(place_batch_, 0) : nullptr, copy, database_.options_.first_zone);
     }
@@ -115,9 +118,9 @@ private:
             const Entity entity = batches_[0].entities[i];
             const std::uint32_t row = database_.directory_.rows().find_any_generation(entity);
             if (SHOAL_LIKELY(row == kNilRow)) continue;
-            DatabaseTable& table = *database_.tables_[database_.directory_.table_of(entity.index())];
+            DatabaseTable& table = database_.tables_[database_.directory_.table_of(entity.index())];
             if (!database_.has_row(entity)) {
-                Database::Call{database_}.remove_row(table, row);
+                database_.remove_row(table, row);
                 continue;
             }
             has_rows_ = true;
@@ -149,9 +152,8 @@ private:
                 if (kind_of(i).type == nullptr) continue;
                 const std::size_t place = std::size_t(copy) * num_blob_entities() + i;
                 const DatabaseRow at = database_.find(batches_[0].entities[place]);
-                Result<DatabaseTable*> target =
-                    at ? Database::Call{database_}.table_for(united(at.table->type(), i), at.table->zone())
-                       : Database::Call{database_}.table_for(*kind_of(i).type, zone_of(i));
+                Result<DatabaseTable*> target = at ? database_.table_for(united(at.table->type(), i), at.table->zone())
+                                                   : database_.table_for(*kind_of(i).type, zone_of(i));
                 if (!target) return target.status();
                 targets_[place] = *target;
             }
@@ -175,23 +177,22 @@ private:
             if (table != nullptr) ++table->num_wanted_;
         for (DatabaseTable* table : targets_) {
             const std::uint32_t count = table == nullptr ? 0 : std::exchange(table->num_wanted_, 0);
-            if (result && count != 0) result = Database::Call{database_}.reserve_rows(*table, count);
+            if (result && count != 0) result = database_.reserve_rows(*table, count);
         }
         return result;
     }
 
     /// Brings an entity to its target and fills what it gains. Requires: reserved.
     void give_components(std::size_t place) {
-        Database::Call call{database_};
         DatabaseTable& target = *targets_[place];
         DatabaseRow at = database_.find(batches_[0].entities[place]);
         if (at) {
-            at = {&target, call.transfer_row(at, target, call.plan_to(*at.table, target))};
+            at = {&target, database_.transfer_row(at, target, database_.plan_to(*at.table, target))};
         } else {
             at = {&target, target.num_rows()};
-            const std::uint32_t num_placed = call.place_leading(target, batches_[0].entities.subspan(place, 1));
+            const std::uint32_t num_placed = database_.place_leading(target, batches_[0].entities.subspan(place, 1));
             SHOAL_ASSERT(num_placed == 1, "the entities of a batch are alive and different");
-            database_.note_rows(target);
+            database_.tables_.note_rows(target);
         }
         const auto entity = static_cast<std::uint32_t>(place % num_blob_entities());
         const auto copy = static_cast<std::uint32_t>(place / num_blob_entities());
@@ -208,8 +209,7 @@ private:
                                  "who has a component off is not among the blob entities");
                     if (place_of(b, entity) == kNowhere) continue;
                     const std::size_t place = std::size_t(copy) * num_blob_entities() + entity;
-                    Database::Call{database_}.switch_off(database_.find(batches_[b].entities[place]),
-                                                         {&components_[b], 1});
+                    database_.switch_off(database_.find(batches_[b].entities[place]), {&components_[b], 1});
                 }
     }
 
@@ -232,7 +232,7 @@ private:
             if (place_of(b, entity) != kNowhere) signature.set(components_[b].number);
         last_kind_ = static_cast<std::uint32_t>(kinds_.size());
         kind_by_key_.add(key, last_kind_);
-        kinds_.push_back({entity, signature.empty() ? nullptr : &Database::Call{database_}.make_type(signature)});
+        kinds_.push_back({entity, signature.empty() ? nullptr : &database_.graph_.archetype(signature)});
         return kinds_.back();
     }
 
@@ -253,7 +253,7 @@ private:
             const Archetype* const type = kind_of(begin).type;
             if (type == nullptr) continue;
             if (table == nullptr || &table->type() != type || table->zone() != zone_of(begin)) {
-                Result<DatabaseTable*> found = Database::Call{database_}.table_for(*type, zone_of(begin));
+                Result<DatabaseTable*> found = database_.table_for(*type, zone_of(begin));
                 if (!found) return found.status();
                 table = *found;
             }
@@ -270,7 +270,7 @@ private:
         for (const Run& run : runs_) run.table->num_wanted_ += (run.end - run.begin) * run.num_copies;
         for (const Run& run : runs_) {
             const std::uint32_t count = std::exchange(run.table->num_wanted_, 0);
-            if (result && count != 0) result = Database::Call{database_}.reserve_rows(*run.table, count);
+            if (result && count != 0) result = database_.reserve_rows(*run.table, count);
         }
         return result;
     }
@@ -282,19 +282,19 @@ private:
             const std::span<const Entity> owners =
                 batches_[0].entities.subspan(std::size_t(copy) * num_blob_entities() + run.begin, count);
             const RowRange rows{table.num_rows(), table.num_rows() + count};
-            const std::uint32_t num_placed = Database::Call{database_}.place_leading(table, owners);
+            const std::uint32_t num_placed = database_.place_leading(table, owners);
             SHOAL_ASSERT(num_placed == count, "the entities of a batch are alive and different");
             for (std::size_t b = 0; b < batches_.size(); ++b)
                 if (place_of(b, run.begin) != kNowhere) fill(table, rows, b, place_of(b, run.begin), copy);
         }
-        database_.note_rows(table);
+        database_.tables_.note_rows(table);
     }
 
     /// Places the runs of some copies.
     void place_all(std::span<const Run> runs) {
         std::size_t num_members = 0;
         for (const Run& run : runs) num_members += run.end - run.begin;
-        if (num_members < kLongRun * runs.size() && runs.size() > database_.tables_.size())
+        if (num_members < kLongRun * runs.size() && runs.size() > num_tables())
             return place_by_table(runs, num_members);
         for (const Run& run : runs) place(run);
     }
@@ -302,16 +302,16 @@ private:
     /// Places many short runs: those of one table together, each column gathered in one go.
     void place_by_table(std::span<const Run> runs, std::size_t num_members) {
         Array<std::uint32_t> end_of("database");  // of the members of each table, by its number
-        end_of.resize(database_.tables_.size() + 1, 0);
+        end_of.resize(num_tables() + 1, 0);
         for (const Run& run : runs) end_of[run.table->number() + 1] += run.end - run.begin;
         for (std::size_t t = 1; t < end_of.size(); ++t) end_of[t] += end_of[t - 1];
         members_.resize(num_members);
         for (const Run& run : runs)
             for (std::uint32_t entity = run.begin; entity < run.end; ++entity)
                 members_[end_of[run.table->number()]++] = entity;
-        for (std::uint32_t t = 0, begin = 0; t < database_.tables_.size(); begin = end_of[t++])
+        for (std::uint32_t t = 0, begin = 0; t < num_tables(); begin = end_of[t++])
             for (std::uint32_t copy = 0; copy < runs[0].num_copies && begin != end_of[t]; ++copy)
-                place_members(*database_.tables_[t], {members_.data() + begin, end_of[t] - begin},
+                place_members(database_.tables_[t], {members_.data() + begin, end_of[t] - begin},
                               runs[0].first_copy + copy);
     }
 
@@ -324,7 +324,7 @@ private:
         };
         gather(owners_, batches_[0].entities.data() + std::size_t(copy) * num_blob_entities(), members);
         const RowRange rows{table.num_rows(), table.num_rows() + static_cast<std::uint32_t>(members.size())};
-        const std::uint32_t num_placed = Database::Call{database_}.place_leading(table, owners_);
+        const std::uint32_t num_placed = database_.place_leading(table, owners_);
         SHOAL_ASSERT(num_placed == members.size(), "the entities of a batch are alive and different");
         for (std::size_t b = 0; b < batches_.size(); ++b) {
             if (place_of(b, members[0]) == kNowhere) continue;
@@ -337,7 +337,7 @@ private:
                     nullptr, batches_[b].columns[c], sources_.data(), members.size(), columns[c].element_bytes);
             fit_to_copy(table, rows, b, copy);
         }
-        database_.note_rows(table);
+        database_.tables_.note_rows(table);
     }
 
     void fill(DatabaseTable& table, RowRange rows, std::size_t batch, std::uint32_t first_place, std::uint32_t copy) {
@@ -358,7 +358,7 @@ private:
         if (schema.has(FieldType::kEntity)) translate_entities(table.table_, rows, schema, first, copy);
         if (batch != place_batch_ || !moves_places()) return;
         const auto columns = place_columns<std::byte>(
-            database_.spawn_place_, schema, [&](std::uint32_t c) { return table.table_.unmarked_column(first + c); });
+            *database_.spawn_place_, schema, [&](std::uint32_t c) { return table.table_.unmarked_column(first + c); });
         for (std::uint32_t row = rows.begin; row < rows.end; ++row)
             columns.set(row, move_place(batches_[0].root_poses[copy], columns.get(row)));
     }
@@ -403,7 +403,6 @@ private:
 };
 
 Status Database::spawn_into_tiles(ComponentType component, std::string_view field_name, const GridZones& tiles) {
-    SHOAL_ASSERT(component.number < schemas_.size(), "the component type is not registered in this database");
     const Schema& schema = this->schema(component);
     const int index = schema.find_field(field_name);
     if (index < 0)
@@ -412,14 +411,16 @@ Status Database::spawn_into_tiles(ComponentType component, std::string_view fiel
     if (field.type != FieldType::kVec3 || field.array_length != 0)
         return Status::error(concat("the field \"", schema.name(), '.', field_name,
                                     "\" is no single vec3, and cannot say in which tile an entity lies"));
-    spawn_place_ = {component, field.first_column, field.num_columns == 3, schema.offset_in_column(field), tiles};
+    destroy_owned(spawn_place_);
+    spawn_place_ = make_owned<SpawnPlaceField>(
+        SpawnPlaceField{component, field.first_column, field.num_columns == 3, schema.offset_in_column(field), tiles});
     return {};
 }
 
 void Database::begin_spawn() {
     require_unlocked();
     SHOAL_ASSERT(spawn_ == nullptr, "a spawn is under way already");
-    spawn_ = ::new (allocate_memory(sizeof(DatabaseSpawn), "database")) DatabaseSpawn(*this);
+    spawn_ = make_owned<Spawn>(*this);
 }
 
 Status Database::spawn(const SpawnBatch& batch) {
@@ -435,8 +436,7 @@ Status Database::spawn(const SpawnBatch& batch) {
 Status Database::finish_spawn() {
     SHOAL_ASSERT(spawn_ != nullptr, "no spawn is under way");
     Status status = spawn_->finish();
-    spawn_->~DatabaseSpawn();
-    release_memory(std::exchange(spawn_, nullptr), sizeof(DatabaseSpawn), "database");
+    destroy_owned(std::exchange(spawn_, nullptr));
     return status;
 }
 
