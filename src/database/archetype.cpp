@@ -1,6 +1,5 @@
 #include "shoal/database/archetype.h"
 
-
 namespace shoal {
 
 Archetype::Archetype(std::uint32_t number, std::span<const ComponentType> components,

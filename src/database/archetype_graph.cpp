@@ -1,13 +1,13 @@
 #include "shoal/database/archetype_graph.h"
 
-#include "database/database_internals.h"
 #include "database/owned_objects.h"
 #include "shoal/base/text.h"
+#include "shoal/table/take_plan.h"
 
 namespace shoal {
 
 ArchetypeGraph::~ArchetypeGraph() {
-    plans_.for_each([](std::uint64_t, const DatabaseCopyPlan* plan) { destroy_owned(plan); });
+    plans_.for_each([](std::uint64_t, const TakePlan* plan) { destroy_owned(plan); });
     for (const Archetype* type : archetypes_) destroy_owned(type);
     for (const Schema* schema : schemas_) destroy_owned(schema);
 }
@@ -76,32 +76,17 @@ const Archetype& ArchetypeGraph::neighbour(const Archetype& type, ComponentType 
     return made;
 }
 
-const DatabaseCopyPlan& ArchetypeGraph::plan(const Archetype& from, const Archetype& to) {
+const TakePlan& ArchetypeGraph::plan(const Archetype& from, const Archetype& to) {
     const std::uint64_t key = pair_key(from.number(), to.number());
-    if (DatabaseCopyPlan* const* known = plans_.find(key)) return **known;
-    auto* plan = make_owned<DatabaseCopyPlan>();
-    plan->is_plain =
-        !from.schema().has_opaque() && !to.schema().has_opaque() && from.toggled().empty() && to.toggled().empty();
-    for (const ComponentType component : to.components()) {
-        if (!from.has(component)) continue;
-        for (std::uint32_t c = 0; c < schema(component).columns().size(); ++c) {
-            const ColumnDefinition& column = schema(component).columns()[c];
-            const DatabaseCopyPlan::Column copied = {static_cast<std::uint16_t>(from.first_column(component) + c),
-                                                     static_cast<std::uint16_t>(to.first_column(component) + c),
-                                                     column.element_bytes};
-            if (column.opaque == nullptr)
-                plan->columns.add(copied);
-            else
-                plan->opaque.push_back(copied);
-        }
+    if (TakePlan* const* known = plans_.find(key)) return **known;
+    auto* plan = make_owned<TakePlan>();
+    for (const ComponentType component : from.components()) {
+        const std::span<const ColumnDefinition> columns = schema(component).columns();
+        if (to.has(component))
+            plan->keep(from.first_column(component), to.first_column(component), columns);
+        else
+            plan->drop(from.first_column(component), columns);
     }
-    for (const ComponentType component : from.components())
-        for (std::uint32_t c = 0; c < schema(component).columns().size() && !to.has(component); ++c)
-            if (const ColumnDefinition& column = schema(component).columns()[c]; column.opaque == nullptr)
-                plan->dropped.add(
-                    {static_cast<std::uint16_t>(from.first_column(component) + c), 0, column.element_bytes});
-    plan->columns.sort();
-    plan->dropped.sort();
     plans_.add(key, plan);
     return *plan;
 }

@@ -22,6 +22,10 @@ void Database::Arguments::keep_apart_from(const DatabaseTable& table) {
         copied_entities_.assign(entities_.begin(), entities_.end());
         entities_ = copied_entities_;
     }
+    keep_values_apart_from(table);
+}
+
+void Database::Arguments::keep_values_apart_from(const DatabaseTable& table) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
         const ComponentValues& given = values_[i];
         bool is_inside = given.images != nullptr && lies_in(table, given.images);

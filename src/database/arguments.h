@@ -17,6 +17,8 @@ public:
 
     /// To be called before rows of `table` are added, removed or moved.
     void keep_apart_from(const DatabaseTable& table);
+    /// The same for a call that does not look at its entities any more.
+    void keep_values_apart_from(const DatabaseTable& table);
 
     std::span<const Entity> entities() const { return entities_; }
     std::span<const ComponentValues> values() const { return values_; }

@@ -91,9 +91,7 @@ void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentT
 
 Result<DatabaseTable*> Database::table_for(const Archetype& type, Zone zone) {
     SHOAL_ASSERT(graph_.owns(type), "the archetype is of another database");
-    Result<DatabaseTable*> table = tables_.find_or_make(type, zone);
-    if (table && (*table)->own_path_.plan == nullptr) (*table)->own_path_.plan = &graph_.plan(type, type);
-    return table;
+    return tables_.find_or_make(type, zone);
 }
 
 /// Returns the table to which an entity goes that gains or loses the components that `key` stands for, and remembers
@@ -107,8 +105,7 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
     if (!target || key == nullptr) return target;
     last.key = key;
     last.target = *target;
-    last.path.plan = &graph_.plan(from.type(), type);
-    last.path.placements = 0;
+    last.path.follow(graph_.plan(from.type(), type));
     return target;
 }
 
@@ -116,7 +113,7 @@ Result<DatabaseTable*> Database::step(DatabaseTable& from, DatabaseTable::Step& 
 void Database::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key,
                        std::span<const ComponentValues> gained) {
     if (step.key != key || step.path.is_known(from.table_, step.target->table_)) return;
-    if (!look_up_path(step.path, from.table_, step.target->table_)) return;
+    if (!moves_whole(from, *step.target) || !step.path.look_up(from.table_, step.target->table_)) return;
     step.gained.clear();
     for (const ComponentValues& given : gained) list_columns(*step.target, {&given.component, 1}, step.gained);
 }
@@ -162,9 +159,9 @@ Result<DatabaseTable*> Database::first_table(std::span<const ComponentValues> va
 }
 
 /// Returns how rows go from one table to another.
-const DatabaseCopyPlan& Database::plan_to(const DatabaseTable& from, const DatabaseTable& to) {
+const TakePlan& Database::plan_to(const DatabaseTable& from, const DatabaseTable& to) {
     for (const DatabaseTable::Step* step : {&from.last_added_, &from.last_removed_})
-        if (step->target == &to) return *step->path.plan;
+        if (step->target == &to) return *step->path.plan();
     return graph_.plan(from.type(), to.type());
 }
 
@@ -290,7 +287,8 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
         if (!target) return target.status();
         const auto count = static_cast<std::uint32_t>(entities.size());
         if (moves_whole(*run.table, **target)) {
-            arguments.keep_apart_from(**target);
+            arguments.keep_values_apart_from(*run.table);
+            arguments.keep_values_apart_from(**target);
             if (Status status = transfer_run(run, **target, arguments.values(), count); !status) return status;
             return AddCounts{.num_added = count};
         }
@@ -503,7 +501,7 @@ void Database::drop(std::span<const Entity> entities) {
     }
     const std::span<EntityBits> entries = directory_.rows().entries();
     for (const Entity entity : entities) entries[entity.index()] = 0;
-    run.table->table_.remove_range({run.row, run.row + static_cast<std::uint32_t>(entities.size())});
+    run.table->table_.remove_rows(RowRange{run.row, run.row + static_cast<std::uint32_t>(entities.size())});
     tables_.count_changes(entities.size());
     tables_.note_rows(*run.table);
 }
@@ -561,9 +559,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
         const std::span<EntityBits> entries = directory_.rows().entries();
         for (const Entity entity : table->entities()) entries[entity.index()] = 0;
         tables_.count_changes(table->num_rows());
-        table->table_.attach_index(nullptr);
-        table->table_.clear();
-        table->table_.attach_index(&directory_.rows());
+        table->table_.remove_rows(RowRange{0, table->num_rows()});
         tables_.note_rows(*table);
     }
     return num_destroyed;

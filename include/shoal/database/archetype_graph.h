@@ -17,7 +17,7 @@
 
 namespace shoal {
 
-struct DatabaseCopyPlan;
+class TakePlan;
 
 class ArchetypeGraph {
 public:
@@ -58,7 +58,7 @@ public:
         return neighbour(type, component, false);
     }
     /// Returns how rows are taken from one archetype to another. Cost: a look-up, after the first time.
-    SHOAL_API const DatabaseCopyPlan& plan(const Archetype& from, const Archetype& to);
+    SHOAL_API const TakePlan& plan(const Archetype& from, const Archetype& to);
 
 private:
     SHOAL_API const Archetype& neighbour(const Archetype& type, ComponentType component, bool with);
@@ -68,7 +68,7 @@ private:
     Array<const Archetype*> archetypes_{Owner("database")};                         // by number; owned
     HashMap<std::uint64_t, std::uint32_t> number_by_signature_{Owner("database")};  // by hash
     HashMap<std::uint64_t, std::uint32_t> neighbours_{Owner("database")};           // by archetype, component, with?
-    HashMap<std::uint64_t, DatabaseCopyPlan*> plans_{Owner("database")};            // by both archetypes; owned
+    HashMap<std::uint64_t, TakePlan*> plans_{Owner("database")};                    // by both archetypes; owned
 };
 
 }  // namespace shoal

@@ -274,7 +274,7 @@ private:
     void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }
 
     // Where rows go.
-    const DatabaseCopyPlan& plan_to(const DatabaseTable& from, const DatabaseTable& to);
+    const TakePlan& plan_to(const DatabaseTable& from, const DatabaseTable& to);
     Result<DatabaseTable*> table_for(const Archetype& type, Zone zone);
     Result<DatabaseTable*> first_table(std::span<const ComponentValues> values);
     template <class FindType>
@@ -295,19 +295,16 @@ private:
     AddCounts add_selected(Arguments& arguments, DatabaseTable* first);
     void keep_apart_from_selected(Arguments& arguments);
     void remove_row(DatabaseTable& table, std::uint32_t row);
-    void remove_other_row(DatabaseTable& table, std::uint32_t row);
     std::uint32_t drop_selected(std::span<const Entity> entities);
     std::uint32_t sweep(DatabaseTable& table);
 
     // Rows that move, and what they hold.
     DatabaseRow find_run(std::span<const Entity> entities) const;
     void transfer(std::span<const Entity> entities, std::span<const ComponentValues> values);
-    void transfer_rows(DatabaseTable& from, DatabaseTable& to, std::span<const std::uint32_t> rows,
-                       std::span<const std::uint32_t> sources, std::span<const Entity> entities,
-                       std::span<const ComponentValues> values);
+    std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
     Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
                         std::uint32_t count);
-    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const DatabaseCopyPlan& plan);
+    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
                     const std::uint32_t* sources, std::size_t first_source);
     bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
