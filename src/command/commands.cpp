@@ -304,14 +304,12 @@ EntityBits CommandLog::take_pending_block() {
 }
 
 CommandLog& CommandLog::of(Database& database) {
-    DeferredChanges* known = __atomic_load_n(&database.deferred_changes_, __ATOMIC_ACQUIRE);
+    DeferredChanges* const known = database.deferred_changes();
     if (SHOAL_LIKELY(known != nullptr)) return static_cast<CommandLog&>(*known);
     auto* const made = ::new (allocate_memory(sizeof(CommandLog), "commands")) CommandLog(database);
-    if (__atomic_compare_exchange_n(&database.deferred_changes_, &known, static_cast<DeferredChanges*>(made), false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return *made;
-    made->release();  // another thread was first
-    return static_cast<CommandLog&>(*known);
+    DeferredChanges& kept = database.set_deferred_changes(*made);
+    if (&kept != made) made->release();  // another thread was first
+    return static_cast<CommandLog&>(kept);
 }
 
 void CommandLog::release() {

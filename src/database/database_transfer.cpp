@@ -1,136 +1,31 @@
-// Rows on their way: which entities of a call have a row, and how rows go from table to table.
+// Rows on their way from table to table, and what is written to them.
 
+#include "database/arguments.h"
 #include "database/database_internals.h"
-#include "shoal/database/database.h"
+#include "database/selection.h"
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace shoal {
-namespace {
 
-std::byte* element(Table& table, std::uint32_t column, std::uint32_t row, std::size_t bytes) {
-    return table.unmarked_column(column) + row * bytes;
-}
+// --- room --------------------------------------------------------------------------------------------------------
 
-/// Writes `count` elements; element i comes from the value for entity sources[i], or first_source + i.
-void write_column(std::byte* to, const std::byte* values, std::size_t stride, std::size_t count, std::size_t bytes,
-                  const std::uint32_t* sources, std::size_t first_source) {
-    const auto source = [&](std::size_t i) {
-        return values + (sources == nullptr ? first_source + i : sources[i]) * stride;
-    };
-    if (stride == bytes && sources == nullptr) {
-        if (count != 0 && bytes != 0) std::memcpy(to, source(0), count * bytes);
-        return;
+/// Before the groups of selected rows go to their targets.
+void Database::keep_apart_from_selected(Arguments& arguments) {
+    for (const Selection::Group& group : selection_->groups()) {
+        arguments.keep_apart_from(*group.table);
+        if (group.target != group.table) arguments.keep_apart_from(*group.target);
     }
-    for_size(
-        bytes,
-        [&]<std::size_t kBytes>() {
-            for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * kBytes, source(i), kBytes);
-        },
-        [&] {
-            for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * bytes, source(i), bytes);
-        });
-}
-
-}  // namespace
-
-void DatabaseCopyPlan::Columns::sort() {
-    const auto order = [](const Column& column) {
-        const auto place = std::size_t(std::find(std::begin(kSizes), std::end(kSizes), column.bytes) - kSizes);
-        return std::tuple(place, column.bytes, column.from);
-    };
-    std::sort(all_.begin(), all_.end(), [&](const Column& a, const Column& b) { return order(a) < order(b); });
-    for (std::size_t i = 0; i < std::size(kSizes); ++i)
-        ends_[i] = static_cast<std::uint32_t>(std::count_if(
-            all_.begin(), all_.end(), [&](const Column& column) { return std::get<0>(order(column)) <= i; }));
-}
-
-// --- selecting ---------------------------------------------------------------------------------------------------
-
-void Database::Call::select(std::span<const Entity> entities, Chosen chosen) {
-    Selection& s = *d.selection_;
-    if (s.rows.size() < entities.size()) {
-        s.rows.resize(entities.size());
-        s.sources.resize(entities.size());
-        s.tables.resize(entities.size());
-    }
-    s.num_selected = s.num_skipped = 0;
-    s.missing.clear();
-    s.repeated.clear();
-    const std::span<EntityBits> entries = d.directory_.rows().entries();
-    const bool fetches = entities.size() >= detail::kPrefetchFrom;
-    for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        if (fetches && i + detail::kPrefetchAhead < entities.size())
-            d.directory_.prefetch(entities[i + detail::kPrefetchAhead]);
-        const Entity entity = entities[i];
-        const EntityBits entry = entity.index() < entries.size() ? entries[entity.index()] : 0;
-        const bool has_row = entry >> kIndexBits == entity.id >> kIndexBits && entry != 0;
-        if (!has_row || chosen != Chosen::kAny) {
-            const bool alive = d.entities_.alive(entity);
-            if (!has_row && alive) s.missing.push_back(i);
-            s.num_skipped += !alive;
-            if (!has_row || alive == (chosen == Chosen::kDead)) continue;
-        }
-        if ((entry & kIndexMask) == kIndexMask) {
-            s.repeated.push_back(i);
-            continue;
-        }
-        entries[entity.index()] = entry | kIndexMask;
-        s.rows[s.num_selected] = static_cast<std::uint32_t>(entry & kIndexMask);
-        s.tables[s.num_selected] = d.directory_.table_of(entity.index());
-        s.sources[s.num_selected++] = i;
-    }
-    group_selected();
-}
-
-/// Brings what was selected into the order of tables; inside a table, the order of the call stays.
-void Database::Call::group_selected() {
-    Selection& s = *d.selection_;
-    s.groups.clear();
-    if (s.num_selected == 0) return;
-    for (std::uint32_t i = 0; i < s.num_selected; ++i) {
-        DatabaseTable& table = *d.tables_[s.tables[i]];
-        if (table.num_wanted_++ == 0) s.groups.push_back({&table, &table, 0, 0});
-    }
-    std::uint32_t begin = 0;
-    for (Selection::Group& group : s.groups) {
-        group.begin = begin;
-        group.end = begin + group.table->num_wanted_;
-        group.table->num_wanted_ = begin;
-        begin = group.end;
-    }
-    if (s.groups.size() > 1) {
-        Array<std::uint32_t> rows(s.num_selected, 0, OwnedAllocator<std::uint32_t>("database"));
-        Array<std::uint32_t> sources(s.num_selected, 0, OwnedAllocator<std::uint32_t>("database"));
-        for (std::uint32_t i = 0; i < s.num_selected; ++i) {
-            const std::uint32_t place = d.tables_[s.tables[i]]->num_wanted_++;
-            rows[place] = s.rows[i];
-            sources[place] = s.sources[i];
-        }
-        std::copy(rows.begin(), rows.end(), s.rows.begin());
-        std::copy(sources.begin(), sources.end(), s.sources.begin());
-    }
-    for (const Selection::Group& group : s.groups) group.table->num_wanted_ = 0;
-}
-
-/// Makes the directory name the rows again.
-void Database::Call::unselect(std::span<const Entity> entities) {
-    for (std::uint32_t i = 0; i < d.selection_->num_selected; ++i) {
-        const Entity entity = entities[d.selection_->sources[i]];
-        d.directory_.rows().set(entity, d.selection_->rows[i]);
-    }
-    d.selection_->num_selected = 0;
 }
 
 /// Makes room in the targets of all groups, and for more rows of another table. Errors: no memory; no row has changed.
-Status Database::Call::reserve_targets(DatabaseTable* also, std::uint32_t num_more) {
+Status Database::reserve_targets(DatabaseTable* also, std::uint32_t num_more) {
     Status result;
     if (also != nullptr) also->num_wanted_ += num_more;
-    for (const Selection::Group& group : d.selection_->groups)
-        if (group.target != group.table) group.target->num_wanted_ += group.end - group.begin;
-    for (const Selection::Group& group : d.selection_->groups) {
+    for (const Selection::Group& group : selection_->groups())
+        if (group.target != group.table) group.target->num_wanted_ += group.size();
+    for (const Selection::Group& group : selection_->groups()) {
         const std::uint32_t count = std::exchange(group.target->num_wanted_, 0);
         if (result) result = reserve_rows(*group.target, count);
     }
@@ -141,151 +36,99 @@ Status Database::Call::reserve_targets(DatabaseTable* also, std::uint32_t num_mo
 // --- runs --------------------------------------------------------------------------------------------------------
 
 /// Returns the first row when the entities are the owners of consecutive rows, in order; else the nil row.
-DatabaseRow Database::Call::find_run(std::span<const Entity> entities) {
-    const DatabaseRow first = entities.size() <= detail::kFewRows ? DatabaseRow() : d.find(entities.front());
+DatabaseRow Database::find_run(std::span<const Entity> entities) const {
+    const DatabaseRow first = entities.size() <= detail::kFewRows ? DatabaseRow() : find(entities.front());
     if (!first || entities.size() > first.table->num_rows() - first.row) return {};
     const Entity* const owners = first.table->entities().data() + first.row;
     return std::memcmp(owners, entities.data(), entities.size_bytes()) == 0 ? first : DatabaseRow();
 }
 
-bool Database::Call::moves_as_run(DatabaseRow run, const DatabaseTable& target) {
-    return run.table != &target && is_plain(*run.table) && is_plain(target);
-}
-
-/// Moves consecutive rows. Errors: no memory; nothing has changed.
-Status Database::Call::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
-                                    std::uint32_t count) {
+/// Moves consecutive rows. Requires: the values lie in neither table. Errors: no memory; nothing has changed.
+Status Database::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
+                              std::uint32_t count) {
     DatabaseTable& from = *run.table;
-    const std::span<const Entity> entities = from.entities().subspan(run.row, count);
     if (Status status = reserve_rows(to, count); !status) return status;
-    const std::uint32_t first = to.table_.append(entities);
-    d.directory_.set(entities, to.number(), first);
-    for (const DatabaseCopyPlan::Column& column : plan_to(from, to).columns)
-        std::memcpy(element(to.table_, column.to, first, column.bytes),
-                    element(from.table_, column.from, run.row, column.bytes), std::size_t(count) * column.bytes);
+    const std::uint32_t first = transfer_rows(from, to, RowRange{run.row, run.row + count});
     write_rows(to, {first, first + count}, &from.type(), values, nullptr, 0);
-    from.table_.remove_range({run.row, run.row + count});
-    d.num_structural_changes_ += count;
-    d.note_rows(from);
-    d.note_rows(to);
     return {};
 }
 
 // --- moving ------------------------------------------------------------------------------------------------------
 
 /// Moves every group to its target and gives it the values of the call. Rows of groups that stay get values only.
-void Database::Call::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
-    Selection& s = *d.selection_;
-    for (const Selection::Group& group : s.groups) {
+void Database::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
+    Selection& s = *selection_;
+    for (const Selection::Group& group : s.groups()) {
         DatabaseTable& from = *group.table;
         DatabaseTable& to = *group.target;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (&from != &to && is_plain(from) && is_plain(to) && rows.size() > detail::kFewRows) {
-            transfer_rows(from, to, rows, sources, entities, values);
+        if (&from != &to && from.is_plain() && to.is_plain() && rows.size() > detail::kFewRows) {
+            const std::uint32_t first = transfer_rows(from, to, rows);
+            write_rows(to, {first, to.num_rows()}, &from.type(), values, sources.data(), 0);
             continue;
         }
-        for (std::size_t i = 0; i < rows.size(); ++i) d.directory_.rows().set(entities[sources[i]], rows[i]);
-        const DatabaseCopyPlan& copied = plan_to(from, to);
+        s.unselect(group, entities);
+        const TakePlan& plan = plan_to(from, to);
         for (const std::uint32_t source : sources) {
-            DatabaseRow at = d.find(entities[source]);
-            if (&from != &to) at = {&to, transfer_row(at, to, copied)};
+            DatabaseRow at = find(entities[source]);
+            if (&from != &to) at = {&to, transfer_row(at, to, plan)};
             write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
         }
     }
-    s.num_selected = 0;
+    s.finish();
 }
 
-/// Moves rows that are bytes and nothing more, column by column.
-void Database::Call::transfer_rows(DatabaseTable& from, DatabaseTable& to, std::span<const std::uint32_t> rows,
-                                   std::span<const std::uint32_t> sources, std::span<const Entity> entities,
-                                   std::span<const ComponentValues> values) {
-    const auto count = static_cast<std::uint32_t>(rows.size());
-    const std::uint32_t first = to.num_rows();
-    const std::span<Entity> owners = to.table_.append_unowned(count);
-    const std::span<EntityBits> entries = d.directory_.rows().entries();
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (i + detail::kPrefetchAhead < count) d.directory_.prefetch(entities[sources[i + detail::kPrefetchAhead]]);
-        const Entity entity = owners[i] = entities[sources[i]];
-        entries[entity.index()] = RowIndex::entry_of(entity, first + i);
-        d.directory_.set_table(entity.index(), to.number());
-    }
-    for (const DatabaseCopyPlan::Column& column : plan_to(from, to).columns)
-        copy_between(element(to.table_, column.to, first, column.bytes), nullptr, from.table_.column(column.from),
-                     rows.data(), count, column.bytes);
-    write_rows(to, {first, first + count}, &from.type(), values, sources.data(), 0);
-    from.table_.remove_rows(rows);
-    d.num_structural_changes_ += count;
-    d.note_rows(from);
-    d.note_rows(to);
+/// Moves rows that are bytes and nothing more, and returns the first of their new places. Requires: reserved.
+std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows) {
+    const std::uint32_t first = to.table_.take(from.table_, rows, plan_to(from, to));
+    for (const Entity entity : to.entities().subspan(first)) directory_.set_table(entity.index(), to.number());
+    tables_.count_changes(rows.size());
+    tables_.note_rows(from);
+    tables_.note_rows(to);
+    return first;
 }
 
 /// Moves one row and returns its new place. Columns that are new are not written. Requires: reserved.
-std::uint32_t Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target, const DatabaseCopyPlan& plan) {
+std::uint32_t Database::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
-    const Entity entity = from.entities()[at.row];
-    const std::uint32_t row = target.table_.append_one(entity);
-    for (const DatabaseCopyPlan::Column& column : plan.columns)
-        copy_element(element(target.table_, column.to, row, column.bytes),
-                     element(from.table_, column.from, at.row, column.bytes), column.bytes);
-    for (const DatabaseCopyPlan::Column& column : plan.opaque) {
-        const OpaqueOperations& operations = *from.type().schema().columns()[column.from].opaque;
-        std::byte* const to = element(target.table_, column.to, row, column.bytes);
-        operations.destroy(to);
-        operations.move_construct(to, element(from.table_, column.from, at.row, column.bytes));
+    for (std::size_t i = 0; i < target.presence_.size(); ++i) {
+        const ComponentType component = target.type().toggled()[i];
+        target.presence_[i].set(target.num_rows(), !from.type().has(component) || from.has(component, at.row));
     }
-    for (std::size_t i = 0; i < target.presence_.size(); ++i)
-        target.presence_[i].set(
-            row, !from.type().has(target.type().toggled()[i]) || from.has(target.type().toggled()[i], at.row));
-    remove_row(from, at.row);
-    d.directory_.rows().set(entity, row);
-    d.directory_.set_table(entity.index(), target.number());
-    if (row == 0) d.note_rows(target);
+    for (PresenceBits& bits : from.presence_) bits.set(at.row, bits.get(from.num_rows() - 1));
+    directory_.set_table(from.entities()[at.row].index(), target.number());
+    const std::uint32_t row = target.table_.take(from.table_, RowRange{at.row, at.row + 1}, plan);
+    tables_.count_changes();
+    if (row == 0) tables_.note_rows(target);
+    if (from.num_rows() == 0) tables_.note_rows(from);
     return row;
 }
 
-/// Looks up where the columns of two tables (or twice the same) lie. Returns false, and nothing can be known, unless
-/// rows are bytes and nothing more.
-bool Database::Call::look_up_path(RowPath& path, DatabaseTable& from, DatabaseTable& to) {
-    path.placements = 0;
-    if (!path.plan->is_plain || !from.table_.is_plain() || !to.table_.is_plain()) return false;
-    path.columns.clear();
-    for (const DatabaseCopyPlan::Column& column : path.plan->columns)
-        path.columns.push_back({from.table_.unmarked_column(column.from), to.table_.unmarked_column(column.to)});
-    for (const DatabaseCopyPlan::Column& column : path.plan->dropped)
-        path.columns.push_back({from.table_.unmarked_column(column.from), nullptr});
-    path.placements = from.table_.placement() + to.table_.placement();
-    return true;
-}
-
 template <bool kAdds>
-MovedRow RowMove::find_and_make(DatabaseState& d, Entity entity, TypedKey key) {
+MovedRow RowMove::find_and_make(Database& d, Entity entity, TypedKey key) {
     const RowMove move = find<kAdds>(d, entity, key);
     if (SHOAL_UNLIKELY(!move)) return {};
-    return move.make(d, entity, [](const RowPath& path, std::size_t row, std::size_t last, std::size_t to_row) {
-        path.plan->move_row<!kAdds>(path.columns.data(), row, last, to_row);
+    return move.make(d, entity, [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row) {
+        return path.take<!kAdds>(from, to, row, entity);
     });
 }
-template MovedRow RowMove::find_and_make<true>(DatabaseState&, Entity, TypedKey);
-template MovedRow RowMove::find_and_make<false>(DatabaseState&, Entity, TypedKey);
-
-void Database::Call::remove_other_row(DatabaseTable& table, std::uint32_t row) {
-    ++d.num_structural_changes_;
-    for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
-    table.table_.remove(row);
-    if (SHOAL_UNLIKELY(table.num_rows() == 0)) d.note_rows(table);
-}
+template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
+template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);
 
 /// Writes the values of a call to rows, row rows.begin + i those of entity sources[i], or first_source + i. Component
 /// types without values get their defaults unless `kept` has them.
-void Database::Call::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
-                                std::span<const ComponentValues> values, const std::uint32_t* sources,
-                                std::size_t first_source) {
+void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
+                          std::span<const ComponentValues> values, const std::uint32_t* sources,
+                          std::size_t first_source) {
     const Archetype& type = table.type();
+    const auto first_value = static_cast<std::uint32_t>(first_source);
+    const RowList from_rows = sources != nullptr ? RowList(std::span(sources, rows.size()))
+                                                 : RowList(RowRange{first_value, first_value + rows.size()});
     for (const ComponentType component : type.components()) {
         const ComponentValues* given = detail::find_values(values, component);
         if (given != nullptr && !given->has_values()) given = nullptr;
         if (given == nullptr && kept != nullptr && kept->has(component)) continue;
-        const std::span<const ColumnDefinition> columns = d.schema(component).columns();
+        const std::span<const ColumnDefinition> columns = schema(component).columns();
         const std::uint32_t first = type.first_column(component);
         const bool is_set = kept == &type;
         for (std::uint32_t c = 0; c < columns.size(); ++c) {
@@ -296,14 +139,13 @@ void Database::Call::write_rows(DatabaseTable& table, RowRange rows, const Arche
             const std::byte* from = has_columns ? given->columns[c]
                                                 : (given != nullptr && given->images != nullptr
                                                        ? given->images
-                                                       : d.schema(component).default_image().data()) +
+                                                       : schema(component).default_image().data()) +
                                                       columns[c].struct_offset;
             const std::size_t stride = has_columns                                    ? bytes
                                        : given != nullptr && given->images != nullptr ? given->stride
                                                                                       : 0;
             if (given != nullptr && given->write != nullptr) continue;
-            write_column(element(table.table_, first + c, rows.begin, bytes), from, stride, rows.size(), bytes, sources,
-                         first_source);
+            copy_elements(table.table_.unmarked_column(first + c), rows, {from, stride}, from_rows, bytes);
         }
         if (given == nullptr || given->write == nullptr) continue;
         for (std::uint32_t i = 0; i < rows.size(); ++i)
@@ -312,14 +154,8 @@ void Database::Call::write_rows(DatabaseTable& table, RowRange rows, const Arche
     }
 }
 
-/// Remembers which bits a call with one C++ type switches.
-void Database::Call::note_switch(DatabaseTable& table, ComponentType component, TypedKey key) {
-    if (const int index = table.type().toggle_index(component); index >= 0 && key != nullptr)
-        table.last_switched_ = {key, &table.presence_[static_cast<std::size_t>(index)]};
-}
-
 /// Lets a row have the toggled component types that it was given. Returns whether it lacked any.
-bool Database::Call::switch_on(DatabaseRow at, std::span<const ComponentValues> values) {
+bool Database::switch_on(DatabaseRow at, std::span<const ComponentValues> values) {
     bool lacked = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
         if (detail::find_values(values, at.table->type().toggled()[i]) == nullptr) continue;
@@ -327,12 +163,12 @@ bool Database::Call::switch_on(DatabaseRow at, std::span<const ComponentValues> 
         at.table->presence_[i].set(at.row, true);
     }
     if (lacked) at.table->table_.stamp_row(at.row);
-    d.num_structural_changes_ += lacked;
+    tables_.count_changes(lacked);
     return lacked;
 }
 
 /// Takes toggled component types from a row. Returns whether it had any.
-bool Database::Call::switch_off(DatabaseRow at, std::span<const ComponentType> components) {
+bool Database::switch_off(DatabaseRow at, std::span<const ComponentType> components) {
     bool had = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
         if (std::find(components.begin(), components.end(), at.table->type().toggled()[i]) == components.end())
@@ -341,7 +177,7 @@ bool Database::Call::switch_off(DatabaseRow at, std::span<const ComponentType> c
         at.table->presence_[i].set(at.row, false);
     }
     if (had) at.table->table_.stamp_row(at.row);
-    d.num_structural_changes_ += had;
+    tables_.count_changes(had);
     return had;
 }
 

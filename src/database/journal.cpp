@@ -46,11 +46,7 @@ void Database::keep_journal(std::size_t max_changes) {
     if (max_changes != 0)
         journal_ =
             ::new (allocate_memory(sizeof(JournalKeeper), "journal")) JournalKeeper(max_changes, stamp_ + was_kept);
-    for (DatabaseTable* table : tables_) {
-        if (table == nullptr) continue;
-        if (was_kept != (max_changes != 0)) table->table().watch_changes(max_changes != 0);
-        table->table().clear_changes();
-    }
+    tables_.watch_changes(max_changes != 0);
 }
 
 }  // namespace shoal

@@ -2,11 +2,21 @@
 // In which zone each entity of a spawn lies; see Database::spawn_into_tiles for the rule.
 
 #include "shoal/database/database.h"
+#include "shoal/database/grid_zones.h"
 
 #include <cmath>
 #include <cstring>
 
 namespace shoal {
+
+/// The field whose value decides in which zone a spawned entity lies.
+struct SpawnPlaceField {
+    ComponentType component;
+    std::uint32_t first_column = 0;  // of the component type's columns
+    bool is_split = false;           // x, y and z in columns of their own
+    std::uint32_t offset_in_column = 0;
+    GridZones tiles;
+};
 
 /// The values of the field that says where entities are, in columns: three floats that lie together, or apart.
 template <class Byte>
@@ -57,7 +67,7 @@ public:
     /// `first_place[i]` is where the place of blob entity i lies in `batch`, or kNowhere; both may be nullptr.
     static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
-    void find(const SpawnBatch& any, const SpawnPlaceField& field, const Schema* schema, const SpawnBatch* places,
+    void find(const SpawnBatch& any, const SpawnPlaceField* field, const Schema* schema, const SpawnBatch* places,
               const std::uint32_t* place_of, std::uint32_t copy, Zone first_zone) {
         zones_.clear();
         if (any.zones.empty() && places == nullptr) return;
@@ -65,7 +75,7 @@ public:
         PlaceColumns<const std::byte> columns;
         if (places != nullptr)
             columns =
-                place_columns<const std::byte>(field, *schema, [&](std::uint32_t c) { return places->columns[c]; });
+                place_columns<const std::byte>(*field, *schema, [&](std::uint32_t c) { return places->columns[c]; });
         for (std::uint32_t i = 0; i < any.num_blob_entities; ++i) {
             const std::uint32_t parent = any.parents.empty() ? kNoBlobEntity : any.parents[i];
             if (!any.zones.empty() && any.zones[i] != kNoZone) {
@@ -74,7 +84,7 @@ public:
             } else if (places != nullptr && place_of[i] != kNowhere) {
                 const Vec3 place = columns.get(place_of[i]);
                 zones_[i] =
-                    field.tiles.zone_of(any.root_poses.empty() ? place : move_place(any.root_poses[copy], place));
+                    field->tiles.zone_of(any.root_poses.empty() ? place : move_place(any.root_poses[copy], place));
             } else if (parent != kNoBlobEntity) {
                 zones_[i] = zones_[parent];
             }

@@ -1,7 +1,7 @@
 #pragma once
 // What the tests of the database share.
 
-#include "shoal/database/database_lock.h"
-#include "shoal/database/database_match.h"
+#include "shoal/database/lock.h"
+#include "shoal/database/match.h"
 #include "support/database_fixture.h"
 #include "support/manager_testing.h"

@@ -1,5 +1,6 @@
 // Passes side by side: passes that conflict never overlap and keep their order, with any executor.
 
+#include "shoal/base/clock.h"
 #include "shoal/world/schedule.h"
 
 #include "support/testing.h"

@@ -23,7 +23,13 @@
 // Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
 // DatabaseLock; asserted); const calls from any thread between them.
 
-#include "shoal/database/database_state.h"
+#include "shoal/database/archetype_graph.h"
+#include "shoal/database/deferred_changes.h"
+#include "shoal/database/detail/component_slots.h"
+#include "shoal/database/directory.h"
+#include "shoal/database/table_set.h"
+#include "shoal/database/values.h"
+#include "shoal/store/component_manager.h"
 
 #include <type_traits>
 
@@ -32,8 +38,12 @@ namespace shoal {
 template <auto kMember>
 class DatabaseField;
 class Commands;
+class GridZones;
+class JournalKeeper;
+struct Journal;
+struct SpawnPlaceField;
 
-class Database final : public Store, private DatabaseState {
+class Database final : public Store {
 public:
     /// `entities` and `pool` outlive the database.
     SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
@@ -53,22 +63,19 @@ public:
     template <class T>
     ComponentType component();
     /// Returns a component type that is false when there is none.
-    SHOAL_API ComponentType find_component(ComponentId component) const;
+    ComponentType find_component(ComponentId component) const { return graph_.find_component(component); }
     template <class T>
     ComponentType find_component() const;
-    const Schema& schema(ComponentType component) const {
-        SHOAL_ASSERT(component.number < schemas_.size(), "the component type is not registered in this database");
-        return *schemas_[component.number];
-    }
+    const Schema& schema(ComponentType component) const { return graph_.schema(component); }
 
     /// Returns the archetype of a set of component types, in any order. Lifetime: that of the database.
-    SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
+    const Archetype& archetype(std::span<const ComponentType> components) { return graph_.archetype(components); }
     template <class... Ts>
     const Archetype& archetype();
     /// Returns the archetype with one more, or one less. Cost: a look-up, after the first time.
-    SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
-    SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
-    std::span<const Archetype* const> archetypes() const { return types_; }  ///< by number
+    const Archetype& with(const Archetype& type, ComponentType component) { return graph_.with(type, component); }
+    const Archetype& without(const Archetype& type, ComponentType component) { return graph_.without(type, component); }
+    std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< by number
 
     // --- entities ------------------------------------------------------------------------------------------------
 
@@ -139,7 +146,7 @@ public:
     SHOAL_INLINE DatabaseRow find(Entity entity) const {
         const DatabaseDirectory::Place place = directory_.find(entity);
         if (SHOAL_UNLIKELY(!place)) return {};
-        return {tables_[place.table], place.row};
+        return {&tables_[place.table], place.row};
     }
     const DatabaseDirectory& directory() const { return directory_; }
     bool has_row(Entity entity) const { return directory_.rows().find(entity) != kNilRow; }
@@ -161,21 +168,23 @@ public:
 
     // --- tables, for queries -------------------------------------------------------------------------------------
 
-    /// Shape: by table number; nullptr for numbers that are free now. See database_match.h for those with given
-    /// components. Lifetime: until the next structural call.
-    std::span<DatabaseTable* const> all_tables() const { return tables_; }
+    /// Shape: by table number; nullptr for numbers that are free now. See match.h for those with given components.
+    /// Lifetime: until the next structural call.
+    std::span<DatabaseTable* const> all_tables() const { return tables_.by_number(); }
     /// One bit per table number: does it hold rows?
-    std::span<const std::uint64_t> occupied() const { return occupied_; }
+    std::span<const std::uint64_t> occupied() const { return tables_.occupied(); }
     /// Returns the table of an archetype in a zone, or nullptr.
-    SHOAL_API DatabaseTable* find_table(const Archetype& type, Zone zone) const;
+    DatabaseTable* find_table(const Archetype& type, Zone zone) const { return tables_.find(type, zone); }
     /// Calls visit(table) for every table of a zone.
     template <class Visit>
-    void for_each_table_of_zone(Zone zone, Visit&& visit) const;
+    void for_each_table_of_zone(Zone zone, Visit&& visit) const {
+        tables_.for_each_of_zone(zone, visit);
+    }
     /// Grows when a table number is freed: what was derived from all_tables() must then be derived anew. While it
     /// stays, tables are only added, at the end.
-    std::uint64_t table_list_epoch() const { return table_list_epoch_; }
+    std::uint64_t table_list_epoch() const { return tables_.epoch(); }
     /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
-    std::uint64_t num_structural_changes() const { return num_structural_changes_; }
+    std::uint64_t num_structural_changes() const { return tables_.num_changes(); }
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(Zone zone) const;
 
@@ -200,26 +209,34 @@ public:
 
     // --- Store ---------------------------------------------------------------------------------------------------
 
-    std::span<const Schema* const> schemas() const override { return schemas_; }
+    std::span<const Schema* const> schemas() const override { return graph_.schemas(); }
     SHOAL_API void begin_spawn() override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API Status finish_spawn() override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
     SHOAL_API void apply_commands(const SettleContext& context) override;
-    SHOAL_API void hold_rows(bool hold) override;
+    void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
     SHOAL_API void settle(const SettleContext& context) override;
-    SHOAL_API std::span<const Table* const> tables() const override;
+    std::span<const Table* const> tables() const override { return tables_.list(); }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
 
-private:
-    friend class CommandLog;
-    friend class DatabaseLock;
-    friend class DatabaseSpawn;
-    template <class List>
-    friend class TypedDatabase;
-    struct Call;  // the rest of what a call does
+    // --- for the command room ------------------------------------------------------------------------------------
 
+    /// What collects changes until the database settles; nullptr: nobody has asked for any. Thread: any.
+    DeferredChanges* deferred_changes() const { return __atomic_load_n(&deferred_changes_, __ATOMIC_ACQUIRE); }
+    /// Gives the database `made`, which it releases in the end. Returns what it has: `made`, or what another thread gave
+    /// it before. Thread: any.
+    SHOAL_API DeferredChanges& set_deferred_changes(DeferredChanges& made);
+
+private:
+    friend class RowMove;
+    class Spawn;
+    class Arguments;   // the entities and values of a call
+    class Selection;   // the rows that a call is about, by table
+    struct TypedList;  // a list of C++ types, as component types
+
+    // C++ types.
     template <class... Ts>
     TypedList& typed_list();
     template <class... Ts>
@@ -242,10 +259,75 @@ private:
     bool switch_noted(DatabaseRow at, bool on);
     template <class T>
     void write_plain(DatabaseTable& table, std::uint32_t row, const T& value);
+
+    // Lives.
+    void require_unlocked() const {
+        SHOAL_ASSERT(!directory_.is_held(),
+                     "entities came, went or moved while a loop ran over them; ask for it through Commands");
+    }
+    /// Whether entities with rows here may be dead. Settling asks for them.
+    SHOAL_INLINE bool awaits_deaths() const { return entities_.deaths_end() != deaths_seen_; }
+    /// Whether an entity with a row is dead. One comparison, while nobody has died.
+    SHOAL_INLINE bool is_dead(Entity entity) const {
+        return SHOAL_UNLIKELY(awaits_deaths()) && !entities_.alive(entity);
+    }
+    void pass_deaths(std::uint64_t end) { entities_.advance(cursor_, end), deaths_seen_ = end; }
+
+    // Where rows go.
+    const TakePlan& plan_to(const DatabaseTable& from, const DatabaseTable& to);
+    Result<DatabaseTable*> table_for(const Archetype& type, Zone zone);
+    Result<DatabaseTable*> first_table(std::span<const ComponentValues> values);
+    template <class FindType>
+    Result<DatabaseTable*> step(DatabaseTable& from, DatabaseTable::Step& last, TypedKey key, FindType&& find_type);
+    Result<DatabaseTable*> target_with(DatabaseTable& from, std::span<const ComponentValues> values, TypedKey key);
+    Result<DatabaseTable*> target_without(DatabaseTable& from, std::span<const ComponentType> components, TypedKey key);
+    void prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key, std::span<const ComponentValues> gained);
+    void list_columns(DatabaseTable& table, std::span<const ComponentType> components, Array<std::byte*>& columns);
+    void forget_steps();
+    Status reserve_rows(DatabaseTable& table, std::size_t count);
+    Status reserve_targets(DatabaseTable* also = nullptr, std::uint32_t num_more = 0);
+
+    // Rows that come and go.
+    std::uint32_t place_leading(DatabaseTable& table, std::span<const Entity> entities);
+    Result<AddCounts> insert_into(DatabaseTable& table, Arguments& arguments, bool sets);
+    AddCounts insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
+                              std::size_t end);
+    AddCounts add_selected(Arguments& arguments, DatabaseTable* first);
+    void keep_apart_from_selected(Arguments& arguments);
+    void remove_row(DatabaseTable& table, std::uint32_t row);
+    std::uint32_t drop_selected(std::span<const Entity> entities);
+    std::uint32_t sweep(DatabaseTable& table);
+
+    // Rows that move, and what they hold.
+    DatabaseRow find_run(std::span<const Entity> entities) const;
+    void transfer(std::span<const Entity> entities, std::span<const ComponentValues> values);
+    std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
+    Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
+                        std::uint32_t count);
+    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
+    void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
+                    const std::uint32_t* sources, std::size_t first_source);
+    bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
+    bool switch_off(DatabaseRow at, std::span<const ComponentType> components);
+
+    EntityManager& entities_;
+    DatabaseOptions options_;
+    ArchetypeGraph graph_;
+    DatabaseDirectory directory_;
+    TableSet tables_;
+    detail::ComponentSlots component_slots_;
+    Array<TypedList*> lists_{Owner("database")};  // by slot of the list; owned
+    DeathCursor cursor_;
+    std::uint64_t deaths_seen_ = 0;  // where the cursor is
+    std::uint64_t stamp_ = 1;
+    Selection* selection_ = nullptr;
+    Spawn* spawn_ = nullptr;                  // one that is under way
+    SpawnPlaceField* spawn_place_ = nullptr;  // nullptr: no field decides where spawned entities lie
+    DeferredChanges* deferred_changes_ = nullptr;
+    JournalKeeper* journal_ = nullptr;
 };
 
 }  // namespace shoal
 
-#include "shoal/database/database_change.h"
-#include "shoal/database/database_field.h"
-#include "shoal/database/database_typed.h"
+#include "shoal/database/detail/typed_calls.h"
+#include "shoal/database/field.h"

@@ -8,8 +8,8 @@
 //
 // Thread: as for DatabaseMatch.
 
-#include "shoal/database/database_lock.h"
-#include "shoal/database/database_match.h"
+#include "shoal/database/lock.h"
+#include "shoal/database/match.h"
 
 namespace shoal {
 

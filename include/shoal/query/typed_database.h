@@ -214,7 +214,7 @@ private:
     }
     template <bool kAdds, class... Ts>
     SHOAL_INLINE MovedRow move(Entity entity) {
-        constexpr TypedKey key = detail::TypedSlot<DatabaseState::TypedList, Ts...>::key();
+        constexpr TypedKey key = detail::ListSlot<Ts...>::key();
         return detail::move_listed<kAdds, Ts...>(*database_, entity, key, numbers_, Archetypes<Types...>());
     }
     template <class... Ts>

@@ -1,0 +1,297 @@
+#pragma once
+// The calls of Database with C++ types. Included by database.h.
+
+#include "shoal/database/database.h"
+#include "shoal/database/detail/row_move.h"
+#include "shoal/database/detail/typed_slots.h"
+
+namespace shoal {
+
+/// What the calls with one list of C++ types used last.
+struct Database::TypedList {
+    const Archetype* type = nullptr;
+    DatabaseTable* table = nullptr;                // without toggled component types; or nullptr
+    std::uint64_t placement = 0;                   // of the table, when the addresses were looked up
+    Array<std::byte*> columns{Owner("database")};  // those of each component type of the list, in its order
+};
+
+// --- component types ---------------------------------------------------------------------------------------------
+
+template <class T>
+SHOAL_INLINE ComponentType Database::component() {
+    static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(!DescriptionOf<T>::kMany, "an entity has one component of a type here; use a manager for `many`");
+    const std::uint32_t known = component_slots_.find(detail::TypedSlot<T>::known());
+    if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
+    return remember_component(detail::TypedSlot<T>::get(), schema_of<T>());
+}
+
+template <class T>
+SHOAL_INLINE ComponentType Database::find_component() const {
+    const std::uint32_t known = component_slots_.find(detail::TypedSlot<T>::known());
+    if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
+    return find_component(schema_of<T>().id());
+}
+
+template <class... Ts>
+SHOAL_INLINE Database::TypedList& Database::typed_list() {
+    const std::uint32_t slot = detail::ListSlot<Ts...>::known();
+    if (SHOAL_LIKELY(slot < lists_.size() && lists_[slot] != nullptr)) return *lists_[slot];
+    return find_list<Ts...>();
+}
+
+template <class... Ts>
+SHOAL_NOINLINE Database::TypedList& Database::find_list() {
+    const ComponentType components[] = {component<Ts>()...};
+    return remember_list(detail::ListSlot<Ts...>::get(), components);
+}
+
+template <class... Ts>
+const Archetype& Database::archetype() {
+    if constexpr (sizeof...(Ts) == 0)
+        return archetype(std::span<const ComponentType>());
+    else
+        return *typed_list<Ts...>().type;
+}
+
+/// From one value for all, or a span of values.
+template <class T, class Value>
+ComponentValues Database::typed_values(const Value& value) {
+    constexpr bool kOne = std::is_same_v<T, Value>;
+    const T* first;
+    if constexpr (kOne)
+        first = &value;
+    else
+        first = value.data();
+    ComponentValues result{.component = component<T>()};
+    if constexpr (detail::kHasOpaque<T>) {
+        result.context = first;
+        result.write = [](const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
+                          std::size_t entity) {
+            detail::write_component(table, first_column, row, static_cast<const T*>(context)[kOne ? 0 : entity]);
+        };
+    } else {
+        result.images = reinterpret_cast<const std::byte*>(first);
+        result.stride = kOne ? 0 : sizeof(T);
+    }
+    return result;
+}
+
+// --- entities ----------------------------------------------------------------------------------------------------
+
+template <DescribedComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone)
+    requires(sizeof...(Ts) > 0)
+{
+    if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ knows their defaults
+        return create<Ts...>(out, zone, Ts{}...);
+    else
+        return create(out, archetype<Ts...>(), zone);
+}
+
+template <DescribedComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return create(out, archetype<Ts...>(), zone, given);
+}
+
+template <DescribedComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
+    requires(sizeof...(Ts) > 0)
+{
+    SHOAL_ASSERT(((values.size() == out.size()) && ...), "one value per entity is needed");
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return create(out, archetype<Ts...>(), zone, given);
+}
+
+template <DescribedComponent... Ts>
+Result<AddCounts> Database::insert(std::span<const Entity> entities, Zone zone,
+                                   std::span<const std::type_identity_t<Ts>>... values)
+    requires(sizeof...(Ts) > 0)
+{
+    SHOAL_ASSERT(((values.size() == entities.size()) && ...), "one value per entity is needed");
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return insert(entities, archetype<Ts...>(), zone, given);
+}
+
+template <DescribedComponent... Ts>
+SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
+    TypedList& list = typed_list<Ts...>();
+    DatabaseTable* const table = list.table;
+    // What is left out here, such as the first row of a table, is done by the call below.
+    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
+                     table->has_reserved_row() && directory_.is_free_unless_held(entity) && entities_.alive(entity))) {
+        const std::uint32_t row = table->table_.append_one(entity);
+        directory_.set_reserved(entity, table->number_, row);
+        tables_.count_changes();
+        std::byte* const* columns = list.columns.data();
+        ((detail::write_component_to([&](std::uint32_t c) { return columns[c]; }, row, values),
+          columns += detail::kNumColumns<Ts>),
+         ...);
+        return true;
+    }
+    return insert_through_span<Ts...>(entity, zone, list, values...);
+}
+
+/// By value: an address given away would keep insert() from holding its values in registers.
+template <class... Ts>
+SHOAL_NOINLINE Result<bool> Database::insert_through_span(Entity entity, Zone zone, TypedList& list, Ts... values) {
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    Result<AddCounts> counts = insert(std::span<const Entity>(&entity, 1), *list.type, zone, given);
+    if (!counts) return counts.status();
+    const ComponentType components[] = {component<Ts>()...};
+    note_table(list, zone, components);
+    return counts->num_added != 0;
+}
+
+template <auto kMember>
+void Database::spawn_into_tiles(const GridZones& tiles) {
+    static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+    using Component = ComponentOf<kMember>;
+    const Field& field = schema_of<Component>().fields()[FieldPlace<kMember>::kIndex];
+    const Status status = spawn_into_tiles(component<Component>(), field.name, tiles);
+    SHOAL_ASSERT(status.ok(), "a described Vec3 is a place");
+}
+
+template <DescribedComponent... Ts>
+Result<AddCounts> Database::add(std::span<const Entity> entities, const Ts&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return add(entities, given);
+}
+
+template <DescribedComponent T>
+Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<const std::type_identity_t<T>> values) {
+    SHOAL_ASSERT(values.size() == entities.size(), "one value per entity is needed");
+    const ComponentValues given[] = {typed_values<T>(values)};
+    return add(entities, given);
+}
+
+template <DescribedComponent... Ts>
+SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
+    requires(sizeof...(Ts) > 0)
+{
+    static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
+    constexpr TypedKey key = detail::ListSlot<Ts...>::key();
+    if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
+        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at && !is_dead(entity))) {
+            write_plain(*at.table, at.row, values...);
+            const bool gains = switch_noted(at, true);
+            return AddCounts{.num_added = gains, .num_set = !gains};
+        }
+    } else if (const MovedRow moved = RowMove::find_and_make<true>(*this, entity, key);
+               SHOAL_LIKELY(moved.step != nullptr)) {
+        detail::write_gained(moved, values...);
+        return AddCounts{.num_added = 1};
+    }
+    return add_through_span<Ts...>(entity, values...);
+}
+
+/// By value: an address given away would keep add() from holding its values in registers.
+template <class... Ts>
+SHOAL_NOINLINE Result<AddCounts> Database::add_through_span(Entity entity, Ts... values) {
+    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    return add_one(entity, given, detail::ListSlot<Ts...>::key());
+}
+
+template <DescribedComponent... Ts>
+Result<std::uint32_t> Database::remove(std::span<const Entity> entities) {
+    const ComponentType components[] = {component<Ts>()...};
+    return remove(entities, components);
+}
+
+template <DescribedComponent... Ts>
+SHOAL_INLINE Result<bool> Database::remove(Entity entity) {
+    constexpr TypedKey key = detail::ListSlot<Ts...>::key();
+    if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
+        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at)) return switch_noted(at, false);
+    } else if (SHOAL_LIKELY(RowMove::find_and_make<false>(*this, entity, key).step != nullptr)) {
+        return true;
+    }
+    return remove_through_span<Ts...>(entity);
+}
+
+template <class... Ts>
+SHOAL_NOINLINE Result<bool> Database::remove_through_span(Entity entity) {
+    const ComponentType components[] = {component<Ts>()...};
+    return remove_one(entity, components, detail::ListSlot<Ts...>::key());
+}
+
+/// The row of an entity whose table has switched the component type of `key` last; else the nil row.
+SHOAL_INLINE DatabaseRow Database::find_switch(Entity entity, TypedKey key) const {
+    const DatabaseDirectory::Place place = directory_.find_unless_held(entity);
+    if (SHOAL_UNLIKELY(!place)) return {};
+    DatabaseTable& table = tables_[place.table];
+    return SHOAL_LIKELY(table.last_switched_.key == key) ? DatabaseRow{&table, place.row} : DatabaseRow();
+}
+
+/// Sets a bit and returns whether it has changed.
+SHOAL_INLINE bool Database::switch_noted(DatabaseRow at, bool on) {
+    std::uint64_t& word = at.table->last_switched_.bits->words()[at.row / 64];
+    const std::uint64_t bit = std::uint64_t(1) << (at.row % 64);
+    if (((word & bit) != 0) == on) return false;
+    word ^= bit;
+    at.table->table_.stamp_row(at.row);
+    tables_.count_changes();
+    return true;
+}
+
+/// Sets a component of a row, and marks it as written.
+template <class T>
+void Database::write_plain(DatabaseTable& table, std::uint32_t row, const T& value) {
+    if constexpr (DescriptionOf<T>::kNumFields != 0) {
+        const std::uint32_t first = table.first_column(component<T>());
+        detail::write_component(table.table_, first, row, value);
+        for (std::uint32_t c = 0; c < schema_of<T>().columns().size(); ++c) table.table_.write_element(first + c, row);
+    }
+}
+
+inline Result<bool> Database::move(Entity entity, Zone zone) {
+    Result<std::uint32_t> count = move(std::span<const Entity>(&entity, 1), zone);
+    if (!count) return count.status();
+    return *count != 0;
+}
+
+// --- look-up -----------------------------------------------------------------------------------------------------
+
+inline bool Database::has(Entity entity, ComponentType component) const {
+    const DatabaseRow row = find(entity);
+    return row && row.table->has(component, row.row);
+}
+
+template <class T>
+bool Database::has(Entity entity) const {
+    const ComponentType component = find_component<T>();
+    return component && has(entity, component);
+}
+
+template <auto kMember>
+decltype(auto) Database::get(DatabaseRow row) const {
+    SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
+    const ComponentType component = find_component<ComponentOf<kMember>>();
+    SHOAL_ASSERT(row.table->type().has_column_of(component), "the entity does not have this component");
+    return static_cast<const DatabaseTable*>(row.table)->column<kMember>(component)[row.row];
+}
+
+template <auto kMember>
+void Database::set(DatabaseRow row, const ValueOf<kMember>& value) {
+    using Place = FieldPlace<kMember>;
+    SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
+    const ComponentType component = find_component<ComponentOf<kMember>>();
+    SHOAL_ASSERT(row.table->type().has_column_of(component), "the entity does not have this component");
+    const auto column = row.table->unmarked_column<kMember>(component);
+    if constexpr (std::is_array_v<ValueOf<kMember>>)
+        for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row.row][i] = value[i];
+    else
+        column[row.row] = value;
+    for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
+        row.table->table_.write_element(row.table->first_column(component) + Place::kFirstColumn + c, row.row);
+}
+
+}  // namespace shoal

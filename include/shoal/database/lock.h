@@ -1,0 +1,21 @@
+#pragma once
+// Keeps the rows of a database where they are while a loop runs over them.
+
+#include "shoal/database/database.h"
+
+namespace shoal {
+
+/// Keeps the rows of a database where they are: while it lives, structural calls end the program.
+/// Thread: any; locks may lie within each other and side by side.
+class DatabaseLock {
+public:
+    explicit DatabaseLock(Database& database) : database_(database) { database_.hold_rows(true); }
+    DatabaseLock(const DatabaseLock&) = delete;
+    DatabaseLock& operator=(const DatabaseLock&) = delete;
+    ~DatabaseLock() { database_.hold_rows(false); }
+
+private:
+    Database& database_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,84 @@
+#pragma once
+// The tables of a database whose archetypes have some component types and lack others, for loops that run often.
+// What matched is kept as bits: a refresh looks only at archetypes and tables that are new.
+//
+//     table number    0 1 2 3 4 5 ...
+//     matched         1 0 1 1 0 1          kept here
+//     occupied        1 1 0 1 1 0          kept by the database
+//     visited         1 . . 1 . .
+//
+// A toggled component type cannot rule out a table, only rows: rows_of_word() says which.
+// Thread: refresh() between structural calls, from one thread; all else from any thread after it.
+
+#include "shoal/database/database.h"
+
+namespace shoal {
+
+class DatabaseMatch {
+public:
+    /// `database` outlives it. Component types that occur in `with` and `without` match nothing.
+    SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
+                            std::span<const ComponentType> without = {});
+
+    /// Takes in what has changed since the last call. Cost: a comparison when no table came or went.
+    void refresh() {
+        if (SHOAL_UNLIKELY(epoch_ != database_->table_list_epoch() || num_tables_ != database_->all_tables().size()))
+            refresh_tables();
+    }
+
+    /// Calls visit(table) for each matching table with rows, by table number.
+    template <class Visit>
+    void for_each_table(Visit&& visit) const {
+        const std::span<const std::uint64_t> matched = matched_.words(), occupied = database_->occupied();
+        DatabaseTable* const* tables = database_->all_tables().data();
+        for (std::size_t word = 0; word < matched.size(); ++word, tables += 64)
+            for (std::uint64_t bits = matched[word] & occupied[word]; bits != 0; bits &= bits - 1)
+                visit(*tables[lowest_bit(bits)]);
+    }
+    /// The same for tables in `zones`: by table number when most tables are, else zone by zone.
+    template <class Visit>
+    void for_each_table(const ZoneSet& zones, Visit&& visit) const {
+        if (std::size_t(zones.size()) * kTablesPerZone >= num_matched_)
+            return for_each_table([&](DatabaseTable& table) {
+                if (zones.contains(table.zone())) visit(table);
+            });
+        zones.for_each([&](Zone zone) {
+            database_->for_each_table_of_zone(zone, [&](DatabaseTable& table) {
+                if (matches(table) && table.num_rows() > 0) visit(table);
+            });
+        });
+    }
+    bool matches(const DatabaseTable& table) const { return matched_[table.number()]; }
+    /// Rows in matching tables, toggled or not.
+    SHOAL_API std::uint64_t num_rows() const;
+
+    /// Whether every row of a matching table matches.
+    bool all_rows(const DatabaseTable& table) const {
+        for (const ComponentType component : toggled_without_)
+            if (table.presence(component) != nullptr) return false;
+        return toggled_with_.empty();
+    }
+    /// Returns a bit for each of the rows 64 * word to 64 * word + 63: does it match? Bits past the last row are 0.
+    /// Requires: a matching table; word * 64 < its num_rows().
+    SHOAL_API std::uint64_t rows_of_word(const DatabaseTable& table, std::uint32_t word) const;
+
+private:
+    static constexpr std::size_t kTablesPerZone = 4;  // visited for each that matches, at a guess
+
+    SHOAL_API void refresh_tables();
+    bool matches_type(const Archetype& type) const;
+
+    const Database* database_;
+    BitSet with_{Owner("database match")};                           // all of them
+    BitSet without_{Owner("database match")};                        // those that are not toggled
+    Array<ComponentType> toggled_with_{Owner("database match")};     // asked for
+    Array<ComponentType> toggled_without_{Owner("database match")};  // ruled out
+    BitSet matched_types_{Owner("database match")};                  // by archetype number
+    BitSet matched_{Owner("database match")};                        // by table number
+    std::size_t num_types_ = 0;                                      // looked at
+    std::size_t num_tables_ = 0;                                     // looked at
+    std::size_t num_matched_ = 0;                                    // tables
+    std::uint64_t epoch_ = 0;
+};
+
+}  // namespace shoal

@@ -1,0 +1,39 @@
+#pragma once
+// What a database is made with, what its calls are given, and what they give back.
+// Thread: values.
+
+#include "shoal/database/table.h"
+
+namespace shoal {
+
+struct DatabaseOptions {
+    Zone first_zone = 0;  ///< of entities that come by add(), or by spawn() and say none
+    std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< of each table
+};
+
+/// Values of one component type for the entities of a call. Zero means defaults (of an opaque field, that of its C++
+/// type); at most one of the sources is set.
+/// An open struct of views. Lifetime: the call.
+struct ComponentValues {
+    ComponentType component;
+    const std::byte* images = nullptr;            ///< struct images, the first entity's first
+    std::size_t stride = 0;                       ///< bytes from image to image; 0: one image for all
+    std::span<const std::byte* const> columns{};  ///< or columns: one per column of the schema, an element per entity
+    /// Or a function that writes one row, for C++ types that are more than bytes.
+    void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
+                  std::size_t entity) = nullptr;
+    const void* context = nullptr;
+
+    bool has_values() const { return images != nullptr || !columns.empty() || write != nullptr; }
+};
+
+/// Where an entity lies. Lifetime: until the next structural call.
+struct DatabaseRow {
+    DatabaseTable* table = nullptr;
+    std::uint32_t row = kNilRow;
+
+    explicit operator bool() const { return table != nullptr; }
+    friend bool operator==(DatabaseRow, DatabaseRow) = default;
+};
+
+}  // namespace shoal

@@ -1,0 +1,48 @@
+#pragma once
+// The rows of a table that a paged index finds and that hold nothing but bytes, as a local copy of all that removing
+// them one by one needs: the compiler keeps it in registers.
+//
+//     entries   [ .. e:3 .. m:9 .. ]      e goes: the last row moves into its place
+//     owners    [ .. .. .. e .. .. m ]    -> [ .. .. .. m .. .. ]
+//
+// Thread: the structural thread of the table.
+
+#include "shoal/table/detail/change_stamps.h"
+#include "shoal/table/row_index.h"
+
+namespace shoal {
+
+struct PackedRows {
+    std::span<EntityBits> entries;  // by entity index
+    Entity* owners;                 // by row
+    std::uint64_t* stamps;          // by block of rows
+    std::uint64_t stamp;
+    std::uint32_t num_rows;
+
+    /// Removes the row of `entity` if it has one. copy_row(to, from) copies the elements of a row.
+    template <class CopyRow>
+    SHOAL_INLINE bool remove(Entity entity, CopyRow&& copy_row) {
+        if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return false;
+        EntityBits& entry = entries[entity.index()];
+        const std::uint32_t row = RowIndex::row_in(entry, entity);
+        if (row == kNilRow) return false;
+        SHOAL_ASSERT(row < num_rows, "the row index names a row that does not exist");
+        entry = 0;
+        if (SHOAL_LIKELY(row != num_rows - 1)) copy_row(row, num_rows - 1);
+        close(row);
+        return true;
+    }
+    /// The same for a row whose entry and elements are dealt with. Requires: row < num_rows.
+    SHOAL_INLINE void close(std::uint32_t row) {
+        const std::uint32_t last = --num_rows;
+        if (SHOAL_UNLIKELY(row == last)) return;
+        const Entity moved = owners[last];
+        // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
+        EntityBits& moved_entry = entries[moved.index()];
+        if (SHOAL_LIKELY(moved_entry == RowIndex::entry_of(moved, last))) moved_entry = RowIndex::entry_of(moved, row);
+        owners[row] = moved;
+        stamps[row / kRowsPerStampBlock] = stamp;
+    }
+};
+
+}  // namespace shoal

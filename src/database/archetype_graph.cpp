@@ -1,0 +1,94 @@
+#include "shoal/database/archetype_graph.h"
+
+#include "database/owned_objects.h"
+#include "shoal/base/text.h"
+#include "shoal/table/take_plan.h"
+
+namespace shoal {
+
+ArchetypeGraph::~ArchetypeGraph() {
+    plans_.for_each([](std::uint64_t, const TakePlan* plan) { destroy_owned(plan); });
+    for (const Archetype* type : archetypes_) destroy_owned(type);
+    for (const Schema* schema : schemas_) destroy_owned(schema);
+}
+
+// --- component types ---------------------------------------------------------------------------------------------
+
+ComponentType ArchetypeGraph::find_component(ComponentId component) const {
+    return component_by_id_.find_or(component, {});
+}
+
+Result<ComponentType> ArchetypeGraph::add_component(const Schema& schema) {
+    if (const ComponentType known = find_component(schema.id())) {
+        const Schema& there = this->schema(known);
+        if (there.layout_hash() == schema.layout_hash() && there.name() == schema.name()) return known;
+        return Status::error(concat("the database has another component type \"", there.name(), "\": ", there.to_text(),
+                                    ", not ", schema.to_text()));
+    }
+    if (schema.many())
+        return Status::error(concat("the component \"", schema.name(),
+                                    "\" may occur several times in an entity; keep it in a component manager"));
+    const ComponentType component{static_cast<std::uint32_t>(schemas_.size())};
+    schemas_.push_back(make_owned<Schema>(schema));
+    component_by_id_.add(schema.id(), component);
+    return component;
+}
+
+// --- archetypes --------------------------------------------------------------------------------------------------
+
+const Archetype& ArchetypeGraph::archetype(std::span<const ComponentType> components) {
+    BitSet signature{Owner("database")};
+    for (const ComponentType component : components) {
+        require(component);
+        signature.set(component.number);
+    }
+    return archetype(signature);
+}
+
+const Archetype& ArchetypeGraph::archetype(const BitSet& signature) {
+    std::uint64_t key = 0;
+    signature.for_each([&](std::size_t number) { key = hash_key(key + number + 1); });
+    const auto is_same = [&](std::uint32_t number) { return archetypes_[number]->signature() == signature; };
+    if (const std::uint32_t* known = number_by_signature_.find_if(key, is_same)) return *archetypes_[*known];
+    Array<ComponentType> components("database");
+    Array<const Schema*> schemas("database");
+    signature.for_each([&](std::size_t number) {
+        components.push_back({static_cast<std::uint32_t>(number)});
+        schemas.push_back(&schema(components.back()));
+    });
+    const auto number = static_cast<std::uint32_t>(archetypes_.size());
+    archetypes_.push_back(make_owned<Archetype>(number, components, schemas));
+    number_by_signature_.add(key, number);
+    return *archetypes_.back();
+}
+
+const Archetype& ArchetypeGraph::neighbour(const Archetype& type, ComponentType component, bool with) {
+    require(component);
+    SHOAL_ASSERT(owns(type), "the archetype is of another database");
+    if (type.has(component) == with) return type;
+    const std::uint64_t key = pair_key(type.number(), component.number * 2 + with);
+    if (const std::uint32_t* known = neighbours_.find(key)) return *archetypes_[*known];
+    BitSet signature = type.signature();
+    signature.set(component.number, with);
+    const Archetype& made = archetype(signature);
+    neighbours_.set(key, made.number());
+    neighbours_.set(pair_key(made.number(), component.number * 2 + !with), type.number());
+    return made;
+}
+
+const TakePlan& ArchetypeGraph::plan(const Archetype& from, const Archetype& to) {
+    const std::uint64_t key = pair_key(from.number(), to.number());
+    if (TakePlan* const* known = plans_.find(key)) return **known;
+    auto* plan = make_owned<TakePlan>();
+    for (const ComponentType component : from.components()) {
+        const std::span<const ColumnDefinition> columns = schema(component).columns();
+        if (to.has(component))
+            plan->keep(from.first_column(component), to.first_column(component), columns);
+        else
+            plan->drop(from.first_column(component), columns);
+    }
+    plans_.add(key, plan);
+    return *plan;
+}
+
+}  // namespace shoal

@@ -1,0 +1,39 @@
+#pragma once
+// The entities and values that a call was given.
+// Thread: that of the database.
+
+#include "shoal/database/database.h"
+
+namespace shoal {
+
+/// The entities and values of a call. A caller may pass any column of any table: what lies in a table that the call
+/// changes is copied before.
+class Database::Arguments {
+public:
+    Arguments(const Database& database, std::span<const Entity> entities, std::span<const ComponentValues> values)
+        : database_(database), entities_(entities), values_(values) {}
+    Arguments(const Arguments&) = delete;
+    Arguments& operator=(const Arguments&) = delete;
+
+    /// To be called before rows of `table` are added, removed or moved.
+    void keep_apart_from(const DatabaseTable& table);
+    /// The same for a call that does not look at its entities any more.
+    void keep_values_apart_from(const DatabaseTable& table);
+
+    std::span<const Entity> entities() const { return entities_; }
+    std::span<const ComponentValues> values() const { return values_; }
+
+private:
+    void copy_values(ComponentValues& given, const DatabaseTable& table);
+    const std::byte* copy_bytes(const std::byte* from, std::size_t num_bytes);
+
+    const Database& database_;
+    std::span<const Entity> entities_;
+    std::span<const ComponentValues> values_;
+    Array<Entity> copied_entities_{Owner("database")};
+    Array<ComponentValues> copied_values_{Owner("database")};
+    Array<Array<const std::byte*>> copied_columns_{Owner("database")};
+    Array<Array<std::byte>> copied_bytes_{Owner("database")};
+};
+
+}  // namespace shoal

@@ -1,0 +1,74 @@
+#pragma once
+// The entities of a call that have a row in a database, by table.
+//
+//     call       e5  e2  e9  e5  e7  e3           e5 is named twice, e9 has no row
+//     groups     table 0: rows 4 1 (e5 e2)        table 3: rows 8 0 (e7 e3)
+//     missing    2    repeated   3                which entities of the call
+//
+// The directory entries of the selected say kIndexMask instead of a row until they are moved, removed or unselected: an
+// entity that is named twice is found by that.
+// Thread: that of the database.
+
+#include "shoal/database/database.h"
+
+namespace shoal {
+
+class Database::Selection {
+public:
+    enum class Chosen : std::uint8_t { kAny, kLiving, kDead };
+
+    struct Group {
+        DatabaseTable* table;
+        DatabaseTable* target;  // the caller's: where the rows go
+        std::uint32_t begin, end;
+
+        std::uint32_t size() const { return end - begin; }
+        bool moves() const { return target != table; }
+    };
+
+    Selection(DatabaseDirectory& directory, const TableSet& tables, const EntityManager& entities)
+        : directory_(directory), tables_(tables), entities_(entities) {}
+    Selection(const Selection&) = delete;
+    Selection& operator=(const Selection&) = delete;
+
+    /// Selects entities anew. Requires: what was selected before was moved, removed or unselected.
+    void select(std::span<const Entity> entities, Chosen chosen);
+    /// Makes the directory name the rows again, of all that are selected or of a group.
+    void unselect(std::span<const Entity> entities);
+    void unselect(const Group& group, std::span<const Entity> entities);
+    /// To be called when all that was selected was moved, removed or unselected. Returns how many that were.
+    std::uint32_t finish() { return std::exchange(num_selected_, 0); }
+    /// Gives memory back that only large calls need.
+    void trim();
+
+    bool empty() const { return num_selected_ == 0; }
+    std::span<Group> groups() { return groups_; }
+    std::span<const Group> groups() const { return groups_; }
+    /// The rows of a group, and which entity of the call has each.
+    std::span<const std::uint32_t> rows_of(const Group& group) const {
+        return {rows_.data() + group.begin, group.size()};
+    }
+    std::span<const std::uint32_t> sources_of(const Group& group) const {
+        return {sources_.data() + group.begin, group.size()};
+    }
+    std::span<const std::uint32_t> missing() const { return missing_; }    ///< living entities without a row
+    std::span<const std::uint32_t> repeated() const { return repeated_; }  ///< entities that were named before
+    std::uint32_t num_skipped() const { return num_skipped_; }
+
+private:
+    void group_by_table();
+
+    DatabaseDirectory& directory_;
+    const TableSet& tables_;
+    const EntityManager& entities_;
+    Array<std::uint32_t> rows_{Owner("database")};      // the first num_selected_, by group
+    Array<std::uint32_t> sources_{Owner("database")};   // the same: which entity of the call
+    Array<std::uint32_t> of_table_{Owner("database")};  // in the order of the call: table number
+    std::uint32_t num_selected_ = 0;
+    Array<Group> groups_{Owner("database")};
+    Array<std::uint32_t> missing_{Owner("database")};
+    Array<std::uint32_t> repeated_{Owner("database")};
+    std::uint32_t num_skipped_ = 0;
+};
+
+}  // namespace shoal

@@ -1,0 +1,444 @@
+// Spawning: the batches of one blob are kept until the last has come, for only then is it known what every entity
+// has. Then entities of one zone that have the same component types, and whose components lie side by side in every
+// batch, are placed as a run: one copy per column.
+//
+//     blob entity       0 1 2 3 | 4 5 | 6          runs of equal zone and archetype
+//     position          0 1 2 3 | 4 5 | .          the place of each in the batch of its component type
+//     velocity          0 1 2 3 | . . | 4
+
+#include "database/database_internals.h"
+#include "database/owned_objects.h"
+#include "database/spawn_zones.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "shoal/table/copy_elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+
+class Database::Spawn {
+public:
+    explicit Spawn(Database& database) : database_(database) {}
+
+    void add(const SpawnBatch& batch) {
+        SHOAL_ASSERT(batch.entities.size() == std::size_t(batch.num_blob_entities) * batch.num_copies,
+                     "a batch has as many entities as there are blob entities in all copies");
+        SHOAL_ASSERT(batches_.empty() || (batches_[0].entities.data() == batch.entities.data() &&
+                                          batches_[0].num_blob_entities == batch.num_blob_entities),
+                     "the batches between begin_spawn() and finish_spawn() are of one blob");
+        const ComponentType component = database_.find_component(batch.component);
+        SHOAL_ASSERT(component && batch.columns.size() == database_.schema(component).columns().size(),
+                     "the batch is of another component type");
+        SHOAL_ASSERT(!database_.schema(component).has_opaque(),
+                     "a component with opaque fields cannot be spawned from a blob");
+        SHOAL_ASSERT(batch.zones.empty() || batch.zones.size() == batch.num_blob_entities,
+                     "there is one zone per blob entity, or none");
+        if (database_.spawn_place_ != nullptr && component == database_.spawn_place_->component)
+            place_batch_ = static_cast<std::uint32_t>(batches_.size());
+        batches_.push_back(batch);
+        components_.push_back(component);
+    }
+
+    Status finish() {
+        if (batches_.empty()) return {};
+        find_places();
+        if (Status status = remove_stale(); !status) return status;
+        if (has_rows_) return add_to_rows();
+        const std::uint32_t num_copies = batches_[0].num_copies;
+        const std::uint32_t step = moves_places() ? 1 : num_copies;  // copies that lie in the same zones
+        for (std::uint32_t copy = 0; copy < num_copies; copy += step) {
+            find_zones(copy);
+            if (Status status = find_runs(copy, step); !status) return status;
+        }
+        if (Status status = reserve(); !status) return status;
+        for (std::size_t begin = 0, end; begin < runs_.size(); begin = end) {
+            for (end = begin + 1; end < runs_.size() && runs_[end].first_copy == runs_[begin].first_copy;) ++end;
+            place_all({runs_.data() + begin, end - begin});
+        }
+        switch_off();
+        return {};
+    }
+
+private:
+    static constexpr std::uint32_t kNowhere = SpawnZones::kNowhere;
+    static constexpr std::size_t kLongRun = 16;  // entities: copying a run of as many costs less than gathering them
+
+    /// Blob entities begin to end - 1 of some copies.
+    struct Run {
+        std::uint32_t begin, end;
+        std::uint32_t first_copy, num_copies;
+        DatabaseTable* table;
+    };
+    /// Blob entities with the same component types.
+    struct Kind {
+        std::uint32_t example;
+        const Archetype* type;  // nullptr: they have no components
+    };
+
+    std::size_t num_tables() const { return database_.all_tables().size(); }
+    std::uint32_t num_blob_entities() const { return batches_[0].num_blob_entities; }
+    /// Where the component of a blob entity lies in a batch.
+    std::uint32_t& place_of(std::size_t batch, std::uint32_t entity) {
+        return places_[batch * num_blob_entities() + entity];
+    }
+
+    /// Notes where the component of each blob entity lies in each batch.
+    void find_places() {
+        places_.assign(batches_.size() * num_blob_entities(), kNowhere);
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            for (std::uint32_t i = 0; i < batches_[b].entity_index.size(); ++i) {
+                SHOAL_ASSERT(batches_[b].entity_index[i] < num_blob_entities(),
+                             "the owner of a component is not among the blob entities");
+                std::uint32_t& place = place_of(b, batches_[b].entity_index[i]);
+                SHOAL_ASSERT(place == kNowhere, "an entity has one component of a type in a database");
+                place = i;
+            }
+    }
+
+    bool has_places() const { return place_batch_ != kNowhere; }
+    /// Whether the copies lie in different places.
+    bool moves_places() const { return has_places() && !batches_[0].root_poses.empty(); }
+
+    /// Finds the zone of every blob entity in a copy.
+    void find_zones(std::uint32_t copy) {
+        const SpawnPlaceField* const field = database_.spawn_place_;
+        const Schema* const schema = has_places() ? &database_.schema(field->component) : nullptr;
+        zones_.find(batches_[0], field, schema, has_places() ? &batches_[place_batch_] : nullptr,
+                    has_places() ? &place_of(place_batch_, 0) : nullptr, copy, database_.options_.first_zone);
+    }
+    Zone zone_of(std::uint32_t entity) const {
+        return zones_.get().empty() ? database_.options_.first_zone : zones_.get()[entity];
+    }
+
+    /// Removes what older entities left on the indices of the new ones. Errors: an entity has a component already.
+    Status remove_stale() {
+        for (std::size_t i = 0; i < batches_[0].entities.size(); ++i) {
+            const Entity entity = batches_[0].entities[i];
+            const std::uint32_t row = database_.directory_.rows().find_any_generation(entity);
+            if (SHOAL_LIKELY(row == kNilRow)) continue;
+            DatabaseTable& table = database_.tables_[database_.directory_.table_of(entity.index())];
+            if (!database_.has_row(entity)) {
+                database_.remove_row(table, row);
+                continue;
+            }
+            has_rows_ = true;
+            for (std::size_t b = 0; b < batches_.size(); ++b)
+                if (table.type().has(components_[b]) &&
+                    place_of(b, static_cast<std::uint32_t>(i % num_blob_entities())) != kNowhere)
+                    return Status::error(concat("an entity of the batch has a \"",
+                                                database_.schema(components_[b]).name(), "\" already"));
+        }
+        return {};
+    }
+
+    /// Gives entities of which some have rows here already what the batches hold. Errors: nothing has changed.
+    Status add_to_rows() {
+        if (Status status = find_targets(); !status) return status;
+        if (Status status = reserve_targets(); !status) return status;
+        for (std::size_t i = 0; i < targets_.size(); ++i)
+            if (targets_[i] != nullptr) give_components(i);
+        switch_off();
+        return {};
+    }
+
+    /// Finds the table to which each entity comes: from its row with what it gains, or to its zone.
+    Status find_targets() {
+        targets_.resize(batches_[0].entities.size(), nullptr);
+        for (std::uint32_t copy = 0; copy < batches_[0].num_copies; ++copy) {
+            if (copy == 0 || moves_places()) find_zones(copy);
+            for (std::uint32_t i = 0; i < num_blob_entities(); ++i) {
+                if (kind_of(i).type == nullptr) continue;
+                const std::size_t place = std::size_t(copy) * num_blob_entities() + i;
+                const DatabaseRow at = database_.find(batches_[0].entities[place]);
+                Result<DatabaseTable*> target = at ? database_.table_for(united(at.table->type(), i), at.table->zone())
+                                                   : database_.table_for(*kind_of(i).type, zone_of(i));
+                if (!target) return target.status();
+                targets_[place] = *target;
+            }
+        }
+        return {};
+    }
+
+    /// Returns the archetype with what a blob entity brings.
+    const Archetype& united(const Archetype& type, std::uint32_t entity) {
+        const Archetype* result = &type;
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            if (place_of(b, entity) != kNowhere) result = &database_.with(*result, components_[b]);
+        return *result;
+    }
+
+    Status reserve_targets() {
+        const std::uint32_t highest = detail::highest_index(batches_[0].entities);
+        if (Status status = database_.directory_.reserve(highest); !status) return status;
+        Status result;
+        for (DatabaseTable* table : targets_)
+            if (table != nullptr) ++table->num_wanted_;
+        for (DatabaseTable* table : targets_) {
+            const std::uint32_t count = table == nullptr ? 0 : std::exchange(table->num_wanted_, 0);
+            if (result && count != 0) result = database_.reserve_rows(*table, count);
+        }
+        return result;
+    }
+
+    /// Brings an entity to its target and fills what it gains. Requires: reserved.
+    void give_components(std::size_t place) {
+        DatabaseTable& target = *targets_[place];
+        DatabaseRow at = database_.find(batches_[0].entities[place]);
+        if (at) {
+            at = {&target, database_.transfer_row(at, target, database_.plan_to(*at.table, target))};
+        } else {
+            at = {&target, target.num_rows()};
+            const std::uint32_t num_placed = database_.place_leading(target, batches_[0].entities.subspan(place, 1));
+            SHOAL_ASSERT(num_placed == 1, "the entities of a batch are alive and different");
+            database_.tables_.note_rows(target);
+        }
+        const auto entity = static_cast<std::uint32_t>(place % num_blob_entities());
+        const auto copy = static_cast<std::uint32_t>(place / num_blob_entities());
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            if (place_of(b, entity) != kNowhere) fill(target, {at.row, at.row + 1}, b, place_of(b, entity), copy);
+    }
+
+    /// Switches off the toggled components that are said to be.
+    void switch_off() {
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            for (std::uint32_t copy = 0; copy < batches_[b].num_copies; ++copy)
+                for (const std::uint32_t entity : batches_[b].switched_off) {
+                    SHOAL_ASSERT(entity < num_blob_entities(),
+                                 "who has a component off is not among the blob entities");
+                    if (place_of(b, entity) == kNowhere) continue;
+                    const std::size_t place = std::size_t(copy) * num_blob_entities() + entity;
+                    database_.switch_off(database_.find(batches_[b].entities[place]), {&components_[b], 1});
+                }
+    }
+
+    bool are_alike(std::uint32_t a, std::uint32_t b) {
+        for (std::size_t batch = 0; batch < batches_.size(); ++batch)
+            if ((place_of(batch, a) == kNowhere) != (place_of(batch, b) == kNowhere)) return false;
+        return true;
+    }
+
+    /// Returns the kind of a blob entity.
+    const Kind& kind_of(std::uint32_t entity) {
+        if (!kinds_.empty() && are_alike(kinds_[last_kind_].example, entity)) return kinds_[last_kind_];
+        std::uint64_t key = 1;
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            key = (key << 1 | key >> 63) ^ (place_of(b, entity) != kNowhere) * (0x9E3779B97F4A7C15ull + b);
+        const auto is_alike = [&](std::uint32_t kind) { return are_alike(kinds_[kind].example, entity); };
+        if (const std::uint32_t* known = kind_by_key_.find_if(key, is_alike)) return kinds_[last_kind_ = *known];
+        BitSet signature{Owner("database")};
+        for (std::size_t b = 0; b < batches_.size(); ++b)
+            if (place_of(b, entity) != kNowhere) signature.set(components_[b].number);
+        last_kind_ = static_cast<std::uint32_t>(kinds_.size());
+        kind_by_key_.add(key, last_kind_);
+        kinds_.push_back({entity, signature.empty() ? nullptr : &database_.graph_.archetype(signature)});
+        return kinds_.back();
+    }
+
+    bool continues(std::uint32_t entity) {
+        if (zone_of(entity) != zone_of(entity - 1)) return false;
+        for (std::size_t b = 0; b < batches_.size(); ++b) {
+            const std::uint32_t before = place_of(b, entity - 1), here = place_of(b, entity);
+            if (before == kNowhere ? here != kNowhere : here != before + 1) return false;
+        }
+        return true;
+    }
+
+    /// Finds the runs of some copies that lie in the same zones, and their tables.
+    Status find_runs(std::uint32_t first_copy, std::uint32_t num_copies) {
+        DatabaseTable* table = nullptr;
+        for (std::uint32_t begin = 0, end; begin < num_blob_entities(); begin = end) {
+            for (end = begin + 1; end < num_blob_entities() && continues(end);) ++end;
+            const Archetype* const type = kind_of(begin).type;
+            if (type == nullptr) continue;
+            if (table == nullptr || &table->type() != type || table->zone() != zone_of(begin)) {
+                Result<DatabaseTable*> found = database_.table_for(*type, zone_of(begin));
+                if (!found) return found.status();
+                table = *found;
+            }
+            runs_.push_back({begin, end, first_copy, num_copies, table});
+        }
+        return {};
+    }
+
+    /// Makes room for all runs.
+    Status reserve() {
+        const std::uint32_t highest = detail::highest_index(batches_[0].entities);
+        if (Status status = database_.directory_.reserve(highest); !status) return status;
+        Status result;
+        for (const Run& run : runs_) run.table->num_wanted_ += (run.end - run.begin) * run.num_copies;
+        for (const Run& run : runs_) {
+            const std::uint32_t count = std::exchange(run.table->num_wanted_, 0);
+            if (result && count != 0) result = database_.reserve_rows(*run.table, count);
+        }
+        return result;
+    }
+
+    void place(const Run& run) {
+        DatabaseTable& table = *run.table;
+        const std::uint32_t count = run.end - run.begin;
+        for (std::uint32_t copy = run.first_copy; copy < run.first_copy + run.num_copies; ++copy) {
+            const std::span<const Entity> owners =
+                batches_[0].entities.subspan(std::size_t(copy) * num_blob_entities() + run.begin, count);
+            const RowRange rows{table.num_rows(), table.num_rows() + count};
+            const std::uint32_t num_placed = database_.place_leading(table, owners);
+            SHOAL_ASSERT(num_placed == count, "the entities of a batch are alive and different");
+            for (std::size_t b = 0; b < batches_.size(); ++b)
+                if (place_of(b, run.begin) != kNowhere) fill(table, rows, b, place_of(b, run.begin), copy);
+        }
+        database_.tables_.note_rows(table);
+    }
+
+    /// Places the runs of some copies.
+    void place_all(std::span<const Run> runs) {
+        std::size_t num_members = 0;
+        for (const Run& run : runs) num_members += run.end - run.begin;
+        if (num_members < kLongRun * runs.size() && runs.size() > num_tables())
+            return place_by_table(runs, num_members);
+        for (const Run& run : runs) place(run);
+    }
+
+    /// Places many short runs: those of one table together, each column gathered in one go.
+    void place_by_table(std::span<const Run> runs, std::size_t num_members) {
+        Array<std::uint32_t> end_of("database");  // of the members of each table, by its number
+        end_of.resize(num_tables() + 1, 0);
+        for (const Run& run : runs) end_of[run.table->number() + 1] += run.end - run.begin;
+        for (std::size_t t = 1; t < end_of.size(); ++t) end_of[t] += end_of[t - 1];
+        members_.resize(num_members);
+        for (const Run& run : runs)
+            for (std::uint32_t entity = run.begin; entity < run.end; ++entity)
+                members_[end_of[run.table->number()]++] = entity;
+        for (std::uint32_t t = 0, begin = 0; t < num_tables(); begin = end_of[t++])
+            for (std::uint32_t copy = 0; copy < runs[0].num_copies && begin != end_of[t]; ++copy)
+                place_members(database_.tables_[t], {members_.data() + begin, end_of[t] - begin},
+                              runs[0].first_copy + copy);
+    }
+
+    /// Gives blob entities of a copy, which have the same component types, their rows.
+    void place_members(DatabaseTable& table, std::span<const std::uint32_t> members, std::uint32_t copy) {
+        const auto gather = [&](auto& to, const auto* from, std::span<const std::uint32_t> which) {
+            to.resize(which.size());
+            copy_elements(reinterpret_cast<std::byte*>(to.data()),
+                          RowRange{0, static_cast<std::uint32_t>(which.size())},
+                          {reinterpret_cast<const std::byte*>(from), sizeof(*from)}, which, sizeof(*from));
+        };
+        gather(owners_, batches_[0].entities.data() + std::size_t(copy) * num_blob_entities(), members);
+        const RowRange rows{table.num_rows(), table.num_rows() + static_cast<std::uint32_t>(members.size())};
+        const std::uint32_t num_placed = database_.place_leading(table, owners_);
+        SHOAL_ASSERT(num_placed == members.size(), "the entities of a batch are alive and different");
+        for (std::size_t b = 0; b < batches_.size(); ++b) {
+            if (place_of(b, members[0]) == kNowhere) continue;
+            gather(sources_, &place_of(b, 0), members);
+            const std::span<const ColumnDefinition> columns = database_.schema(components_[b]).columns();
+            const std::uint32_t first = table.first_column(components_[b]);
+            for (std::uint32_t c = 0; c < columns.size(); ++c)
+                copy_elements(table.table_.unmarked_column(first + c), rows,
+                              {batches_[b].columns[c], columns[c].element_bytes},
+                              std::span<const std::uint32_t>(sources_), columns[c].element_bytes);
+            fit_to_copy(table, rows, b, copy);
+        }
+        database_.tables_.note_rows(table);
+    }
+
+    void fill(DatabaseTable& table, RowRange rows, std::size_t batch, std::uint32_t first_place, std::uint32_t copy) {
+        const Schema& schema = database_.schema(components_[batch]);
+        const std::uint32_t first = table.first_column(components_[batch]);
+        for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
+            const std::size_t bytes = schema.columns()[c].element_bytes;
+            std::memcpy(table.table_.unmarked_column(first + c) + std::size_t(rows.begin) * bytes,
+                        batches_[batch].columns[c] + first_place * bytes, rows.size() * bytes);
+        }
+        fit_to_copy(table, rows, batch, copy);
+    }
+
+    /// Turns what the blob says into what holds for a copy: its entities, and its places.
+    void fit_to_copy(DatabaseTable& table, RowRange rows, std::size_t batch, std::uint32_t copy) {
+        const Schema& schema = database_.schema(components_[batch]);
+        const std::uint32_t first = table.first_column(components_[batch]);
+        if (schema.has(FieldType::kEntity)) translate_entities(table.table_, rows, schema, first, copy);
+        if (batch != place_batch_ || !moves_places()) return;
+        const auto columns = place_columns<std::byte>(
+            *database_.spawn_place_, schema, [&](std::uint32_t c) { return table.table_.unmarked_column(first + c); });
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+            columns.set(row, move_place(batches_[0].root_poses[copy], columns.get(row)));
+    }
+
+    /// Turns blob entities in Entity fields into the entities of a copy.
+    void translate_entities(Table& table, RowRange rows, const Schema& schema, std::uint32_t first_column,
+                            std::uint32_t copy) {
+        const Entity* const entities = batches_[0].entities.data() + std::size_t(copy) * num_blob_entities();
+        for (const Field& field : schema.fields()) {
+            if (field.type != FieldType::kEntity) continue;
+            const std::size_t bytes = schema.columns()[field.first_column].element_bytes;
+            std::byte* const data =
+                table.unmarked_column(first_column + field.first_column) + schema.offset_in_column(field);
+            for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+                for (std::uint32_t value = 0; value < field.num_values(); ++value) {
+                    std::byte* const place = data + row * bytes + value * sizeof(Entity);
+                    Entity entity;
+                    std::memcpy(&entity, place, sizeof entity);
+                    // A checked blob holds nothing else than its entities and none.
+                    entity = entity.id < num_blob_entities() ? entities[entity.id] : kNullEntity;
+                    std::memcpy(place, &entity, sizeof entity);
+                }
+        }
+    }
+
+    Database& database_;
+    Array<SpawnBatch> batches_{Owner("database")};
+    Array<ComponentType> components_{Owner("database")};  // by batch
+    Array<std::uint32_t> places_{Owner("database")};      // [batch][blob entity]
+    Array<Run> runs_{Owner("database")};
+    Array<Kind> kinds_{Owner("database")};
+    HashMap<std::uint64_t, std::uint32_t> kind_by_key_{Owner("database")};
+    std::uint32_t last_kind_ = 0;
+    // Of place_by_table(): blob entities, table by table; of one table and copy, their entities and places in a batch.
+    Array<std::uint32_t> members_{Owner("database")};
+    Array<Entity> owners_{Owner("database")};
+    Array<std::uint32_t> sources_{Owner("database")};
+    std::uint32_t place_batch_ = kNowhere;              // the batch with the field that says where entities are
+    SpawnZones zones_;                                  // of the copies at hand
+    Array<DatabaseTable*> targets_{Owner("database")};  // of add_to_rows(), by entity; nullptr: it gains nothing
+    bool has_rows_ = false;
+};
+
+Status Database::spawn_into_tiles(ComponentType component, std::string_view field_name, const GridZones& tiles) {
+    const Schema& schema = this->schema(component);
+    const int index = schema.find_field(field_name);
+    if (index < 0)
+        return Status::error(concat("the component \"", schema.name(), "\" has no field \"", field_name, '"'));
+    const Field& field = schema.fields()[static_cast<std::size_t>(index)];
+    if (field.type != FieldType::kVec3 || field.array_length != 0)
+        return Status::error(concat("the field \"", schema.name(), '.', field_name,
+                                    "\" is no single vec3, and cannot say in which tile an entity lies"));
+    destroy_owned(spawn_place_);
+    spawn_place_ = make_owned<SpawnPlaceField>(
+        SpawnPlaceField{component, field.first_column, field.num_columns == 3, schema.offset_in_column(field), tiles});
+    return {};
+}
+
+void Database::begin_spawn() {
+    require_unlocked();
+    SHOAL_ASSERT(spawn_ == nullptr, "a spawn is under way already");
+    spawn_ = make_owned<Spawn>(*this);
+}
+
+Status Database::spawn(const SpawnBatch& batch) {
+    if (spawn_ != nullptr) {
+        spawn_->add(batch);
+        return {};
+    }
+    begin_spawn();
+    spawn_->add(batch);
+    return finish_spawn();
+}
+
+Status Database::finish_spawn() {
+    SHOAL_ASSERT(spawn_ != nullptr, "no spawn is under way");
+    Status status = spawn_->finish();
+    destroy_owned(std::exchange(spawn_, nullptr));
+    return status;
+}
+
+}  // namespace shoal

@@ -1,0 +1,143 @@
+#include "shoal/database/table_set.h"
+
+#include "database/owned_objects.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+constexpr std::size_t kVisitsPerSettle = 512;  // tables whose memory is looked at
+constexpr std::uint32_t kMostEmptyVisits = 16;
+
+Status broken(const DatabaseTable& table, std::string_view what) {
+    return Status::error(
+        concat("database, zone ", table.zone(), ", archetype \"", table.type().schema().name(), "\": ", what));
+}
+
+}  // namespace
+
+TableSet::TableSet(PagePool& pool, DatabaseDirectory& directory, std::uint32_t capacity_rows)
+    : pool_(&pool), directory_(&directory), capacity_rows_(capacity_rows) {}
+
+TableSet::~TableSet() {
+    for (const DatabaseTable* table : tables_) destroy_owned(table);
+}
+
+DatabaseTable* TableSet::find(const Archetype& type, Zone zone) const {
+    const std::uint32_t* const number = number_by_place_.find(pair_key(zone, type.number()));
+    return number == nullptr ? nullptr : tables_[*number];
+}
+
+Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) {
+    SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+    if (DatabaseTable* known = find(type, zone)) return known;
+    const bool is_new = free_numbers_.empty();
+    const std::uint32_t number = is_new ? static_cast<std::uint32_t>(tables_.size()) : free_numbers_.back();
+    if (Status status = directory_->reserve_tables(number + 1); !status) return status;
+    auto* table = make_owned<DatabaseTable>(number, type, zone, *pool_, capacity_rows_, directory_->rows());
+    if (is_watched_) table->table().watch_changes(true);
+    if (is_new) {
+        tables_.push_back(table);
+        list_.push_back(&table->table());
+        occupied_.resize(tables_.size());
+        next_in_zone_.push_back(kNone);
+        empty_visits_.push_back(0);
+    } else {
+        free_numbers_.pop_back();
+        tables_[number] = table;
+        ++epoch_;
+        list_tables();
+    }
+    number_by_place_.set(pair_key(zone, type.number()), number);
+    next_in_zone_[number] = first_in_zone_.find_or(zone, kNone);
+    first_in_zone_.set(zone, number);
+    return table;
+}
+
+void TableSet::list_tables() {
+    list_.clear();
+    for_each([&](const DatabaseTable& table) { list_.push_back(&table.table()); });
+}
+
+void TableSet::note_rows(const DatabaseTable& table) { occupied_.set(table.number(), table.num_rows() != 0); }
+
+void TableSet::watch_changes(bool watch) {
+    for_each([&](DatabaseTable& table) {
+        if (is_watched_ != watch) table.table().watch_changes(watch);
+        table.table().clear_changes();
+    });
+    is_watched_ = watch;
+}
+
+bool TableSet::settle_memory() {
+    const std::size_t num_free = free_numbers_.size();
+    for (std::size_t i = 0; i < std::min(kVisitsPerSettle, tables_.size()); ++i) {
+        next_visited_ = next_visited_ + 1 < tables_.size() ? next_visited_ + 1 : 0;
+        DatabaseTable* const table = tables_[next_visited_];
+        if (table == nullptr) continue;
+        table->table().settle_memory();
+        std::uint32_t& visits = empty_visits_[next_visited_];
+        visits = table->num_rows() == 0 ? visits + 1 : 0;
+        if (visits >= kMostEmptyVisits) retire(*table);
+    }
+    if (free_numbers_.size() == num_free) return false;
+    ++epoch_;
+    list_tables();
+    return true;
+}
+
+/// Frees the number of an empty table.
+void TableSet::retire(DatabaseTable& table) {
+    SHOAL_ASSERT(table.num_rows() == 0, "a table with rows cannot go");
+    const std::uint32_t number = table.number(), first = first_in_zone_.find_or(table.zone(), kNone);
+    const std::uint32_t next = std::exchange(next_in_zone_[number], kNone);
+    if (first != number) {
+        std::uint32_t before = first;
+        while (next_in_zone_[before] != number) before = next_in_zone_[before];
+        next_in_zone_[before] = next;
+    } else if (next != kNone) {
+        first_in_zone_.set(table.zone(), next);
+    } else {
+        first_in_zone_.erase(table.zone());
+    }
+    number_by_place_.erase(pair_key(table.zone(), table.type().number()));
+    free_numbers_.push_back(number);
+    tables_[number] = nullptr;
+    empty_visits_[number] = 0;
+    destroy_owned(&table);
+}
+
+Status TableSet::validate() const {
+    std::size_t num_listed = 0;
+    for (std::uint32_t number = 0; number < tables_.size(); ++number) {
+        if (tables_[number] != nullptr) {
+            ++num_listed;
+            if (Status status = validate(*tables_[number], number); !status) return status;
+        } else if (occupied_.test(number)) {
+            return Status::error(concat("database: table number ", number, " is free, but said to have rows"));
+        }
+    }
+    if (list_.size() != num_listed || num_listed + free_numbers_.size() != tables_.size())
+        return Status::error(concat("database: ", num_listed, " tables, but ", list_.size(), " in the list"));
+    return {};
+}
+
+Status TableSet::validate(const DatabaseTable& table, std::uint32_t number) const {
+    if (Status status = table.validate(); !status) return status;
+    if (table.number() != number || find(table.type(), table.zone()) != &table)
+        return broken(table, concat("it is not found as table ", number));
+    bool in_zone = false;
+    for_each_of_zone(table.zone(), [&](const DatabaseTable& other) { in_zone |= &other == &table; });
+    if (!in_zone) return broken(table, "it is not in the list of its zone");
+    if (occupied_.test(number) != (table.num_rows() != 0))
+        return broken(table, "the bit that says whether it has rows is wrong");
+    for (const Entity entity : table.entities())
+        if (directory_->table_of(entity.index()) != number)
+            return broken(
+                table, concat("the directory has one of its entities in table ", directory_->table_of(entity.index())));
+    return {};
+}
+
+}  // namespace shoal
