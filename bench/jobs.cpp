@@ -6,7 +6,7 @@
 //     jobs/ledger_cost            passes of a schedule, timed and traced, against the same loops without a schedule
 
 #include "reference.h"
-#include "shoal/base/file.h"
+#include "shoal/base/clock.h"
 #include "shoal/query/query.h"
 #include "shoal/world/schedule.h"
 #include "shoal/world/trace.h"

@@ -1,5 +1,6 @@
 // shoal compile: from a source to a blob.
 
+#include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/inspect/text_table.h"

@@ -1,6 +1,6 @@
 #include "console.h"
 
-#include "shoal/base/file.h"
+#include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
 

@@ -2,6 +2,7 @@
 
 #include "copies.h"
 #include "passes.h"
+#include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"

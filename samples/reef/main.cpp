@@ -11,6 +11,7 @@
 #include "picture.h"
 #include "report.h"
 
+#include <shoal/base/clock.h>
 #include <shoal/base/file.h>
 #include <shoal/base/text.h>
 #include <shoal/document/diagnostics.h>

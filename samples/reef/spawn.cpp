@@ -2,7 +2,7 @@
 
 #include "sea.h"
 
-#include <shoal/base/file.h>
+#include <shoal/base/clock.h>
 #include <shoal/base/text.h>
 #include <shoal/source/compiler.h>
 #include <shoal/source/schema_file.h>

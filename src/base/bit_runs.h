@@ -2,11 +2,7 @@
 // A set of bits that finds and marks runs: which parts of a slab are in use.
 // Thread: a value.
 
-#include "shoal/base/config.h"
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
+#include "shoal/base/bits.h"
 
 namespace shoal {
 
@@ -16,22 +12,11 @@ struct BitRuns {
     static constexpr std::size_t kWordBits = 64;
     std::uint64_t words[kBits / kWordBits] = {};
 
-    bool get(std::size_t i) const { return words[i / kWordBits] >> (i % kWordBits) & 1; }
-    void set(std::size_t begin, std::size_t end, bool value) {
-        while (begin < end) {
-            const std::size_t first = begin % kWordBits;
-            const std::size_t count = kWordBits - first < end - begin ? kWordBits - first : end - begin;
-            const std::uint64_t mask = (count == kWordBits ? ~0ull : (1ull << count) - 1) << first;
-            if (value)
-                words[begin / kWordBits] |= mask;
-            else
-                words[begin / kWordBits] &= ~mask;
-            begin += count;
-        }
-    }
+    bool get(std::size_t i) const { return test_bit(words, i); }
+    void set(std::size_t begin, std::size_t end, bool value) { set_bits(words, begin, end, value); }
     std::size_t count() const {
         std::size_t result = 0;
-        for (const std::uint64_t word : words) result += static_cast<std::size_t>(std::popcount(word));
+        for (const std::uint64_t word : words) result += count_bits(word);
         return result;
     }
     /// Returns the first index at or after `from` whose bit is `value`, or kBits.
@@ -39,7 +24,7 @@ struct BitRuns {
         for (std::size_t word = from / kWordBits; word < kBits / kWordBits; ++word) {
             std::uint64_t bits = value ? words[word] : ~words[word];
             if (word == from / kWordBits) bits &= ~0ull << (from % kWordBits);
-            if (bits != 0) return word * kWordBits + static_cast<std::size_t>(std::countr_zero(bits));
+            if (bits != 0) return word * kWordBits + lowest_bit(bits);
         }
         return kBits;
     }

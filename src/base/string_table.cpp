@@ -23,16 +23,17 @@ StringTable::~StringTable() {
 Result<StringId> StringTable::intern(std::string_view text) {
     const StringId id(text);
     if (text.empty()) return id;
-    if ((num_texts_ + 1) * 2 > slots_.size()) grow();
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t i = id.hash & mask;
-    while (slots_[i].hash != 0 && slots_[i].hash != id.hash) i = (i + 1) & mask;
-    if (slots_[i].hash == id.hash) {
-        const std::string_view kept(slots_[i].data, slots_[i].length);
-        if (kept == text) return id;
+    if (const std::string_view* const kept = texts_.find(id)) {
+        if (*kept == text) return id;
         return Status::error(
-            concat("the texts \"", kept, "\" and \"", text, "\" have the same hash; rename one of them"));
+            concat("the texts \"", *kept, "\" and \"", text, "\" have the same hash; rename one of them"));
     }
+    texts_.add(id, copy(text));
+    return id;
+}
+
+/// Copies a text into a chunk.
+std::string_view StringTable::copy(std::string_view text) {
     if (chunk_bytes_ - chunk_used_ < text.size()) {
         // A chunk begins with its own size, so that it can be given back.
         chunk_bytes_ =
@@ -41,32 +42,12 @@ Result<StringId> StringTable::intern(std::string_view text) {
         std::memcpy(chunks_.back(), &chunk_bytes_, sizeof chunk_bytes_);
         chunk_used_ = sizeof(std::size_t);
     }
-    char* data = chunks_.back() + chunk_used_;
+    char* const data = chunks_.back() + chunk_used_;
     std::memcpy(data, text.data(), text.size());
     chunk_used_ += text.size();
-    slots_[i] = {id.hash, data, static_cast<std::uint32_t>(text.size())};
-    ++num_texts_;
-    return id;
+    return {data, text.size()};
 }
 
-std::string_view StringTable::text(StringId id) const {
-    if (slots_.empty() || id.hash == 0) return {};
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = id.hash & mask; slots_[i].hash != 0; i = (i + 1) & mask)
-        if (slots_[i].hash == id.hash) return {slots_[i].data, slots_[i].length};
-    return {};
-}
-
-void StringTable::grow() {
-    Array<Slot> old(slots_.empty() ? 64 : slots_.size() * 2, Slot{}, OwnedAllocator<Slot>(kOwner));
-    old.swap(slots_);
-    const std::size_t mask = slots_.size() - 1;
-    for (const Slot& slot : old) {
-        if (slot.hash == 0) continue;
-        std::size_t i = slot.hash & mask;
-        while (slots_[i].hash != 0) i = (i + 1) & mask;
-        slots_[i] = slot;
-    }
-}
+std::string_view StringTable::text(StringId id) const { return texts_.find_or(id, {}); }
 
 }  // namespace shoal

@@ -8,7 +8,6 @@ namespace shoal {
 namespace {
 
 constexpr std::uint64_t kNeverBuilt = ~std::uint64_t(0);
-constexpr std::size_t kFewestSlots = 16;
 
 }  // namespace
 
@@ -52,8 +51,9 @@ bool TagManager::has_tag(Entity entity, StringId tag) const { return !find(entit
 
 std::span<const Entity> TagManager::entities_with(StringId tag) {
     if (built_at_ != tags_.core().num_structural_changes()) build();
-    if (slots_.empty() || slots_[slot_of(tag)] == 0) return {};
-    List& list = lists_[slots_[slot_of(tag)] - 1];
+    const std::uint32_t* const place = list_by_tag_.find(tag);
+    if (place == nullptr) return {};
+    List& list = lists_[*place];
     Entity* const begin = by_tag_.data() + list.begin;
     if (list.num_deaths != num_deaths_) {
         const EntityManager& entities = tags_.core().entity_manager();
@@ -66,7 +66,7 @@ std::span<const Entity> TagManager::entities_with(StringId tag) {
 
 void TagManager::build() {
     lists_.clear();
-    slots_.assign(kFewestSlots, 0);
+    list_by_tag_.clear();
     count_tags();
     std::uint32_t begin = 0;
     for (List& list : lists_) {
@@ -95,29 +95,9 @@ void TagManager::count_tags() {
 }
 
 TagManager::List& TagManager::list_of(StringId tag) {
-    std::size_t slot = slot_of(tag);
-    if (slots_[slot] == 0) {
-        lists_.push_back({.tag = tag, .num_deaths = num_deaths_});
-        if (lists_.size() * 2 > slots_.size())
-            grow_slots();
-        else
-            slots_[slot] = static_cast<std::uint32_t>(lists_.size());
-        slot = slot_of(tag);
-    }
-    return lists_[slots_[slot] - 1];
-}
-
-/// Returns the slot of a tag, or the empty one where it would be.
-std::size_t TagManager::slot_of(StringId tag) const {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = tag.hash & mask;
-    while (slots_[slot] != 0 && lists_[slots_[slot] - 1].tag != tag) slot = (slot + 1) & mask;
-    return slot;
-}
-
-void TagManager::grow_slots() {
-    slots_.assign(slots_.size() * 2, 0);
-    for (std::uint32_t i = 0; i < lists_.size(); ++i) slots_[slot_of(lists_[i].tag)] = i + 1;
+    const auto [place, is_new] = list_by_tag_.insert(tag, static_cast<std::uint32_t>(lists_.size()));
+    if (is_new) lists_.push_back({.tag = tag, .num_deaths = num_deaths_});
+    return lists_[*place];
 }
 
 }  // namespace shoal

@@ -8,6 +8,7 @@
 namespace shoal {
 
 using document_detail::Code;
+using document_detail::KeyTable;
 using document_detail::NodeData;
 
 std::string_view kind_name(NodeKind kind) {
@@ -21,11 +22,13 @@ Document::Document(Document&& other) noexcept { *this = std::move(other); }
 Document& Document::operator=(Document&& other) noexcept {
     nodes_.swap(other.nodes_);
     blocks_.swap(other.blocks_);
+    key_tables_.swap(other.key_tables_);
     return *this;
 }
 
 Document::~Document() {
     for (const Block& block : blocks_) release_memory(block.memory, block.num_bytes, "document");
+    for (const KeyTable* table : key_tables_) delete table;
 }
 
 const std::int64_t* Node::as_int64() const { return data().code() == Code::kInteger ? &data().integer : nullptr; }

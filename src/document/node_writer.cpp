@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kBlockOwner = "document";
 constexpr std::size_t kTextBlockBytes = std::size_t(16) << 10;
-constexpr std::uint32_t kFirstTableSlots = 128;
-static_assert(kFirstTableSlots >= 2 * (kFewKeys + 1));
 
 /// Mixes length, first and last bytes: cheap, and different for most keys that people put into one mapping.
 std::uint32_t key_signature(std::string_view key) {
@@ -30,7 +28,7 @@ std::uint32_t key_signature(std::string_view key) {
 
 NodeWriter::~NodeWriter() {
     for (const Document::Block& block : blocks_) release_memory(block.memory, block.num_bytes, kBlockOwner);
-    for (const Frame& frame : frames_) document_detail::release_key_table(frame.table);
+    for (const KeyTable* table : key_tables_) delete table;
 }
 
 void NodeWriter::open(Code code, SourcePosition position) {
@@ -45,7 +43,6 @@ void NodeWriter::close() {
     node.length = frame.num_children;
     node.span = static_cast<std::uint32_t>(nodes_.size()) - frame.node;
     node.keys = frame.table;
-    if (frame.table != nullptr) blocks_.push_back({frame.table, frame.table->num_bytes()});
     keys_.resize(frame.first_key);
     frames_.pop_back();
 }
@@ -62,13 +59,12 @@ std::uint32_t NodeWriter::add_key(std::string_view text, SourcePosition position
     keys_.push_back({signature, node});
     if (keys_.size() - frame.first_key < kFewKeys) return kNoNode;
 
-    frame.table = document_detail::make_key_table(kFirstTableSlots);
+    frame.table = key_tables_.emplace_back(new KeyTable);
     for (std::size_t i = frame.first_key; i < keys_.size(); ++i) add_to_table(frame, keys_[i].node);
     return kNoNode;
 }
 
 std::uint32_t NodeWriter::add_to_table(Frame& frame, std::uint32_t node) {
-    if (frame.table->count * 2 > frame.table->mask) frame.table = document_detail::grow_key_table(frame.table);
     const std::uint32_t same = frame.table->insert(nodes_.data() + frame.node, node - frame.node);
     return same == 0 ? kNoNode : frame.node + same;
 }
@@ -88,6 +84,7 @@ Document NodeWriter::finish() {
     Document document;
     document.nodes_.swap(nodes_);
     document.blocks_.swap(blocks_);
+    document.key_tables_.swap(key_tables_);
     room_ = room_end_ = nullptr;
     return document;
 }

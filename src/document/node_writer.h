@@ -84,6 +84,7 @@ private:
     Array<Frame> frames_{Owner("document reader")};  // the first stands for what holds the root
     Array<OpenKey> keys_{Owner("document reader")};
     Array<Document::Block> blocks_{Owner("document")};
+    Array<KeyTable*> key_tables_{Owner("document")};
     char* room_ = nullptr;
     char* room_end_ = nullptr;
 };

@@ -1,5 +1,6 @@
 #include "shoal/pose/model_pose_text.h"
 
+#include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/transform/pose_text.h"
 #include "shoal/transform/transform_text.h"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <unordered_map>
 
 namespace shoal {
 namespace {
@@ -132,13 +132,13 @@ private:
         bool good = true;
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
             const Node name = nodes_[i].name;
-            const auto [first, is_new] = index_of_.emplace(name.as_string(), i);
+            const auto [first, is_new] = index_of_.insert(name.as_string(), i);
             if (is_new) continue;
             in_.diagnostics
                 .error(name.position(),
                        concat("component \"model_pose\": two nodes are called ", quoted(name.as_string())),
                        "give one of them another name")
-                .note(nodes_[first->second].name.position(), "the first is here");
+                .note(nodes_[*first].name.position(), "the first is here");
             good = false;
         }
         return good;
@@ -149,9 +149,8 @@ private:
         for (SourceNode& node : nodes_) {
             if (!node.parent) continue;
             const std::string_view name = node.parent.is_string() ? node.parent.as_string() : std::string_view();
-            const auto found = index_of_.find(name);
-            if (found != index_of_.end())
-                node.parent_index = found->second;
+            if (const std::uint32_t* const found = index_of_.find(name))
+                node.parent_index = *found;
             else
                 good = fail(
                     node.parent.position(),
@@ -226,7 +225,7 @@ private:
     std::vector<SourceNode> nodes_;        // in source order
     std::vector<std::uint32_t> order_;     // parents first
     std::vector<std::uint32_t> place_of_;  // in order_, by node
-    std::unordered_map<std::string_view, std::uint32_t> index_of_;
+    HashMap<std::string_view, std::uint32_t> index_of_{Owner("model pose")};
 };
 
 bool compile_model_pose(void*, const CompileInput& in, CompileOutput& out) { return TreeReader(in, out).read(); }

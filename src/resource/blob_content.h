@@ -1,10 +1,10 @@
 #pragma once
 // What a BlobWriter has been told, and what lays it out.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/resource/blob_writer.h"
 
 #include <deque>
-#include <unordered_map>
 
 namespace shoal {
 
@@ -18,7 +18,7 @@ public:
 
 private:
     std::deque<std::string> texts_;  // a deque keeps them where they are
-    std::unordered_map<std::string_view, std::uint32_t> index_of_;
+    HashMap<std::string_view, std::uint32_t> index_of_{Owner("blob writer")};
 };
 
 struct BlobContent {
@@ -43,12 +43,12 @@ struct BlobContent {
     std::vector<ComponentType> types;
     std::vector<BlobArrayEntry> arrays;  ///< offsets into array_data
     std::vector<std::byte> array_data;
-    std::unordered_multimap<std::uint64_t, std::uint32_t> array_of;  ///< hash to array
+    HashMap<std::uint64_t, std::uint32_t> array_of{Owner("blob writer")};  ///< hash to array
     std::vector<BlobText> texts;
-    std::unordered_map<std::uint64_t, std::uint32_t> text_of;  ///< hash to string
+    HashMap<StringId, std::uint32_t> text_of{Owner("blob writer")};  ///< to string
     std::vector<BlobKeptText> kept_texts;
     std::vector<BlobDependency> dependencies;
-    std::unordered_map<std::uint64_t, bool> has_dependency;  ///< kind << 32 | path
+    HashMap<std::uint64_t, bool> has_dependency{Owner("blob writer")};  ///< kind << 32 | path
 
     /// Lays out the blob for this machine, unchecked.
     std::vector<std::byte> lay_out(bool offset_tables) const;

@@ -9,10 +9,9 @@
 namespace shoal {
 
 std::uint32_t StringPool::intern(std::string_view text) {
-    if (const auto found = index_of_.find(text); found != index_of_.end()) return found->second;
+    if (const std::uint32_t* const known = index_of_.find(text)) return *known;
     const std::uint32_t index = size();
-    index_of_.emplace(texts_.emplace_back(text), index);
-    return index;
+    return index_of_.add(texts_.emplace_back(text), index);
 }
 
 std::vector<std::byte> blob_default_image(const Schema& schema) {
@@ -97,19 +96,21 @@ BlobArrayBase BlobWriter::add_array(FieldType element_type, std::span<const std:
     if (values.empty()) return {};
     std::vector<std::byte>& data = content_->array_data;
     const std::uint64_t hash = hash_bytes(values.data(), values.size(), static_cast<std::uint64_t>(element_type));
-    const auto [same_begin, same_end] = content_->array_of.equal_range(hash);
-    for (auto same = same_begin; same != same_end; ++same) {
-        const BlobArrayEntry& kept = content_->arrays[same->second];
-        if (kept.element_type == static_cast<std::uint32_t>(element_type) &&
-            kept.count * element_bytes == values.size() &&
-            std::memcmp(data.data() + kept.offset, values.data(), values.size()) == 0)
-            return {ResourceId(), kept.offset, kept.count, 0};
+    const auto is_same = [&](std::uint32_t array) {
+        const BlobArrayEntry& kept = content_->arrays[array];
+        return kept.element_type == static_cast<std::uint32_t>(element_type) &&
+               kept.count * element_bytes == values.size() &&
+               std::memcmp(data.data() + kept.offset, values.data(), values.size()) == 0;
+    };
+    if (const std::uint32_t* const same = content_->array_of.find_if(hash, is_same)) {
+        const BlobArrayEntry& kept = content_->arrays[*same];
+        return {ResourceId(), kept.offset, kept.count, 0};
     }
     data.resize(round_up(data.size(), kBlobArrayAlignment));
     const BlobArrayEntry entry{data.size(), static_cast<std::uint32_t>(values.size() / element_bytes),
                                static_cast<std::uint32_t>(element_type)};
     data.insert(data.end(), values.begin(), values.end());
-    content_->array_of.emplace(hash, static_cast<std::uint32_t>(content_->arrays.size()));
+    content_->array_of.add(hash, static_cast<std::uint32_t>(content_->arrays.size()));
     content_->arrays.push_back(entry);
     return {ResourceId(), entry.offset, entry.count, 0};
 }
@@ -118,10 +119,10 @@ Result<StringId> BlobWriter::add_text(std::string_view text) {
     if (text.empty()) return StringId();
     const StringId id(text);
     const std::uint32_t index = content_->strings.intern(text);
-    const auto [entry, is_new] = content_->text_of.emplace(id.hash, index);
+    const auto [entry, is_new] = content_->text_of.insert(id, index);
     if (is_new) content_->texts.push_back({id.hash, index, 0});
-    if (entry->second == index) return id;
-    return Status::error(concat("the texts \"", content_->strings.text(entry->second), "\" and \"", text,
+    if (*entry == index) return id;
+    return Status::error(concat("the texts \"", content_->strings.text(*entry), "\" and \"", text,
                                 "\" have the same hash; rename one of them"));
 }
 
@@ -134,7 +135,7 @@ void BlobWriter::add_kept_text(std::uint32_t entity_index, std::string_view comp
 void BlobWriter::add_dependency(DependencyKind kind, std::string_view path) {
     const std::uint32_t index = content_->strings.intern(path);
     const std::uint64_t key = static_cast<std::uint64_t>(kind) << 32 | index;
-    if (content_->has_dependency.emplace(key, true).second) content_->dependencies.push_back({kind, index});
+    if (content_->has_dependency.insert(key, true).is_new) content_->dependencies.push_back({kind, index});
 }
 
 Result<std::vector<std::byte>> BlobWriter::write(const BlobWriteOptions& options) const {

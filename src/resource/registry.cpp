@@ -73,12 +73,7 @@ Status ComponentRegistry::set_spawn_function(std::string_view name, SpawnFunctio
     return {};
 }
 
-const RegisteredComponent* ComponentRegistry::find(ComponentId id) const {
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = id.hash; !slots_.empty() && slots_[i & mask] != 0; ++i)
-        if (components_[slots_[i & mask] - 1]->id == id) return components_[slots_[i & mask] - 1];
-    return nullptr;
-}
+const RegisteredComponent* ComponentRegistry::find(ComponentId id) const { return by_id_.find_or(id, nullptr); }
 
 const RegisteredComponent* ComponentRegistry::find(std::string_view name) const {
     const RegisteredComponent* component = find(ComponentId(name));
@@ -88,27 +83,15 @@ const RegisteredComponent* ComponentRegistry::find(std::string_view name) const 
 Result<RegisteredComponent*> ComponentRegistry::claim(std::string_view name) {
     if (name.empty()) return Status::error("a component needs a name to be registered by");
     const ComponentId id(name);
-    if (const RegisteredComponent* known = find(id)) {
-        if (known->name == name) return const_cast<RegisteredComponent*>(known);
+    if (RegisteredComponent* const known = by_id_.find_or(id, nullptr)) {
+        if (known->name == name) return known;
         return Status::error(concat("the components \"", known->name, "\" and \"", name,
                                     "\" have the same identifier; rename one of them"));
     }
     auto* component = new RegisteredComponent{std::string(name), id};
     components_.push_back(component);
-    if (components_.size() * 2 > slots_.size()) {
-        slots_.assign(slots_.empty() ? 64 : slots_.size() * 2, 0);
-        for (std::uint32_t i = 0; i < components_.size(); ++i) place(i);
-    } else {
-        place(static_cast<std::uint32_t>(components_.size() - 1));
-    }
+    by_id_.add(id, component);
     return component;
-}
-
-void ComponentRegistry::place(std::uint32_t component_index) {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t i = components_[component_index]->id.hash;
-    while (slots_[i & mask] != 0) ++i;
-    slots_[i & mask] = component_index + 1;
 }
 
 }  // namespace shoal

@@ -1,6 +1,6 @@
 #include "source/compiler_state.h"
 
-#include "shoal/base/file.h"
+#include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "source/layers.h"

@@ -351,19 +351,16 @@ void Composer::flatten(std::span<const MergedEntity* const> roots) {
 /// Refuses two entities that could not be told apart by their GUID path.
 void Composer::add_guids() {
     const std::vector<ComposedEntity>& entities = result_.entities_;
-    const auto hash_of = [&](std::uint32_t index) { return entities[index].guid; };
-    HashIndex index(entities.size());
+    HashMap<std::uint64_t, std::uint32_t> by_guid{Owner("composer")};
+    by_guid.reserve(entities.size());
     for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        const std::uint32_t other = index.find(entities[i].guid, hash_of, [](std::uint32_t) { return true; });
-        if (other == HashIndex::kNone) {
-            index.add(entities[i].guid, i, hash_of);
-            continue;
-        }
+        const auto [other, is_new] = by_guid.insert(entities[i].guid, i);
+        if (is_new) continue;
         diagnostics_
             .error(entities[i].entity->position,
                    concat("the GUID path of entity ", quoted(entities[i].entity->key), " is that of another entity"),
                    "give one of them another GUID")
-            .note(entities[other].entity->position, "the other is here");
+            .note(entities[*other].entity->position, "the other is here");
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // One composition in progress. composer.cpp finds and reads files, entity_merge.cpp merges entities.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/source/composer.h"
 #include "source/arena.h"
 #include "source/key_predictor.h"
@@ -166,7 +167,7 @@ private:
 
     KeyPredictor entity_keys_;
     KeyPredictor wrapper_keys_;
-    std::unordered_map<std::string_view, std::uint32_t> type_by_name_;
+    HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
     std::uint32_t last_type_ = 0;
     std::vector<MergedComponent> components_;  // of the entity being merged
     std::uint32_t depth_ = 0;

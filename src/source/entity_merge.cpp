@@ -249,9 +249,9 @@ std::uint32_t Composer::type_index(std::string_view name) {
         if (guess >= types.size() || types[guess] != name) continue;
         return last_type_ = guess;
     }
-    const auto [at, is_new] = type_by_name_.try_emplace(name, static_cast<std::uint32_t>(types.size()));
+    const auto [at, is_new] = type_by_name_.insert(name, static_cast<std::uint32_t>(types.size()));
     if (is_new) types.push_back(name);
-    return last_type_ = at->second;
+    return last_type_ = *at;
 }
 
 /// Reads what stands for one component: its layer and, if it is said, its type. False: reported.
@@ -377,27 +377,27 @@ void Composer::merge_components(const EntityText& text, MergedEntity& entity, co
 // --- children ------------------------------------------------------------------------------------------------------
 
 void Composer::add_children(Node list, EntityKey key, std::vector<const MergedEntity*>& children) {
-    const auto hash_of = [&](std::uint32_t index) { return children[index]->key_hash; };
-    HashIndex index(children.size() + (list ? list.size() : 0));
-    for (std::uint32_t i = 0; i < children.size(); ++i) index.add(children[i]->key_hash, i, hash_of);
+    if (!list) return;
+    HashMap<std::uint64_t, const MergedEntity*> by_key{Owner("composer")};
+    by_key.reserve(children.size() + list.size());
+    for (const MergedEntity* child : children) by_key.add(child->key_hash, child);
     std::uint32_t place = 0;
     each_entry(list, key, [&](const Entry& found) {
         Entry entry = found;
         if (!entry.has_key) entry.key = arena_.copy(concat('[', place, ']'));
         ++place;
-        const auto same_key = [&](std::uint32_t i) { return children[i]->key == entry.key; };
-        const std::uint32_t other = index.find(hash_text(entry.key), hash_of, same_key);
-        if (other != HashIndex::kNone) {
+        const auto same_key = [&](const MergedEntity* other) { return other->key == entry.key; };
+        if (const auto* other = by_key.find_if(hash_text(entry.key), same_key)) {
             diagnostics_
                 .error(entry.position, concat("there is an entity ", quoted(entry.key), " here already"),
                        "give it another GUID, or change the other under `modified_children`")
-                .note(children[other]->position, "the other is here");
+                .note((*other)->position, "the other is here");
             return;
         }
         const MergedEntity* child = merge(entry.value, entry, nullptr);
         if (child == nullptr) return;
         children.push_back(child);
-        index.add(child->key_hash, static_cast<std::uint32_t>(children.size() - 1), hash_of);
+        by_key.add(child->key_hash, child);
     });
 }
 

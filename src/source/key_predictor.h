@@ -54,47 +54,4 @@ private:
     std::vector<std::uint16_t> after_;  // name + 1 -> the name that followed it last
 };
 
-/// Indices by 64-bit hash: open addressing. Equal hashes are told apart by the caller.
-class HashIndex {
-public:
-    static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-
-    explicit HashIndex(std::size_t expected = 0) {
-        std::size_t size = 16;
-        while (size < expected * 2) size *= 2;
-        slots_.assign(size, kNone);
-    }
-
-    /// Returns the first index with `hash` that `matches`, or kNone. Cost: O(1).
-    template <class Hash, class Matches>
-    std::uint32_t find(std::uint64_t hash, Hash&& hash_of, Matches&& matches) const {
-        for (std::size_t at = hash & (slots_.size() - 1); slots_[at] != kNone; at = (at + 1) & (slots_.size() - 1))
-            if (hash_of(slots_[at]) == hash && matches(slots_[at])) return slots_[at];
-        return kNone;
-    }
-    template <class Hash>
-    void add(std::uint64_t hash, std::uint32_t index, Hash&& hash_of) {
-        if ((size_ + 1) * 2 > slots_.size()) grow(hash_of);
-        insert(hash, index);
-        ++size_;
-    }
-
-private:
-    void insert(std::uint64_t hash, std::uint32_t index) {
-        std::size_t at = hash & (slots_.size() - 1);
-        while (slots_[at] != kNone) at = (at + 1) & (slots_.size() - 1);
-        slots_[at] = index;
-    }
-    template <class Hash>
-    void grow(Hash&& hash_of) {
-        std::vector<std::uint32_t> old(slots_.size() * 2, kNone);
-        old.swap(slots_);
-        for (const std::uint32_t index : old)
-            if (index != kNone) insert(hash_of(index), index);
-    }
-
-    std::vector<std::uint32_t> slots_;  // a power of two
-    std::size_t size_ = 0;
-};
-
 }  // namespace shoal

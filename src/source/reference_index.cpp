@@ -8,10 +8,9 @@ namespace shoal {
 
 void ReferenceIndex::build() const {
     is_built_ = true;
-    const auto hash_of = [&](std::uint32_t index) { return entities_[index].guid; };
-    by_guid_ = HashIndex(entities_.size());
+    by_guid_.reserve(entities_.size());
     for (std::uint32_t i = 0; i < entities_.size(); ++i) {
-        by_guid_.add(entities_[i].guid, i, hash_of);
+        by_guid_.insert(entities_[i].guid, i);
         if (const std::string_view name = entities_[i].entity->name; !name.empty())
             names_.push_back({hash_text(name), i});
     }
@@ -29,9 +28,7 @@ std::string ReferenceIndex::path_of(std::uint32_t entity) const {
 
 ReferenceIndex::Found ReferenceIndex::find_inside(std::uint32_t scope, std::string_view reference) const {
     const std::string path = path_of(scope) + std::string(reference);
-    const auto hash_of = [&](std::uint32_t index) { return entities_[index].guid; };
-    const std::uint32_t exact = by_guid_.find(hash_text(path), hash_of, [](std::uint32_t) { return true; });
-    if (exact != HashIndex::kNone) return {exact};
+    if (const std::uint32_t* const exact = by_guid_.find(hash_text(path))) return {*exact};
     const std::uint32_t begin = scope == kNoBlobEntity ? 0 : scope;
     const std::uint32_t end =
         scope == kNoBlobEntity ? static_cast<std::uint32_t>(entities_.size()) : entities_[scope].end;

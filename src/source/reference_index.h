@@ -1,8 +1,8 @@
 #pragma once
 // Finds the entity that a text refers to. docs/formats/source.md, "References", has the rules.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/source/composer.h"
-#include "source/key_predictor.h"
 
 #include <optional>
 #include <string>
@@ -36,7 +36,7 @@ private:
     };
     // Made by the first find(): most sources have no references.
     mutable bool is_built_ = false;
-    mutable HashIndex by_guid_;
+    mutable HashMap<std::uint64_t, std::uint32_t> by_guid_{Owner("reference index")};
     mutable std::vector<Named> names_;  // by hash, then entity
 };
 

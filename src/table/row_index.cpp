@@ -1,5 +1,6 @@
 #include "shoal/table/row_index.h"
 
+#include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -27,9 +28,7 @@ void clear_flat(PageArray<T>& entries, std::size_t num_used, bool release) {
         std::memset(static_cast<void*>(entries.data()), 0, num_used * sizeof(T));
 }
 
-std::size_t hash_index(std::uint32_t entity_index) {
-    return static_cast<std::size_t>((entity_index * 0x9E3779B97F4A7C15ull) >> 32);
-}
+std::size_t home_of(std::uint32_t entity_index) { return static_cast<std::size_t>(hash_key(entity_index) >> 32); }
 
 }  // namespace
 
@@ -38,9 +37,8 @@ RowIndex::RowIndex(RowIndexKind kind, PagePool* pool) : kind_(kind), pool_(pool)
 RowIndex::~RowIndex() { free_block(); }
 
 std::size_t RowIndex::slot_of(std::uint32_t entity_index) const {
-    std::size_t slot = hash_index(entity_index) & (num_slots_ - 1);
-    while (slots_[slot].entity && slots_[slot].entity.index() != entity_index) slot = (slot + 1) & (num_slots_ - 1);
-    return slot;
+    return find_slot(slots_.data(), num_slots_ - 1, home_of(entity_index),
+                     [=](const Slot& slot) { return slot.entity.index() == entity_index; });
 }
 
 bool RowIndex::covers(std::span<const Entity> entities) const {
@@ -155,22 +153,11 @@ void RowIndex::erase(Entity entity) {
             generations_[entity.index()] = 0;
             break;
         case RowIndexKind::kHash:
-            erase_slot(slot_of(entity.index()));
+            free_slot(slots_.data(), num_slots_ - 1, slot_of(entity.index()),
+                      [](const Slot& slot) { return home_of(slot.entity.index()); });
+            --num_entries_;
             break;
     }
-}
-
-/// Empties a slot and moves back what was pushed past it, so that no search meets a gap.
-void RowIndex::erase_slot(std::size_t hole) {
-    const std::size_t mask = num_slots_ - 1;
-    for (std::size_t slot = (hole + 1) & mask; slots_[slot].entity; slot = (slot + 1) & mask) {
-        const std::size_t home = hash_index(slots_[slot].entity.index()) & mask;
-        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // its home lies behind the hole
-        slots_[hole] = slots_[slot];
-        hole = slot;
-    }
-    slots_[hole] = Slot{};
-    --num_entries_;
 }
 
 void RowIndex::clear(bool release) {

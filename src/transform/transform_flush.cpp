@@ -3,7 +3,6 @@
 #include "transform/transform_work.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace shoal {
@@ -126,13 +125,12 @@ bool TransformManager::Work::sort_moved() {
         moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
         return true;
     }
-    bits_.assign(num_rows / 64 + 1, 0);
+    bits_.clear();
+    bits_.resize(num_rows);
     for (const std::uint32_t row : moved_)
-        if (row < num_rows) bits_[row / 64] |= std::uint64_t(1) << row % 64;
+        if (row < num_rows) bits_.set(row);
     moved_.clear();
-    for (std::uint32_t word = 0; word < bits_.size(); ++word)
-        for (std::uint64_t bits = bits_[word]; bits != 0; bits &= bits - 1)
-            moved_.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    bits_.for_each([&](std::size_t row) { moved_.push_back(static_cast<std::uint32_t>(row)); });
     return true;
 }
 

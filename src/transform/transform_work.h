@@ -14,6 +14,7 @@
 // goes on the list again. Only a span whose rows come in order, outside of a batch, goes without marks: its list is
 // computed before the call returns.
 
+#include "shoal/base/bit_set.h"
 #include "shoal/job/executor.h"
 #include "shoal/table/column.h"
 #include "shoal/transform/transform.h"
@@ -230,7 +231,7 @@ private:
     Array<Entity> entering_{Owner("transform manager")};
     Array<Entity> leaving_{Owner("transform manager")};
     Array<Entity> subtree_{Owner("transform manager")};
-    Array<std::uint64_t> bits_{Owner("transform manager")};
+    BitSet bits_{Owner("transform manager")};
 };
 
 }  // namespace shoal

@@ -1,5 +1,6 @@
 #include "world/schedule_order.h"
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/text.h"
 
 namespace shoal {
@@ -7,27 +8,14 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 8;  // pairs in one message
 
-/// Which of n passes comes before which, as n rows of bits.
-class Relation {
-public:
-    explicit Relation(std::size_t n) : num_words_((n + 63) / 64) { words_.resize(n * num_words_); }
-
-    void add(std::size_t from, std::size_t to) { words_[from * num_words_ + to / 64] |= std::uint64_t(1) << to % 64; }
-    bool has(std::size_t from, std::size_t to) const { return words_[from * num_words_ + to / 64] >> to % 64 & 1; }
-    /// `from` comes before everything that `other` comes before.
-    void add_all(std::size_t from, std::size_t other) {
-        for (std::size_t w = 0; w < num_words_; ++w) words_[from * num_words_ + w] |= words_[other * num_words_ + w];
-    }
-
-private:
-    std::size_t num_words_;
-    Array<std::uint64_t> words_{Owner("schedule")};
-};
+/// Which of n passes comes before which: for each pass, the set of passes after it.
+using Relation = Array<BitSet>;
+Relation make_relation(std::size_t n) { return Relation(n, BitSet(Owner("schedule")), Owner("schedule")); }
 
 class Orderer {
 public:
     Orderer(std::span<const PassDeclaration> passes, bool strict)
-        : passes_(passes), strict_(strict), before_(passes.size()) {}
+        : passes_(passes), strict_(strict), before_(make_relation(passes.size())) {}
 
     Result<PassPlan> order() {
         for (std::size_t pass = 0; pass < passes_.size(); ++pass) {
@@ -53,7 +41,7 @@ private:
     bool order_against(std::size_t pass, std::string_view name, bool after) {
         const auto add = [&](std::size_t other) {
             if (other == pass && passes_[pass].name != name) return;  // a pass after its own group is after the others
-            after ? before_.add(other, pass) : before_.add(pass, other);
+            after ? before_[other].set(pass) : before_[pass].set(other);
         };
         bool found = false;
         for (std::size_t other = 0; other < passes_.size(); ++other)
@@ -70,7 +58,7 @@ private:
         // A pass that is not placed yet and comes before `pass`, or passes_.size().
         const auto predecessor = [&](std::size_t pass) {
             std::size_t other = 0;
-            while (other < passes_.size() && (placed[other] || !before_.has(other, pass))) ++other;
+            while (other < passes_.size() && (placed[other] || !before_[other].test(pass))) ++other;
             return other;
         };
         while (result_.order.size() < passes_.size()) {
@@ -108,20 +96,20 @@ private:
     /// Finds passes of different groups that conflict although nothing but the order of adding orders them.
     Status find_ambiguities() const {
         const std::size_t n = result_.order.size();
-        Relation meant(n);  // by position; filled from the end, so that what comes after is complete
+        Relation meant = make_relation(n);  // by position; filled from the end, so that what comes after is complete
         for (std::size_t p = n; p-- > 0;)
             for (std::size_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];
                 const bool same_group = passes_[a].group == passes_[b].group;
-                if (!before_.has(a, b) && !(same_group && find_conflict(a, b))) continue;
-                meant.add(p, q);
-                meant.add_all(p, q);
+                if (!before_[a].test(b) && !(same_group && find_conflict(a, b))) continue;
+                meant[p].set(q);
+                meant[p] |= meant[q];
             }
         std::string text;
         std::size_t num_pairs = 0;
         for (std::size_t p = 0; p < n; ++p)
             for (std::size_t q = p + 1; q < n; ++q) {
-                if (meant.has(p, q)) continue;
+                if (meant[p].test(q)) continue;
                 const Access* shared = find_conflict(result_.order[p], result_.order[q]);
                 if (shared == nullptr || ++num_pairs > kMaxNamed) continue;
                 text += concat("\n  ", pass_text(result_.order[p]), " and ", pass_text(result_.order[q]), ": ",
@@ -145,7 +133,7 @@ private:
         for (std::uint32_t p = 0; p < n; ++p)
             for (std::uint32_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];
-                if (!before_.has(a, b) && find_conflict(a, b) == nullptr) continue;
+                if (!before_[a].test(b) && find_conflict(a, b) == nullptr) continue;
                 result_.successors[p].push_back(q);
                 ++result_.num_predecessors[q];
             }

@@ -1,5 +1,6 @@
 #include "shoal/world/world.h"
 
+#include "shoal/base/clock.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"

@@ -1,6 +1,7 @@
 // Writing that fails or is killed: the old file is whole, and nothing that was left behind does harm.
 
 #include "safety/child_process.h"
+#include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "support/testing.h"
 #include "tool/tool_process.h"

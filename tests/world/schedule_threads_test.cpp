@@ -1,5 +1,6 @@
 // Passes side by side: what conflicts never overlaps and keeps its order, whatever the executor.
 
+#include "shoal/base/clock.h"
 #include "shoal/world/schedule.h"
 
 #include "support/testing.h"

@@ -1,5 +1,6 @@
 #include "shoal/world/trace.h"
 
+#include "shoal/base/clock.h"
 #include "shoal/world/schedule.h"
 #include "support/testing.h"
 

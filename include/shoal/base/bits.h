@@ -1,14 +1,52 @@
 #pragma once
-// Bits of a word, without <bit>: 340 preprocessed lines are saved in every file that includes shoal.
+// Bits of words, without <bit>, which would add 340 preprocessed lines to every file that includes shoal.
+//
+//     bit       0 1 2 3 ... 63 | 64 65 ...
+//     words     1 0 1 0 ...  0 |  0  1          bit i is bit i % 64 of word i / 64
+//
 // Thread: functions of values.
 
 #include "shoal/base/config.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace shoal {
 
 /// Returns the position of the lowest bit that is set. Requires: one is.
 constexpr std::uint32_t lowest_bit(std::uint64_t bits) { return static_cast<std::uint32_t>(__builtin_ctzll(bits)); }
+
+constexpr std::uint32_t count_bits(std::uint64_t bits) {
+    return static_cast<std::uint32_t>(__builtin_popcountll(bits));
+}
+
+/// The words that `num_bits` bits take.
+constexpr std::size_t num_bit_words(std::size_t num_bits) { return (num_bits + 63) / 64; }
+
+constexpr bool test_bit(const std::uint64_t* words, std::size_t bit) {
+    return (words[bit / 64] >> (bit % 64) & 1) != 0;
+}
+
+/// Sets a bit to `value`.
+constexpr void set_bit(std::uint64_t* words, std::size_t bit, bool value) {
+    const std::uint64_t mask = std::uint64_t(1) << (bit % 64);
+    words[bit / 64] = value ? words[bit / 64] | mask : words[bit / 64] & ~mask;
+}
+
+/// Sets the bits begin to end - 1 to `value`.
+constexpr void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value) {
+    while (begin < end) {
+        const std::size_t room = 64 - begin % 64, count = room < end - begin ? room : end - begin;
+        const std::uint64_t mask = (count == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << count) - 1) << (begin % 64);
+        words[begin / 64] = value ? words[begin / 64] | mask : words[begin / 64] & ~mask;
+        begin += count;
+    }
+}
+
+/// Calls visit(bit) for each bit of a word that is set, ascending, counted from `first`.
+template <class Visit>
+constexpr void for_each_bit(std::uint64_t word, std::size_t first, Visit&& visit) {
+    for (; word != 0; word &= word - 1) visit(first + lowest_bit(word));
+}
 
 }  // namespace shoal

@@ -6,7 +6,6 @@
 #include "shoal/base/status.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +29,5 @@ SHOAL_API bool is_file(const std::string& path);
 SHOAL_API bool is_directory(const std::string& path);
 /// Whether the path leads to anything, readable or not: a link to nothing, and what one may not look at, count.
 SHOAL_API bool is_anything(const std::string& path);
-
-/// Nanoseconds of a clock that never goes back. Only differences mean something.
-SHOAL_API std::int64_t monotonic_ns();
 
 }  // namespace shoal

@@ -1,11 +1,9 @@
 #pragma once
 // The texts behind string ids, for people: debug names, tags, the inspector. Nothing in a hot path needs it.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/hash_map.h"
 #include "shoal/base/status.h"
-#include "shoal/base/string_id.h"
 
-#include <cstdint>
 #include <string_view>
 
 namespace shoal {
@@ -25,21 +23,15 @@ public:
     /// Returns the text of `id`; empty if it was never kept. Lifetime: that of the table.
     SHOAL_API std::string_view text(StringId id) const;
 
-    std::size_t size() const { return num_texts_; }
+    std::size_t size() const { return texts_.size(); }
 
 private:
-    struct Slot {
-        std::uint64_t hash = 0;
-        const char* data = nullptr;
-        std::uint32_t length = 0;
-    };
-    void grow();
+    std::string_view copy(std::string_view text);
 
-    Array<Slot> slots_{Owner("string table")};  // open addressing, a power of two
+    HashMap<StringId, std::string_view> texts_{Owner("string table")};
     Array<char*> chunks_{Owner("string table")};
     std::size_t chunk_used_ = 0;
     std::size_t chunk_bytes_ = 0;
-    std::size_t num_texts_ = 0;
 };
 
 }  // namespace shoal

@@ -9,6 +9,7 @@
 // Tags are added and removed, never rewritten in place through the manager: nothing would notice.
 // Thread: a structural call of the manager each, entities_with() included: it may write what it keeps.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/base/string_table.h"
 #include "shoal/store/manager.h"
 
@@ -70,8 +71,6 @@ private:
     void build();
     void count_tags();
     List& list_of(StringId tag);
-    std::size_t slot_of(StringId tag) const;
-    void grow_slots();
 
     Manager<Tag>& tags_;
     StringTable& texts_;
@@ -79,8 +78,8 @@ private:
     std::uint64_t num_deaths_ = 0;  // batches of entities that were destroyed
     std::uint64_t built_at_;        // num_structural_changes() of the manager
     Array<List> lists_{Owner("tags")};
-    Array<std::uint32_t> slots_{Owner("tags")};  // place in lists_ + 1, hashed by tag; a power of two
-    Array<Entity> by_tag_{Owner("tags")};        // list after list
+    HashMap<StringId, std::uint32_t> list_by_tag_{Owner("tags")};  // place in lists_
+    Array<Entity> by_tag_{Owner("tags")};                          // list after list
 };
 
 }  // namespace shoal

@@ -32,7 +32,7 @@ SHOAL_API std::string_view kind_name(NodeKind kind);
 
 namespace document_detail {
 
-struct KeyTable;
+class KeyTable;
 
 /// How a node is stored: the kinds first, then two that Node hides.
 enum class Code : std::uint32_t {
@@ -189,7 +189,7 @@ public:
 
 private:
     friend class NodeWriter;
-    struct Block {  // texts with escapes, key tables
+    struct Block {  // texts with escapes
         void* memory;
         std::size_t num_bytes;
     };
@@ -198,6 +198,7 @@ private:
 
     Array<document_detail::NodeData> nodes_{Owner("document")};
     Array<Block> blocks_{Owner("document")};
+    Array<document_detail::KeyTable*> key_tables_{Owner("document")};
 };
 
 /// Returns whether two trees have the same kinds, values, keys and order. Places do not matter. Numbers are compared

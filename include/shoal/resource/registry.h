@@ -9,6 +9,7 @@
 // order; the spawner follows the blob.
 // Thread: filled by one thread; then any thread may read.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/resource/compile.h"
 #include "shoal/store/store.h"
 #include "shoal/table/describe.h"
@@ -70,10 +71,9 @@ public:
 
 private:
     Result<RegisteredComponent*> claim(std::string_view name);
-    void place(std::uint32_t component_index);
 
     Array<const RegisteredComponent*> components_{Owner("component registry")};
-    Array<std::uint32_t> slots_{Owner("component registry")};  // open addressing: index + 1, 0 empty
+    HashMap<ComponentId, RegisteredComponent*> by_id_{Owner("component registry")};
 };
 
 }  // namespace shoal

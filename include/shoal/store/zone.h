@@ -3,16 +3,15 @@
 // loop over some zones reads nothing of the others. What it means is the program's business: a tile of the map (see
 // grid_zones.h), or a state such as asleep or on the ground.
 //
-//     ZoneSet near;  near.insert(3);  near.insert(4);        words   [ 0b11000 ]
+//     ZoneSet near = {3, 4};        bits   0 0 0 1 1
 //
 // Thread: values.
 
-#include "shoal/base/bits.h"
-#include "shoal/base/memory.h"
+#include "shoal/base/assert.h"
+#include "shoal/base/bit_set.h"
 
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 
 namespace shoal {
 
@@ -22,7 +21,7 @@ inline constexpr Zone kMaxZones = 1u << 22;
 /// No zone is said; others decide.
 inline constexpr Zone kNoZone = 0xFFFFFFFF;
 
-/// A set of zones: one bit each, as many words as the highest needs.
+/// A set of zones, one bit each.
 class ZoneSet {
 public:
     ZoneSet() = default;
@@ -30,33 +29,32 @@ public:
         for (const Zone zone : zones) insert(zone);
     }
 
-    bool contains(Zone zone) const { return zone / 64 < words_.size() && (words_[zone / 64] >> (zone % 64) & 1) != 0; }
+    bool contains(Zone zone) const { return bits_.test(zone); }
     /// Requires: zone < kMaxZones.
-    SHOAL_API void insert(Zone zone);
-    /// Adds the zones begin to end - 1.
-    SHOAL_API void insert_range(Zone begin, Zone end);
-    void erase(Zone zone) {
-        if (zone / 64 < words_.size()) words_[zone / 64] &= ~(std::uint64_t(1) << (zone % 64));
+    void insert(Zone zone) { insert_range(zone, zone + 1); }
+    /// Adds the zones begin to end - 1. Requires: end <= kMaxZones.
+    void insert_range(Zone begin, Zone end) {
+        SHOAL_ASSERT(begin <= end && end <= kMaxZones, "zones are 0 to kMaxZones - 1");
+        bits_.set_range(begin, end);
     }
+    void erase(Zone zone) { bits_.reset(zone); }
     /// Adds all of `other`.
-    SHOAL_API void insert(const ZoneSet& other);
+    void insert(const ZoneSet& other) { bits_ |= other.bits_; }
     /// Empties the set and keeps its memory.
-    void clear() { words_.clear(); }
-    SHOAL_API std::uint32_t size() const;
-    bool empty() const { return size() == 0; }
+    void clear() { bits_.clear(); }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(bits_.count()); }
+    bool empty() const { return bits_.empty(); }
 
     /// Calls visit(zone) for each zone, ascending.
     template <class Visit>
     void for_each(Visit&& visit) const {
-        for (std::size_t word = 0; word < words_.size(); ++word)
-            for (std::uint64_t bits = words_[word]; bits != 0; bits &= bits - 1)
-                visit(static_cast<Zone>(word * 64 + lowest_bit(bits)));
+        bits_.for_each([&](std::size_t zone) { visit(static_cast<Zone>(zone)); });
     }
     /// Whether both hold the same zones.
-    SHOAL_API friend bool operator==(const ZoneSet& a, const ZoneSet& b);
+    friend bool operator==(const ZoneSet&, const ZoneSet&) = default;
 
 private:
-    Array<std::uint64_t> words_{Owner("zone set")};  // bit zone % 64 of word zone / 64
+    BitSet bits_{Owner("zone set")};
 };
 
 }  // namespace shoal

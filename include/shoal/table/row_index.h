@@ -118,7 +118,9 @@ public:
 private:
     struct Slot {
         Entity entity;
-        std::uint32_t row;
+        std::uint32_t row = 0;
+
+        bool is_used() const { return static_cast<bool>(entity); }
     };
 
     SHOAL_API std::uint32_t find_other(Entity entity) const;
@@ -132,7 +134,6 @@ private:
     bool move_to_block(std::size_t num_indices);
     void free_block();
     Status grow_hash(std::size_t num_slots);
-    void erase_slot(std::size_t slot);
 
     RowIndexKind kind_;
     std::uint32_t max_index_ = 0;    // highest entity index that may be set

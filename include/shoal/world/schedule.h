@@ -25,10 +25,13 @@
 // Checked builds end the program when a pass writes a column that it has not declared.
 // Thread: one at a time; the functions of passes are called from all workers at once.
 
-#include "shoal/base/file.h"
+#include "shoal/base/status.h"
 #include "shoal/world/schedule_rows.h"
 
 #include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace shoal {
 

@@ -1,0 +1,105 @@
+#pragma once
+// A set of numbers, one bit each, that grows with the highest.
+//
+//     BitSet seen{Owner("loader")};
+//     if (!seen.test_and_set(65)) load(65);             words   [ 0 | 0b10 ]       bit i % 64 of word i / 64
+//     seen.for_each([](std::size_t number) { ... });
+//
+// Bits that were never set are 0, however far out. Sets are equal when the same bits are set.
+// Thread: values.
+
+#include "shoal/base/bits.h"
+#include "shoal/base/memory.h"
+
+#include <span>
+
+namespace shoal {
+
+class BitSet {
+public:
+    explicit BitSet(Owner owner) : words_(OwnedAllocator<std::uint64_t>(owner)) {}
+
+    /// Returns whether a bit is set.
+    bool test(std::size_t bit) const { return bit / 64 < words_.size() && test_bit(words_.data(), bit); }
+    /// The same without looking whether the set goes so far. Requires: bit < 64 * words().size().
+    bool operator[](std::size_t bit) const { return test_bit(words_.data(), bit); }
+
+    void set(std::size_t bit, bool value = true) {
+        reach(bit);
+        set_bit(words_.data(), bit, value);
+    }
+    /// Sets the bits begin to end - 1.
+    void set_range(std::size_t begin, std::size_t end) {
+        if (begin >= end) return;
+        reach(end - 1);
+        set_bits(words_.data(), begin, end, true);
+    }
+    void reset(std::size_t bit) {
+        if (bit / 64 < words_.size()) set_bit(words_.data(), bit, false);
+    }
+    /// Sets a bit and returns whether it was set before.
+    bool test_and_set(std::size_t bit) {
+        reach(bit);
+        std::uint64_t& word = words_[bit / 64];
+        const std::uint64_t before = word;
+        word |= std::uint64_t(1) << (bit % 64);
+        return word == before;
+    }
+
+    /// Makes words for `num_bits` bits. Bits that are new are 0.
+    void resize(std::size_t num_bits) { words_.resize(num_bit_words(num_bits), 0); }
+    /// Empties the set and keeps its memory.
+    void clear() { words_.clear(); }
+
+    bool empty() const {
+        for (const std::uint64_t word : words_)
+            if (word != 0) return false;
+        return true;
+    }
+    /// The number of bits that are set.
+    std::size_t count() const {
+        std::size_t count = 0;
+        for (const std::uint64_t word : words_) count += count_bits(word);
+        return count;
+    }
+
+    /// Whether all, or any, of the bits of `other` are set here.
+    bool has_all(const BitSet& other) const {
+        for (std::size_t i = 0; i < other.words_.size(); ++i)
+            if ((other.words_[i] & ~word(i)) != 0) return false;
+        return true;
+    }
+    bool has_any(const BitSet& other) const {
+        for (std::size_t i = 0; i < words_.size(); ++i)
+            if ((words_[i] & other.word(i)) != 0) return true;
+        return false;
+    }
+    /// Sets the bits that are set in `other`.
+    BitSet& operator|=(const BitSet& other) {
+        if (words_.size() < other.words_.size()) words_.resize(other.words_.size(), 0);
+        for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
+        return *this;
+    }
+    friend bool operator==(const BitSet& a, const BitSet& b) { return a.has_all(b) && b.has_all(a); }
+
+    /// Calls visit(bit) for each bit that is set, ascending.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (std::size_t i = 0; i < words_.size(); ++i) for_each_bit(words_[i], i * 64, visit);
+    }
+
+    /// Shape: bit i is bit i % 64 of word i / 64; the last words may be 0. Lifetime: until the set grows.
+    std::span<const std::uint64_t> words() const { return words_; }
+    std::span<std::uint64_t> words() { return words_; }
+
+private:
+    /// The word, 0 when the set does not go so far.
+    std::uint64_t word(std::size_t index) const { return index < words_.size() ? words_[index] : 0; }
+    void reach(std::size_t bit) {
+        if (SHOAL_UNLIKELY(bit / 64 >= words_.size())) words_.resize(bit / 64 + 1, 0);
+    }
+
+    Array<std::uint64_t> words_;
+};
+
+}  // namespace shoal
