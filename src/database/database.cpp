@@ -55,7 +55,7 @@ Database::~Database() {
 
 // --- component types ---------------------------------------------------------------------------------------------
 
-ComponentType Database::find_component(ComponentId component) const { return {component_by_id_.find(component.hash)}; }
+ComponentType Database::find_component(ComponentId component) const { return component_by_id_.find_or(component, {}); }
 
 Result<ComponentType> Database::add_component(const Schema& schema) {
     if (const ComponentType known = find_component(schema.id())) {
@@ -70,7 +70,7 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     require_unlocked();
     const ComponentType component{static_cast<std::uint32_t>(schemas_.size())};
     schemas_.push_back(make_owned<Schema>(schema));
-    component_by_id_.set(schema.id().hash, component.number);
+    component_by_id_.add(schema.id(), component);
     return component;
 }
 
@@ -101,43 +101,41 @@ void Database::note_table(TypedList& list, Zone zone, std::span<const ComponentT
 // --- archetypes ------------------------------------------------------------------------------------------------
 
 const Archetype& Database::archetype(std::span<const ComponentType> components) {
-    Signature signature;
+    BitSet signature{Owner("database")};
     for (const ComponentType component : components) {
         SHOAL_ASSERT(component.number < schemas_.size(), "the component type is not registered in this database");
-        signature.add(component.number);
+        signature.set(component.number);
     }
     return Call{*this}.make_type(signature);
 }
 
-const Archetype& Database::Call::make_type(const Signature& signature) {
-    std::uint64_t key = signature.hash();
-    for (std::uint32_t known; (known = d.type_by_signature_.find(key)) != NumberMap::kNone; ++key)
-        if (d.types_[known]->signature() == signature) return *d.types_[known];
+const Archetype& Database::Call::make_type(const BitSet& signature) {
+    std::uint64_t key = 0;
+    signature.for_each([&](std::size_t number) { key = hash_key(key + number + 1); });
+    const auto is_same = [&](std::uint32_t number) { return d.types_[number]->signature() == signature; };
+    if (const std::uint32_t* known = d.type_by_signature_.find_if(key, is_same)) return *d.types_[*known];
     Array<ComponentType> components("database");
     Array<const Schema*> schemas("database");
-    signature.for_each([&](std::uint32_t number) {
-        components.push_back({number});
+    signature.for_each([&](std::size_t number) {
+        components.push_back({static_cast<std::uint32_t>(number)});
         schemas.push_back(d.schemas_[number]);
     });
     const auto number = static_cast<std::uint32_t>(d.types_.size());
     d.types_.push_back(make_owned<Archetype>(number, components, schemas));
-    d.type_by_signature_.set(key, number);
+    d.type_by_signature_.add(key, number);
     return *d.types_.back();
 }
 
 const Archetype& Database::Call::neighbour(const Archetype& type, ComponentType component, bool with) {
     SHOAL_ASSERT(component.number < d.schemas_.size(), "the component type is not registered in this database");
     if (type.has(component) == with) return type;
-    const std::uint64_t key = NumberMap::key(type.number(), component.number * 2 + with);
-    if (const std::uint32_t known = d.neighbours_.find(key); known != NumberMap::kNone) return *d.types_[known];
-    Signature signature = type.signature();
-    if (with)
-        signature.add(component.number);
-    else
-        signature.remove(component.number);
+    const std::uint64_t key = pair_key(type.number(), component.number * 2 + with);
+    if (const std::uint32_t* known = d.neighbours_.find(key)) return *d.types_[*known];
+    BitSet signature = type.signature();
+    signature.set(component.number, with);
     const Archetype& made = make_type(signature);
     d.neighbours_.set(key, made.number());
-    d.neighbours_.set(NumberMap::key(made.number(), component.number * 2 + !with), type.number());
+    d.neighbours_.set(pair_key(made.number(), component.number * 2 + !with), type.number());
     return made;
 }
 
@@ -149,8 +147,8 @@ const Archetype& Database::without(const Archetype& type, ComponentType componen
 }
 
 const DatabaseCopyPlan& Database::Call::plan(const Archetype& from, const Archetype& to) {
-    const std::uint64_t key = NumberMap::key(from.number(), to.number());
-    if (const std::uint32_t known = d.plan_by_types_.find(key); known != NumberMap::kNone) return *d.plans_[known];
+    const std::uint64_t key = pair_key(from.number(), to.number());
+    if (const std::uint32_t* known = d.plan_by_types_.find(key)) return *d.plans_[*known];
     auto* plan = make_owned<DatabaseCopyPlan>();
     plan->is_plain =
         !from.schema().has_opaque() && !to.schema().has_opaque() && from.toggled().empty() && to.toggled().empty();
@@ -182,8 +180,8 @@ const DatabaseCopyPlan& Database::Call::plan(const Archetype& from, const Archet
 // --- tables ------------------------------------------------------------------------------------------------------
 
 DatabaseTable* Database::find_table(const Archetype& type, Zone zone) const {
-    const std::uint32_t number = table_by_place_.find(NumberMap::key(zone, type.number()));
-    return number == NumberMap::kNone ? nullptr : tables_[number];
+    const std::uint32_t* const number = table_by_place_.find(pair_key(zone, type.number()));
+    return number == nullptr ? nullptr : tables_[*number];
 }
 
 Result<DatabaseTable*> Database::Call::table_for(const Archetype& type, Zone zone) {
@@ -199,7 +197,7 @@ Result<DatabaseTable*> Database::Call::table_for(const Archetype& type, Zone zon
     if (d.journal_ != nullptr) table->table_.watch_changes(true);
     if (is_new) {
         d.tables_.push_back(table);
-        d.occupied_.resize((d.tables_.size() + 63) / 64, 0);
+        d.occupied_.resize(d.tables_.size());
         d.table_list_.push_back(&table->table_);
     } else {
         d.free_tables_.pop_back();
@@ -207,9 +205,9 @@ Result<DatabaseTable*> Database::Call::table_for(const Archetype& type, Zone zon
         ++d.table_list_epoch_;
         list_tables();
     }
-    d.table_by_place_.set(NumberMap::key(zone, type.number()), number);
-    const std::uint32_t next = d.first_in_zone_.find(zone);
-    table->next_in_zone_ = next == NumberMap::kNone ? nullptr : d.tables_[next];
+    d.table_by_place_.set(pair_key(zone, type.number()), number);
+    const std::uint32_t* const next = d.first_in_zone_.find(zone);
+    table->next_in_zone_ = next == nullptr ? nullptr : d.tables_[*next];
     d.first_in_zone_.set(zone, number);
     return table;
 }
@@ -273,7 +271,7 @@ Result<DatabaseTable*> Database::Call::target_without(DatabaseTable& from, std::
 /// Frees the number of an empty table. Steps and lists that lead to it are the caller's.
 void Database::Call::retire(DatabaseTable& table) {
     SHOAL_ASSERT(table.num_rows() == 0, "a table with rows cannot go");
-    const std::uint32_t first = d.first_in_zone_.find(table.zone());
+    const std::uint32_t first = *d.first_in_zone_.find(table.zone());
     if (d.tables_[first] == &table) {
         if (table.next_in_zone_ == nullptr)
             d.first_in_zone_.erase(table.zone());
@@ -284,7 +282,7 @@ void Database::Call::retire(DatabaseTable& table) {
         while (before->next_in_zone_ != &table) before = before->next_in_zone_;
         before->next_in_zone_ = table.next_in_zone_;
     }
-    d.table_by_place_.erase(NumberMap::key(table.zone(), table.type().number()));
+    d.table_by_place_.erase(pair_key(table.zone(), table.type().number()));
     d.free_tables_.push_back(table.number());
     d.tables_[table.number()] = nullptr;
     destroy_owned(&table);
@@ -321,9 +319,7 @@ Status Database::Call::reserve_rows(DatabaseTable& table, std::size_t count) {
 }
 
 void DatabaseState::note_rows(const DatabaseTable& table) {
-    const std::uint64_t bit = std::uint64_t(1) << (table.number() % 64);
-    std::uint64_t& word = occupied_[table.number() / 64];
-    word = table.num_rows() != 0 ? word | bit : word & ~bit;
+    set_bit(occupied_.words().data(), table.number(), table.num_rows() != 0);
 }
 
 }  // namespace shoal

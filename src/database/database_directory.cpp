@@ -1,7 +1,4 @@
 #include "shoal/database/database_directory.h"
-
-#include "shoal/database/database_number_map.h"
-
 #include <algorithm>
 
 namespace shoal {
@@ -62,41 +59,6 @@ MemoryUse DatabaseDirectory::memory_use() const {
     use += {num_arrays * bytes, num_arrays * round_up(bytes, kPageBytes),
             tables_.reserved_bytes() + upper_tables_.reserved_bytes()};
     return use;
-}
-
-std::size_t NumberMap::slot_of(std::uint64_t key) const {
-    std::size_t slot = home_of(key);
-    while (slots_[slot].value != kNone && slots_[slot].key != key) slot = (slot + 1) & (slots_.size() - 1);
-    return slot;
-}
-
-void NumberMap::grow() {
-    Array<Slot> old(slots_.empty() ? 16 : 2 * slots_.size(), Slot(), OwnedAllocator<Slot>("database"));
-    old.swap(slots_);
-    for (const Slot& slot : old)
-        if (slot.value != kNone) slots_[slot_of(slot.key)] = slot;
-}
-
-void NumberMap::set(std::uint64_t key, std::uint32_t value) {
-    if ((num_used_ + 1) * 4 > slots_.size() * 3) grow();
-    Slot& slot = slots_[slot_of(key)];
-    num_used_ += slot.value == kNone;
-    slot = {key, value};
-}
-
-/// Moves back what was pushed past the slot, so that no search meets a gap.
-void NumberMap::erase(std::uint64_t key) {
-    if (find(key) == kNone) return;
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t hole = slot_of(key);
-    for (std::size_t slot = (hole + 1) & mask; slots_[slot].value != kNone; slot = (slot + 1) & mask) {
-        const std::size_t home = home_of(slots_[slot].key);
-        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // its home lies behind the hole
-        slots_[hole] = slots_[slot];
-        hole = slot;
-    }
-    slots_[hole] = Slot();
-    --num_used_;
 }
 
 }  // namespace shoal

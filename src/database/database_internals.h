@@ -145,7 +145,7 @@ struct Database::Call {
     Database& d;
 
     // Types and tables.
-    const Archetype& make_type(const Signature& signature);
+    const Archetype& make_type(const BitSet& signature);
     const Archetype& neighbour(const Archetype& type, ComponentType component, bool with);
     const DatabaseCopyPlan& plan(const Archetype& from, const Archetype& to);
     const DatabaseCopyPlan& plan_to(const DatabaseTable& from, const DatabaseTable& to) {

@@ -7,7 +7,7 @@ DatabaseMatch::DatabaseMatch(const Database& database, std::span<const Component
     : database_(&database) {
     for (const ComponentType component : with) {
         SHOAL_ASSERT(component.number < database.schemas().size(), "the component type is not registered here");
-        with_.add(component.number);
+        with_.set(component.number);
         if (database.schema(component).toggled()) toggled_with_.push_back(component);
     }
     for (const ComponentType component : without) {
@@ -15,7 +15,7 @@ DatabaseMatch::DatabaseMatch(const Database& database, std::span<const Component
         if (database.schema(component).toggled())
             toggled_without_.push_back(component);
         else
-            without_.add(component.number);
+            without_.set(component.number);
     }
     refresh_tables();
 }
@@ -26,21 +26,18 @@ bool DatabaseMatch::matches_type(const Archetype& type) const {
 
 void DatabaseMatch::refresh_tables() {
     const std::span<const Archetype* const> types = database_->archetypes();
-    matched_types_.resize((types.size() + 63) / 64, 0);
-    for (; num_types_ < types.size(); ++num_types_)
-        if (matches_type(*types[num_types_])) matched_types_[num_types_ / 64] |= std::uint64_t(1) << (num_types_ % 64);
+    for (; num_types_ < types.size(); ++num_types_) matched_types_.set(num_types_, matches_type(*types[num_types_]));
     if (epoch_ != database_->table_list_epoch()) {
         matched_.clear();
         num_tables_ = num_matched_ = 0;
         epoch_ = database_->table_list_epoch();
     }
     const std::span<DatabaseTable* const> tables = database_->all_tables();
-    matched_.resize((tables.size() + 63) / 64, 0);
+    matched_.resize(tables.size());
     for (; num_tables_ < tables.size(); ++num_tables_) {
         if (tables[num_tables_] == nullptr) continue;
-        const std::uint32_t type = tables[num_tables_]->type().number();
-        if ((matched_types_[type / 64] >> (type % 64) & 1) == 0) continue;
-        matched_[num_tables_ / 64] |= std::uint64_t(1) << (num_tables_ % 64);
+        if (!matched_types_.test(tables[num_tables_]->type().number())) continue;
+        matched_.set(num_tables_);
         ++num_matched_;
     }
 }

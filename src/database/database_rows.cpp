@@ -164,10 +164,10 @@ AddCounts Database::Call::insert_reserved(DatabaseTable& table, CallArguments& a
 
 /// Returns the table for entities that had no row.
 Result<DatabaseTable*> Database::Call::first_table(std::span<const ComponentValues> values) {
-    Signature signature;
+    BitSet signature{Owner("database")};
     for (const ComponentValues& given : values) {
         require_registered(given.component);
-        signature.add(given.component.number);
+        signature.set(given.component.number);
     }
     return table_for(make_type(signature), d.options_.first_zone);
 }

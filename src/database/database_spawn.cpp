@@ -225,13 +225,13 @@ private:
         std::uint64_t key = 1;
         for (std::size_t b = 0; b < batches_.size(); ++b)
             key = (key << 1 | key >> 63) ^ (place_of(b, entity) != kNowhere) * (0x9E3779B97F4A7C15ull + b);
-        for (; (last_kind_ = kind_by_key_.find(key)) != NumberMap::kNone; ++key)
-            if (are_alike(kinds_[last_kind_].example, entity)) return kinds_[last_kind_];
-        Signature signature;
+        const auto is_alike = [&](std::uint32_t kind) { return are_alike(kinds_[kind].example, entity); };
+        if (const std::uint32_t* known = kind_by_key_.find_if(key, is_alike)) return kinds_[last_kind_ = *known];
+        BitSet signature{Owner("database")};
         for (std::size_t b = 0; b < batches_.size(); ++b)
-            if (place_of(b, entity) != kNowhere) signature.add(components_[b].number);
+            if (place_of(b, entity) != kNowhere) signature.set(components_[b].number);
         last_kind_ = static_cast<std::uint32_t>(kinds_.size());
-        kind_by_key_.set(key, last_kind_);
+        kind_by_key_.add(key, last_kind_);
         kinds_.push_back({entity, signature.empty() ? nullptr : &Database::Call{database_}.make_type(signature)});
         return kinds_.back();
     }
@@ -390,7 +390,7 @@ private:
     Array<std::uint32_t> places_{Owner("database")};      // [batch][blob entity]
     Array<Run> runs_{Owner("database")};
     Array<Kind> kinds_{Owner("database")};
-    NumberMap kind_by_key_;
+    HashMap<std::uint64_t, std::uint32_t> kind_by_key_{Owner("database")};
     std::uint32_t last_kind_ = 0;
     // Of place_by_table(): blob entities, table by table; of one table and copy, their entities and places in a batch.
     Array<std::uint32_t> members_{Owner("database")};

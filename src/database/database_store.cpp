@@ -133,7 +133,7 @@ Status Database::validate() const {
     std::uint64_t num_rows = 0, num_entries = 0, num_listed = 0;
     for (std::uint32_t number = 0; number < tables_.size(); ++number) {
         if (tables_[number] == nullptr) {
-            if (occupied_[number / 64] >> (number % 64) & 1)
+            if (occupied_[number])
                 return Status::error(concat("database: table number ", number, " is free, but said to have rows"));
             continue;
         }
@@ -159,7 +159,7 @@ Status Database::Call::validate_table(const Database& database, const DatabaseTa
     bool in_zone = false;
     database.for_each_table_of_zone(table.zone(), [&](const DatabaseTable& other) { in_zone |= &other == &table; });
     if (!in_zone) return broken(table, "it is not in the list of its zone");
-    if ((database.occupied_[number / 64] >> (number % 64) & 1) != (table.num_rows() != 0))
+    if (database.occupied_[number] != (table.num_rows() != 0))
         return broken(table, "the bit that says whether it has rows is wrong");
     if (table.num_wanted_ != 0) return broken(table, "a call has left its count of wanted rows");
     for (const PresenceBits& bits : table.presence_)

@@ -32,15 +32,6 @@ Status PresenceBits::reserve(std::uint32_t num_rows) {
     return {};
 }
 
-void PresenceBits::set(RowRange rows, bool value) {
-    for (std::uint32_t row = rows.begin; row < rows.end;) {
-        const std::uint32_t step = std::min(rows.end - row, 64 - row % 64);
-        const std::uint64_t bits = (step == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << step) - 1) << (row % 64);
-        words_[row / 64] = value ? words_[row / 64] | bits : words_[row / 64] & ~bits;
-        row += step;
-    }
-}
-
 DatabaseTable::DatabaseTable(std::uint32_t number, const Archetype& type, Zone zone, PagePool& pool,
                              std::uint32_t capacity_rows, RowIndex& index)
     : number_(number),

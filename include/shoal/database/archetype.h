@@ -9,7 +9,7 @@
 // which they form. Both numbers mean something in one database only.
 // Thread: immutable once made; any thread.
 
-#include "shoal/database/signature.h"
+#include "shoal/base/bit_set.h"
 #include "shoal/table/schema.h"
 
 namespace shoal {
@@ -33,12 +33,13 @@ public:
     Archetype& operator=(const Archetype&) = delete;
 
     std::uint32_t number() const { return number_; }
-    const Signature& signature() const { return signature_; }
+    /// Its component types: one bit per number.
+    const BitSet& signature() const { return signature_; }
     /// Ascending.
     std::span<const ComponentType> components() const { return components_; }
     /// The component types that come and go by a bit per row. Ascending.
     std::span<const ComponentType> toggled() const { return toggled_; }
-    bool has(ComponentType component) const { return signature_.has(component.number); }
+    bool has(ComponentType component) const { return signature_.test(component.number); }
     /// Returns the first column of a component type, or kNoColumn; the others follow. One without fields has a number
     /// too, but no column.
     std::uint32_t first_column(ComponentType component) const {
@@ -58,7 +59,7 @@ public:
 
 private:
     std::uint32_t number_;
-    Signature signature_;
+    BitSet signature_{Owner("archetype")};
     Array<ComponentType> components_{Owner("archetype")};
     Array<ComponentType> toggled_{Owner("archetype")};
     Array<std::uint16_t> first_column_{Owner("archetype")};  // by component type number

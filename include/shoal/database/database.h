@@ -165,7 +165,7 @@ public:
     /// components. Lifetime: until the next structural call.
     std::span<DatabaseTable* const> all_tables() const { return tables_; }
     /// One bit per table number: does it hold rows?
-    std::span<const std::uint64_t> occupied() const { return occupied_; }
+    std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     /// Returns the table of an archetype in a zone, or nullptr.
     SHOAL_API DatabaseTable* find_table(const Archetype& type, Zone zone) const;
     /// Calls visit(table) for every table of a zone.

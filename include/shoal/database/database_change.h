@@ -116,9 +116,9 @@ inline bool Database::has(Entity entity, ComponentType component) const {
 
 template <class Visit>
 void Database::for_each_table_of_zone(Zone zone, Visit&& visit) const {
-    const std::uint32_t first = first_in_zone_.find(zone);
-    if (first == NumberMap::kNone) return;
-    for (DatabaseTable* table = tables_[first]; table != nullptr; table = table->next_in_zone_) visit(*table);
+    const std::uint32_t* const first = first_in_zone_.find(zone);
+    if (first == nullptr) return;
+    for (DatabaseTable* table = tables_[*first]; table != nullptr; table = table->next_in_zone_) visit(*table);
 }
 
 template <class T>

@@ -10,7 +10,6 @@
 // A toggled component type cannot rule out a table, only rows: rows_of_word() says which.
 // Thread: refresh() between structural calls, from one thread; all else from any thread after it.
 
-#include "shoal/base/bits.h"
 #include "shoal/database/database.h"
 
 namespace shoal {
@@ -30,7 +29,7 @@ public:
     /// Calls visit(table) for each matching table with rows, by table number.
     template <class Visit>
     void for_each_table(Visit&& visit) const {
-        const std::span<const std::uint64_t> matched = matched_, occupied = database_->occupied();
+        const std::span<const std::uint64_t> matched = matched_.words(), occupied = database_->occupied();
         DatabaseTable* const* tables = database_->all_tables().data();
         for (std::size_t word = 0; word < matched.size(); ++word, tables += 64)
             for (std::uint64_t bits = matched[word] & occupied[word]; bits != 0; bits &= bits - 1)
@@ -49,9 +48,7 @@ public:
             });
         });
     }
-    bool matches(const DatabaseTable& table) const {
-        return (matched_[table.number() / 64] >> (table.number() % 64) & 1) != 0;
-    }
+    bool matches(const DatabaseTable& table) const { return matched_[table.number()]; }
     /// Rows in matching tables, toggled or not.
     SHOAL_API std::uint64_t num_rows() const;
 
@@ -72,12 +69,12 @@ private:
     bool matches_type(const Archetype& type) const;
 
     const Database* database_;
-    Signature with_;                                                 // all of them
-    Signature without_;                                              // those that are not toggled
+    BitSet with_{Owner("database match")};                           // all of them
+    BitSet without_{Owner("database match")};                        // those that are not toggled
     Array<ComponentType> toggled_with_{Owner("database match")};     // asked for
     Array<ComponentType> toggled_without_{Owner("database match")};  // ruled out
-    Array<std::uint64_t> matched_types_{Owner("database match")};    // by archetype number / 64
-    Array<std::uint64_t> matched_{Owner("database match")};          // by table number / 64
+    BitSet matched_types_{Owner("database match")};                  // by archetype number
+    BitSet matched_{Owner("database match")};                        // by table number
     std::size_t num_types_ = 0;                                      // looked at
     std::size_t num_tables_ = 0;                                     // looked at
     std::size_t num_matched_ = 0;                                    // tables

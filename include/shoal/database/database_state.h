@@ -8,8 +8,8 @@
 //
 // Thread: that of the database.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/database/database_directory.h"
-#include "shoal/database/database_number_map.h"
 #include "shoal/database/database_values.h"
 #include "shoal/database/deferred_changes.h"
 #include "shoal/database/detail/component_slots.h"
@@ -64,11 +64,15 @@ struct DatabaseState {
     Array<const Schema*> schemas_{Owner("database")};  // by component type number; owned
     detail::ComponentSlots component_by_slot_;
     Array<const Archetype*> types_{Owner("database")};  // by number; owned
-    NumberMap component_by_id_, type_by_signature_, neighbours_, plan_by_types_, table_by_place_, first_in_zone_;
+    HashMap<ComponentId, ComponentType> component_by_id_{Owner("database")};
+    HashMap<std::uint64_t, std::uint32_t> type_by_signature_{Owner("database")};  // hash -> number
+    HashMap<std::uint64_t, std::uint32_t> neighbours_{Owner("database")}, plan_by_types_{Owner("database")};
+    HashMap<std::uint64_t, std::uint32_t> table_by_place_{Owner("database")};
+    HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
     Array<DatabaseCopyPlan*> plans_{Owner("database")};
     Array<DatabaseTable*> tables_{Owner("database")};  // by number; owned
     Array<std::uint32_t> free_tables_{Owner("database")};
-    Array<std::uint64_t> occupied_{Owner("database")};  // by table number / 64
+    BitSet occupied_{Owner("database")};  // by table number: it has rows
     Array<const Table*> table_list_{Owner("database")};
     Array<TypedList*> lists_{Owner("database")};  // by typed slot
     Selection* selection_ = nullptr;

@@ -36,12 +36,9 @@ public:
           num_words_(std::exchange(other.num_words_, 0)) {}
     PresenceBits& operator=(PresenceBits&&) = delete;
 
-    bool get(std::uint32_t row) const { return (words_[row / 64] >> (row % 64) & 1) != 0; }
-    void set(std::uint32_t row, bool value) {
-        const std::uint64_t bit = std::uint64_t(1) << (row % 64);
-        words_[row / 64] = value ? words_[row / 64] | bit : words_[row / 64] & ~bit;
-    }
-    SHOAL_API void set(RowRange rows, bool value);
+    bool get(std::uint32_t row) const { return test_bit(words_, row); }
+    void set(std::uint32_t row, bool value) { set_bit(words_, row, value); }
+    void set(RowRange rows, bool value) { set_bits(words_, rows.begin, rows.end, value); }
     /// Makes room for `num_rows` rows. Errors: no memory; nothing has changed.
     SHOAL_API Status reserve(std::uint32_t num_rows);
     SHOAL_API void release();
@@ -138,7 +135,7 @@ public:
     bool has(ComponentType component, std::uint32_t row) const {
         if (!type_->has(component)) return false;
         const std::uint64_t* bits = presence(component);
-        return bits == nullptr || (bits[row / 64] >> (row % 64) & 1) != 0;
+        return bits == nullptr || test_bit(bits, row);
     }
 
     /// The view of a field of `component`, whose C++ type is that of the member. Requires: the archetype has it.
