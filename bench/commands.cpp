@@ -1,5 +1,6 @@
 // Entities that are destroyed and made in a pass, through commands, beside the same done at once with two calls.
 
+#include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 
 #include "body_components.h"

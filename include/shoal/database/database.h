@@ -248,4 +248,6 @@ private:
 
 #include "shoal/database/database_change.h"
 #include "shoal/database/database_field.h"
+#include "shoal/database/database_lock.h"
+#include "shoal/database/database_match.h"
 #include "shoal/database/database_typed.h"
