@@ -10,6 +10,7 @@
 // The reference is the other way; a ratio above 1 means that it is the better one for this access.
 
 #include "plain_bodies.h"
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 #include "workloads.h"
 

@@ -7,6 +7,7 @@
 // Objects on the heap are allocated in an order other than that of their list, as in a program that has run for a while.
 
 #include "reference.h"
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 #include "workloads.h"
 
@@ -72,8 +73,8 @@ private:
     EntityManager entities_;
     PagePool pool_;
     mutable Database database_ = Database(entities_, pool_);
-    DatabaseQuery<Write<&ThingPlace::value>, Read<&ThingMotion::velocity>> moving_{database_};
-    DatabaseQuery<Write<&ThingLife::age>> living_{database_};
+    Query<From<Database>, Write<&ThingPlace::value>, Read<&ThingMotion::velocity>> moving_{database_};
+    Query<From<Database>, Write<&ThingLife::age>> living_{database_};
 };
 
 /// Makes n objects with make(i), allocated in a random order but listed by number.

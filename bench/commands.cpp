@@ -1,5 +1,6 @@
 // Destroys and creates entities in a pass, through commands, against two immediate calls.
 
+#include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 
 #include "body_components.h"

@@ -1,6 +1,7 @@
 // Queries over a database: a lambda per row, over one table and over many, against plain loops over plain arrays.
 
 #include "reference.h"
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 #include "workloads.h"
 

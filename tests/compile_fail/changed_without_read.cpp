@@ -1,4 +1,5 @@
 // expected: add a Read or Maybe
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

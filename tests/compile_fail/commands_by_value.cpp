@@ -1,4 +1,5 @@
 // expected: optionally Commands& and an Entity before them
+#include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

@@ -1,4 +1,5 @@
 // expected: the member is not among the fields of its SHOAL_COMPONENT declaration
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

@@ -1,4 +1,5 @@
 // expected: a pointer to const for Maybe and Gather
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

@@ -1,4 +1,5 @@
-// expected: the manager of a gathered field is missing
+// expected: the manager of a component is missing
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

@@ -1,4 +1,5 @@
 // expected: write SHOAL_COMPONENT(Name, fields...)
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

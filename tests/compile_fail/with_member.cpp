@@ -1,4 +1,5 @@
 // expected: a type
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

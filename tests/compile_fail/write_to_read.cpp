@@ -1,4 +1,5 @@
 // expected: the function takes one argument per field: a value for Read
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 
 using namespace shoal;

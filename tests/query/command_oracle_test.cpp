@@ -1,6 +1,7 @@
 // Random commands, asked for by passes that several workers run, against a naive model: lists of what was asked for,
 // and for each entity a map from component type to value. Ids are foretold by a second entity manager.
 
+#include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 #include "support/database_oracle.h"
 #include "support/thread_pool_executor.h"

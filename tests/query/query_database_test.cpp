@@ -1,5 +1,6 @@
 // Queries over a database: which rows they visit, what the function gets, what is marked.
 
+#include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 #include "support/testing.h"
 

@@ -1,5 +1,6 @@
 // Queries over a database and managers at once: who drives, who is visited, what is marked.
 
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"

@@ -1,6 +1,7 @@
 // Queries over a database that changes at random, against maps.
 
 #include "shoal/base/random.h"
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -178,10 +179,10 @@ private:
     std::uint32_t number_ = 0;
     std::uint64_t stamp_ = 1;
     // Made before anything is there, and kept.
-    DatabaseQuery<Write<&Count::value>, Read<&Step::value>> moving_{database_};
-    DatabaseQuery<Write<&Count::value>, Without<Still>> awake_{database_};
-    DatabaseQuery<Write<&Count::value>, Write<&Still::since>, Without<Rare>, Maybe<&Step::value>> asleep_{database_};
-    DatabaseQuery<With<Rare>, Read<&Count::value>, With<Still>> some_{database_};
+    Query<From<Database>, Write<&Count::value>, Read<&Step::value>> moving_{database_};
+    Query<From<Database>, Write<&Count::value>, Without<Still>> awake_{database_};
+    Query<From<Database>, Write<&Count::value>, Write<&Still::since>, Without<Rare>, Maybe<&Step::value>> asleep_{database_};
+    Query<From<Database>, With<Rare>, Read<&Count::value>, With<Still>> some_{database_};
 };
 
 // req: F5-F7
@@ -228,8 +229,8 @@ TEST(QueryCuts, chunks_begin_at_cache_lines_and_cover_every_row_once) {
         ASSERT_TRUE(database.create<Count>(made, zone).ok());
         num_rows += made.size();
     }
-    TableCuts cuts;
-    for (DatabaseTable* table : database.all_tables()) cuts.add(*table, {0, table->num_rows()});
+    detail::QueryCuts cuts;
+    for (DatabaseTable* table : database.all_tables()) cuts.add({&table->table(), table, {0, table->num_rows()}});
     cuts.cut();
     EXPECT_LE(cuts.num_chunks(), 300u);
     EXPECT_GE(cuts.num_chunks(), num_rows / 8192);
@@ -238,11 +239,11 @@ TEST(QueryCuts, chunks_begin_at_cache_lines_and_cover_every_row_once) {
     for (std::uint32_t chunk = 0; chunk < cuts.num_chunks(); ++chunk) {
         EXPECT_FALSE(cuts.chunk(chunk).empty());
         most_tables = std::max(most_tables, static_cast<std::uint32_t>(cuts.chunk(chunk).size()));
-        for (const TableRows& part : cuts.chunk(chunk)) {
+        for (const detail::QueryPart& part : cuts.chunk(chunk)) {
             EXPECT_EQ(part.rows.begin % 64, 0u);
-            EXPECT_EQ(part.rows.begin, reached[part.table]);
+            EXPECT_EQ(part.rows.begin, reached[part.of_database]);
             EXPECT_GT(part.rows.size(), 0u);
-            reached[part.table] = part.rows.end;
+            reached[part.of_database] = part.rows.end;
         }
     }
     for (const DatabaseTable* table : database.all_tables()) EXPECT_EQ(reached[table], table->num_rows());

@@ -32,9 +32,9 @@ struct Wind {
 SHOAL_COMPONENT(Wind, (force, split))
 
 template <class Body>
-class Query : public ::testing::Test {};
+class ManagerQueries : public ::testing::Test {};
 using Layouts = ::testing::Types<Apart, Split, Whole>;
-TYPED_TEST_SUITE(Query, Layouts);
+TYPED_TEST_SUITE(ManagerQueries, Layouts);
 
 Vec3 velocity_of(std::size_t i) {
     return {static_cast<float>(i % 7), static_cast<float>(i % 5), static_cast<float>(i % 3)};
@@ -57,7 +57,7 @@ struct Bodies {
 };
 
 // req: A6 B4
-TYPED_TEST(Query, one_pass_runs_over_every_layout_and_visits_each_row_once) {
+TYPED_TEST(ManagerQueries, one_pass_runs_over_every_layout_and_visits_each_row_once) {
     for (const std::size_t count : {0, 1, 63, 64, 65, 5000}) {
         Bodies<TypeParam> bodies(count);
         query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(bodies.manager).for_each([](auto&& p, Vec3 v) {
@@ -71,7 +71,7 @@ TYPED_TEST(Query, one_pass_runs_over_every_layout_and_visits_each_row_once) {
 }
 
 // req: B15 E11
-TYPED_TEST(Query, threads_give_the_same_bits_as_one_loop) {
+TYPED_TEST(ManagerQueries, threads_give_the_same_bits_as_one_loop) {
     Bodies<TypeParam> alone(40'000), shared(40'000);
     const auto move = [](auto&& p, Vec3 v) { p = p * 0.9f + v * 0.1f; };
     const auto executor = std::make_unique<shoal::ThreadedExecutor>(4);
@@ -84,7 +84,7 @@ TYPED_TEST(Query, threads_give_the_same_bits_as_one_loop) {
                   Vec3(shared.manager.template column<&TypeParam::position>()[i]));
 }
 
-TYPED_TEST(Query, gathered_fields_are_null_where_the_entity_lacks_them) {
+TYPED_TEST(ManagerQueries, gathered_fields_are_null_where_the_entity_lacks_them) {
     Bodies<TypeParam> bodies(1000);
     Manager<Wind> winds(bodies.entities, bodies.pool);
     for (std::size_t i = 0; i < 1000; i += 3)
@@ -104,7 +104,7 @@ TYPED_TEST(Query, gathered_fields_are_null_where_the_entity_lacks_them) {
     EXPECT_EQ(Vec3(bodies.manager.template get<&TypeParam::velocity>(nine)), (Vec3{9, 0, 0}));
 }
 
-TYPED_TEST(Query, only_written_columns_are_marked) {
+TYPED_TEST(ManagerQueries, only_written_columns_are_marked) {
     Bodies<TypeParam> bodies(10);
     Table& table = bodies.manager.core().table();
     table.set_stamp(7);

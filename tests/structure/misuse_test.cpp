@@ -55,7 +55,7 @@ TEST(Misuse, what_is_right_compiles) {
 TEST(Misuse, a_mistake_is_a_short_error_that_says_what_to_do) {
     const char* const kOther = "the field belongs to another component";
     const char* const kUndeclared = "the component is not declared; write SHOAL_COMPONENT";
-    const char* const kArguments = "the function takes one argument per term";
+    const char* const kArguments = "the function takes one argument per field";
     const Mistake mistakes[] = {
         {"foreign_column", "bodies.column<&Sail::area>();", kOther, 12},
         {"foreign_set", "bodies.set<&Sail::area>(i, 1);", kOther, 12},
@@ -65,7 +65,7 @@ TEST(Misuse, a_mistake_is_a_short_error_that_says_what_to_do) {
          kArguments, 12},
         {"plain_reference", "query<Write<&Body::position>>(bodies).for_each([](Vec3& p) { p.x = 1; });", kArguments,
          12},
-        {"foreign_read", "query<Read<&Sail::area>>(bodies).for_each([](float) {});", "use Gather for those of others",
+        {"foreign_read", "query<Read<&Sail::area>>(bodies).for_each([](float) {});", "the manager of a component is missing",
          12},
         {"no_such_field", "} struct Oar { int a; }; SHOAL_COMPONENT(Oar, b) void more() {", "is not a member of", 20},
     };

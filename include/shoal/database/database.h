@@ -331,3 +331,5 @@ private:
 
 #include "shoal/database/detail/typed_calls.h"
 #include "shoal/database/field.h"
+#include "shoal/database/lock.h"
+#include "shoal/database/match.h"

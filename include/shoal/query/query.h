@@ -8,28 +8,256 @@
 //         draw(batch.entities(), batch.template column<&Body::position>());
 //     });
 //
-// The function is called with one argument per field, in order, with the Entity before them if it takes one, and with
-// a Commands& before that (see commands.h); a pass may put a const PassContext& before all of them (see
-// world/schedule.h). See query_terms.h for the terms. Keep a query: it remembers which tables match, and looks at new
-// ones only.
+// The rows come from stores: a manager is one table, a database is many, and several of them are joined by entity.
 //
-// A manager is one table, whose rows all match. Fields of other managers are gathered by entity and come as a pointer,
-// which is null where the entity lacks the component:
+//     query<...>(bodies)                      all rows of a manager
+//     query<...>(bodies, winds)               a term is about the manager of its component
+//     query<...>(database)                    the rows of all tables whose archetypes match
+//     query<...>(database, sails)             what no manager here is for is asked of the database
 //
-//     auto pushed = query<Write<&Body::velocity>, Gather<&Wind::force>>(bodies, winds);     // or (database, winds)
+//     term                rows visited                          the function gets
+//     Read<&T::field>     those that have T                     const T's field, or its value
+//     Write<&T::field>    those that have T                     a reference: take it as `auto&&`
+//     Maybe<&T::field>    all                                   a pointer to const, null without T
+//     Gather<&T::field>   all; T has a manager here             a pointer to const, null without T
+//     With<T>             those that have T                     nothing
+//     Without<T>          those that lack T                     nothing
+//
+// A toggled component type that is off in a database is not had. Where several stores must have an entity, the one
+// with the fewest rows is gone through and the others are looked up; driver() says which one that is. A Maybe field of a
+// manager is gathered.
+//
+//     auto pushed = query<Write<&Body::velocity>, Gather<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) { if (force) v += *force; });
+//     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);     // both have it
 //
-// Where a query over a database reads or writes fields of a manager, both must have the entity. Such a join goes
-// through the rows of the side that has fewer and looks the other up; driver() says which side that is:
+// The function is called with one argument per field, in order, with the Entity before them if it takes one, and with
+// a Commands& before that (see commands.h; a query over managers says asking(database)). A pass may put a const
+// PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: only functions
+// that take the Entity are spared them. Keep a query: it remembers which tables match, and looks at new ones only.
 //
-//     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);
-//
-// Lifetime: a query refers to its database and managers; columns are looked up anew by each loop.
+// While a loop runs, its function reaches a field that the query writes through its argument only: the compiler takes
+// it that no other way leads there. (Another row's value of a written field is read from a copy, or in a second pass.)
+// Other fields may be read by any way; see Manager::get(), Database::get().
+// Lifetime: a query refers to its stores; columns are looked up anew by each loop.
 // Thread: between structural calls; made inside a loop, they end the program (see RowLock, DatabaseLock). Two loops
 // may run at once, of different queries, if neither writes what the other names. A query is used by one thread, and by
 // chunks of its own loop.
 
-#include "shoal/query/query_database.h"
-#include "shoal/query/query_join.h"
-#include "shoal/query/query_manager.h"
-#include "shoal/store/manager.h"
+#include "shoal/query/detail/database_rows.h"
+#include "shoal/query/detail/joined_rows.h"
+#include "shoal/query/detail/manager_rows.h"
+#include "shoal/query/detail/query_run.h"
+#include "shoal/query/detail/terms.h"
+
+namespace shoal {
+
+namespace detail {
+
+/// Where the rows of a query come from.
+template <class Stores, class... Terms>
+struct RowsOf {
+    using Decides = Deciding<Stores, Terms...>;
+    template <template <class, class, class> class Rows>
+    using With = Rows<Stores, TermList<Terms...>, FieldTerms<Terms...>>;
+
+    static auto choose() {
+        if constexpr (Decides::kJoins)
+            return std::type_identity<With<JoinedRows>>();
+        else if constexpr (StoreList<Stores>::kHasDatabase)
+            return std::type_identity<With<DatabaseRows>>();
+        else
+            return std::type_identity<With<ManagerRows>>();
+    }
+    using Type = typename decltype(choose())::type;
+};
+
+}  // namespace detail
+
+/// Made by query<Terms...>(stores...). To keep one as a member: Query<From<Database>, Write<&Body::position>>.
+template <class Stores, class... Terms>
+class Query;
+
+template <class... Stores, class... Terms>
+class Query<From<Stores...>, Terms...> {
+    using Rows = typename detail::RowsOf<From<Stores...>, Terms...>::Type;
+    using Loop = typename Rows::Loop;
+    static constexpr bool kHasDatabase = detail::StoreList<From<Stores...>>::kHasDatabase;
+
+public:
+    using Batch = typename Rows::Batch;
+    /// Whether a function can be called with the fields of a row.
+    template <class Function>
+    static constexpr bool kFits = Loop::template kFits<Function>;
+
+    explicit Query(Stores&... stores) : rows_(stores...) { ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...); }
+
+    /// The same query, on the rows of some zones only.
+    Query in(const ZoneSet& zones) const {
+        static_assert(kHasDatabase, "zones are a database's; say query<...>(database, managers...)");
+        Query result = *this;
+        if constexpr (kHasDatabase) result.rows_.set_zones(zones);
+        return result;
+    }
+    /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
+    /// later, or to which rows were added or moved. 0: on all rows. Of rows that are joined, those are visited of which
+    /// any store says so; fields that are gathered do not count.
+    Query changed_since(std::uint64_t stamp) const {
+        constexpr bool kWatches = (detail::StoreList<From<Stores...>>::template kIsWatched<Terms> || ...);
+        static_assert(kWatches,
+                      "changed_since() asks for writes to the fields that a query reads; add a Read or Maybe");
+        Query result = *this;
+        result.rows_.set_since(stamp);
+        return result;
+    }
+    /// The same query; its function may take a Commands& first, those of `database`. A query over a database takes
+    /// those of its own if nothing is said.
+    Query asking(Database& database) const {
+        Query result = *this;
+        result.asked_ = &database;
+        return result;
+    }
+
+    /// The store whose rows a loop would go through now: the database, or the core of a manager.
+    const Store& driver() const { return rows_.driver(); }
+    /// Requires: a query over a database.
+    auto& database() const { return rows_.database(); }
+    /// Rows of the driver that match, those included whose toggled components are off: no more are visited.
+    /// Cost: a step per table.
+    std::uint64_t num_rows() const { return rows_.num_rows(); }
+    /// Bytes of the named fields in one row, for rates.
+    static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
+    static constexpr bool writes() { return (Terms::kWrites || ...); }
+    /// What a loop touches; for schedules.
+    auto accesses() const { return rows_.accesses(); }
+
+    // The checks stand in the functions that are called: a compiler's error is a line longer for each call between.
+
+    /// Calls `function` for each row, and marks the written fields.
+    template <class Function>
+    void for_each(Function&& function) const {
+        static_assert(kFits<Function>,
+                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
+        if constexpr (kFits<Function>) run<false>(function);
+    }
+    /// The same on several threads; `function` is called from all of them at once. Small loops stay on this one.
+    template <class Function>
+    void for_each(Executor& executor, Function&& function) const {
+        static_assert(kFits<Function>,
+                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
+        if constexpr (kFits<Function>) run<false>(executor, function);
+    }
+    /// Starts the same and returns a QueryRun; its wait() marks what was written.
+    /// Lifetime: this query and `function` outlive the result.
+    template <class Function>
+    auto start(Executor& executor, Function& function) const {
+        static_assert(kFits<Function>,
+                      "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
+                      "const for Maybe and Gather, and optionally Commands& and an Entity before them");
+        if constexpr (kFits<Function>) return QueryRun<Query, Function, false>(*this, executor, function);
+    }
+
+    /// Calls `function` with a Batch, and a Commands& before it if it takes one, for all rows, and marks the written
+    /// fields. A batch is rows that lie side by side: a table, or a chunk of it; of joined stores, rows that follow
+    /// each other in all of them, which may be a single one.
+    template <class Function>
+    void for_each_batch(Function&& function) const {
+        run<true>(function);
+    }
+    template <class Function>
+    void for_each_batch(Executor& executor, Function&& function) const {
+        run<true>(executor, function);
+    }
+
+private:
+    template <class, class, bool>
+    friend class QueryRun;
+    template <class Function, bool kBatches>
+    static constexpr bool takes_commands() {
+        if constexpr (kBatches)
+            return std::is_invocable_v<Function&, Commands&, Batch>;
+        else
+            return Loop::template kTakesCommands<Function>;
+    }
+
+    template <class Term>
+    static constexpr std::size_t bytes_of() {
+        if constexpr (Term::kIsField)
+            return sizeof(ValueOf<Term::kMember>);
+        else
+            return 0;
+    }
+
+    template <bool kBatches, class Function>
+    void run(Function& function) const {
+        const typename Rows::Lock lock(rows_);
+        rows_.refresh();
+        Commands* commands = nullptr;
+        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked_);
+        rows_.for_each_part([&](const detail::QueryPart& part) {
+            run_part<kBatches>(function, commands, part);
+            rows_.mark_written(part);
+        });
+    }
+    template <bool kBatches, class Function>
+    void run(Executor& executor, Function& function) const {
+        if (rows_.is_small()) return run<kBatches>(function);
+        QueryRun<Query, Function, kBatches>(*this, executor, function).wait();
+    }
+    template <bool kBatches, class Function>
+    SHOAL_INLINE void run_part(Function& function, [[maybe_unused]] Commands* commands,
+                               const detail::QueryPart& part) const {
+        if constexpr (takes_commands<Function, kBatches>()) {
+            detail::WithFirst<Function, Commands> bound{function, *commands};
+            run_bound<kBatches>(bound, part);
+        } else {
+            run_bound<kBatches>(function, part);
+        }
+    }
+    template <bool kBatches, class Function>
+    SHOAL_INLINE void run_bound(Function& function, const detail::QueryPart& part) const {
+        if constexpr (kBatches)
+            rows_.run_batch(function, part);
+        else
+            rows_.run(function, part);
+    }
+
+    Rows rows_;
+    Database* asked_ = nullptr;
+};
+
+/// Makes a query over the rows of stores: a Database, or none, and then Managers.
+template <class... Terms, class... Stores>
+auto query(Stores&... stores) {
+    using namespace detail;
+    using List = StoreList<From<Stores...>>;
+    using Decides = Deciding<From<Stores...>, Terms...>;
+    constexpr bool kAreComplete = (requires { sizeof(Stores); } && ...);
+    constexpr bool kNamesSome = sizeof...(Terms) > 0;
+    constexpr bool kAreDescribed = kAreDeclared<Terms...>;
+    constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
+    constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
+    constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
+    constexpr bool kDrives = Decides::kNumRequired > 0;
+    constexpr bool kAsks = !Decides::kIgnoresDatabase;
+    constexpr bool kJoinsSingly = !Decides::kJoins || !(kKeepsMany<Stores> || ...);
+    static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
+    static_assert(kNamesSome, "a query names at least one component type");
+    static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(!kAreDescribed || kHasFields,
+                  "the member is not among the fields of its SHOAL_COMPONENT declaration");
+    static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
+    static_assert(kAllGiven,
+                  "the manager of a component is missing; give it too: query<...>(manager, others...), or "
+                  "query<...>(database, managers...) for what is gathered");
+    static_assert(!kAllGiven || kDrives, "a query over managers needs a Read, Write or With: it says whose rows to visit");
+    static_assert(kAsks, "no term is about the database; leave it out: query<...>(managers...), with "
+                         ".asking(database) for commands");
+    static_assert(kJoinsSingly, "a join needs managers with one component per entity");
+    if constexpr (kAreComplete && kNamesSome && kEachOnce && kAllGiven && kDrives && kAsks && kJoinsSingly)
+        return Query<From<Stores...>, Terms...>(stores...);
+}
+
+}  // namespace shoal

@@ -15,6 +15,7 @@
 // Look-ups are quicker than those of the database: the numbers of the component types are constants.
 // Thread: that of the database.
 
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 #include "shoal/query/typed_moves.h"
 

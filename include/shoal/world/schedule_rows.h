@@ -1,12 +1,13 @@
 #pragma once
 // A pass over rows: its function is called for each row of a query, on all workers.
 //
-//     [](auto&& velocity)                                                        as in a loop; see store/query.h
+//     [](auto&& velocity)                                                        as in a loop; see query/query.h
 //     [](const PassContext& frame, auto&& velocity)                              and what the pass is given before it
 //     [](const PassContext& frame, Commands& commands, Entity body, auto&& velocity)          before everything else
 //
 // Thread: all calls of a run are given one context, from all workers at once.
 
+#include "shoal/command/commands.h"
 #include "shoal/query/query.h"
 #include "shoal/world/schedule_pass.h"
 
@@ -18,8 +19,6 @@ concept PassRows = requires(const Rows& rows) {
     std::span<const Access>(rows.accesses());
     rows.num_rows();
 };
-
-namespace detail {
 
 /// A function of a pass whose first argument is bound.
 template <class Function>
@@ -36,34 +35,27 @@ struct WithContext {
 template <class Function>
 inline constexpr bool kBlends<WithContext<Function>> = kBlends<Function>;
 
-/// Says which functions fit a loop over `Rows`. Rows that are no query say it themselves.
-template <class Rows>
-struct LoopOver {
-    struct Type {
-        template <class Function>
-        static constexpr bool kFits = true;
-    };
-};
-template <class... Terms>
-struct LoopOver<DatabaseQuery<Terms...>> : LoopOf<FieldTerms<Terms...>> {};
-template <class T, class... Terms>
-struct LoopOver<ManagerQuery<T, Terms...>> : LoopOf<TermList<Terms...>> {};
-template <class Terms, class Fields, class... Ts>
-struct LoopOver<JoinQuery<Terms, Fields, Ts...>> : LoopOf<Fields> {};
+namespace detail {
 
+/// Whether a function fits a loop over `Rows`. Rows that are no query say it themselves.
 template <class Rows, class Function>
-inline constexpr bool kFitsRows = LoopOver<Rows>::Type::template kFits<Function>;
+constexpr bool fits_rows() {
+    if constexpr (requires { Rows::template kFits<Function>; })
+        return Rows::template kFits<Function>;
+    else
+        return true;
+}
 /// Whether it takes a PassContext before what the loop gives. A function that fits without one is not tried with one:
 /// it might be generic, and fit too.
 template <class Rows, class Function>
 constexpr bool takes_context() {
-    if constexpr (kFitsRows<Rows, Function>)
+    if constexpr (fits_rows<Rows, Function>())
         return false;
     else
-        return kFitsRows<Rows, WithContext<Function>>;
+        return fits_rows<Rows, WithContext<Function>>();
 }
 template <class Rows, class Function>
-inline constexpr bool kFitsPass = kFitsRows<Rows, Function> || takes_context<Rows, Function>();
+inline constexpr bool kFitsPass = fits_rows<Rows, Function>() || takes_context<Rows, Function>();
 
 template <class Rows, class Function>
 class RowsPass final : public Pass {

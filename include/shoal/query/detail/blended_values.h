@@ -1,9 +1,9 @@
 #pragma once
 // What a function wrapped by blend() is given in a word of rows of which some are off: values of its own, that are put
-// into the row under a mask. See query_loop.h.
+// into the row under a mask. See row_loop.h.
 // Thread: values of one row.
 
-#include "shoal/query/query_terms.h"
+#include "shoal/query/detail/terms.h"
 
 namespace shoal::detail {
 
@@ -36,7 +36,7 @@ private:
     Value value_;
 };
 
-/// What a function gets for a field that it only reads, in the same clothes.
+/// What a function gets for a field that it only reads, with the same calls.
 template <class Argument>
 struct UnblendedValue {
     Argument value;

@@ -4,19 +4,29 @@
 //     words of bits    1111...1 | 0110...1 | 0000...0        rows that are chosen, where some are not
 //                       plain     one by     skipped         all 64 rows of a word, as of a loop without bits
 //                       loop      one, or
-//                                 blended                    see blend() in query_terms.h
+//                                 blended                    see blend() in query.h
 //
 // Thread: any number of loops, on rows that do not overlap.
 
 #include "shoal/base/bits.h"
 #include "shoal/base/row_range.h"
-#include "shoal/command/commands.h"
-#include "shoal/query/query_blend.h"
+#include "shoal/query/detail/blended_values.h"
+
+namespace shoal {
+
+class Commands;
+
+}  // namespace shoal
 
 namespace shoal::detail {
 
 template <std::size_t>
 using LanePointer = std::byte*;
+
+/// Bits of rows that are all on.
+struct AllRows {
+    static constexpr bool kChooses = false;
+};
 
 /// For loops over all rows of one table: the row of every field is that of the owner.
 struct SameRows {
@@ -31,6 +41,30 @@ struct SameRows {
     template <std::size_t kField>
     std::size_t size() const {
         return num_rows;
+    }
+};
+
+/// The same where some fields are looked up in managers.
+template <class FieldStores>
+struct LookedUpRows {
+    static constexpr bool kChooses = false;
+    const Entity* owners;
+    std::size_t num_rows;
+    const FieldStores& stores;
+
+    template <std::size_t kField>
+    SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
+        if constexpr (FieldStores::kLooksUp[kField])
+            return stores.template find_row<kField>(owners[owner_row]);
+        else
+            return owner_row;
+    }
+    template <std::size_t kField>
+    std::size_t size() const {
+        if constexpr (FieldStores::kLooksUp[kField])
+            return stores.core(FieldStores::kStores[kField])->num_rows();
+        else
+            return num_rows;
     }
 };
 
@@ -54,18 +88,9 @@ public:
     /// Whether it takes a Commands& before all that.
     template <class Function>
     static constexpr bool kTakesCommands =
-        !kFitsAlone<Function> && kFitsAlone<WithCommands<std::remove_reference_t<Function>>>;
+        !kFitsAlone<Function> && kFitsAlone<WithFirst<std::remove_reference_t<Function>, Commands>>;
     template <class Function>
     static constexpr bool kFits = kFitsAlone<Function> || kTakesCommands<Function>;
-
-    /// Calls visit.template operator()<Field>(place of the field, its first lane) for each field.
-    template <class Visit>
-    SHOAL_INLINE static void for_each_field(Visit&& visit) {
-        std::size_t field = 0, lane = 0;
-        static_cast<void>(field), static_cast<void>(lane);
-        ((visit.template operator()<Fields>(field, lane), ++field, lane += FieldPlace<Fields::kMember>::kNumColumns),
-         ...);
-    }
 
     /// Writes to `lanes` where a field's columns begin, in a table whose columns of the component start at `first`.
     template <class Field>
@@ -79,26 +104,24 @@ public:
         }
     }
 
+    /// Moves where a field's columns begin on by some rows.
+    template <class Field>
+    static void advance(std::byte** lanes, std::size_t num_rows) {
+        using Place = FieldPlace<Field::kMember>;
+        constexpr std::size_t kBytes = Place::kLayout == ColumnLayout::kWhole
+                                           ? sizeof(typename Field::Component)
+                                           : sizeof(ValueOf<Field::kMember>) / Place::kNumColumns;
+        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
+            if (lanes[c] != nullptr) lanes[c] += num_rows * kBytes;
+    }
+
     /// Calls `function` for the rows that `places` chooses.
     template <class Function, class Places>
     static void run(const Places& places, Function& function, RowRange rows, const Lanes& lanes) {
         expand(places, function, rows, lanes, std::make_index_sequence<kNumLanes>());
     }
 
-    /// The views of all fields, for loops that are no loops over one table.
-    template <class Places, class Use>
-    SHOAL_INLINE static void use_views(const Places& places, std::byte* const* lanes, Use&& use) {
-        use_views(places, lanes, use, FieldIndices());
-    }
-
-    /// Calls `function` for one row; `owner_row` is that of the owners.
-    template <class Function, class Places, class... Views>
-    SHOAL_INLINE static void call(Function& function, const Places& places, std::uint32_t owner_row,
-                                  const Views&... views) {
-        call(function, places, owner_row, FieldIndices(), views...);
-    }
-
-private:
+    /// The first lane of a field.
     static constexpr std::size_t first_lane(std::size_t field) {
         const std::size_t counts[] = {FieldPlace<Fields::kMember>::kNumColumns..., 0};
         std::size_t lane = 0;
@@ -106,6 +129,7 @@ private:
         return lane;
     }
 
+private:
     template <class Function, class Places, std::size_t... kLanes>
     static void expand(const Places& places, Function& function, RowRange rows, const Lanes& lanes,
                        std::index_sequence<kLanes...>) {
@@ -117,18 +141,22 @@ private:
     static __attribute__((noinline)) void run_lanes(const Places& places, Function& function, RowRange rows,
                                                     LanePointer<kLanes> __restrict... lane) {
         std::byte* const lanes[] = {lane..., nullptr};
-        use_views(places, lanes, [&](const auto&... views) __attribute__((always_inline)) {
-            if constexpr (Places::kChooses)
-                run_chosen(places, function, rows, views...);
-            else
-                for (std::uint32_t row = rows.begin; row < rows.end; ++row) call(function, places, row, views...);
-        });
+        run_views(places, function, rows, lanes, FieldIndices());
     }
 
-    template <class Places, class Use, std::size_t... kFields>
-    SHOAL_INLINE static void use_views(const Places& places, std::byte* const* lanes, Use&& use,
-                                       std::index_sequence<kFields...>) {
-        use(view<Fields>(lanes + first_lane(kFields), places.template size<kFields>())...);
+    template <class Function, class Places, std::size_t... kFields>
+    SHOAL_INLINE static void run_views(const Places& places, Function& function, RowRange rows,
+                                       std::byte* const* lanes, std::index_sequence<kFields...>) {
+        run_rows(places, function, rows, view<Fields>(lanes + first_lane(kFields), places.template size<kFields>())...);
+    }
+
+    template <class Function, class Places, class... Views>
+    SHOAL_INLINE static void run_rows(const Places& places, Function& function, RowRange rows, const Views&... views) {
+        if constexpr (Places::kChooses)
+            run_chosen(places, function, rows, views...);
+        else
+            for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+                call(function, places, row, FieldIndices(), views...);
     }
 
     template <class Field>
@@ -146,13 +174,13 @@ private:
             const std::uint32_t end = rows.end - first < 64 ? rows.end : first + 64;
             std::uint64_t bits = places.word(first / 64);
             if (bits == ~std::uint64_t(0)) {
-                for (std::uint32_t row = begin; row < end; ++row) call(function, places, row, views...);
+                for (std::uint32_t row = begin; row < end; ++row) call(function, places, row, FieldIndices(), views...);
             } else if (kBlends<Function> && end - begin == 64) {
                 blend_word(places, function, first, bits, views...);
             } else {
                 if (end - first < 64) bits &= (std::uint64_t(1) << (end - first)) - 1;
                 for (bits &= ~std::uint64_t(0) << (begin - first); bits != 0; bits &= bits - 1)
-                    call(function, places, first + lowest_bit(bits), views...);
+                    call(function, places, first + lowest_bit(bits), FieldIndices(), views...);
             }
             begin = end;
         }
@@ -211,13 +239,6 @@ private:
         else
             return view[row];
     }
-};
-
-template <class List>
-struct LoopOf;
-template <class... Fields>
-struct LoopOf<TermList<Fields...>> {
-    using Type = QueryLoop<Fields...>;
 };
 
 }  // namespace shoal::detail

@@ -1,4 +1,4 @@
-// expected: With, Without and Maybe are for databases
+// expected: the manager of a component is missing
 #include "shoal/query/query.h"
 
 using namespace shoal;

@@ -1,0 +1,69 @@
+#pragma once
+// The stores of a query, and which of them each field lies in.
+// Thread: as for the query.
+
+#include "shoal/query/access.h"
+#include "shoal/query/detail/query_run.h"
+#include "shoal/query/detail/row_loop.h"
+
+#include <array>
+
+namespace shoal::detail {
+
+inline ComponentManager* core_of(Database&) { return nullptr; }
+template <class T>
+ComponentManager* core_of(Manager<T>& manager) {
+    return &manager.core();
+}
+inline Database* database_of(Database& database) { return &database; }
+template <class T>
+Database* database_of(Manager<T>&) {
+    return nullptr;
+}
+
+template <class Stores, class Fields>
+class FieldStores;
+
+template <class... Stores, class... Fields>
+class FieldStores<From<Stores...>, TermList<Fields...>> {
+public:
+    using List = StoreList<From<Stores...>>;
+    using Loop = QueryLoop<Fields...>;
+    static constexpr std::size_t kNumFields = sizeof...(Fields);
+    static constexpr std::size_t kNumStores = sizeof...(Stores);
+    /// By field; the 0 at the end keeps an array of no fields from being empty.
+    static constexpr std::size_t kStores[] = {List::template store_of<Fields>()..., 0};
+    static constexpr bool kLooksUp[] = {List::template kLooksUp<Fields>..., false};
+
+    explicit FieldStores(Stores&... stores) : cores_{core_of(stores)...} {}
+
+    /// The manager that is store `store`; nullptr for the database.
+    ComponentManager* core(std::size_t store) const { return cores_[store]; }
+    std::span<ComponentManager* const> managers() const {
+        return {cores_ + (List::kHasDatabase ? 1 : 0), List::kNumManagers};
+    }
+    std::array<Access, kNumFields> accesses(const Store* database) const {
+        [[maybe_unused]] std::size_t field = 0;
+        return {field_access<Fields::kMember>(store(kStores[field++], database), Fields::kWrites)...};
+    }
+
+    /// The row of a looked-up field.
+    template <std::size_t kField>
+    SHOAL_INLINE std::uint32_t find_row(Entity owner) const {
+        return cores_[kStores[kField]]->instance(owner).row;
+    }
+    /// Writes where the columns of a manager's field begin.
+    template <class Field>
+    SHOAL_INLINE void collect(std::size_t field, std::byte** lanes) const {
+        Loop::template collect<Field>(cores_[kStores[field]]->table(), 0, lanes);
+    }
+
+private:
+    const Store& store(std::size_t store, const Store* database) const {
+        return cores_[store] == nullptr ? *database : *cores_[store];
+    }
+
+    ComponentManager* cores_[kNumStores];
+};
+
+}  // namespace shoal::detail

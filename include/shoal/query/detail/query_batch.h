@@ -1,0 +1,78 @@
+#pragma once
+// What for_each_batch() of a query gives: rows that lie side by side, as columns and entities.
+//
+//     table rows      0 ... begin ......... end ... n
+//     batch rows            0 ............. num_rows()     in every column, and in entities()
+//
+// Lifetime: the call that it is given to. Thread: as for the loop.
+
+#include "shoal/query/detail/row_loop.h"
+
+namespace shoal {
+
+/// `Table` is a DatabaseTable when the query is over a database, else the Table of a manager; `Bits` say which rows
+/// are on.
+template <class Table, class Stores, class List, class Bits>
+class QueryBatch;
+
+template <class Table, class Stores, class... Fields, class Bits>
+class QueryBatch<Table, Stores, detail::TermList<Fields...>, Bits> {
+public:
+    using Loop = detail::QueryLoop<Fields...>;
+
+    /// `lanes` begin at the batch's first row.
+    QueryBatch(const Table& table, RowRange rows, const typename Loop::Lanes& lanes, const Bits& bits)
+        : table_(table), rows_(rows), lanes_(lanes), bits_(bits) {}
+
+    std::uint32_t num_rows() const { return rows_.size(); }
+    /// Requires: a query over a database.
+    Zone zone() const { return table_.zone(); }
+    /// The table of the rows, for what the query does not name, and where they are in it. Of a query that joins stores,
+    /// the database's table, or else that of the manager that drives.
+    const Table& table() const { return table_; }
+    RowRange rows() const { return rows_; }
+
+    /// Shape: num_rows(). A null entity is a hole of a manager with an identity index.
+    std::span<const Entity> entities() const { return table_.entities().subspan(rows_.begin, rows_.size()); }
+    /// The column of a field that the query names: for reading, or for writing where it says Write.
+    /// Shape: num_rows(); 0 for a Maybe field that the rows lack.
+    template <auto kMember>
+    auto column() const {
+        constexpr bool kIsThere = (is_column<kMember, Fields>() || ...);
+        static_assert(kIsThere, "the query does not name this field, or looks it up in a manager");
+        constexpr bool kWrites = ((Fields::kWrites && detail::names_member<kMember, Fields>()) || ...);
+        using Value = std::conditional_t<kWrites, ValueOf<kMember>, const ValueOf<kMember>>;
+        std::size_t lane = 0;
+        bool found = false;
+        ((found |= detail::names_member<kMember, Fields>(),
+          lane += found ? 0 : FieldPlace<Fields::kMember>::kNumColumns),
+         ...);
+        return make_column<kMember, Value>(
+            [&](std::uint32_t c) { return lanes_.data[lane + c - FieldPlace<kMember>::kFirstColumn]; }, 0,
+            lanes_.data[lane] == nullptr ? 0 : num_rows());
+    }
+
+    /// A bit for each of the rows 64 * word to 64 * word + 63: is it on? Only toggled component types switch rows off.
+    /// Bits past the last row are 0. Requires: 64 * word < num_rows().
+    std::uint64_t rows_of_word(std::uint32_t word) const {
+        const std::uint32_t num_left = num_rows() - word * 64;
+        const std::uint64_t rows = num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
+        if constexpr (Bits::kChooses)
+            return rows & bits_.word(rows_.begin / 64 + word);
+        else
+            return rows;
+    }
+
+private:
+    template <auto kMember, class Field>
+    static constexpr bool is_column() {
+        return !detail::StoreList<Stores>::template kLooksUp<Field> && detail::names_member<kMember, Field>();
+    }
+
+    const Table& table_;
+    RowRange rows_;
+    typename Loop::Lanes lanes_;
+    Bits bits_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,131 @@
+#pragma once
+// The part of a loop that knows no C++ types: which rows, how they are cut for jobs, and the run from start to end.
+//
+//     parts       [0, n) of a table, or the blocks of 1,024 rows in which a field that is read was written
+//     chunks      cut at multiples of 64 rows; small tables share one; cuts depend on numbers of rows only
+//
+// Thread: started and waited for by one thread.
+
+#include "shoal/base/row_range.h"
+#include "shoal/job/executor.h"
+#include "shoal/table/table.h"
+
+namespace shoal {
+
+class Commands;
+class Database;
+class DatabaseTable;
+
+namespace detail {
+
+/// Rows of one table.
+struct QueryPart {
+    Table* table = nullptr;
+    DatabaseTable* of_database = nullptr;  ///< which has the table; nullptr: a manager has it
+    RowRange rows;
+};
+
+/// Parts, shared out into chunks.
+class QueryCuts {
+public:
+    /// Requires: part.rows.begin is a multiple of 64.
+    SHOAL_API void add(const QueryPart& part);
+    /// Cuts what was added. Cost: nothing when it is one chunk.
+    SHOAL_API void cut();
+
+    std::uint32_t num_chunks() const { return static_cast<std::uint32_t>(chunk_ends_.size()); }
+    /// Requires: chunk < num_chunks().
+    SHOAL_API std::span<const QueryPart> chunk(std::uint32_t chunk) const;
+    SHOAL_API std::span<const QueryPart> parts() const;
+
+private:
+    Array<QueryPart> parts_{Owner("query")};
+    Array<std::uint32_t> chunk_ends_{Owner("query")};  // by chunk: index into parts_
+    std::uint64_t weight_ = 0;
+};
+
+/// Returns the next rows at or after `row` in whose blocks one of `columns` was written at `since` or later, or rows
+/// came or moved. Empty: there are none.
+SHOAL_API RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns, std::uint64_t since,
+                                std::uint32_t row);
+
+/// Marks rows of a column as written.
+SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows) {
+    for (std::uint32_t row = rows.begin; row < rows.end;
+         row = row / kRowsPerStampBlock * kRowsPerStampBlock + kRowsPerStampBlock)
+        static_cast<void>(table.write_element(column, row));
+}
+
+/// Returns the commands of a loop of one chunk. Requires: a database.
+SHOAL_API Commands& open_commands_of_loop(Database* asked);
+
+/// A loop that was started: its chunks, and what becomes of them.
+class StartedLoop {
+public:
+    /// What is called for each part, by any thread, and for each part when all are done, by the one that waits.
+    using PartFunction = void (*)(void* context, Commands* commands, const QueryPart& part);
+    using DoneFunction = void (*)(void* context, const QueryPart& part);
+
+    StartedLoop() = default;
+    StartedLoop(const StartedLoop&) = delete;
+    StartedLoop& operator=(const StartedLoop&) = delete;
+    ~StartedLoop() { wait(); }
+
+    void add(const QueryPart& part) { cuts_.add(part); }
+    /// Starts the loop over what was added; without an executor, or when it is one chunk, it is done at once.
+    /// Requires: if the function takes commands, a database that is asked for them.
+    SHOAL_API void start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
+                         DoneFunction done);
+    SHOAL_API void wait();
+
+private:
+    SHOAL_API static void run_chunk(void* loop, std::uint32_t chunk, std::uint32_t worker);
+
+    QueryCuts cuts_;
+    Executor* executor_ = nullptr;
+    Commands* commands_ = nullptr;  // by chunk
+    void* context_ = nullptr;
+    PartFunction run_ = nullptr;
+    DoneFunction done_ = nullptr;
+    Fence fence_;
+};
+
+}  // namespace detail
+
+/// A loop of a query that runs on an executor's threads, from its start to its end.
+///
+///     auto run = moving.start(executor, move);     // jobs are at work
+///     look_at(other_things);
+///     run.wait();                                  // this thread helps; then what was written is marked
+template <class Query, class Function, bool kBatches>
+class QueryRun {
+public:
+    QueryRun(const Query& query, Executor& executor, Function& function)
+        : query_(query), function_(function), lock_(query.rows_) {
+        query.rows_.refresh();
+        query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
+        constexpr bool kTakesCommands = Query::template takes_commands<Function, kBatches>();
+        loop_.start(query.rows_.can_share() ? &executor : nullptr, kTakesCommands, query.asked_, this, run, mark);
+    }
+    QueryRun(const QueryRun&) = delete;
+    QueryRun& operator=(const QueryRun&) = delete;
+
+    /// Returns when all rows are done, and marks the written fields. The end of its life waits too.
+    void wait() { loop_.wait(); }
+
+private:
+    static void run(void* context, Commands* commands, const detail::QueryPart& part) {
+        const QueryRun& self = *static_cast<const QueryRun*>(context);
+        self.query_.template run_part<kBatches>(self.function_, commands, part);
+    }
+    static void mark(void* context, const detail::QueryPart& part) {
+        static_cast<const QueryRun*>(context)->query_.rows_.mark_written(part);
+    }
+
+    const Query& query_;
+    Function& function_;
+    const typename Query::Rows::Lock lock_;
+    detail::StartedLoop loop_;
+};
+
+}  // namespace shoal

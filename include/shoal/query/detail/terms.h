@@ -1,0 +1,280 @@
+#pragma once
+// The terms of a query as types, and what follows from them at compile time. query.h describes them for users.
+//
+//     From<Database, Manager<Sail>, Manager<Crew>>       stores, in the order in which a query was given them
+//              0            1              2             a term's store: where its component lies
+//
+// Thread: they are types, and values of one row.
+
+#include "shoal/store/manager.h"
+
+namespace shoal {
+
+class Database;
+
+/// A field that is read: the function gets its value.
+template <auto kMember_>
+struct Read {
+    static constexpr auto kMember = kMember_;
+    static constexpr bool kIsField = true, kWrites = false, kGathers = false, kIsOptional = false, kExcludes = false;
+    using Component = ComponentOf<kMember_>;
+};
+
+/// A field that is read and written: the function gets a reference (take it as `auto&&`).
+template <auto kMember_>
+struct Write {
+    static constexpr auto kMember = kMember_;
+    static constexpr bool kIsField = true, kWrites = true, kGathers = false, kIsOptional = false, kExcludes = false;
+    using Component = ComponentOf<kMember_>;
+};
+
+/// A field that the entity may lack: the function gets a pointer to const, or null.
+template <auto kMember_>
+struct Maybe {
+    static constexpr auto kMember = kMember_;
+    static constexpr bool kIsField = true, kWrites = false, kGathers = false, kIsOptional = true, kExcludes = false;
+    using Component = ComponentOf<kMember_>;
+};
+
+/// A field of another manager, looked up by entity: the function gets a pointer to const, or null.
+template <auto kMember_>
+struct Gather {
+    static constexpr auto kMember = kMember_;
+    static constexpr bool kIsField = true, kWrites = false, kGathers = true, kIsOptional = true, kExcludes = false;
+    using Component = ComponentOf<kMember_>;
+};
+
+/// A component type that the entity has.
+template <class T>
+struct With {
+    static constexpr bool kIsField = false, kWrites = false, kGathers = false, kIsOptional = false, kExcludes = false;
+    using Component = T;
+};
+
+/// A component type that the entity lacks.
+template <class T>
+struct Without {
+    static constexpr bool kIsField = false, kWrites = false, kGathers = false, kIsOptional = false, kExcludes = true;
+    using Component = T;
+};
+
+/// Says that a function does nothing but write its arguments. Rows whose toggled component is off may then be
+/// computed and thrown away, which is several times faster where on and off lie mixed:
+///
+///     moving.for_each(blend([dt](auto&& p, Vec3 v) { p += v * dt; }));
+template <class Function>
+struct Blend {
+    Function function;
+
+    template <class... Arguments>
+    SHOAL_INLINE auto operator()(Arguments&&... arguments)
+        -> decltype(function(static_cast<Arguments&&>(arguments)...)) {
+        return function(static_cast<Arguments&&>(arguments)...);
+    }
+};
+template <class Function>
+Blend<Function> blend(Function function) {
+    return {static_cast<Function&&>(function)};
+}
+
+/// Whether a function was wrapped by blend(). Wrappers around functions specialize it.
+template <class Function>
+inline constexpr bool kBlends = false;
+template <class Function>
+inline constexpr bool kBlends<Blend<Function>> = true;
+
+/// The stores that a query is made of: a Database, or none, and then Managers.
+template <class... Stores>
+struct From {};
+
+namespace detail {
+
+/// A function whose first argument is bound.
+template <class Function, class First>
+struct WithFirst {
+    Function& function;
+    First& first;
+
+    template <class... Arguments>
+    SHOAL_INLINE auto operator()(Arguments&&... arguments)
+        -> decltype(function(first, static_cast<Arguments&&>(arguments)...)) {
+        return function(first, static_cast<Arguments&&>(arguments)...);
+    }
+};
+
+/// `T`, as a name that templates look up when they are used. The database's types need not be complete before.
+template <class User, class T>
+struct Later {
+    using Type = T;
+};
+
+/// The value of a field that may be missing; a split one is put together here.
+template <class View>
+class OptionalValue {
+public:
+    SHOAL_INLINE OptionalValue(const View& view, std::uint32_t row) {
+        if (row == kNilRow) return;
+        if constexpr (View::kLayout == ColumnLayout::kSplit) {
+            value_ = view[row];
+            pointer_ = &value_;
+        } else {
+            pointer_ = &view[row];
+        }
+    }
+    SHOAL_INLINE operator const typename View::Value *() const { return pointer_; }  // NOLINT: it is passed as one
+
+private:
+    struct None {};
+    [[no_unique_address]] std::conditional_t<View::kLayout == ColumnLayout::kSplit, typename View::Value, None>
+        value_{};
+    const typename View::Value* pointer_ = nullptr;
+};
+
+// --- what terms ask for ------------------------------------------------------------------------------------------
+
+/// Whether rows are visited only where the term's component type is had, or only where it is lacked.
+template <class Term>
+constexpr bool requires_component() {
+    return !Term::kIsOptional && !Term::kExcludes;
+}
+template <class Term>
+constexpr bool excludes_component() {
+    return Term::kExcludes;
+}
+
+/// Whether the component type is declared `toggled`. In a database it can then be off.
+template <class T>
+inline constexpr bool kCanBeOff = shoal_describe(ComponentTag<T>{}).component.toggled;
+
+template <auto kMember, class Term>
+constexpr bool names_member() {
+    if constexpr (Term::kIsField)
+        return kSameMember<kMember, Term::kMember>;
+    else
+        return false;
+}
+/// Whether `Term` is the only one that names its field.
+template <class Term, class... Terms>
+constexpr bool names_once() {
+    if constexpr (Term::kIsField)
+        return (0 + ... + (names_member<Term::kMember, Terms>() ? 1 : 0)) == 1;
+    else
+        return true;
+}
+template <class... Terms>
+inline constexpr bool kNamesEachFieldOnce = (names_once<Terms, Terms...>() && ...);
+template <class... Terms>
+inline constexpr bool kAreDeclared = (kIsDescribed<typename Terms::Component> && ...);
+
+template <class Term>
+constexpr bool names_field() {
+    if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
+        return DescriptionOf<typename Term::Component>::template field_index<Term::kMember>() >= 0;
+    else
+        return true;
+}
+/// Whether the members are among the fields of their components' declarations.
+template <class... Terms>
+inline constexpr bool kNameFields = (names_field<Terms>() && ...);
+
+/// How a term's field is seen: separate from the term, which can then be looked at when it is wrong.
+template <class Term>
+using ViewOf = Column<std::conditional_t<Term::kWrites, ValueOf<Term::kMember>, const ValueOf<Term::kMember>>,
+                      FieldPlace<Term::kMember>::kLayout>;
+
+// --- where terms lie ---------------------------------------------------------------------------------------------
+
+/// Whether an entity may have several components in a store.
+template <class Store>
+inline constexpr bool kKeepsMany = false;
+template <class T>
+inline constexpr bool kKeepsMany<Manager<T>> = DescriptionOf<T>::kMany;
+
+inline constexpr std::size_t kNoStore = ~std::size_t(0);
+
+/// Places of terms in a list of stores.
+template <class Stores>
+struct StoreList;
+template <class... Stores>
+struct StoreList<From<Stores...>> {
+    static constexpr std::size_t kNumStores = sizeof...(Stores);
+    static constexpr bool kHasDatabase = (std::is_same_v<Stores, Database> || ...);
+    static constexpr std::size_t kNumManagers = kNumStores - (kHasDatabase ? 1 : 0);
+
+    /// The store in which a term's component lies: its manager if it was given, else the database. kNoStore: nowhere.
+    template <class Term>
+    static constexpr std::size_t store_of() {
+        constexpr bool kIsIts[] = {std::is_same_v<Stores, Manager<typename Term::Component>>...};
+        for (std::size_t i = 0; i < kNumStores; ++i)
+            if (kIsIts[i]) return i;
+        return kHasDatabase && !Term::kGathers ? 0 : kNoStore;
+    }
+    template <class Term>
+    static constexpr bool kIsOfDatabase = kHasDatabase && store_of<Term>() == 0;
+    /// Whether a term's field is looked up by entity, row by row.
+    template <class Term>
+    static constexpr bool kLooksUp = Term::kIsOptional && !kIsOfDatabase<Term>;
+    /// Whether writes to the term's field count for changed_since().
+    template <class Term>
+    static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !kLooksUp<Term>;
+};
+
+/// Which stores decide what rows are visited.
+template <class Stores, class... Terms>
+struct Deciding {
+    using List = StoreList<Stores>;
+    /// Whether a store's rows are needed, or ruled out, by a term.
+    static constexpr bool is_required(std::size_t store) {
+        return (List::kHasDatabase && store == 0) ||
+               ((requires_component<Terms>() && List::template store_of<Terms>() == store) || ...);
+    }
+    static constexpr bool is_excluded(std::size_t store) {
+        return !(List::kHasDatabase && store == 0) &&
+               ((excludes_component<Terms>() && List::template store_of<Terms>() == store) || ...);
+    }
+    static constexpr std::size_t count(bool excluded) {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < List::kNumStores; ++i) count += excluded ? is_excluded(i) : is_required(i);
+        return count;
+    }
+    static constexpr std::size_t first_required() {
+        for (std::size_t i = 0; i < List::kNumStores; ++i)
+            if (is_required(i)) return i;
+        return kNoStore;
+    }
+    static constexpr std::size_t kNumRequired = count(false);
+    static constexpr bool kJoins = kNumRequired > 1 || count(true) > 0;
+    /// Whether a database is joined of which nothing is asked: entities without a row in it would silently be missed.
+    static constexpr bool kIgnoresDatabase =
+        List::kHasDatabase && kJoins && !(List::template kIsOfDatabase<Terms> || ...);
+};
+
+template <class... Terms>
+struct TermList {};
+template <class... Lists>
+struct JoinedLists;
+template <class... Terms>
+struct JoinedLists<TermList<Terms...>> {
+    using List = TermList<Terms...>;
+};
+template <class... As, class... Bs, class... Lists>
+struct JoinedLists<TermList<As...>, TermList<Bs...>, Lists...> : JoinedLists<TermList<As..., Bs...>, Lists...> {};
+
+/// Those of the terms that name a field.
+template <class... Terms>
+using FieldTerms =
+    typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsField, TermList<Terms>, TermList<>>...>::List;
+
+/// Those of the terms that are about a database, when these managers are given beside it.
+template <class List, class... Ts>
+struct LocalTerms;
+template <class... Terms, class... Ts>
+struct LocalTerms<TermList<Terms...>, Ts...> {
+    template <class Term>
+    static constexpr bool kIsOfManager = (std::is_same_v<typename Term::Component, Ts> || ...);
+    using List = typename JoinedLists<
+        TermList<>, std::conditional_t<kIsOfManager<Terms> || Terms::kGathers, TermList<>, TermList<Terms>>...>::List;
+};
+
+}  // namespace detail
+}  // namespace shoal

@@ -1,0 +1,110 @@
+#include "shoal/command/commands.h"
+#include "shoal/database/database.h"
+#include "shoal/job/row_ranges.h"
+#include "shoal/query/query.h"
+
+#include <algorithm>
+
+namespace shoal::detail {
+namespace {
+
+/// What a table of few rows costs a loop, in rows.
+constexpr std::uint32_t kLeastWeight = 32;
+
+std::uint32_t weight_of(RowRange rows) { return std::max(rows.size(), kLeastWeight); }
+
+bool is_changed(const Table& table, std::span<const std::uint32_t> columns, std::uint64_t since, std::uint32_t row) {
+    return std::any_of(columns.begin(), columns.end(), [&](std::uint32_t column) {
+        return table.written_stamp(column, row / kRowsPerStampBlock) >= since;
+    });
+}
+
+Database& require_asked(Database* asked) {
+    SHOAL_ASSERT(asked != nullptr, "a function over managers takes commands of no database; say asking(database)");
+    return *asked;
+}
+
+static_assert(kLacksColumns == kNoColumn);
+
+}  // namespace
+
+void QueryCuts::add(const QueryPart& part) {
+    if (part.rows.size() == 0) return;
+    SHOAL_ASSERT(part.rows.begin % kByteGranularity == 0, "a part begins where a job may be cut");
+    parts_.push_back(part);
+    weight_ += weight_of(part.rows);
+}
+
+void QueryCuts::cut() {
+    chunk_ends_.clear();
+    if (parts_.empty()) return;
+    const std::uint64_t rows_per_chunk = std::max<std::uint64_t>(
+        kUsualRowsPerChunk, round_up(static_cast<std::size_t>(weight_ / kMostChunks + 1), kByteGranularity));
+    if (weight_ <= rows_per_chunk) return chunk_ends_.push_back(static_cast<std::uint32_t>(parts_.size()));
+    const Array<QueryPart> whole = std::move(parts_);
+    parts_ = Array<QueryPart>("query");
+    parts_.reserve(whole.size() + kMostChunks);
+    std::uint64_t filled = 0;
+    for (QueryPart rest : whole) {
+        while (rest.rows.size() != 0) {
+            const std::uint64_t room = round_up(static_cast<std::size_t>(rows_per_chunk - filled), kByteGranularity);
+            QueryPart part = rest;
+            if (part.rows.size() > room) part.rows.end = part.rows.begin + static_cast<std::uint32_t>(room);
+            parts_.push_back(part);
+            rest.rows.begin = part.rows.end;
+            filled += weight_of(part.rows);
+            if (filled < rows_per_chunk) continue;
+            chunk_ends_.push_back(static_cast<std::uint32_t>(parts_.size()));
+            filled = 0;
+        }
+    }
+    if (filled != 0) chunk_ends_.push_back(static_cast<std::uint32_t>(parts_.size()));
+}
+
+std::span<const QueryPart> QueryCuts::chunk(std::uint32_t chunk) const {
+    const std::uint32_t begin = chunk == 0 ? 0 : chunk_ends_[chunk - 1];
+    return {parts_.data() + begin, chunk_ends_[chunk] - begin};
+}
+
+std::span<const QueryPart> QueryCuts::parts() const { return parts_; }
+
+RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns, std::uint64_t since,
+                      std::uint32_t row) {
+    const std::uint32_t num_rows = table.num_rows();
+    const auto next_block = [&](std::uint32_t at) {
+        return std::min(num_rows, at / kRowsPerStampBlock * kRowsPerStampBlock + kRowsPerStampBlock);
+    };
+    while (row < num_rows && !is_changed(table, columns, since, row)) row = next_block(row);
+    std::uint32_t end = row;
+    while (end < num_rows && is_changed(table, columns, since, end)) end = next_block(end);
+    return {row, end};
+}
+
+Commands& open_commands_of_loop(Database* asked) { return *open_commands(require_asked(asked), 1); }
+
+void StartedLoop::start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
+                        DoneFunction done) {
+    context_ = context, run_ = run, done_ = done;
+    cuts_.cut();
+    const std::uint32_t num_chunks = cuts_.num_chunks();
+    if (takes_commands) commands_ = open_commands(require_asked(asked), num_chunks);
+    if (executor != nullptr && num_chunks > 1) {
+        executor_ = executor;
+        return executor_->start(num_chunks, run_chunk, this, fence_);
+    }
+    for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) run_chunk(this, chunk, 0);
+}
+
+void StartedLoop::wait() {
+    if (executor_ != nullptr) executor_->wait(fence_);
+    for (const QueryPart& part : cuts_.parts()) done_(context_, part);
+    cuts_ = QueryCuts();
+}
+
+void StartedLoop::run_chunk(void* loop, std::uint32_t chunk, std::uint32_t) {
+    const StartedLoop& self = *static_cast<const StartedLoop*>(loop);
+    Commands* const commands = self.commands_ == nullptr ? nullptr : self.commands_ + chunk;
+    for (const QueryPart& part : self.cuts_.chunk(chunk)) self.run_(self.context_, commands, part);
+}
+
+}  // namespace shoal::detail
