@@ -54,23 +54,9 @@ void reverse(std::byte* value, std::size_t num_bytes) {
 
 /// Bytes of the numbers that a value is made of; 0 for a blob array, which has several.
 std::uint32_t number_bytes(const BlobField& field) {
-    switch (const auto type = static_cast<FieldType>(field.type)) {
-        case FieldType::kVec2:
-        case FieldType::kVec3:
-        case FieldType::kVec4:
-        case FieldType::kQuaternion:
-        case FieldType::kMatrix3x4:
-            return 4;
-        case FieldType::kFixedString:
-            return 1;
-        case FieldType::kBlobArray:
-            return 0;
-        case FieldType::kEnum:
-        case FieldType::kEntity:
-            return field.value_bytes;
-        default:
-            return field_type_bytes(type);
-    }
+    const auto type = static_cast<FieldType>(field.type);
+    if (type == FieldType::kBlobArray) return 0;
+    return type == FieldType::kEnum || type == FieldType::kEntity ? field.value_bytes : field_type_alignment(type);
 }
 
 class Swapper {
@@ -117,8 +103,7 @@ private:
 
 Status Swapper::claim(std::uint64_t offset, std::uint64_t num_bytes) {
     if (offset > out_.size() || num_bytes > out_.size() - offset || num_bytes > bytes_left_)
-        return Status::error(
-            concat("at byte ", offset, " of the blob: ", num_bytes, " bytes overlap others or reach past the end"));
+        return blob_error(offset, num_bytes, " bytes overlap others or reach past the end");
     bytes_left_ -= num_bytes;
     return {};
 }
@@ -147,8 +132,7 @@ Status Swapper::record(std::uint64_t offset, Record& native) {
 
 template <class Record>
 Status Swapper::records(std::uint64_t offset, std::uint64_t count, Array<Record>& native) {
-    if (count > bytes_left_ / sizeof(Record))
-        return Status::error(concat("at byte ", offset, " of the blob: ", count, " records do not fit it"));
+    if (count > bytes_left_ / sizeof(Record)) return blob_error(offset, count, " records do not fit it");
     native.resize(static_cast<std::size_t>(count));
     for (std::uint64_t i = 0; i < count; ++i)
         if (Status status = record(offset + i * sizeof(Record), native[static_cast<std::size_t>(i)]); !status)
@@ -166,8 +150,7 @@ Status Swapper::field_values(const BlobField& field, std::uint64_t offset, std::
 
 Status Swapper::check_source() const {
     if (header_.format_version != kBlobVersion)
-        return Status::error(
-            concat("at byte 12 of the blob: format version ", header_.format_version, " is not known here"));
+        return blob_error(12, "format version ", header_.format_version, " is not known here");
     const std::size_t start = offsetof(BlobHeader, total_bytes);
     if (header_.checksum == hash_bytes(out_.data() + start, out_.size() - start)) return {};
     return Status::error(

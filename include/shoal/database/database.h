@@ -206,6 +206,7 @@ public:
     SHOAL_API Status finish_spawn() override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
     SHOAL_API void apply_commands(const SettleContext& context) override;
+    SHOAL_API std::uint64_t count_pending_pins(ResourceId resource) const override;
     SHOAL_API void hold_rows(bool hold) override;
     SHOAL_API void settle(const SettleContext& context) override;
     SHOAL_API std::span<const Table* const> tables() const override;

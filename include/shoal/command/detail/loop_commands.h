@@ -1,0 +1,33 @@
+#pragma once
+// How a loop hands the commands of its chunks to the function that it calls.
+// Thread: open_commands() from the thread that starts the loop.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+class Commands;
+class Database;
+
+namespace detail {
+
+/// Returns the first of as many Commands as a loop has chunks.
+SHOAL_API Commands* open_commands(Database& database, std::uint32_t num_chunks);
+
+/// A function of a loop whose first argument is bound.
+template <class Function>
+struct WithCommands {
+    Function& function;
+    Commands& commands;
+
+    template <class... Arguments>
+    SHOAL_INLINE auto operator()(Arguments&&... arguments)
+        -> decltype(function(commands, static_cast<Arguments&&>(arguments)...)) {
+        return function(commands, static_cast<Arguments&&>(arguments)...);
+    }
+};
+
+}  // namespace detail
+}  // namespace shoal
