@@ -17,7 +17,7 @@ constexpr Flag kFlags[] = {kRootFlag, kSchemaFlag, kJsonFlag};
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Reads each SOURCE with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
-    "nothing. Warnings alone are no failure.\n";
+    "nothing. Warnings alone are not a failure.\n";
 
 constexpr std::string_view kExamples =
     "shoal check reef.sjson\n"
@@ -43,7 +43,7 @@ void check(const Arguments& arguments, Checked& checked) {
         session.diagnostics.error({}, std::string(result.message()));
 }
 
-/// All sources in one object; `ok`: all of them are. Each has its own diagnostics; those of all stand together as well.
+/// Prints one object for all sources; `ok`: all of them are. The diagnostics of all sources are in one list.
 void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& all, bool ok) {
     DocumentBuilder builder;
     builder.begin_mapping();

@@ -57,7 +57,7 @@ Status check_output(const Task& task, const Arguments& arguments, const Compiled
         if (dependency.kind == DependencyKind::kSource) read.push_back(dependency.path);
     for (const std::string& path : read)
         if (is_same_file(path, task.output))
-            return Status::error(concat("the output \"", task.output, "\" is a file that was read"));
+            return Status::error(concat("the output \"", task.output, "\" is one of the files that were read"));
     return {};
 }
 
@@ -94,7 +94,8 @@ void print_json(Console& console, const Task& task, const CompiledSource& compil
     builder.unsigned_integer("roots", compiled.num_roots);
     builder.unsigned_integer("num_components", compiled.num_components);
     builder.begin_mapping("components");
-    for (const ComponentCount& component : compiled.components) builder.unsigned_integer(component.name, component.count);
+    for (const ComponentCount& component : compiled.components)
+        builder.unsigned_integer(component.name, component.count);
     builder.end();
     builder.unsigned_integer("kept_components", compiled.num_kept_components);
     builder.unsigned_integer("kept_fields", compiled.num_kept_fields);

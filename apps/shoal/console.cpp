@@ -58,7 +58,7 @@ void Console::print_out(std::string_view text) {
 }
 
 void Console::print_error(std::string_view text) {
-    std::fflush(stdout);  // so that both streams come in order where they go to one place
+    std::fflush(stdout);  // keeps the order of both streams when they go to the same place
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

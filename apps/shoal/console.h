@@ -1,6 +1,6 @@
 #pragma once
-// What goes where: facts to standard output, diagnostics and progress to standard error. With --json standard output
-// has one JSON object, and all that people read goes to standard error.
+// Decides what goes where: facts to standard output, diagnostics and progress to standard error. With --json, standard
+// output has one JSON object, and everything for people goes to standard error.
 
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/document_builder.h"
@@ -26,10 +26,10 @@ public:
     void print_out(std::string_view text);
     void print_error(std::string_view text);
 
-    /// Shows how far something is, on a terminal only. `done` == `total` takes it away.
+    /// Shows progress, on a terminal only; clears it when `done` == `total`.
     void show_progress(std::string_view what, std::uint64_t done, std::uint64_t total);
 
-    /// Returns whether all that was printed has arrived.
+    /// Returns whether everything was written.
     bool flush();
 
 private:

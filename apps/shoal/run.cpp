@@ -70,7 +70,7 @@ struct Task {
     double dt = 1.0 / 60;
 };
 
-/// What happened, beside what the world's report says.
+/// What happened, apart from what the report of the world says.
 struct Outcome {
     WorldReport report;
     std::uint64_t num_entities = 0;  ///< spawned

@@ -79,7 +79,7 @@ CommandLoop& CommandLog::open_locked(std::uint32_t pass, std::uint32_t number, s
     return *loop;
 }
 
-/// Forgets what a loop has asked for and keeps its memory for another.
+/// Drops the commands of a loop and keeps its memory for another.
 void CommandLog::recycle(CommandLoop* loop) {
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
         chunk.clear();
@@ -107,7 +107,7 @@ void CommandLog::apply(SettleCounts* counts) {
         epoch = std::exchange(epoch_, epoch_ + (num_pending != 0));
         num_outer_loops_ = 0;
     }
-    // What destruction callbacks ask for waits for the next settle.
+    // Commands of destruction callbacks wait for the next settle.
     if (!settling_.empty()) {
         std::sort(settling_.begin(), settling_.end(), [](const CommandLoop* a, const CommandLoop* b) {
             return std::tie(a->pass, a->number, a->opened) < std::tie(b->pass, b->number, b->opened);
@@ -126,10 +126,10 @@ void CommandLog::apply(SettleCounts* counts) {
     trim();
 }
 
-/// Gives memory back that the settles of late did not need.
+/// Gives memory back that the recent settles did not need.
 void CommandLog::trim() {
     for (FreeBlocks& free : free_) {
-        free.num_kept = needed_of_late(std::exchange(free.num_used, 0), free.num_kept);
+        free.num_kept = decaying_peak(std::exchange(free.num_used, 0), free.num_kept);
         for (; free.blocks.size() > free.num_kept; free.blocks.pop_back())
             release_memory(free.blocks.back(), kCommandBlockBytes[&free - free_], "commands");
     }

@@ -26,7 +26,7 @@ struct CommandLoop {
 
 class CommandLog final : public DeferredChanges {
 public:
-    /// Returns the log of a database, and makes it when it is asked for the first time.
+    /// Returns the log of a database; makes it the first time.
     static CommandLog& of(Database& database);
     Database& database() { return database_; }
 
@@ -35,7 +35,7 @@ public:
     CommandLog(const CommandLog&) = delete;
     CommandLog& operator=(const CommandLog&) = delete;
 
-    /// The commands of the pass that the calling thread runs. `is_locked`: a loop goes over the database.
+    /// The commands of the pass that the calling thread runs. `is_locked`: a loop runs over the database.
     Commands& here(bool is_locked);
     Commands* open(std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
@@ -63,8 +63,8 @@ private:
     /// Free memory of one of two sizes.
     struct FreeBlocks {
         Array<std::byte*> blocks{Owner("commands")};
-        std::size_t num_used = 0;  // in the settle that goes on
-        std::size_t num_kept = 0;  // that the settles of late have needed
+        std::size_t num_used = 0;  // in the current settle
+        std::size_t num_kept = 0;  // that recent settles have needed
     };
     FreeBlocks free_[2];
     std::uint32_t num_outer_loops_ = 0;

@@ -37,7 +37,7 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
 }
 
 void CommandSettler::trim() {
-    num_kept_rows_ = needed_of_late(std::exchange(num_rows_, 0), num_kept_rows_);
+    num_kept_rows_ = decaying_peak(std::exchange(num_rows_, 0), num_kept_rows_);
     const std::size_t capacity = std::max({scratch_.entities.capacity(), scratch_.made.capacity(),
                                            scratch_.moves.capacity(), scratch_.contended.capacity()});
     if (capacity / 8 > num_kept_rows_ + 4096) scratch_ = Scratch();
@@ -83,14 +83,14 @@ EntityBits CommandSettler::number_of(std::uint32_t chunk, Entity pending) const 
     return pending.id < chunks_[chunk]->next_pending() ? number : num_pending_;
 }
 
-/// Returns the entity that was made, or null.
+/// Returns the entity that was created, or null.
 Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     if (SHOAL_LIKELY(!is_pending(entity))) return entity;
     const EntityBits number = number_of(chunk, entity);
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Makes rows name entities that live, or null.
+/// Replaces pending entities in the rows, and dead ones by null.
 void CommandSettler::resolve_rows(std::uint32_t chunk, const Run& run) {
     for_each_row(run, [&](Row& row) {
         row.entity = resolve(chunk, row.entity);
@@ -100,7 +100,7 @@ void CommandSettler::resolve_rows(std::uint32_t chunk, const Run& run) {
     });
 }
 
-/// Makes the entity fields of the values name entities, or null.
+/// Replaces pending entities in the entity fields of the values.
 void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
     for (const Part& part : run.list->parts) {
         if (part.offset == 0) continue;
@@ -134,7 +134,7 @@ void CommandSettler::destroy() {
     counts_.num_dropped += doomed.size() - counts_.num_destroyed;
 }
 
-/// Sees to it that a pending entity is never made. Returns false when it is none of this chunk, or not any more.
+/// Cancels the creation of a pending entity. Returns false when it is not of this chunk, or already cancelled.
 bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
     const EntityBits number = number_of(chunk, pending);
     if (number == num_pending_ || test_and_set(scratch_.once, number)) return false;
@@ -146,7 +146,7 @@ bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
 
 void CommandSettler::create() {
     std::size_t count = 0;
-    bool is_dense = num_cancelled_ == 0;  // the entities in order are those in the order of their numbers
+    bool is_dense = num_cancelled_ == 0;  // the order of the entities is that of their numbers
     for_each_pending([&](EntityBits first, std::size_t num_ids) {
         is_dense &= first == count;
         count += num_ids;
@@ -205,7 +205,7 @@ void CommandSettler::create_rows(const Run& run) {
     }
 }
 
-/// Gives rows to `made`, which are those that `order` names in the run, or all.
+/// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all.
 void CommandSettler::create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made,
                                     Zone zone) {
     const Archetype& type = type_of(*run.list);
@@ -267,7 +267,7 @@ void CommandSettler::change() {
     change_contended();
 }
 
-/// Changes those entities of a run that no other command is about.
+/// Changes the entities of a run that no other command is about. The others wait for change_contended().
 void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     Array<Entity>& changed = scratch_.entities;
     Array<std::uint32_t>& order = scratch_.order;
@@ -319,7 +319,7 @@ void CommandSettler::change_contended() {
     }
 }
 
-/// Does what all commands about one entity come to: of each component type, the last word.
+/// Changes one entity once, however many commands are about it: of each component type, the last one counts.
 void CommandSettler::change_one(std::span<const Contended> commands) {
     Array<ComponentValues>& given = scratch_.given;
     Array<ComponentType>& removed = scratch_.components;
@@ -353,7 +353,7 @@ const Archetype& CommandSettler::type_of(const List& list) {
     return database_.archetype(scratch_.components);
 }
 
-/// Finds the component types and the values of those rows of a run that `order` names; of all when it is empty.
+/// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty.
 void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> order) {
     const std::size_t row_bytes = run.list->row_bytes;
     const std::byte* first = run.begin;
@@ -385,7 +385,7 @@ void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> 
     }
 }
 
-/// Makes room for a bit per entity that lives.
+/// Clears the bits of all entities.
 void CommandSettler::clear_named() { scratch_.once.assign(entities_.num_indices_used() / 64 + 1, 0); }
 
 void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message) {

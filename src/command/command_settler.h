@@ -1,20 +1,20 @@
 #pragma once
-// Makes the changes that commands asked for. See commands.h for the rules.
+// Applies commands. See commands.h for the rules.
 // Thread: the structural thread of the database.
 
 #include "shoal/command/commands.h"
 
 namespace shoal {
 
-// A pending entity: 1 in bit 30, which no living entity has there (with wide ids its generation is 0), then which
-// settle it waits for, then its number.
+// A pending entity: bit 30 is set, unlike in the id of any living entity (with wide ids its generation is 0); then
+// comes the settle that it waits for, then its number.
 inline constexpr EntityBits kPendingBit = EntityBits(1) << 30;
 inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
 
-/// How much of something the settles of late have needed: what this one did, or a little less than before.
-constexpr std::uint64_t needed_of_late(std::uint64_t now, std::uint64_t before) {
+/// Returns how much the recent settles have needed: what this one did, or a little less than before.
+constexpr std::uint64_t decaying_peak(std::uint64_t now, std::uint64_t before) {
     const std::uint64_t less = before - (before + 15) / 16;
     return now > less ? now : less;
 }
@@ -23,9 +23,9 @@ class CommandSettler {
 public:
     explicit CommandSettler(Database& database) : database_(database), entities_(database.entity_manager()) {}
 
-    /// Makes the changes that these chunks ask for, in their order. `epoch` says which pending entities are theirs.
+    /// Applies the commands of these chunks, in their order. `epoch` tells which pending entities are theirs.
     SettleCounts settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch, EntityBits num_pending);
-    /// Gives memory back that the settles of late did not need.
+    /// Gives memory back that the recent settles did not need.
     void trim();
 
 private:
@@ -35,7 +35,7 @@ private:
     using Row = detail::CommandRow;
     using Run = detail::CommandRun;
 
-    /// A command about an entity that others are about as well.
+    /// A command about an entity that other commands are about, too.
     struct Contended {
         Entity entity;
         std::uint32_t chunk;
@@ -83,13 +83,13 @@ private:
     Database& database_;
     EntityManager& entities_;
 
-    // Of the settle that goes on.
+    // Of the current settle.
     std::span<detail::CommandRecorder* const> chunks_;
     EntityBits epoch_ = 0, num_pending_ = 0;
-    std::size_t num_cancelled_ = 0;  // pending entities that are never made
+    std::size_t num_cancelled_ = 0;  // pending entities that are never created
     SettleCounts counts_;
 
-    /// What settling writes down. Kept from one to the next.
+    /// Working memory, kept from one settle to the next.
     struct Scratch {
         Array<std::uint32_t> owners{Owner("commands")};  // by block of pending entities: the chunk
         Array<Entity> made{Owner("commands")};           // by pending entity
@@ -105,7 +105,7 @@ private:
         Array<ComponentType> components{Owner("commands")};
     };
     Scratch scratch_;
-    std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands: of this settle, of late
+    std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones
 };
 
 }  // namespace shoal

@@ -1,4 +1,4 @@
-// What a chunk asks for, on its way into the log.
+// Records the commands of a chunk.
 
 #include "shoal/command/commands.h"
 
@@ -27,7 +27,7 @@ const ComponentValues* find_values(std::span<const ComponentValues> values, Comp
 
 }  // namespace
 
-/// A list that no C++ types name.
+/// A list of component types that are known at run time only.
 struct CommandRecorder::MadeList {
     CommandList list;
     Array<CommandPart> parts{Owner("commands")};

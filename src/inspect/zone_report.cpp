@@ -83,7 +83,7 @@ void write_zones(std::span<const ZoneReport> zones, DocumentBuilder& builder) {
     builder.begin_list("zones");
     for (const ZoneReport& zone : zones) {
         builder.begin_mapping();
-            builder.unsigned_integer("zone", zone.zone);
+        builder.unsigned_integer("zone", zone.zone);
         builder.unsigned_integer("entities", zone.num_entities);
         write_memory(zone.memory(), builder);
         builder.begin_mapping("components");

@@ -1,5 +1,5 @@
-// The check of a blob: every byte that will be trusted is looked at once, in an order in which each step stands only
-// on what the steps before have checked. Linear in the size of the blob.
+// Checks a blob: looks once at every byte that will be trusted, in an order in which each step relies only on what the
+// steps before have checked. Linear in the size of the blob.
 
 #include "resource/blob_check.h"
 
@@ -44,7 +44,7 @@ bool is_fixed_string(const std::byte* value, std::uint32_t capacity) {
     return std::all_of(text + length, text + capacity, [](char c) { return c == 0; });
 }
 
-/// The values of an enum, ready for many questions.
+/// The values of an enum, sorted.
 struct EnumValues {
     explicit EnumValues(const Field& field) : num_bytes(field.value_bytes) {
         for (const EnumeratorDefinition& e : field.enumerators)
@@ -157,13 +157,13 @@ Result<Blob> BlobCheck::run() {
     return std::move(blob_);
 }
 
-/// Whether these bytes are a whole blob of this format, for this machine.
+/// Checks that these bytes are a whole blob of this format, for this machine.
 Status BlobCheck::check_identity() const {
     if (num_bytes_ < sizeof kBlobMagic || std::memcmp(data_, kBlobMagic, sizeof kBlobMagic) != 0)
         return blob_error(0, "it is not a blob: it does not start with SHOALBLB");
     if (num_bytes_ < sizeof(BlobHeader))
-        return Status::error(concat("it was cut: it has ", num_bytes_, " bytes, fewer than the ", sizeof(BlobHeader),
-                                    " of a blob's header"));
+        return Status::error(concat("it is truncated: it has ", num_bytes_, " bytes, fewer than the ",
+                                    sizeof(BlobHeader), " of a blob's header"));
     const BlobHeader& header = blob_.header();
     if (header.endianness == kBlobSwappedEndianness)
         return blob_error(8, "it is for machines of the other byte order; compile it with --endian ",
@@ -174,10 +174,10 @@ Status BlobCheck::check_identity() const {
                           kBlobVersion, "; compile it again");
     if (header.total_bytes != num_bytes_)
         return blob_error(24, "it should have ", header.total_bytes, " bytes, but has ", num_bytes_,
-                          "; it was cut or joined");
+                          "; it was truncated, or something was appended");
     const std::size_t start = offsetof(BlobHeader, total_bytes);
     if (header.checksum != hash_bytes(data_ + start, num_bytes_ - start))
-        return blob_error(16, "the checksum does not fit the bytes; it was damaged after it was written");
+        return blob_error(16, "the checksum does not match the bytes; the blob was damaged after it was written");
     return {};
 }
 
@@ -294,7 +294,7 @@ Status BlobCheck::check_parents() {
 
 // --- schemas ---------------------------------------------------------------------------------------------------------
 
-/// What is left of the section of the schemas.
+/// The part of the schema section that is not read yet.
 struct BlobCheck::SchemaParts {
     const std::byte* next;
     const std::byte* end;
@@ -303,7 +303,7 @@ struct BlobCheck::SchemaParts {
     const BlobEnumerator* enumerator = nullptr;
     const BlobEnumerator* enumerators_end = nullptr;
 
-    /// Returns `count` of T and steps over them; nullptr when so many are not left.
+    /// Returns the next `count` records and steps over them; nullptr when fewer are left.
     template <class T>
     const T* take(std::uint64_t count) {
         if (count > static_cast<std::uint64_t>(end - next) / sizeof(T)) return nullptr;
@@ -346,7 +346,7 @@ Status BlobCheck::read_field(const BlobField& field, const BlobEnumerator*& enum
     return {};
 }
 
-/// Defaults are those of a program: they refer to no entity and no array. Zero is "none given" for every type.
+/// Defaults refer to no entity and no array. Zero means that no default was given, for every type.
 Status BlobCheck::check_default(const Schema& schema, const std::byte* image) const {
     for (const Field& field : schema.fields()) {
         const std::byte* value = image + field.struct_offset;
@@ -371,7 +371,7 @@ Status BlobCheck::read_fields(const BlobSchema& record, SchemaParts& parts, Comp
     return {};
 }
 
-/// Made twice: only a schema without defaults tells where in the image they are.
+/// Makes the schema twice: only a schema without defaults tells where in the image they are.
 Status BlobCheck::check_schema(const BlobSchema& record, SchemaParts& parts) {
     if (Status status = check_name_string(record.name); !status) return status;
     if (!std::has_single_bit(record.struct_alignment) || record.struct_alignment > kBlobAlignment ||
@@ -580,7 +580,7 @@ Status BlobCheck::check_component_values(const BlobComponents& components) const
     return {};
 }
 
-/// Checks the values of a field in `count` rows; types of which all bytes are valid cost nothing.
+/// Checks the values of a field in `count` rows; types for which all bytes are valid cost nothing.
 Status BlobCheck::check_values(const Field& field, const std::byte* first, std::uint64_t stride,
                                std::uint32_t count) const {
     const auto check = [&](std::string_view problem, auto valid) -> Status {
@@ -609,7 +609,7 @@ Status BlobCheck::check_values(const Field& field, const std::byte* first, std::
                          [&](const std::byte* v) { return values.contains(v); });
         }
         case FieldType::kFixedString:
-            return check("a text that is not UTF-8 or has no end",
+            return check("a string that is not UTF-8 or has no end",
                          [&](const std::byte* v) { return is_fixed_string(v, field.value_bytes); });
         case FieldType::kBlobArray:
             return check("a reference to an array that does not exist", [&](const std::byte* v) {
@@ -713,7 +713,7 @@ Status BlobCheck::check_dependencies() {
     return {};
 }
 
-/// As many rows as there are components, all different, each where its owner says: so none is missing.
+/// There are as many rows as components, all are different, and each belongs to its owner: so none is missing.
 Status BlobCheck::check_offset_tables() {
     const BlobSection* entry = section(BlobSectionKind::kOffsetTables);
     if (entry == nullptr) return {};

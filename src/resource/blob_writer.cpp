@@ -1,4 +1,4 @@
-// A BlobWriter keeps what it is told in a BlobContent; a BlobLayout turns that into bytes.
+// A BlobWriter collects entities and components in a BlobContent; a BlobLayout turns that into bytes.
 
 #include "shoal/resource/blob_writer.h"
 
@@ -16,7 +16,7 @@
 namespace shoal {
 namespace {
 
-/// Each text once, numbered in the order of its first use. 0 is the empty one.
+/// Keeps each text once, numbered in the order of its first use. Text 0 is empty.
 class StringPool {
 public:
     StringPool() { texts_.emplace_back(); }
@@ -25,7 +25,7 @@ public:
     std::uint32_t size() const { return static_cast<std::uint32_t>(texts_.size()); }
 
 private:
-    std::deque<std::string> texts_;  // a deque keeps them where they are
+    std::deque<std::string> texts_;  // a deque does not move them
     std::unordered_map<std::string_view, std::uint32_t> index_of_;
 };
 
@@ -60,7 +60,7 @@ struct BlobContent {
         std::vector<std::uint32_t> strings;
         std::vector<std::uint32_t> owners;            ///< by component
         std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
-        /// Struct images of the last components, which are not in the columns yet: a piece that stays in the cache.
+        /// Struct images of the last components, not in the columns yet: few enough to stay in the cache.
         std::vector<std::byte> images;
 
         void add_image(std::span<const std::byte> image);
@@ -303,7 +303,7 @@ void BlobLayout::write_arrays() {
     }
 }
 
-/// The table with its offsets left open; write_component_data fills them in.
+/// Writes the table without its offsets; write_component_data fills them in.
 void BlobLayout::write_component_types() {
     types_offset_ = out_.size();
     std::size_t num_columns = 0;
@@ -336,7 +336,7 @@ void BlobLayout::write_component_data() {
     }
 }
 
-/// Writes a column. Only now it is known where the arrays lie to which its values refer.
+/// Writes a column. Only now is it known where the arrays lie that its values refer to.
 void BlobLayout::write_column(const BlobContent::ComponentType& t, std::size_t column_index) {
     const ColumnDefinition& column = t.schema.columns()[column_index];
     const std::size_t begin = out_.size();

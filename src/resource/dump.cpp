@@ -139,7 +139,7 @@ void BlobDump::field(const Field& field) {
     builder_.end();
 }
 
-/// Rows by entity, whether or not the blob has offset tables.
+/// Lists the rows of each entity, whether or not the blob has offset tables.
 void BlobDump::index_rows() {
     first_row_.resize(blob_.num_entities() + std::size_t(1));
     for (const BlobComponents& components : blob_.component_types())
@@ -291,7 +291,7 @@ void BlobDump::number(double value) {
     builder_.string(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
-/// The double with the same short text, so that 0.1f is printed as 0.1.
+/// Writes the double with the same shortest text, so that 0.1f is printed as 0.1.
 void BlobDump::number(float value) {
     double number_value = value;
     if (std::isfinite(value)) {

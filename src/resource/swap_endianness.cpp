@@ -1,5 +1,5 @@
-// The other byte order. The walk reads every record in this machine's order, whichever the blob has: bytes of the
-// other order are swapped before they are read, bytes of this one after.
+// Changes the byte order of a blob. Every record is read in this machine's order, whichever the blob has: records of
+// the other order are swapped before they are read, records of this order after.
 
 #include "resource/blob_check.h"
 
@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-// How the records are made of numbers: 8, 4 or 2 bytes that change their order, '.' one byte that stays.
+// The numbers that each record consists of: 8, 4 or 2 bytes to swap, '.' for one byte that stays.
 template <class Record>
 constexpr std::string_view kLanes{};
 template <>
@@ -52,7 +52,7 @@ void reverse(std::byte* value, std::size_t num_bytes) {
     if (num_bytes == 8) swap_as(std::uint64_t(), [](std::uint64_t v) { return __builtin_bswap64(v); });
 }
 
-/// Bytes of the numbers that a value is made of; 0 for a blob array, which has several.
+/// Returns the bytes of the numbers that a value consists of; 0 for a blob array, which has several sizes.
 std::uint32_t number_bytes(const BlobField& field) {
     const auto type = static_cast<FieldType>(field.type);
     if (type == FieldType::kBlobArray) return 0;
@@ -154,7 +154,7 @@ Status Swapper::check_source() const {
     const std::size_t start = offsetof(BlobHeader, total_bytes);
     if (header_.checksum == hash_bytes(out_.data() + start, out_.size() - start)) return {};
     return Status::error(
-        "at byte 16 of the blob: the checksum does not fit the bytes; it was damaged after it was written");
+        "at byte 16 of the blob: the checksum does not match the bytes; the blob was damaged after it was written");
 }
 
 Status Swapper::directory() {
@@ -182,7 +182,7 @@ Status Swapper::sections() {
             if (entry.kind == static_cast<std::uint32_t>(kind)) return &entry;
         return nullptr;
     };
-    // What explains other sections comes before them.
+    // Sections that explain others come before them.
     if (const BlobSection* entry = of_kind(BlobSectionKind::kSchemas))
         if (Status status = schemas(*entry); !status) return status;
     if (const BlobSection* entry = of_kind(BlobSectionKind::kComponentTypes))

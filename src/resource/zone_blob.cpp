@@ -109,7 +109,7 @@ private:
                (field.type == FieldType::kStringId && options_.texts != nullptr);
     }
 
-    /// Turns the values of a field, in the copy of its column, into what a blob holds.
+    /// Translates the values of a field, in the copy of its column, to what a blob holds.
     Status translate(const Schema& schema, const Field& field, std::size_t num_rows) {
         std::byte* const first = copies_[field.first_column].data() + schema.offset_in_column(field);
         const std::size_t stride = schema.columns()[field.first_column].element_bytes;
@@ -164,7 +164,7 @@ private:
         return {};
     }
 
-    /// Adds the components that say in which zone an entity lies, and what is off.
+    /// Adds the components that say in which zone an entity lies and which components are off.
     Status add_instructions() {
         std::uint32_t zone_type = kNoType, off_type = kNoType;
         for (const Part& part : parts_)
@@ -182,7 +182,7 @@ private:
         return {};
     }
 
-    /// Gives these entities the same component, of a type with one field.
+    /// Gives these entities the same component. Requires: its type has one field.
     template <class T>
     Status add_instruction(std::uint32_t& type, std::span<const std::uint32_t> owners, const T& value) {
         if (owners.empty()) return {};
@@ -202,7 +202,7 @@ private:
     BlobWriter writer_;
     std::vector<Part> parts_;
     std::vector<std::uint32_t> parts_by_table_;  // by table number
-    // Of the part at hand, by column of the component type: where the elements lie, and those that had to be copied.
+    // Of the part that is being saved, by column: where the elements lie, and those that had to be copied.
     std::vector<const std::byte*> columns_;
     std::vector<std::vector<std::byte>> copies_;
     std::vector<std::uint32_t> owners_;

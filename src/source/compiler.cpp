@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMaxSharedBytes = std::size_t(64) << 20;
 
-/// An entity field's value in an image.
+/// Writes the value of an entity field in an image.
 void put_reference(std::byte* value, std::uint64_t entity) {
     const EntityBits bits = entity == kNoBlobEntity ? ~EntityBits(0) : static_cast<EntityBits>(entity);
     std::memcpy(value, &bits, sizeof bits);
@@ -32,14 +32,14 @@ void clear_references(const Schema& schema, std::byte* image) {
                 put_reference(image + field.struct_offset + i * field.value_bytes, kNoBlobEntity);
 }
 
-/// How often something that no schema knows was kept, and where first.
+/// How often something that no schema describes was kept, and where it first occurred.
 struct KeptCount {
     std::uint64_t count = 0;
     SourcePosition first;
 };
 using KeptCounts = std::map<std::string_view, KeptCount>;
 
-/// What the compiler knows of one component type of the source.
+/// What the compiler knows about one component type of the source.
 struct TypePlan {
     std::string_view name;
     const RegisteredComponent* registered = nullptr;
@@ -63,7 +63,7 @@ struct SharedImage {
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
-/// Makes the images of components, each from the layers that the texts say of it.
+/// Makes the images of components, each from its layers.
 class ComponentImages {
 public:
     ComponentImages(const Composition& composition, const SourceRules& rules, Diagnostics& diagnostics,
@@ -102,11 +102,11 @@ private:
     Arena arena_;
     std::vector<SharedImage> shared_;  // by ComponentLayer::shared_index
     std::size_t shared_bytes_ = 0;
-    // Of the component at hand.
+    // Of the component that is being made.
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
     std::vector<Node> kept_;
-    std::unordered_set<std::uint64_t> bad_references_;  // places reported: a prefab's are met in each of its copies
+    std::unordered_set<std::uint64_t> bad_references_;  // by place: reported once, not for each copy of a prefab
 };
 
 bool ComponentImages::make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image) {
@@ -126,7 +126,7 @@ bool ComponentImages::make(TypePlan& plan, const TypePlan::Row& row, std::span<c
     return true;
 }
 
-/// Makes the image of a component: the schema's defaults, then each layer, lowest first. What prefabs say is made
+/// Makes the image of a component: the schema's defaults, then each layer, lowest first. The layers of prefabs are made
 /// once. Leaves unknown fields in kept_. Lifetime: until the next call.
 const std::byte* ComponentImages::merge_layer(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top) {
     const std::size_t num_bytes = plan.schema->struct_bytes();
@@ -203,7 +203,7 @@ bool ComponentImages::apply_field(TypePlan& plan, const ComponentLayer& layer, N
     return true;
 }
 
-/// What a registered function may ask of the compiler while it makes image_.
+/// Answers a registered function while it makes image_.
 class ComponentImages::FunctionCall final : public CompileHost {
 public:
     FunctionCall(ComponentImages& images, TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer)
@@ -248,7 +248,7 @@ bool ComponentImages::is_ignored(std::string_view key) const {
     return std::find(ignored.begin(), ignored.end(), key) != ignored.end();
 }
 
-/// Keys beside `data`.
+/// Keeps or reports the keys beside `data`.
 void ComponentImages::other_keys(TypePlan& plan, const ComponentLayer& layer) {
     for (const Node child : layer.value)
         if (std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), child.key()) == std::end(kWrapperKeys) &&
@@ -256,7 +256,7 @@ void ComponentImages::other_keys(TypePlan& plan, const ComponentLayer& layer) {
             unknown_field(plan, child);
 }
 
-/// Keeps or reports a key that no field has. False: reported.
+/// Keeps or reports a key that no field has. False: it was reported.
 bool ComponentImages::unknown_field(TypePlan& plan, Node child) {
     const std::string_view key = child.key();
     if (rules_.keep_unknown_fields) {
@@ -282,7 +282,7 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child) {
     return false;
 }
 
-/// Keeps the unknown fields of the component at hand as one text.
+/// Keeps the unknown fields of the component as one text.
 void ComponentImages::keep_fields(TypePlan& plan, std::uint32_t entity) {
     DocumentBuilder builder;
     builder.begin_mapping();
@@ -326,7 +326,7 @@ std::uint64_t ComponentImages::resolve(const TypePlan& plan, std::uint32_t entit
     return found.entity;
 }
 
-/// Sets the entity fields of image_, each from the highest layer that says something of it.
+/// Sets the entity fields of image_, each from the highest layer that gives it a value.
 void ComponentImages::resolve_references(TypePlan& plan, const TypePlan::Row& row) {
     clear_references(*plan.schema, image_.data());
     for (const Field& field : plan.schema->fields()) {
@@ -355,7 +355,7 @@ void ComponentImages::resolve_references(TypePlan& plan, const TypePlan::Row& ro
 
 // --- the blob --------------------------------------------------------------------------------------------------------
 
-/// Lines of places that come in the order of the text, found in one pass. Others are left to Diagnostics.
+/// Finds the lines of places in one pass, if they come in the order of the text. Others are left to Diagnostics.
 class LineCursor {
 public:
     LineCursor(const Diagnostics& diagnostics, std::uint32_t file)
@@ -479,7 +479,7 @@ void Compilation::keep_entity_keys(std::uint32_t entity, std::span<const Node> k
     for (std::size_t i = 0; i < keys.size(); ++i) {
         const auto same_key = [&](Node other) { return other.key() == keys[i].key(); };
         if (std::any_of(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end(), same_key))
-            continue;  // said again by a later text
+            continue;  // a later text repeats it
         KeptCount& count = kept_keys_[keys[i].key()];
         if (count.count++ == 0) count.first = keys[i].key_position();
         DocumentBuilder builder;
@@ -600,7 +600,7 @@ std::string_view without_folder_and_extension(std::string_view name, bool keep_f
     return keep_folder || slash == std::string_view::npos ? name : name.substr(slash + 1);
 }
 
-/// The name of a resource: its path inside its root.
+/// Returns the name of a resource: its path inside its root.
 std::string resource_name(std::string_view source_name) {
     if (!source_name.empty() && source_name[0] == '$')
         source_name.remove_prefix(std::min(source_name.find('/') + 1, source_name.size()));

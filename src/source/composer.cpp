@@ -14,7 +14,7 @@
 namespace shoal {
 namespace {
 
-/// The keys that levels and entities have, as far as they mean something.
+/// The keys of levels and entities that mean something.
 enum class EntityKey : std::uint8_t {
     kGuid,
     kType,
@@ -52,7 +52,7 @@ inline constexpr std::string_view kEntityKeys[] = {
     "entities",
 };
 
-/// The values of an entity's keys. None: not there.
+/// The values of an entity's keys; no node for those that are missing.
 struct EntityText {
     Node keys[std::size(kEntityKeys)];
     Node operator[](EntityKey key) const { return keys[static_cast<std::size_t>(key)]; }
@@ -212,7 +212,7 @@ private:
     /// The result of merging a prefab into an entity that is being written.
     struct Draft {
         std::vector<const MergedEntity*> children;
-        bool base_failed = false;  ///< its prefab has errors: overrides without a target say nothing
+        bool base_failed = false;  ///< its prefab has errors: overrides without a target are not reported
         std::string_view base_name;
     };
 
@@ -447,13 +447,13 @@ void Composer::report_cycle(const Prefab& prefab, Node reference) {
     append_text(chain, reference.as_string());
     if (uses_[first].name != reference.as_string())
         append_text(chain, concat(", which is the same file as ", uses_[first].name));
-    Diagnostic& error = diagnostics_.error(reference.position(), concat("prefabs use one another in a cycle: ", chain),
+    Diagnostic& error = diagnostics_.error(reference.position(), concat("prefabs form a cycle: ", chain),
                                            "remove one of the references");
     for (std::size_t i = first + 1; i < uses_.size(); ++i)
         error.note(uses_[i].position, concat(quoted(uses_[i].name), " is used here"));
 }
 
-/// Returns the merged prefab that `reference` names, or nullptr: none, or it has been reported (`failed`).
+/// Returns the merged prefab that `reference` names, or nullptr: there is none, or it was reported (`failed`).
 const MergedEntity* Composer::use_prefab(Node reference, bool& failed) {
     failed = false;
     if (!reference || reference.is_null()) return nullptr;
@@ -552,7 +552,7 @@ void Composer::flatten(std::span<const MergedEntity* const> roots) {
     add_guids();
 }
 
-/// Refuses two entities that could not be told apart by their GUID path.
+/// Refuses two entities with the same GUID path.
 void Composer::add_guids() {
     const std::vector<ComposedEntity>& entities = result_.entities_;
     const auto hash_of = [&](std::uint32_t index) { return entities[index].guid; };
@@ -629,7 +629,7 @@ void Composer::read_name(const EntityText& text, MergedEntity& entity) {
     if (!name)
         if (const Node editor = text[EntityKey::kEditor]; editor && editor.is_mapping()) name = editor.find("name");
     if (!name || name.is_null()) return;
-    if (!name.is_string()) return wrong_kind(name, "name", "a text");
+    if (!name.is_string()) return wrong_kind(name, "name", "a string");
     entity.name = name.as_string();
 }
 
@@ -637,7 +637,7 @@ void Composer::read_name(const EntityText& text, MergedEntity& entity) {
 std::string_view Composer::guid_of(Node node, SourcePosition& position) {
     for (const std::string_view key : {"_guid", "guid", "id"}) {
         const Node guid = node.find(key);
-        if (guid && key == "_guid" && !guid.is_string() && !guid.is_null()) wrong_kind(guid, key, "a text");
+        if (guid && key == "_guid" && !guid.is_string() && !guid.is_null()) wrong_kind(guid, key, "a string");
         if (!guid || !guid.is_string()) continue;
         position = guid.position();
         return without_hash(guid.as_string());
@@ -661,7 +661,7 @@ bool Composer::entry_of_list(Node item, EntityKey key, Entry& entry) {
     if (!entry.key.empty()) return true;
     const bool needs_target = deletes || key == EntityKey::kModifiedChildren || key == EntityKey::kModifiedComponents;
     if (needs_target)
-        diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` does not say what it is for"),
+        diagnostics_.error(item.position(), concat("an element of `", key_name(key), "` does not name its target"),
                            "give it a `_guid`");
     entry.has_key = false;
     return !needs_target;
@@ -699,7 +699,7 @@ const MergedEntity* Composer::merge(Node node, const Entry& entry, const MergedE
     }
     if (depth_ == options_.max_depth) {
         diagnostics_.error(node.position(),
-                           concat("children and prefabs lie more than ", options_.max_depth, " deep in one another"),
+                           concat("children and prefabs are nested more than ", options_.max_depth, " levels deep"),
                            "make the source flatter");
         return nullptr;
     }
@@ -803,7 +803,7 @@ std::uint32_t Composer::type_index(std::string_view name) {
     return last_type_ = at->second;
 }
 
-/// Reads what stands for one component: its layer and, if it is said, its type. False: reported.
+/// Reads the text of one component: its layer and, if it is given, its type. False: an error was reported.
 bool Composer::read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
     layer.value = layer.fields = value;
     if (!value.is_mapping()) return true;
@@ -840,7 +840,7 @@ int Composer::find_component(std::string_view key) const {
     int found = -1;
     for (std::size_t i = 0; i < components_.size(); ++i) {
         if (result_.types_[components_[i].type] != key) continue;
-        if (found >= 0) return -1;  // several of this type: the name says too little
+        if (found >= 0) return -1;  // several of this type: the name is ambiguous
         found = static_cast<int>(i);
     }
     return found;
@@ -851,7 +851,7 @@ void Composer::add_component(const Entry& entry) {
     Node type;
     if (!read_component(entry.value, true, layer, type)) return;
     if (!entry.has_key && !type) {
-        diagnostics_.error(entry.position, "a component in a list does not say what it is", "give it a `type`");
+        diagnostics_.error(entry.position, "a component in a list has no type", "give it a `type`");
         return;
     }
     MergedComponent component;
@@ -860,7 +860,7 @@ void Composer::add_component(const Entry& entry) {
     for (const MergedComponent& other : components_) {
         if (other.key != component.key) continue;
         diagnostics_
-            .error(entry.position, concat("the component ", quoted(component.key), " is there already"),
+            .error(entry.position, concat("there is already a component ", quoted(component.key)),
                    "change it under `modified_components`, or give this one another key and a `type`")
             .note(other.position, "the other is here");
         return;
@@ -938,7 +938,7 @@ void Composer::add_children(Node list, EntityKey key, std::vector<const MergedEn
         const std::uint32_t other = index.find(hash_text(entry.key), hash_of, same_key);
         if (other != HashIndex::kNone) {
             diagnostics_
-                .error(entry.position, concat("there is an entity ", quoted(entry.key), " here already"),
+                .error(entry.position, concat("there is already an entity ", quoted(entry.key), " here"),
                        "give it another GUID, or change the other under `modified_children`")
                 .note(children[other]->position, "the other is here");
             return;
