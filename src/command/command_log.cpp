@@ -33,6 +33,9 @@ std::uint64_t count_pins_in(const detail::CommandRun& run, const detail::Command
 PassScope::PassScope(std::uint32_t pass) : pass_(pass), outer_(std::exchange(current_scope, this)) {}
 PassScope::~PassScope() { current_scope = outer_; }
 
+detail::LoopScope::LoopScope() : pass_(std::exchange(current_scope, nullptr)) {}
+detail::LoopScope::~LoopScope() { current_scope = pass_; }
+
 CommandLog::~CommandLog() {
     for (CommandLoop* loop : open_) recycle(loop);
     for (CommandLoop* loop : idle_) {
@@ -98,10 +101,10 @@ void CommandLog::give_back(const CommandBlock& block) {
 }
 
 void CommandLog::apply(SettleCounts* counts) {
-    SHOAL_ASSERT(settling_.empty(), "a destruction callback settles the database that settles");
     EntityBits epoch = 0, num_pending = 0;
     {
         const std::lock_guard lock(mutex_);
+        SHOAL_ASSERT(settling_.empty(), "a destruction callback settled the database that settles; settle it later");
         settling_.swap(open_);
         num_pending = std::exchange(num_pending_, 0);
         epoch = std::exchange(epoch_, epoch_ + (num_pending != 0));

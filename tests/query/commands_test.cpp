@@ -477,23 +477,4 @@ TEST_F(CommandsDeathTest, there_are_only_so_many_zones) {
     EXPECT_DEATH(database.commands().move(kNullEntity, kMaxZones), "zones are 0 to kMaxZones - 1");
 }
 
-TEST_F(CommandsDeathTest, a_component_type_that_the_database_does_not_have_is_refused) {
-    const ComponentType unknown = database.find_component(ComponentId(std::uint64_t(12345)));
-    const Mass heavy{50};
-    const ComponentValues valued[] = {{.component = unknown, .images = reinterpret_cast<const std::byte*>(&heavy)}};
-    const ComponentValues bare[] = {{.component = unknown}};
-    const ComponentType types[] = {unknown};
-    EXPECT_DEATH(database.commands().add(kNullEntity, valued), "the database has no such component type");
-    EXPECT_DEATH(database.commands().add(kNullEntity, bare), "the database has no such component type");
-    EXPECT_DEATH(database.commands().remove(kNullEntity, types), "the database has no such component type");
-}
-
-TEST_F(CommandsDeathTest, a_destruction_callback_does_not_settle_the_database_that_settles) {
-    const std::vector<Entity> fish = made(1, kReef, Mass{1});
-    entities.add_destruction_callback(
-        [](void* self, std::span<const Entity>) { static_cast<Database*>(self)->settle({}); }, &database);
-    database.commands().destroy(fish);
-    EXPECT_DEATH(database.settle({}), "a destruction callback settles the database that settles");
-}
-
 }  // namespace

@@ -301,7 +301,7 @@ TEST_F(Composer, a_cycle_is_an_error_with_the_whole_chain) {  // req: G2
 TEST_F(Composer, a_prefab_that_uses_itself_is_a_cycle) {  // req: G2
     file("x.sjson", R"(entities = { e = { prefab = "a" } f = { prefab = "a" } })");
     file("a.sjson", "prefab = \"a.sjson\"");
-    EXPECT_NE(errors("x.sjson").find("in a cycle: a -> a.sjson"), std::string::npos) << diagnostics.format();
+    EXPECT_NE(errors("x.sjson").find("prefabs form a cycle: a -> a.sjson"), std::string::npos) << diagnostics.format();
     EXPECT_EQ(diagnostics.num_errors(), 1u);
 }
 
