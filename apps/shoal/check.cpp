@@ -17,7 +17,7 @@ constexpr Flag kFlags[] = {kRootFlag, kSchemaFlag, kJsonFlag};
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Reads each SOURCE with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
-    "nothing. Warnings alone are no failure.\n";
+    "nothing. Warnings alone are not a failure.\n";
 
 constexpr std::string_view kExamples =
     "shoal check reef.sjson\n"
@@ -43,32 +43,32 @@ void check(const Arguments& arguments, Checked& checked) {
         session.diagnostics.error({}, std::string(result.message()));
 }
 
-/// All sources in one object; `ok`: all of them are. Each has its own diagnostics; those of all stand together as well.
+/// Prints one object for all sources; `ok`: all of them are. The diagnostics of all sources are in one list.
 void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& all, bool ok) {
-    JsonObject object;
-    object.boolean("ok", ok);
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    builder.boolean("ok", ok);
     std::uint64_t num_errors = 0, num_warnings = 0;
-    object.builder.key("sources");
-    object.builder.begin_list();
+    builder.begin_list("sources");
     for (const auto& checked : all) {
-        object.builder.begin_mapping();
-        object.text("source", checked->source);
-        object.boolean("ok", checked->ok);
-        object.count("entities", checked->num_entities);
-        object.count("errors", checked->session.diagnostics.num_errors());
-        object.count("warnings", checked->session.diagnostics.num_warnings());
-        object.builder.end();
+        builder.begin_mapping();
+        builder.string("source", utf8_text(checked->source));
+        builder.boolean("ok", checked->ok);
+        builder.unsigned_integer("entities", checked->num_entities);
+        builder.unsigned_integer("errors", checked->session.diagnostics.num_errors());
+        builder.unsigned_integer("warnings", checked->session.diagnostics.num_warnings());
+        builder.end();
         num_errors += checked->session.diagnostics.num_errors();
         num_warnings += checked->session.diagnostics.num_warnings();
     }
-    object.builder.end();
-    object.count("errors", num_errors);
-    object.count("warnings", num_warnings);
-    object.builder.key("diagnostics");
-    object.builder.begin_list();
-    for (const auto& checked : all) object.add_entries(checked->session.diagnostics);
-    object.builder.end();
-    console.print_json(object.finish());
+    builder.end();
+    builder.unsigned_integer("errors", num_errors);
+    builder.unsigned_integer("warnings", num_warnings);
+    builder.begin_list("diagnostics");
+    for (const auto& checked : all) write_entries(checked->session.diagnostics, builder);
+    builder.end();
+    builder.end();
+    console.print_json(builder.finish());
 }
 
 int run(const Arguments& arguments, Console& console) {

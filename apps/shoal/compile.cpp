@@ -58,7 +58,7 @@ Status check_output(const Task& task, const Arguments& arguments, const Compiled
         if (dependency.kind == DependencyKind::kSource) read.push_back(dependency.path);
     for (const std::string& path : read)
         if (is_same_file(path, task.output))
-            return Status::error(concat("the output \"", task.output, "\" is a file that was read"));
+            return Status::error(concat("the output \"", task.output, "\" is one of the files that were read"));
     return {};
 }
 
@@ -86,28 +86,30 @@ void print_facts(Console& console, const Task& task, const CompiledSource& compi
 
 void print_json(Console& console, const Task& task, const CompiledSource& compiled, const Diagnostics& diagnostics,
                 std::int64_t total_ns) {
-    JsonObject object;
-    object.boolean("ok", true);
-    object.text("source", task.source);
-    object.text("blob", task.output);
-    object.count("entities", compiled.num_entities);
-    object.count("roots", compiled.num_roots);
-    object.count("num_components", compiled.num_components);
-    object.builder.key("components");
-    object.builder.begin_mapping();
-    for (const ComponentCount& component : compiled.components) object.count(component.name, component.count);
-    object.builder.end();
-    object.count("kept_components", compiled.num_kept_components);
-    object.count("kept_fields", compiled.num_kept_fields);
-    object.count("bytes", compiled.blob.size());
-    object.text("endian", task.endian);
-    object.boolean("offset_tables", task.offset_tables);
-    object.number("merge_ms", ms(compiled.compose_ns));
-    object.number("compile_ms", ms(compiled.compile_ns));
-    object.number("blob_ms", ms(compiled.write_ns));
-    object.number("ms", ms(total_ns));
-    object.add_diagnostics(diagnostics);
-    console.print_json(object.finish());
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    builder.boolean("ok", true);
+    builder.string("source", utf8_text(task.source));
+    builder.string("blob", utf8_text(task.output));
+    builder.unsigned_integer("entities", compiled.num_entities);
+    builder.unsigned_integer("roots", compiled.num_roots);
+    builder.unsigned_integer("num_components", compiled.num_components);
+    builder.begin_mapping("components");
+    for (const ComponentCount& component : compiled.components)
+        builder.unsigned_integer(component.name, component.count);
+    builder.end();
+    builder.unsigned_integer("kept_components", compiled.num_kept_components);
+    builder.unsigned_integer("kept_fields", compiled.num_kept_fields);
+    builder.unsigned_integer("bytes", compiled.blob.size());
+    builder.string("endian", task.endian);
+    builder.boolean("offset_tables", task.offset_tables);
+    builder.number("merge_ms", ms(compiled.compose_ns));
+    builder.number("compile_ms", ms(compiled.compile_ns));
+    builder.number("blob_ms", ms(compiled.write_ns));
+    builder.number("ms", ms(total_ns));
+    write_diagnostics(diagnostics, builder);
+    builder.end();
+    console.print_json(builder.finish());
 }
 
 int run(const Arguments& arguments, Console& console) {

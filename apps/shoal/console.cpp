@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -59,7 +58,7 @@ void Console::print_out(std::string_view text) {
 }
 
 void Console::print_error(std::string_view text) {
-    std::fflush(stdout);  // so that both streams come in order where they go to one place
+    std::fflush(stdout);  // keeps the order of both streams when they go to the same place
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -84,55 +83,32 @@ void Console::show_progress(std::string_view what, std::uint64_t done, std::uint
 
 bool Console::flush() { return std::fflush(stdout) == 0 && !failed_; }
 
-void JsonObject::text(std::string_view key, std::string_view value) {
-    builder.key(key);
-    builder.string(utf8_text(value));
-}
-
-void JsonObject::count(std::string_view key, std::uint64_t value) {
-    builder.key(key);
-    builder.unsigned_integer(value);
-}
-
-void JsonObject::number(std::string_view key, double value) {
-    builder.key(key);
-    std::isfinite(value) ? builder.number(value) : builder.null();
-}
-
-void JsonObject::boolean(std::string_view key, bool value) {
-    builder.key(key);
-    builder.boolean(value);
-}
-
-void JsonObject::add_diagnostics(const shoal::Diagnostics& diagnostics) {
-    count("errors", diagnostics.num_errors());
-    count("warnings", diagnostics.num_warnings());
-    builder.key("diagnostics");
-    builder.begin_list();
-    add_entries(diagnostics);
+void write_diagnostics(const shoal::Diagnostics& diagnostics, shoal::DocumentBuilder& builder) {
+    builder.unsigned_integer("errors", diagnostics.num_errors());
+    builder.unsigned_integer("warnings", diagnostics.num_warnings());
+    builder.begin_list("diagnostics");
+    write_entries(diagnostics, builder);
     builder.end();
 }
 
-void JsonObject::add_place(const shoal::Diagnostics& diagnostics, shoal::SourcePosition position) {
-    const shoal::SourceLocation place = diagnostics.locate(position);
-    text("file", place.file == 0 ? std::string_view() : diagnostics.name(place.file));
-    count("line", place.line);
-    count("column", place.column);
-}
-
-void JsonObject::add_entries(const shoal::Diagnostics& diagnostics) {
+void write_entries(const shoal::Diagnostics& diagnostics, shoal::DocumentBuilder& builder) {
+    const auto write_place = [&](shoal::SourcePosition position) {
+        const shoal::SourceLocation place = diagnostics.locate(position);
+        builder.string("file", place.file == 0 ? std::string() : utf8_text(diagnostics.name(place.file)));
+        builder.unsigned_integer("line", place.line);
+        builder.unsigned_integer("column", place.column);
+    };
     for (const shoal::Diagnostic& entry : diagnostics.entries()) {
         builder.begin_mapping();
-        text("severity", entry.severity == shoal::Severity::kError ? "error" : "warning");
-        add_place(diagnostics, entry.position);
-        text("message", entry.message);
-        text("hint", entry.hint);
-        builder.key("notes");
-        builder.begin_list();
+        builder.string("severity", entry.severity == shoal::Severity::kError ? "error" : "warning");
+        write_place(entry.position);
+        builder.string("message", utf8_text(entry.message));
+        builder.string("hint", utf8_text(entry.hint));
+        builder.begin_list("notes");
         for (const shoal::DiagnosticNote& note : entry.notes) {
             builder.begin_mapping();
-            add_place(diagnostics, note.position);
-            text("message", note.message);
+            write_place(note.position);
+            builder.string("message", utf8_text(note.message));
             builder.end();
         }
         builder.end();

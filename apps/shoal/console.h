@@ -1,6 +1,6 @@
 #pragma once
-// What goes where: facts to standard output, diagnostics and progress to standard error. With --json standard output
-// has one JSON object, and all that people read goes to standard error.
+// Decides what goes where: facts to standard output, diagnostics and progress to standard error. With --json, standard
+// output has one JSON object, and everything for people goes to standard error.
 
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/document_builder.h"
@@ -26,10 +26,10 @@ public:
     void print_out(std::string_view text);
     void print_error(std::string_view text);
 
-    /// Shows how far something is, on a terminal only. `done` == `total` takes it away.
+    /// Shows progress, on a terminal only; clears it when `done` == `total`.
     void show_progress(std::string_view what, std::uint64_t done, std::uint64_t total);
 
-    /// Returns whether all that was printed has arrived.
+    /// Returns whether everything was written.
     bool flush();
 
 private:
@@ -40,30 +40,11 @@ private:
     std::int64_t next_progress_ns_ = 0;
 };
 
-/// A JSON object under construction, one member a line.
-class JsonObject {
-public:
-    JsonObject() { builder.begin_mapping(); }
-
-    void text(std::string_view key, std::string_view value);
-    void count(std::string_view key, std::uint64_t value);
-    /// What is not finite becomes null.
-    void number(std::string_view key, double value);
-    void boolean(std::string_view key, bool value);
-    /// Adds `errors`, `warnings` and `diagnostics`, a list of {severity, file, line, column, message, hint, notes}; a
-    /// note is {file, line, column, message}.
-    void add_diagnostics(const shoal::Diagnostics& diagnostics);
-    /// Adds the entries of the list alone.
-    void add_entries(const shoal::Diagnostics& diagnostics);
-    /// Adds `file`, `line` and `column`: empty and zero for nowhere.
-    void add_place(const shoal::Diagnostics& diagnostics, shoal::SourcePosition position);
-    shoal::Document finish() {
-        builder.end();
-        return builder.finish();
-    }
-
-    shoal::DocumentBuilder builder;
-};
+/// Adds `errors`, `warnings` and `diagnostics`, a list of {severity, file, line, column, message, hint, notes}; a note
+/// is {file, line, column, message}. A place that is nowhere has an empty file and zeros.
+void write_diagnostics(const shoal::Diagnostics& diagnostics, shoal::DocumentBuilder& builder);
+/// Adds the elements of that list alone.
+void write_entries(const shoal::Diagnostics& diagnostics, shoal::DocumentBuilder& builder);
 
 /// Returns `text`, or when it is not UTF-8 (as a file name may be) with `?` for each byte beyond ASCII.
 std::string utf8_text(std::string_view text);

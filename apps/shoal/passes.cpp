@@ -10,7 +10,7 @@ using namespace shoal;
 
 namespace {
 
-/// Each worker has a box of its own, on cache lines of its own.
+/// The box of one worker, on its own cache lines.
 struct alignas(kCacheLineBytes) WorkerBounds {
     Bounds bounds;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The passes that `shoal run` has for every level.
+// The passes that `shoal run` adds for every level.
 
 #include "shoal/inspect/positions.h"
 #include "shoal/world/world.h"

@@ -71,7 +71,7 @@ struct Task {
     double dt = 1.0 / 60;
 };
 
-/// What happened, beside what the world's report says.
+/// What happened, apart from what the report of the world says.
 struct Outcome {
     WorldReport report;
     std::uint64_t num_entities = 0;  ///< spawned
@@ -245,52 +245,53 @@ void write_vector(DocumentBuilder& builder, Vec3 v) {
     builder.end();
 }
 
-void write_outcome(JsonObject& object, const Task& task, const Outcome& outcome) {
-    object.text("level", task.level);
-    object.count("copies", task.num_copies);
-    object.count("entities", outcome.num_entities);
-    object.count("num_components", outcome.num_components);
-    object.number("load_ms", static_cast<double>(outcome.load_ns) * 1e-6);
-    object.number("spawn_ms", outcome.spawn_ms());
-    object.number("spawn_entities_per_s", outcome.per_second(outcome.num_entities));
-    object.number("spawn_bytes_per_s", outcome.per_second(outcome.num_bytes));
-    object.count("frames", task.num_frames);
-    object.number("dt", task.dt);
-    object.count("workers", outcome.num_workers);
-    object.count("seed", task.seed);
-    object.number("run_ms", static_cast<double>(outcome.run_ns) * 1e-6);
-    object.text("state_hash", hash_text_of(outcome.state_hash));
-    write_report(outcome.report, object.builder);
+void write_outcome(DocumentBuilder& builder, const Task& task, const Outcome& outcome) {
+    builder.string("level", utf8_text(task.level));
+    builder.unsigned_integer("copies", task.num_copies);
+    builder.unsigned_integer("entities", outcome.num_entities);
+    builder.unsigned_integer("num_components", outcome.num_components);
+    builder.number("load_ms", static_cast<double>(outcome.load_ns) * 1e-6);
+    builder.number("spawn_ms", outcome.spawn_ms());
+    builder.number("spawn_entities_per_s", outcome.per_second(outcome.num_entities));
+    builder.number("spawn_bytes_per_s", outcome.per_second(outcome.num_bytes));
+    builder.unsigned_integer("frames", task.num_frames);
+    builder.number("dt", task.dt);
+    builder.unsigned_integer("workers", outcome.num_workers);
+    builder.unsigned_integer("seed", task.seed);
+    builder.number("run_ms", static_cast<double>(outcome.run_ns) * 1e-6);
+    builder.string("state_hash", hash_text_of(outcome.state_hash));
+    write_report(outcome.report, builder);
 }
 
-void write_places(JsonObject& object, const Task& task, const Outcome& outcome) {
+void write_places(DocumentBuilder& builder, const Task& task, const Outcome& outcome) {
     if (outcome.bounds.num_points > 0) {
-        object.builder.key("bounds");
-        object.builder.begin_mapping();
-        object.builder.key("low");
-        write_vector(object.builder, outcome.bounds.low);
-        object.builder.key("high");
-        write_vector(object.builder, outcome.bounds.high);
-        object.builder.end();
+        builder.begin_mapping("bounds");
+        builder.key("low");
+        write_vector(builder, outcome.bounds.low);
+        builder.key("high");
+        write_vector(builder, outcome.bounds.high);
+        builder.end();
     }
     if (!task.trace.empty()) {
-        object.text("trace", task.trace);
-        object.count("events_traced", outcome.num_traced);
-        object.count("events_not_kept", outcome.num_untraced);
+        builder.string("trace", utf8_text(task.trace));
+        builder.unsigned_integer("events_traced", outcome.num_traced);
+        builder.unsigned_integer("events_not_kept", outcome.num_untraced);
     }
     if (task.picture.empty()) return;
-    object.text("picture", task.picture);
-    object.count("points_drawn", outcome.num_drawn);
-    object.count("points_not_finite", outcome.num_not_drawn);
+    builder.string("picture", utf8_text(task.picture));
+    builder.unsigned_integer("points_drawn", outcome.num_drawn);
+    builder.unsigned_integer("points_not_finite", outcome.num_not_drawn);
 }
 
 void print_json(Console& console, const Task& task, const Outcome& outcome, const Diagnostics& diagnostics) {
-    JsonObject object;
-    object.boolean("ok", true);
-    write_outcome(object, task, outcome);
-    write_places(object, task, outcome);
-    object.add_diagnostics(diagnostics);
-    console.print_json(object.finish());
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    builder.boolean("ok", true);
+    write_outcome(builder, task, outcome);
+    write_places(builder, task, outcome);
+    write_diagnostics(diagnostics, builder);
+    builder.end();
+    console.print_json(builder.finish());
 }
 
 /// Everything after loading.

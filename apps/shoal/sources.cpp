@@ -78,10 +78,12 @@ Result<Blob> read_blob(const std::string& path) {
 int fail(Console& console, const Diagnostics& diagnostics) {
     console.print_diagnostics(diagnostics);
     if (!console.json()) return 1;
-    JsonObject object;
-    object.boolean("ok", false);
-    object.add_diagnostics(diagnostics);
-    console.print_json(object.finish());
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    builder.boolean("ok", false);
+    write_diagnostics(diagnostics, builder);
+    builder.end();
+    console.print_json(builder.finish());
     return 1;
 }
 

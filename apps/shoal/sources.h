@@ -1,5 +1,5 @@
 #pragma once
-// What the verbs that read sources share: their flags, schemas, and how a failure is told.
+// What the verbs that read sources share: flags, schemas, and the report of a failure.
 
 #include "arguments.h"
 #include "console.h"
@@ -16,7 +16,7 @@ inline constexpr Flag kSchemaFlag{
 inline constexpr Flag kJsonFlag{"json", "",
                                 "print one JSON object to standard output; what people read goes to standard error"};
 
-/// The knowledge that one source is compiled with, and what is found wrong in it.
+/// Everything that one source is compiled with, and the diagnostics about it.
 struct SourceSession {
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;

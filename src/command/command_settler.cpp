@@ -19,34 +19,34 @@ bool test(const Array<std::uint64_t>& bits, std::size_t index) { return (bits[in
 
 }  // namespace
 
-CommandSettler::CommandSettler(Database& database, CommandScratch& scratch, std::span<CommandLoop* const> loops,
-                               EntityBits epoch, EntityBits num_pending)
-    : database_(database),
-      entities_(database.entity_manager()),
-      scratch_(scratch),
-      epoch_(epoch & kPendingEpochMask),
-      num_pending_(num_pending) {
-    scratch_.chunks.clear();
-    for (CommandLoop* loop : loops)
-        for (Commands& chunk : std::span(loop->chunks).first(loop->num_chunks)) {
-            chunk.close_runs();
-            for (const Run& run : chunk.runs_) scratch_.num_rows += num_rows(run);
-            scratch_.chunks.push_back(&chunk);
-        }
-}
-
-void CommandSettler::run() {
+SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch,
+                                    EntityBits num_pending) {
+    chunks_ = chunks;
+    epoch_ = epoch & kPendingEpochMask;
+    num_pending_ = num_pending;
+    num_cancelled_ = 0;
+    counts_ = {};
+    for (detail::CommandRecorder* chunk : chunks)
+        for (const Run& run : chunk->runs()) num_rows_ += run.num_rows();
     number_pending();
     destroy();
     create();
     move();
     change();
+    return counts_;
+}
+
+void CommandSettler::trim() {
+    num_kept_rows_ = decaying_peak(std::exchange(num_rows_, 0), num_kept_rows_);
+    const std::size_t capacity = std::max({scratch_.entities.capacity(), scratch_.made.capacity(),
+                                           scratch_.moves.capacity(), scratch_.contended.capacity()});
+    if (capacity / 8 > num_kept_rows_ + 4096) scratch_ = Scratch();
 }
 
 template <class Visit>
 void CommandSettler::for_each_run(Kind first, Kind last, Visit&& visit) {
-    for (std::uint32_t chunk = 0; chunk < scratch_.chunks.size(); ++chunk)
-        for (const Run& run : scratch_.chunks[chunk]->runs_)
+    for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
+        for (const Run& run : chunks_[chunk]->runs())
             if (run.list->kind >= first && run.list->kind <= last) visit(chunk, run);
 }
 
@@ -55,41 +55,42 @@ void CommandSettler::for_each_run(Kind first, Kind last, Visit&& visit) {
 /// Calls visit(first, how many) for pending entities with consecutive numbers, in the order in which they get ids.
 template <class Visit>
 void CommandSettler::for_each_pending(Visit&& visit) {
-    for (const Commands* chunk : scratch_.chunks)
-        for (const EntityBits block : chunk->pending_blocks_) {
-            const bool is_last = block == chunk->pending_blocks_.back();
-            const EntityBits end = is_last ? chunk->next_pending_ : block + Commands::kPendingBlock;
+    for (const detail::CommandRecorder* chunk : chunks_)
+        for (const EntityBits block : chunk->pending_blocks()) {
+            const bool is_last = block == chunk->pending_blocks().back();
+            const EntityBits end = is_last ? chunk->next_pending() : block + detail::CommandRecorder::kPendingBlock;
             visit(block & kPendingNumberMask, static_cast<std::size_t>(end - block));
         }
 }
 
 void CommandSettler::number_pending() {
-    scratch_.owners.assign(static_cast<std::size_t>(num_pending_ / Commands::kPendingBlock), kNoChunk);
+    scratch_.owners.assign(static_cast<std::size_t>(num_pending_ / detail::CommandRecorder::kPendingBlock), kNoChunk);
     scratch_.made.resize(static_cast<std::size_t>(num_pending_));
     scratch_.once.assign(static_cast<std::size_t>(num_pending_ / 64 + 1), 0);  // cancelled
-    for (std::uint32_t chunk = 0; chunk < scratch_.chunks.size(); ++chunk)
-        for (const EntityBits block : scratch_.chunks[chunk]->pending_blocks_)
-            scratch_.owners[(block & kPendingNumberMask) / Commands::kPendingBlock] = chunk;
+    for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
+        for (const EntityBits block : chunks_[chunk]->pending_blocks())
+            scratch_.owners[(block & kPendingNumberMask) / detail::CommandRecorder::kPendingBlock] = chunk;
 }
 
 /// Returns the number of a pending entity of this chunk, or num_pending_.
 EntityBits CommandSettler::number_of(std::uint32_t chunk, Entity pending) const {
     const EntityBits number = pending.id & kPendingNumberMask;
     const bool is_of_now = pending.id >> kPendingNumberBits == (kPendingBit >> kPendingNumberBits | epoch_);
-    if (!is_of_now || number >= num_pending_ || scratch_.owners[number / Commands::kPendingBlock] != chunk)
+    if (!is_of_now || number >= num_pending_ ||
+        scratch_.owners[number / detail::CommandRecorder::kPendingBlock] != chunk)
         return num_pending_;
     // Of its last block, the chunk may not have given all ids out.
-    return pending.id < scratch_.chunks[chunk]->next_pending_ ? number : num_pending_;
+    return pending.id < chunks_[chunk]->next_pending() ? number : num_pending_;
 }
 
-/// Returns the entity that was made, or null.
+/// Returns the entity that was created, or null.
 Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     if (SHOAL_LIKELY(!is_pending(entity))) return entity;
     const EntityBits number = number_of(chunk, entity);
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Makes rows name entities that live, or null.
+/// Replaces pending entities in the rows, and dead ones by null.
 void CommandSettler::resolve_rows(std::uint32_t chunk, const Run& run) {
     for_each_row(run, [&](Row& row) {
         row.entity = resolve(chunk, row.entity);
@@ -99,9 +100,9 @@ void CommandSettler::resolve_rows(std::uint32_t chunk, const Run& run) {
     });
 }
 
-/// Makes the entity fields of the values name entities, or null.
+/// Replaces pending entities in the entity fields of the values.
 void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
-    for (const detail::CommandPart& part : parts_of(*run.list)) {
+    for (const Part& part : run.list->parts) {
         if (part.offset == 0) continue;
         const Schema& schema = database_.schema(component_of(part));
         if (!schema.has(FieldType::kEntity)) continue;
@@ -121,7 +122,7 @@ void CommandSettler::destroy() {
     Array<Entity>& doomed = scratch_.entities;
     doomed.clear();
     for_each_run(Kind::kDestroy, Kind::kDestroy, [&](std::uint32_t chunk, const Run& run) {
-        const std::span<const Entity> named(reinterpret_cast<const Entity*>(run.begin), num_rows(run));
+        const std::span<const Entity> named(reinterpret_cast<const Entity*>(run.begin), run.num_rows());
         bool any_pending = false;
         for (const Entity entity : named) any_pending |= is_pending(entity);
         if (!any_pending) return static_cast<void>(doomed.insert(doomed.end(), named.begin(), named.end()));
@@ -133,7 +134,7 @@ void CommandSettler::destroy() {
     counts_.num_dropped += doomed.size() - counts_.num_destroyed;
 }
 
-/// Sees to it that a pending entity is never made. Returns false when it is none of this chunk, or not any more.
+/// Cancels the creation of a pending entity. Returns false when it is not of this chunk, or already cancelled.
 bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
     const EntityBits number = number_of(chunk, pending);
     if (number == num_pending_ || test_and_set(scratch_.once, number)) return false;
@@ -145,7 +146,7 @@ bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
 
 void CommandSettler::create() {
     std::size_t count = 0;
-    bool is_dense = num_cancelled_ == 0;  // the entities in order are those in the order of their numbers
+    bool is_dense = num_cancelled_ == 0;  // the order of the entities is that of their numbers
     for_each_pending([&](EntityBits first, std::size_t num_ids) {
         is_dense &= first == count;
         count += num_ids;
@@ -171,13 +172,13 @@ void CommandSettler::create() {
 
 void CommandSettler::create_rows(const Run& run) {
     const auto number_at = [&](std::size_t i) {
-        return static_cast<std::size_t>(row_at(run, i).entity.id & kPendingNumberMask);
+        return static_cast<std::size_t>(run.row(i).entity.id & kPendingNumberMask);
     };
-    const Zone zone = row_at(run, 0).number;
-    const std::size_t count = num_rows(run), first = number_at(0);
+    const Zone zone = run.row(0).number;
+    const std::size_t count = run.num_rows(), first = number_at(0);
     bool is_one_zone = true, is_dense = true;
     for (std::size_t i = 0; i < count; ++i) {
-        is_one_zone &= row_at(run, i).number == zone;
+        is_one_zone &= run.row(i).number == zone;
         is_dense &= number_at(i) == first + i;
     }
     if (is_one_zone && is_dense) return create_in_zone(run, {}, std::span(scratch_.made).subspan(first, count), zone);
@@ -190,7 +191,7 @@ void CommandSettler::create_rows(const Run& run) {
     Array<std::uint32_t>& order = scratch_.order;
     order.resize(count);
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto zone_of = [&](std::uint32_t i) { return row_at(run, i).number; };
+    const auto zone_of = [&](std::uint32_t i) { return run.row(i).number; };
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return zone_of(a) != zone_of(b) ? zone_of(a) < zone_of(b) : a < b;
     });
@@ -204,7 +205,7 @@ void CommandSettler::create_rows(const Run& run) {
     }
 }
 
-/// Gives rows to `made`, which are those that `order` names in the run, or all.
+/// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all.
 void CommandSettler::create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made,
                                     Zone zone) {
     const Archetype& type = type_of(*run.list);
@@ -266,14 +267,14 @@ void CommandSettler::change() {
     change_contended();
 }
 
-/// Changes those entities of a run that no other command is about.
+/// Changes the entities of a run that no other command is about. The others wait for change_contended().
 void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     Array<Entity>& changed = scratch_.entities;
     Array<std::uint32_t>& order = scratch_.order;
     changed.clear();
     order.clear();
-    for (std::uint32_t i = 0; i < num_rows(run); ++i) {
-        Row& row = row_at(run, i);
+    for (std::uint32_t i = 0; i < run.num_rows(); ++i) {
+        Row& row = run.row(i);
         if (row.entity && test(scratch_.twice, row.entity.index())) {
             scratch_.contended.push_back({row.entity, chunk, run.list, reinterpret_cast<std::byte*>(&row)});
         } else if (row.entity) {
@@ -282,25 +283,34 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
         }
     }
     if (changed.empty()) return;
-    give_values(run, changed.size() == num_rows(run) ? std::span<const std::uint32_t>() : order);
-    if (run.list->kind == Kind::kAdd) {
-        const Result<AddCounts> added = database_.add(changed, scratch_.given);
-        if (!added) return note_failure("change", changed.size(), added.message());
-        counts_.num_moved += added->num_added;
-    } else {
-        const Result<std::uint32_t> removed = database_.remove(changed, scratch_.components);
-        if (!removed) return note_failure("change", changed.size(), removed.message());
-        counts_.num_moved += *removed;
+    give_values(run, changed.size() == run.num_rows() ? std::span<const std::uint32_t>() : order);
+    run.list->kind == Kind::kAdd ? apply(changed, scratch_.given, {}) : apply(changed, {}, scratch_.components);
+}
+
+/// Gives components to entities, and takes others away.
+void CommandSettler::apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
+                           std::span<const ComponentType> removed) {
+    std::uint32_t num_moved = 0;
+    if (!given.empty()) {
+        const Result<AddCounts> added = database_.add(entities, given);
+        if (!added) return note_failure("change", entities.size(), added.message());
+        num_moved = added->num_added;
     }
+    if (!removed.empty()) {
+        const Result<std::uint32_t> lost = database_.remove(entities, removed);
+        if (!lost) return note_failure("change", entities.size(), lost.message());
+        num_moved = std::max(num_moved, *lost);
+    }
+    counts_.num_moved += num_moved;
 }
 
 void CommandSettler::change_contended() {
-    Array<ContendedCommand>& commands = scratch_.contended;
-    const auto when = [](const ContendedCommand& command) {
+    Array<Contended>& commands = scratch_.contended;
+    const auto when = [](const Contended& command) {
         return std::tuple(command.entity.index(), command.chunk, reinterpret_cast<const Row*>(command.row)->number);
     };
     std::sort(commands.begin(), commands.end(),
-              [&](const ContendedCommand& a, const ContendedCommand& b) { return when(a) < when(b); });
+              [&](const Contended& a, const Contended& b) { return when(a) < when(b); });
     for (std::size_t begin = 0; begin < commands.size();) {
         std::size_t end = begin + 1;
         while (end < commands.size() && commands[end].entity == commands[begin].entity) ++end;
@@ -309,15 +319,15 @@ void CommandSettler::change_contended() {
     }
 }
 
-/// Does what all commands about one entity come to: of each component type, the last word.
-void CommandSettler::change_one(std::span<const ContendedCommand> commands) {
+/// Changes one entity once, however many commands are about it: of each component type, the last one counts.
+void CommandSettler::change_one(std::span<const Contended> commands) {
     Array<ComponentValues>& given = scratch_.given;
     Array<ComponentType>& removed = scratch_.components;
     given.clear();
     removed.clear();
     scratch_.values.clear();
     for (std::size_t i = commands.size(); i-- > 0;)
-        for (const detail::CommandPart& part : parts_of(*commands[i].list)) {
+        for (const Part& part : commands[i].list->parts) {
             const ComponentType component = component_of(part);
             if (std::find(removed.begin(), removed.end(), component) != removed.end() ||
                 std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.component == component; }))
@@ -332,27 +342,18 @@ void CommandSettler::change_one(std::span<const ContendedCommand> commands) {
             given.back().write = part.write;
         }
     for (std::size_t i = 0; i < given.size(); ++i) given[i].context = scratch_.values.data() + i;
-    const std::span<const Entity> entity(&commands.front().entity, 1);
-    const Result<AddCounts> added = database_.add(entity, given);
-    if (!added) return note_failure("change", 1, added.message());
-    const Result<std::uint32_t> lost = database_.remove(entity, removed);
-    if (!lost) return note_failure("change", 1, lost.message());
-    counts_.num_moved += added->num_added != 0 || *lost != 0;
+    apply({&commands.front().entity, 1}, given, removed);
 }
 
 // --- what they share ---------------------------------------------------------------------------------------------
 
-ComponentType CommandSettler::component_of(const detail::CommandPart& part) {
-    return part.find == nullptr ? part.component : part.find(database_);
-}
-
-const Archetype& CommandSettler::type_of(const detail::CommandList& list) {
+const Archetype& CommandSettler::type_of(const List& list) {
     scratch_.components.clear();
-    for (const detail::CommandPart& part : parts_of(list)) scratch_.components.push_back(component_of(part));
+    for (const Part& part : list.parts) scratch_.components.push_back(component_of(part));
     return database_.archetype(scratch_.components);
 }
 
-/// Finds the component types and the values of those rows of a run that `order` names; of all when it is empty.
+/// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty.
 void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> order) {
     const std::size_t row_bytes = run.list->row_bytes;
     const std::byte* first = run.begin;
@@ -365,9 +366,9 @@ void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> 
     scratch_.given.clear();
     scratch_.components.clear();
     scratch_.values.clear();
-    const std::size_t count = order.empty() ? num_rows(run) : order.size();
-    scratch_.values.reserve(count * run.list->num_parts);
-    for (const detail::CommandPart& part : parts_of(*run.list)) {
+    const std::size_t count = order.empty() ? run.num_rows() : order.size();
+    scratch_.values.reserve(count * run.list->parts.size());
+    for (const Part& part : run.list->parts) {
         const ComponentType component = component_of(part);
         scratch_.components.push_back(component);
         ComponentValues values{.component = component};
@@ -384,7 +385,7 @@ void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> 
     }
 }
 
-/// Makes room for a bit per entity that lives.
+/// Clears the bits of all entities.
 void CommandSettler::clear_named() { scratch_.once.assign(entities_.num_indices_used() / 64 + 1, 0); }
 
 void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message) {

@@ -1,40 +1,70 @@
 #pragma once
-// Makes the changes that commands asked for. See commands.h for the rules.
+// Applies commands. See commands.h for the rules.
 // Thread: the structural thread of the database.
 
-#include "command/command_log.h"
+#include "shoal/command/commands.h"
 
 namespace shoal {
 
+// A pending entity: bit 30 is set, unlike in the id of any living entity (with wide ids its generation is 0); then
+// comes the settle that it waits for, then its number.
+inline constexpr EntityBits kPendingBit = EntityBits(1) << 30;
+inline constexpr int kPendingNumberBits = 24;
+inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
+inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
+
+/// Returns how much the recent settles have needed: what this one did, or a little less than before.
+constexpr std::uint64_t decaying_peak(std::uint64_t now, std::uint64_t before) {
+    const std::uint64_t less = before - (before + 15) / 16;
+    return now > less ? now : less;
+}
+
 class CommandSettler {
 public:
-    /// `loops` are in the order that counts.
-    CommandSettler(Database& database, CommandScratch& scratch, std::span<CommandLoop* const> loops, EntityBits epoch,
-                   EntityBits num_pending);
+    explicit CommandSettler(Database& database) : database_(database), entities_(database.entity_manager()) {}
 
-    void run();
-    const SettleCounts& counts() const { return counts_; }
+    /// Applies the commands of these chunks, in their order. `epoch` tells which pending entities are theirs.
+    SettleCounts settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch, EntityBits num_pending);
+    /// Gives memory back that the recent settles did not need.
+    void trim();
 
 private:
     using Kind = detail::CommandKind;
+    using List = detail::CommandList;
+    using Part = detail::CommandPart;
     using Row = detail::CommandRow;
-    using Run = Commands::Run;
+    using Run = detail::CommandRun;
+
+    /// A command about an entity that other commands are about, too.
+    struct Contended {
+        Entity entity;
+        std::uint32_t chunk;
+        const List* list;
+        std::byte* row;
+    };
 
     void number_pending();
+    template <class Visit>
+    void for_each_pending(Visit&& visit);
+    EntityBits number_of(std::uint32_t chunk, Entity pending) const;
+    Entity resolve(std::uint32_t chunk, Entity entity) const;
+    void resolve_rows(std::uint32_t chunk, const Run& run);
+    void resolve_values(std::uint32_t chunk, const Run& run);
+
     void destroy();
     bool cancel(std::uint32_t chunk, Entity pending);
     void create();
     void create_rows(const Run& run);
     void create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made, Zone zone);
-    template <class Visit>
-    void for_each_pending(Visit&& visit);
     void move();
     void change();
     void change_rows(std::uint32_t chunk, const Run& run);
     void change_contended();
-    void change_one(std::span<const ContendedCommand> commands);
+    void change_one(std::span<const Contended> commands);
+    void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
+               std::span<const ComponentType> removed);
 
-    /// Calls visit(chunk, run) for the rows of one kind, in order.
+    /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
     void for_each_run(Kind first, Kind last, Visit&& visit);
     template <class Visit>
@@ -42,32 +72,40 @@ private:
         for (std::byte* row = run.begin; row != run.end; row += run.list->row_bytes)
             visit(*reinterpret_cast<Row*>(row));
     }
-    static Row& row_at(const Run& run, std::size_t i) {
-        return *reinterpret_cast<Row*>(run.begin + i * run.list->row_bytes);
+    ComponentType component_of(const Part& part) {
+        return part.find == nullptr ? part.component : part.find(database_);
     }
-    static std::uint32_t num_rows(const Run& run) {
-        return static_cast<std::uint32_t>((run.end - run.begin) / run.list->row_bytes);
-    }
-    static std::span<const detail::CommandPart> parts_of(const detail::CommandList& list) {
-        return {list.parts, list.num_parts};
-    }
-
-    EntityBits number_of(std::uint32_t chunk, Entity pending) const;
-    Entity resolve(std::uint32_t chunk, Entity entity) const;
-    void resolve_rows(std::uint32_t chunk, const Run& run);
-    void resolve_values(std::uint32_t chunk, const Run& run);
-    ComponentType component_of(const detail::CommandPart& part);
-    const Archetype& type_of(const detail::CommandList& list);
+    const Archetype& type_of(const List& list);
     void give_values(const Run& run, std::span<const std::uint32_t> order);
     void clear_named();
     void note_failure(const char* what, std::size_t count, std::string_view message);
 
     Database& database_;
     EntityManager& entities_;
-    CommandScratch& scratch_;
-    EntityBits epoch_, num_pending_;
-    std::size_t num_cancelled_ = 0;  // pending entities that are never made
+
+    // Of the current settle.
+    std::span<detail::CommandRecorder* const> chunks_;
+    EntityBits epoch_ = 0, num_pending_ = 0;
+    std::size_t num_cancelled_ = 0;  // pending entities that are never created
     SettleCounts counts_;
+
+    /// Working memory, kept from one settle to the next.
+    struct Scratch {
+        Array<std::uint32_t> owners{Owner("commands")};  // by block of pending entities: the chunk
+        Array<Entity> made{Owner("commands")};           // by pending entity
+        Array<Entity> entities{Owner("commands")};
+        Array<const void*> values{Owner("commands")};  // of types that are more than bytes
+        Array<std::byte> images{Owner("commands")};
+        Array<std::uint32_t> order{Owner("commands")};
+        Array<Row> moves{Owner("commands")};
+        Array<std::uint64_t> once{Owner("commands")};   // by entity index: was it named,
+        Array<std::uint64_t> twice{Owner("commands")};  // and again?
+        Array<Contended> contended{Owner("commands")};
+        Array<ComponentValues> given{Owner("commands")};
+        Array<ComponentType> components{Owner("commands")};
+    };
+    Scratch scratch_;
+    std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones
 };
 
 }  // namespace shoal

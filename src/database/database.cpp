@@ -572,6 +572,10 @@ void Database::apply_commands(const SettleContext& context) {
     if (deferred_changes_ != nullptr) deferred_changes_->apply(context.counts);
 }
 
+std::uint64_t Database::count_pending_pins(ResourceId resource) const {
+    return deferred_changes_ == nullptr ? 0 : deferred_changes_->count_pins(resource);
+}
+
 void Database::settle(const SettleContext& context) {
     apply_commands(context);
     std::uint64_t num_removed = 0;

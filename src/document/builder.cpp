@@ -105,6 +105,36 @@ void DocumentBuilder::member(Node child) {
     value(child);
 }
 
+void DocumentBuilder::begin_mapping(std::string_view text) {
+    key(text);
+    begin_mapping();
+}
+
+void DocumentBuilder::begin_list(std::string_view text) {
+    key(text);
+    begin_list();
+}
+
+void DocumentBuilder::boolean(std::string_view text, bool value) {
+    key(text);
+    boolean(value);
+}
+
+void DocumentBuilder::unsigned_integer(std::string_view text, std::uint64_t value) {
+    key(text);
+    unsigned_integer(value);
+}
+
+void DocumentBuilder::number(std::string_view text, double value) {
+    key(text);
+    std::isfinite(value) ? number(value) : null();
+}
+
+void DocumentBuilder::string(std::string_view text, std::string_view value) {
+    key(text);
+    string(value);
+}
+
 Document DocumentBuilder::finish() {
     has_key_ = false;
     return writer_->finish();

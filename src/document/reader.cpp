@@ -194,7 +194,7 @@ const char* Reader::refuse_number(const char* p) {
     error(p, concat(quoted(word), " is not a number"),
           has_leading_zero ? "leave out the leading zero"
           : has_bare_point ? "a point needs a digit behind it"
-                           : "put it in quotes if it is a text");
+                           : "put it in quotes if it is a string");
     writer_.add(Code::kNull, at(p));
     return word.data() + word.size();
 }
@@ -218,9 +218,9 @@ const char* Reader::refuse_word(std::string_view word, const char* p) {
         return p + 1;
     }
     const std::string shown = quoted(word);
-    error(p, concat("the word ", shown, " is no value"),
+    error(p, concat(shown, " is not a value"),
           word[0] == '+' || word[0] == '.' ? "a number starts with a digit or a minus sign"
-                                           : concat("put a text in quotes: ", shown));
+                                           : concat("write a string in quotes: ", shown));
     return p + word.size();
 }
 

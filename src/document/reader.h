@@ -52,7 +52,7 @@ protected:
     const char* read_number(const char* p);
     /// Adds true, false or null if the word is one of them.
     bool add_literal(std::string_view word, const char* p);
-    /// Reports a word that is no value, and adds null in its place.
+    /// Reports a word that is not a value, and adds null in its place.
     const char* refuse_word(std::string_view word, const char* p);
     std::string_view word_at(const char* p) const;
     /// "=" as it is shown in a message: one character or code point in quotes.

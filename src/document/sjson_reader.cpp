@@ -209,7 +209,7 @@ const char* SjsonReader::read_verbatim(const char* p) {
     const std::string_view rest(p + 3, static_cast<std::size_t>(end_ - p - 3));
     std::size_t length = rest.find("\"\"\"");
     if (length == std::string_view::npos) {
-        if (!lost_) error(p, "the text that opens here is never closed", "add \"\"\"").underline(3);
+        if (!lost_) error(p, "the string that opens here is never closed", "add \"\"\"").underline(3);
         lost_ = true;
         return nullptr;
     }
@@ -282,7 +282,7 @@ void SjsonReader::report_at_last_key(std::string_view what, std::string_view hin
 
 /// Reports that the key that was read last has no value, and gives it one.
 void SjsonReader::report_missing_value() {
-    report_at_last_key("there is no value for the key ", "write null for none");
+    report_at_last_key("no value follows the key ", "write null for none");
     writer_.add(Code::kNull, writer_.last().position());
 }
 

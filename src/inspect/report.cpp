@@ -1,6 +1,6 @@
 #include "shoal/inspect/report.h"
 
-#include "inspect/members.h"
+#include "inspect/memory_members.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/inspect/text_table.h"
@@ -129,46 +129,40 @@ std::string memory_table(const WorldReport& report) {
 
 void write_pass(const PassReport& pass, DocumentBuilder& builder) {
     builder.begin_mapping();
-    Members members(builder);
-    members.text("name", pass.name);
-    members.count("runs", pass.num_runs);
-    members.count("rows", pass.num_rows);
-    members.count("total_rows", pass.total_rows);
-    members.count("total_bytes", pass.total_bytes);
-    members.number("ms_total", pass.total_ms());
-    members.number("ms_mean", pass.mean_ms());
-    members.number("ms_last", pass.last_ms());
-    members.number("gb_per_s", pass.gb_per_s());
-    builder.key("ms_by_worker");
-    builder.begin_list();
+    builder.string("name", pass.name);
+    builder.unsigned_integer("runs", pass.num_runs);
+    builder.unsigned_integer("rows", pass.num_rows);
+    builder.unsigned_integer("total_rows", pass.total_rows);
+    builder.unsigned_integer("total_bytes", pass.total_bytes);
+    builder.number("ms_total", pass.total_ms());
+    builder.number("ms_mean", pass.mean_ms());
+    builder.number("ms_last", pass.last_ms());
+    builder.number("gb_per_s", pass.gb_per_s());
+    builder.begin_list("ms_by_worker");
     for (const std::int64_t ns : pass.worker_ns) builder.number(static_cast<double>(ns) * 1e-6);
     builder.end();
     builder.end();
 }
 
 void write_settle(std::string_view name, const SettleCounts& counts, DocumentBuilder& builder) {
-    builder.key(name);
-    builder.begin_mapping();
-    Members members(builder);
-    members.count("created", counts.num_created);
-    members.count("destroyed", counts.num_destroyed);
-    members.count("moved", counts.num_moved);
-    members.count("dropped", counts.num_dropped);
-    members.count("removed", counts.num_removed);
+    builder.begin_mapping(name);
+    builder.unsigned_integer("created", counts.num_created);
+    builder.unsigned_integer("destroyed", counts.num_destroyed);
+    builder.unsigned_integer("moved", counts.num_moved);
+    builder.unsigned_integer("dropped", counts.num_dropped);
+    builder.unsigned_integer("removed", counts.num_removed);
     builder.end();
 }
 
 void write_component(const ComponentReport& component, DocumentBuilder& builder) {
-    builder.key(component.name);
-    builder.begin_mapping();
-    Members members(builder);
-    members.count("rows", component.num_rows);
-    members.count("dead_rows", component.num_dead_rows);
-    members.count("row_bytes", component.row_bytes);
-    members.number("bytes_per_row", component.bytes_per_row());
-    members.memory(component.rows);
-    members.memory("index", component.index);
-    members.count("wasted_bytes", component.wasted_bytes());
+    builder.begin_mapping(component.name);
+    builder.unsigned_integer("rows", component.num_rows);
+    builder.unsigned_integer("dead_rows", component.num_dead_rows);
+    builder.unsigned_integer("row_bytes", component.row_bytes);
+    builder.number("bytes_per_row", component.bytes_per_row());
+    write_memory(component.rows, builder);
+    write_memory("index", component.index, builder);
+    builder.unsigned_integer("wasted_bytes", component.wasted_bytes());
     builder.end();
 }
 
@@ -191,31 +185,26 @@ std::string report_text(const WorldReport& report) {
 }
 
 void write_report(const WorldReport& report, DocumentBuilder& builder) {
-    builder.key("passes");
-    builder.begin_list();
+    builder.begin_list("passes");
     for (const PassReport& pass : report.passes) write_pass(pass, builder);
     builder.end();
-    builder.key("settles");
-    builder.begin_mapping();
+    builder.begin_mapping("settles");
     write_settle("last", report.last_settle, builder);
     write_settle("all", report.settled, builder);
     builder.end();
-    builder.key("components");
-    builder.begin_mapping();
+    builder.begin_mapping("components");
     for (const ComponentReport& component : report.components) write_component(component, builder);
     builder.end();
-    builder.key("memory");
-    builder.begin_mapping();
-    for (const OwnerReport& owner : report.memory) Members(builder).memory(owner.name, owner.memory);
+    builder.begin_mapping("memory");
+    for (const OwnerReport& owner : report.memory) write_memory(owner.name, owner.memory, builder);
     builder.end();
 }
 
 std::string report_json(const WorldReport& report) {
     DocumentBuilder builder;
     builder.begin_mapping();
-    Members members(builder);
-    members.count("entities", report.num_entities);
-    members.count("frame", report.frame);
+    builder.unsigned_integer("entities", report.num_entities);
+    builder.unsigned_integer("frame", report.frame);
     write_report(report, builder);
     builder.end();
     return write_json(builder.finish().root());

@@ -1,6 +1,6 @@
 #include "shoal/inspect/zone_report.h"
 
-#include "inspect/members.h"
+#include "inspect/memory_members.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
@@ -80,23 +80,19 @@ std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones
 }
 
 void write_zones(std::span<const ZoneReport> zones, DocumentBuilder& builder) {
-    builder.key("zones");
-    builder.begin_list();
+    builder.begin_list("zones");
     for (const ZoneReport& zone : zones) {
         builder.begin_mapping();
-        Members members(builder);
-        members.count("zone", zone.zone);
-        members.count("entities", zone.num_entities);
-        members.memory(zone.memory());
-        builder.key("components");
-        builder.begin_mapping();
+        builder.unsigned_integer("zone", zone.zone);
+        builder.unsigned_integer("entities", zone.num_entities);
+        write_memory(zone.memory(), builder);
+        builder.begin_mapping("components");
         for (const ZoneComponentReport& component : zone.components) {
-            builder.key(component.name);
-            builder.begin_mapping();
-            members.count("rows", component.num_rows);
-            members.count("dead_rows", component.num_dead_rows);
-            members.memory(component.rows);
-            members.memory("index", component.index);
+            builder.begin_mapping(component.name);
+            builder.unsigned_integer("rows", component.num_rows);
+            builder.unsigned_integer("dead_rows", component.num_dead_rows);
+            write_memory(component.rows, builder);
+            write_memory("index", component.index, builder);
             builder.end();
         }
         builder.end();

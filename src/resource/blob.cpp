@@ -2,6 +2,7 @@
 
 #include "resource/blob_check.h"
 #include "shoal/base/file.h"
+#include "shoal/base/text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,9 +46,7 @@ Blob::~Blob() {
 
 Result<Blob> Blob::view(std::span<const std::byte> bytes) {
     if (!is_aligned(bytes)) return load(bytes);
-    BlobCheck check(bytes);
-    if (Status status = check.run(); !status) return status;
-    return std::move(check.blob);
+    return check_blob(bytes);
 }
 
 Result<Blob> Blob::load(std::span<const std::byte> bytes) {

@@ -1,18 +1,427 @@
+// A BlobWriter collects entities and components in a BlobContent; a BlobLayout turns that into bytes.
+
 #include "shoal/resource/blob_writer.h"
 
 #include "resource/blob_check.h"
-#include "resource/blob_content.h"
+#include "shoal/base/hash_map.h"
+#include "shoal/base/text.h"
+#include "shoal/table/copy_elements.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <deque>
+#include <numeric>
 
 namespace shoal {
+namespace {
+
+/// Keeps each text once, numbered in the order of its first use. Text 0 is empty.
+class StringPool {
+public:
+    StringPool() { texts_.emplace_back(); }
+    std::uint32_t intern(std::string_view text);
+    std::string_view text(std::uint32_t index) const { return texts_[index]; }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(texts_.size()); }
+
+private:
+    std::deque<std::string> texts_;  // a deque does not move them
+    HashMap<std::string_view, std::uint32_t> index_of_{Owner("blob writer")};
+};
 
 std::uint32_t StringPool::intern(std::string_view text) {
+    if (text.empty()) return 0;
     if (const std::uint32_t* const known = index_of_.find(text)) return *known;
     const std::uint32_t index = size();
     return index_of_.add(texts_.emplace_back(text), index);
 }
+
+/// Copies `count` elements of `bytes`, `from_stride` apart, to where they are `to_stride` apart.
+void copy_strided(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
+                  std::size_t bytes, std::size_t count) {
+    const auto copy = [&](auto size) {
+        for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, size);
+    };
+    for_size(
+        bytes, [&]<std::size_t kBytes>() { copy(std::integral_constant<std::size_t, kBytes>()); },
+        [&] { copy(bytes); });
+}
+
+}  // namespace
+
+// --- content ---------------------------------------------------------------------------------------------------------
+
+struct BlobContent {
+    struct ComponentType {
+        Schema schema;
+        std::int32_t spawn_order;
+        /// Strings of the schema: name, then per field name and unit, then its enumerators.
+        std::vector<std::uint32_t> strings;
+        std::vector<std::uint32_t> owners;            ///< by component
+        std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
+        /// Struct images of the last components, not in the columns yet: few enough to stay in the cache.
+        std::vector<std::byte> images;
+
+        void add_image(std::span<const std::byte> image);
+        void spread_images();
+        void append_to_column(std::size_t column_index, const std::byte* first, std::size_t stride, std::size_t count);
+    };
+
+    StringPool strings;
+    std::uint32_t name = 0;
+    // By entity.
+    std::vector<std::uint32_t> parents;
+    std::vector<std::uint64_t> guids;
+    std::vector<std::uint32_t> names;
+    std::vector<BlobSource> sources;
+    bool has_guids = false, has_names = false, has_sources = false;
+
+    std::vector<ComponentType> types;
+    std::vector<BlobArrayEntry> arrays;  ///< offsets into array_data
+    std::vector<std::byte> array_data;
+    HashMap<std::uint64_t, std::uint32_t> array_of{Owner("blob writer")};  ///< hash to array
+    std::vector<BlobText> texts;
+    HashMap<StringId, std::uint32_t> text_of{Owner("blob writer")};  ///< to string
+    std::vector<BlobKeptText> kept_texts;
+    std::vector<BlobDependency> dependencies;
+    HashMap<std::uint64_t, bool> has_dependency{Owner("blob writer")};  ///< kind << 32 | path
+};
+
+constexpr std::size_t kMostImageBytes = std::size_t(16) << 10;
+
+void BlobContent::ComponentType::add_image(std::span<const std::byte> image) {
+    images.insert(images.end(), image.begin(), image.end());
+    if (images.size() >= kMostImageBytes) spread_images();
+}
+
+/// Moves the images to the columns.
+void BlobContent::ComponentType::spread_images() {
+    if (images.empty()) return;
+    const std::size_t stride = schema.struct_bytes(), count = images.size() / stride;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        append_to_column(c, images.data() + schema.columns()[c].struct_offset, stride, count);
+    images.clear();
+}
+
+/// Adds elements that lie `stride` bytes apart. Those of a whole component are copied field by field, so that what
+/// lies between the fields is zero.
+void BlobContent::ComponentType::append_to_column(std::size_t column_index, const std::byte* first, std::size_t stride,
+                                                  std::size_t count) {
+    const ColumnDefinition& column = schema.columns()[column_index];
+    std::vector<std::byte>& to = columns[column_index];
+    const std::size_t begin = to.size(), bytes = column.element_bytes;
+    if (column.field_index != ColumnDefinition::kWholeComponent && stride == bytes)
+        return static_cast<void>(to.insert(to.end(), first, first + count * bytes));
+    to.resize(begin + count * bytes);
+    if (column.field_index != ColumnDefinition::kWholeComponent)
+        return copy_strided(to.data() + begin, bytes, first, stride, bytes, count);
+    for (const Field& field : schema.fields())
+        copy_strided(to.data() + begin + field.struct_offset, bytes, first + field.struct_offset, stride, field.size,
+                     count);
+}
+
+// --- bytes -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+class BlobLayout {
+public:
+    BlobLayout(const BlobContent& content, bool offset_tables);
+    std::vector<std::byte> take();
+
+private:
+    using WriteSection = void (BlobLayout::*)();
+    struct PlannedSection {
+        BlobSectionKind kind;
+        bool is_required;
+        bool is_present;
+        WriteSection write;
+    };
+
+    void write_strings();
+    void write_schemas();
+    void write_field(const Field& field, const std::uint32_t*& string);
+    void write_parents() { append(std::span(content_.parents)); }
+    void write_arrays();
+    void write_array_data() { append(std::span(content_.array_data)); }
+    void write_component_types();
+    void write_component_data();
+    void write_column(const BlobContent::ComponentType& type, std::size_t column_index);
+    void place_array(std::size_t offset);
+    void write_guids();
+    void write_names();
+    void write_sources() { append(std::span(content_.sources)); }
+    void write_texts();
+    void write_kept_texts() { append(std::span(content_.kept_texts)); }
+    void write_dependencies() { append(std::span(content_.dependencies)); }
+    void write_offset_tables();
+    void finish();
+
+    template <class T>
+    void append(std::span<const T> values) {
+        const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+        out_.insert(out_.end(), bytes, bytes + values.size_bytes());
+    }
+    template <class T>
+    void append(const T& value) {
+        append(std::span<const T>(&value, 1));
+    }
+    template <class T>
+    void append(std::span<T> values) {
+        append(std::span<const T>(values));
+    }
+    template <class T>
+    void put(std::size_t offset, const T& value) {
+        std::memcpy(out_.data() + offset, &value, sizeof value);
+    }
+    void align(std::size_t alignment) { out_.resize(round_up(out_.size(), alignment)); }
+    const BlobContent::ComponentType& type(std::size_t position) const { return content_.types[order_[position]]; }
+
+    const BlobContent& content_;
+    std::vector<std::uint32_t> order_;  // component types by spawn order, then name
+    std::vector<std::byte> out_;
+    std::size_t array_data_offset_ = 0;
+    std::size_t types_offset_ = 0;
+    std::uint32_t num_sections_ = 0;
+};
+
+BlobLayout::BlobLayout(const BlobContent& content, bool offset_tables)
+    : content_(content), order_(content.types.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
+    std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const BlobContent::ComponentType &x = content.types[a], &y = content.types[b];
+        return x.spawn_order != y.spawn_order ? x.spawn_order < y.spawn_order : x.schema.name() < y.schema.name();
+    });
+    using Kind = BlobSectionKind;
+    const bool has_arrays = !content.arrays.empty();
+    const PlannedSection plan[] = {
+        {Kind::kStrings, true, true, &BlobLayout::write_strings},
+        {Kind::kSchemas, true, true, &BlobLayout::write_schemas},
+        {Kind::kParents, true, true, &BlobLayout::write_parents},
+        {Kind::kArrays, true, has_arrays, &BlobLayout::write_arrays},
+        {Kind::kArrayData, true, has_arrays, &BlobLayout::write_array_data},
+        {Kind::kComponentTypes, true, true, &BlobLayout::write_component_types},
+        {Kind::kComponentData, true, true, &BlobLayout::write_component_data},
+        {Kind::kGuids, false, content.has_guids, &BlobLayout::write_guids},
+        {Kind::kNames, false, content.has_names, &BlobLayout::write_names},
+        {Kind::kSources, false, content.has_sources, &BlobLayout::write_sources},
+        {Kind::kTexts, false, !content.texts.empty(), &BlobLayout::write_texts},
+        {Kind::kKeptTexts, false, !content.kept_texts.empty(), &BlobLayout::write_kept_texts},
+        {Kind::kDependencies, false, !content.dependencies.empty(), &BlobLayout::write_dependencies},
+        {Kind::kOffsetTables, false, offset_tables, &BlobLayout::write_offset_tables}};
+    for (const PlannedSection& section : plan) num_sections_ += section.is_present;
+    std::size_t entry_offset = sizeof(BlobHeader);
+    out_ = std::vector<std::byte>(sizeof(BlobHeader) + num_sections_ * sizeof(BlobSection));
+    for (const PlannedSection& section : plan) {
+        if (!section.is_present) continue;
+        align(kBlobAlignment);
+        const std::size_t begin = out_.size();
+        (this->*section.write)();
+        put(entry_offset, BlobSection{static_cast<std::uint32_t>(section.kind), 1,
+                                      section.is_required ? kBlobSectionRequired : 0, 0, begin, out_.size() - begin});
+        entry_offset += sizeof(BlobSection);
+    }
+    align(kBlobAlignment);
+    finish();
+}
+
+std::vector<std::byte> BlobLayout::take() { return std::move(out_); }
+
+void BlobLayout::write_strings() {
+    const std::uint32_t count = content_.strings.size();
+    append(BlobStringTable{count, 0});
+    std::uint64_t offset = sizeof(BlobStringTable) + 8 * (std::uint64_t(count) + 1);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        append(offset);
+        offset += content_.strings.text(i).size() + 1;
+    }
+    append(offset);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        append(std::span<const char>(content_.strings.text(i)));
+        append('\0');
+    }
+}
+
+void BlobLayout::write_schemas() {
+    BlobSchemaTable table{static_cast<std::uint32_t>(order_.size()), 0, 0, 0};
+    for (const BlobContent::ComponentType& t : content_.types) {
+        table.num_fields += static_cast<std::uint32_t>(t.schema.fields().size());
+        for (const Field& field : t.schema.fields())
+            table.num_enumerators += static_cast<std::uint32_t>(field.enumerators.size());
+    }
+    append(table);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        const Schema& schema = type(i).schema;
+        const std::uint32_t flags = (schema.whole() ? kBlobSchemaWhole : 0) |
+                                    (schema.toggled() ? kBlobSchemaToggled : 0) | (schema.many() ? kBlobSchemaMany : 0);
+        append(BlobSchema{type(i).strings[0], schema.version(), flags,
+                          static_cast<std::uint32_t>(schema.fields().size()), schema.struct_bytes(),
+                          schema.struct_alignment(), schema.layout_hash()});
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        const std::uint32_t* string = type(i).strings.data() + 1;
+        for (const Field& field : type(i).schema.fields()) write_field(field, string);
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        const std::uint32_t* string = type(i).strings.data() + 1;
+        for (const Field& field : type(i).schema.fields()) {
+            string += 2;
+            for (const EnumeratorDefinition& e : field.enumerators) append(BlobEnumerator{*string++, 0, e.value});
+        }
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        append(type(i).schema.default_image());
+        align(8);
+    }
+}
+
+void BlobLayout::write_field(const Field& field, const std::uint32_t*& string) {
+    const int flags = (field.split ? kBlobFieldSplit : 0) | (field.has_range ? kBlobFieldHasRange : 0);
+    append(BlobField{.name = string[0],
+                     .type = static_cast<std::uint8_t>(field.type),
+                     .element_type = static_cast<std::uint8_t>(field.element_type),
+                     .flags = static_cast<std::uint8_t>(flags),
+                     .reserved = 0,
+                     .array_length = field.array_length,
+                     .value_bytes = field.value_bytes,
+                     .struct_offset = field.struct_offset,
+                     .unit = string[1],
+                     .num_enumerators = static_cast<std::uint32_t>(field.enumerators.size()),
+                     .reserved2 = 0,
+                     .minimum = field.minimum,
+                     .maximum = field.maximum});
+    string += 2 + field.enumerators.size();
+}
+
+void BlobLayout::write_arrays() {
+    const std::size_t table_end = out_.size() + content_.arrays.size() * sizeof(BlobArrayEntry);
+    array_data_offset_ = round_up(table_end, kBlobAlignment);  // the next section
+    for (BlobArrayEntry entry : content_.arrays) {
+        entry.offset += array_data_offset_;
+        append(entry);
+    }
+}
+
+/// Writes the table without its offsets; write_component_data fills them in.
+void BlobLayout::write_component_types() {
+    types_offset_ = out_.size();
+    std::size_t num_columns = 0;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        const Schema& schema = type(i).schema;
+        append(BlobComponentType{schema.id().hash, static_cast<std::uint32_t>(i),
+                                 static_cast<std::uint32_t>(type(i).owners.size()), type(i).spawn_order,
+                                 static_cast<std::uint32_t>(schema.columns().size()), 0, 0});
+        num_columns += schema.columns().size();
+    }
+    out_.resize(out_.size() + num_columns * sizeof(std::uint64_t));
+}
+
+void BlobLayout::write_component_data() {
+    std::size_t column_entry = types_offset_ + order_.size() * sizeof(BlobComponentType);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        align(kBlobAlignment);
+        const std::size_t begin = out_.size();
+        append(std::span(type(i).owners));
+        for (std::size_t c = 0; c < type(i).columns.size(); ++c) {
+            const std::size_t bytes = type(i).columns[c].size();
+            align(bytes >= kBlobLargeColumnBytes ? kBlobColumnAlignment : kBlobAlignment);
+            put(column_entry, std::uint64_t(out_.size()));
+            column_entry += sizeof(std::uint64_t);
+            write_column(type(i), c);
+        }
+        const std::size_t entry = types_offset_ + i * sizeof(BlobComponentType);
+        put(entry + offsetof(BlobComponentType, data_offset), std::uint64_t(begin));
+        put(entry + offsetof(BlobComponentType, data_bytes), std::uint64_t(out_.size() - begin));
+    }
+}
+
+/// Writes a column. Only now is it known where the arrays lie that its values refer to.
+void BlobLayout::write_column(const BlobContent::ComponentType& t, std::size_t column_index) {
+    const ColumnDefinition& column = t.schema.columns()[column_index];
+    const std::size_t begin = out_.size();
+    append(std::span(t.columns[column_index]));
+    for (const Field& field : t.schema.fields()) {
+        if (field.type != FieldType::kBlobArray || field.first_column != column_index) continue;
+        for (std::size_t i = 0; i < t.owners.size() * field.num_values(); ++i)
+            place_array(begin + t.schema.offset_in_column(field) + i / field.num_values() * column.element_bytes +
+                        i % field.num_values() * sizeof(BlobArrayBase));
+    }
+}
+
+void BlobLayout::place_array(std::size_t offset) {
+    BlobArrayBase array;
+    std::memcpy(static_cast<void*>(&array), out_.data() + offset, sizeof array);
+    if (array.count == 0) return;
+    array.resource = ResourceId(content_.strings.text(content_.name));
+    array.offset += array_data_offset_;
+    put(offset, array);
+}
+
+void BlobLayout::write_guids() {
+    std::vector<std::uint32_t> order(content_.guids.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return content_.guids[a] != content_.guids[b] ? content_.guids[a] < content_.guids[b] : a < b;
+    });
+    append(std::span(content_.guids));
+    append(std::span(order));
+}
+
+void BlobLayout::write_names() {
+    const std::vector<std::uint32_t>& names = content_.names;
+    std::vector<std::uint32_t> order(names.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return names[a] != names[b] ? content_.strings.text(names[a]) < content_.strings.text(names[b]) : a < b;
+    });
+    append(std::span(names));
+    append(std::span(order));
+}
+
+void BlobLayout::write_texts() {
+    std::vector<BlobText> texts = content_.texts;
+    std::sort(texts.begin(), texts.end(), [](const BlobText& a, const BlobText& b) { return a.hash < b.hash; });
+    append(std::span(texts));
+}
+
+void BlobLayout::write_offset_tables() {
+    std::vector<std::uint32_t> first_row(content_.parents.size() + 1);
+    for (const BlobContent::ComponentType& t : content_.types)
+        for (const std::uint32_t owner : t.owners) ++first_row[owner + 1];
+    std::partial_sum(first_row.begin(), first_row.end(), first_row.begin());
+    std::vector<BlobRow> rows(first_row.back());
+    std::vector<std::uint32_t> next = first_row;
+    for (std::uint32_t i = 0; i < order_.size(); ++i)
+        for (std::uint32_t row = 0; row < type(i).owners.size(); ++row) rows[next[type(i).owners[row]]++] = {i, row};
+    append(std::span(first_row));
+    append(std::span(rows));
+}
+
+void BlobLayout::finish() {
+    BlobHeader header{};
+    std::memcpy(header.magic, kBlobMagic, sizeof kBlobMagic);
+    header.endianness = kBlobEndianness;
+    header.format_version = kBlobVersion;
+    header.total_bytes = out_.size();
+    header.resource_id = ResourceId(content_.strings.text(content_.name)).hash;
+    header.header_bytes = sizeof(BlobHeader);
+    header.column_alignment = kBlobColumnAlignment;
+    header.entity_bytes = sizeof(Entity);
+    header.num_entities = static_cast<std::uint32_t>(content_.parents.size());
+    header.num_roots =
+        static_cast<std::uint32_t>(std::count(content_.parents.begin(), content_.parents.end(), kNoBlobEntity));
+    header.num_component_types = static_cast<std::uint32_t>(content_.types.size());
+    header.num_sections = num_sections_;
+    header.name = content_.name;
+    put(0, header);
+    const std::size_t start = offsetof(BlobHeader, total_bytes);
+    header.checksum = hash_bytes(out_.data() + start, out_.size() - start);
+    put(0, header);
+}
+
+}  // namespace
+
+// --- the writer ------------------------------------------------------------------------------------------------------
 
 std::vector<std::byte> blob_default_image(const Schema& schema) {
     std::vector<std::byte> image(schema.default_image().begin(), schema.default_image().end());
@@ -50,7 +459,8 @@ Result<std::uint32_t> BlobWriter::add_component_type(const Schema& schema, std::
         if (type.schema.name() == schema.name())
             return Status::error(concat("the blob has the component type \"", schema.name(), "\" already"));
     BlobContent::ComponentType& type =
-        content_->types.emplace_back(BlobContent::ComponentType{schema, spawn_order, {}, {}, {}});
+        content_->types.emplace_back(BlobContent::ComponentType{schema, spawn_order, {}, {}, {}, {}});
+    type.columns.resize(schema.columns().size());
     StringPool& strings = content_->strings;
     type.strings.push_back(strings.intern(schema.name()));
     for (const Field& field : schema.fields()) {
@@ -67,7 +477,7 @@ void BlobWriter::add_component(std::uint32_t type_index, std::uint32_t entity_in
     BlobContent::ComponentType& type = content_->types[type_index];
     SHOAL_ASSERT(image.size() == type.schema.struct_bytes(), "the image is of another struct");
     type.owners.push_back(entity_index);
-    type.images.insert(type.images.end(), image.begin(), image.end());
+    type.add_image(image);
 }
 
 void BlobWriter::add_components(std::uint32_t type_index, std::span<const std::uint32_t> entity_index,
@@ -78,20 +488,15 @@ void BlobWriter::add_components(std::uint32_t type_index, std::span<const std::u
     for (const std::uint32_t entity : entity_index)
         SHOAL_ASSERT(entity < num_entities(), "add the entity before its components");
     type.owners.insert(type.owners.end(), entity_index.begin(), entity_index.end());
-    const std::size_t struct_bytes = type.schema.struct_bytes(), first = type.images.size();
-    type.images.resize(first + entity_index.size() * struct_bytes);
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-        const ColumnDefinition& column = type.schema.columns()[c];
-        std::byte* image = type.images.data() + first + column.struct_offset;
-        for (std::size_t i = 0; i < entity_index.size(); ++i, image += struct_bytes)
-            std::memcpy(image, columns[c] + i * column.element_bytes, column.element_bytes);
-    }
+    type.spread_images();
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        type.append_to_column(c, columns[c], type.schema.columns()[c].element_bytes, entity_index.size());
 }
 
 BlobArrayBase BlobWriter::add_array(FieldType element_type, std::span<const std::byte> values) {
     SHOAL_ASSERT(is_array_element(element_type), "a blob array cannot have elements of this type");
     const std::size_t element_bytes = field_type_bytes(element_type);
-    SHOAL_ASSERT(values.size() % element_bytes == 0, "the bytes are no whole number of elements");
+    SHOAL_ASSERT(values.size() % element_bytes == 0, "the bytes are not a whole number of elements");
     SHOAL_ASSERT(values.size() / element_bytes <= 0xFFFFFFFF, "an array has fewer than 2^32 elements");
     if (values.empty()) return {};
     std::vector<std::byte>& data = content_->array_data;
@@ -141,11 +546,11 @@ void BlobWriter::add_dependency(DependencyKind kind, std::string_view path) {
 Result<std::vector<std::byte>> BlobWriter::write(const BlobWriteOptions& options) const {
     if (!content_->arrays.empty() && content_->name == 0)
         return Status::error("a blob with arrays needs a name, by which its fields refer to them");
-    std::vector<std::byte> bytes = content_->lay_out(options.offset_tables);
-    BlobCheck check(bytes);
-    if (Status status = check.run(); !status)
+    for (BlobContent::ComponentType& type : content_->types) type.spread_images();
+    std::vector<std::byte> bytes = BlobLayout(*content_, options.offset_tables).take();
+    if (const Result<Blob> blob = check_blob(bytes); !blob)
         return Status::error(
-            concat("cannot write the blob \"", content_->strings.text(content_->name), "\": ", status.message()));
+            concat("cannot write the blob \"", content_->strings.text(content_->name), "\": ", blob.message()));
     if (options.big_endian != (std::endian::native == std::endian::big)) return swap_endianness(bytes);
     return bytes;
 }

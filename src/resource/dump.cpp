@@ -12,23 +12,16 @@
 namespace shoal {
 namespace {
 
-template <class T>
-T read(const std::byte* place) {
-    T value;
-    std::memcpy(&value, place, sizeof value);
-    return value;
-}
-
 std::uint64_t read_unsigned(const std::byte* place, std::uint32_t num_bytes) {
     switch (num_bytes) {
         case 1:
-            return read<std::uint8_t>(place);
+            return read_value<std::uint8_t>(place);
         case 2:
-            return read<std::uint16_t>(place);
+            return read_value<std::uint16_t>(place);
         case 4:
-            return read<std::uint32_t>(place);
+            return read_value<std::uint32_t>(place);
         default:
-            return read<std::uint64_t>(place);
+            return read_value<std::uint64_t>(place);
     }
 }
 
@@ -62,15 +55,6 @@ private:
     void number(float number);
     void hash(std::uint64_t hash);
 
-    void count(std::string_view key, std::uint64_t number) {
-        builder_.key(key);
-        builder_.unsigned_integer(number);
-    }
-    void text(std::string_view key, std::string_view value) {
-        builder_.key(key);
-        builder_.string(value);
-    }
-
     const Blob& blob_;
     DocumentBuilder builder_;
     std::vector<std::uint32_t> first_row_;  // by entity
@@ -90,23 +74,21 @@ Document BlobDump::build() {
 }
 
 void BlobDump::summary() {
-    text("name", blob_.name());
+    builder_.string("name", blob_.name());
     builder_.key("resource");
     hash(blob_.id().hash);
-    count("format_version", blob_.header().format_version);
-    count("bytes", blob_.bytes().size());
-    count("entities", blob_.num_entities());
-    count("roots", blob_.num_roots());
-    builder_.key("components");
-    builder_.begin_mapping();
+    builder_.unsigned_integer("format_version", blob_.header().format_version);
+    builder_.unsigned_integer("bytes", blob_.bytes().size());
+    builder_.unsigned_integer("entities", blob_.num_entities());
+    builder_.unsigned_integer("roots", blob_.num_roots());
+    builder_.begin_mapping("components");
     for (const BlobComponents& components : blob_.component_types())
-        count(components.schema->name(), components.count());
+        builder_.unsigned_integer(components.schema->name(), components.count());
     builder_.end();
 }
 
 void BlobDump::schemas() {
-    builder_.key("schemas");
-    builder_.begin_list();
+    builder_.begin_list("schemas");
     for (const BlobComponents& components : blob_.component_types()) {
         builder_.begin_mapping();
         builder_.key("spawn_order");
@@ -118,51 +100,46 @@ void BlobDump::schemas() {
 }
 
 void BlobDump::schema(const Schema& schema) {
-    text("name", schema.name());
-    count("version", schema.version());
+    builder_.string("name", schema.name());
+    builder_.unsigned_integer("version", schema.version());
     builder_.key("layout");
     hash(schema.layout_hash());
     for (const auto& [key, value] :
          {std::pair("whole", schema.whole()), {"toggled", schema.toggled()}, {"many", schema.many()}}) {
         if (!value) continue;
-        builder_.key(key);
-        builder_.boolean(true);
+        builder_.boolean(key, true);
     }
-    builder_.key("fields");
-    builder_.begin_list();
+    builder_.begin_list("fields");
     for (const Field& f : schema.fields()) field(f);
     builder_.end();
 }
 
 void BlobDump::field(const Field& field) {
     builder_.begin_mapping();
-    text("name", field.name);
-    text("type", field_type_name(field.type));
-    if (field.type == FieldType::kBlobArray) text("element", field_type_name(field.element_type));
-    if (field.type == FieldType::kFixedString) count("capacity", field.value_bytes);
-    if (field.array_length != 0) count("length", field.array_length);
+    builder_.string("name", field.name);
+    builder_.string("type", field_type_name(field.type));
+    if (field.type == FieldType::kBlobArray) builder_.string("element", field_type_name(field.element_type));
+    if (field.type == FieldType::kFixedString) builder_.unsigned_integer("capacity", field.value_bytes);
+    if (field.array_length != 0) builder_.unsigned_integer("length", field.array_length);
     if (field.split) {
-        builder_.key("split");
-        builder_.boolean(true);
+        builder_.boolean("split", true);
     }
-    if (!field.unit.empty()) text("unit", field.unit);
+    if (!field.unit.empty()) builder_.string("unit", field.unit);
     if (field.has_range) {
-        builder_.key("range");
-        builder_.begin_list();
+        builder_.begin_list("range");
         number(field.minimum);
         number(field.maximum);
         builder_.end();
     }
     if (!field.enumerators.empty()) {
-        builder_.key("names");
-        builder_.begin_list();
+        builder_.begin_list("names");
         for (const EnumeratorDefinition& e : field.enumerators) builder_.string(e.name);
         builder_.end();
     }
     builder_.end();
 }
 
-/// Rows by entity, whether or not the blob has offset tables.
+/// Lists the rows of each entity, whether or not the blob has offset tables.
 void BlobDump::index_rows() {
     first_row_.resize(blob_.num_entities() + std::size_t(1));
     for (const BlobComponents& components : blob_.component_types())
@@ -177,30 +154,28 @@ void BlobDump::index_rows() {
 }
 
 void BlobDump::entities() {
-    builder_.key("entity_data");
-    builder_.begin_list();
+    builder_.begin_list("entity_data");
     for (std::uint32_t i = 0; i < blob_.num_entities(); ++i) entity(i);
     builder_.end();
 }
 
 void BlobDump::entity(std::uint32_t index) {
     builder_.begin_mapping();
-    count("index", index);
-    if (!blob_.entity_name(index).empty()) text("name", blob_.entity_name(index));
+    builder_.unsigned_integer("index", index);
+    if (!blob_.entity_name(index).empty()) builder_.string("name", blob_.entity_name(index));
     if (blob_.guid(index) != 0) {
         builder_.key("guid");
         hash(blob_.guid(index));
     }
-    if (blob_.parents()[index] != kNoBlobEntity) count("parent", blob_.parents()[index]);
+    if (blob_.parents()[index] != kNoBlobEntity) builder_.unsigned_integer("parent", blob_.parents()[index]);
     if (!blob_.source_file(index).empty())
-        text("source", concat(blob_.source_file(index), ':', blob_.source_line(index)));
+        builder_.string("source", concat(blob_.source_file(index), ':', blob_.source_line(index)));
     components_of(index);
     builder_.end();
 }
 
 void BlobDump::components_of(std::uint32_t index) {
-    builder_.key("components");
-    builder_.begin_mapping();
+    builder_.begin_mapping("components");
     const std::uint32_t end = first_row_[index + std::size_t(1)];
     for (std::uint32_t r = first_row_[index]; r < end;) {
         const std::uint32_t type = rows_[r].component_type;
@@ -227,7 +202,7 @@ void BlobDump::field_value(const BlobComponents& components, const Field& field,
     if (field.split && !schema.whole()) {
         builder_.begin_list();
         for (std::uint32_t lane = 0; lane < field.num_columns; ++lane)
-            number(read<float>(components.columns[field.first_column + lane] + row * sizeof(float)));
+            number(read_value<float>(components.columns[field.first_column + lane] + row * sizeof(float)));
         return builder_.end();
     }
     const std::byte* bytes =
@@ -244,7 +219,7 @@ void BlobDump::value(const Field& field, const std::byte* bytes) {
         const auto* text = reinterpret_cast<const char*>(bytes);
         return builder_.string({text, ::strnlen(text, field.value_bytes)});
     }
-    if (field.type == FieldType::kBlobArray) return array(read<BlobArrayBase>(bytes), field.element_type);
+    if (field.type == FieldType::kBlobArray) return array(read_value<BlobArrayBase>(bytes), field.element_type);
     if (field.type != FieldType::kEnum) return plain(field.type, bytes);
     const std::uint64_t unused_bits = 64 - 8 * field.value_bytes;  // names may be of signed or unsigned values
     for (const EnumeratorDefinition& e : field.enumerators)
@@ -266,37 +241,37 @@ void BlobDump::plain(FieldType type, const std::byte* bytes) {
         case FieldType::kBool:
             return builder_.boolean(*bytes != std::byte(0));
         case FieldType::kInt8:
-            return builder_.integer(read<std::int8_t>(bytes));
+            return builder_.integer(read_value<std::int8_t>(bytes));
         case FieldType::kInt16:
-            return builder_.integer(read<std::int16_t>(bytes));
+            return builder_.integer(read_value<std::int16_t>(bytes));
         case FieldType::kInt32:
-            return builder_.integer(read<std::int32_t>(bytes));
+            return builder_.integer(read_value<std::int32_t>(bytes));
         case FieldType::kInt64:
-            return builder_.integer(read<std::int64_t>(bytes));
+            return builder_.integer(read_value<std::int64_t>(bytes));
         case FieldType::kUint8:
-            return builder_.integer(read<std::uint8_t>(bytes));
+            return builder_.integer(read_value<std::uint8_t>(bytes));
         case FieldType::kUint16:
-            return builder_.integer(read<std::uint16_t>(bytes));
+            return builder_.integer(read_value<std::uint16_t>(bytes));
         case FieldType::kUint32:
-            return builder_.integer(read<std::uint32_t>(bytes));
+            return builder_.integer(read_value<std::uint32_t>(bytes));
         case FieldType::kUint64:
-            return builder_.unsigned_integer(read<std::uint64_t>(bytes));
+            return builder_.unsigned_integer(read_value<std::uint64_t>(bytes));
         case FieldType::kFloat:
-            return number(read<float>(bytes));
+            return number(read_value<float>(bytes));
         case FieldType::kDouble:
-            return number(read<double>(bytes));
+            return number(read_value<double>(bytes));
         case FieldType::kStringId: {
-            const StringId id(read<std::uint64_t>(bytes));
+            const StringId id(read_value<std::uint64_t>(bytes));
             const std::string_view text = blob_.text(id);
             return text.empty() && id ? hash(id.hash) : builder_.string(text);
         }
         case FieldType::kResourceId: {
-            const std::uint64_t id = read<std::uint64_t>(bytes);
+            const std::uint64_t id = read_value<std::uint64_t>(bytes);
             const std::string_view text = blob_.text(StringId(id));
             return text.empty() && id != 0 ? hash(id) : builder_.string(text);
         }
         case FieldType::kEntity: {
-            const auto index = read<EntityBits>(bytes);
+            const auto index = read_value<EntityBits>(bytes);
             return index < blob_.num_entities() ? builder_.unsigned_integer(index) : builder_.null();
         }
         default:
@@ -306,7 +281,7 @@ void BlobDump::plain(FieldType type, const std::byte* bytes) {
 
 void BlobDump::floats(const std::byte* bytes, std::uint32_t count) {
     builder_.begin_list();
-    for (std::uint32_t i = 0; i < count; ++i) number(read<float>(bytes + i * sizeof(float)));
+    for (std::uint32_t i = 0; i < count; ++i) number(read_value<float>(bytes + i * sizeof(float)));
     builder_.end();
 }
 
@@ -316,7 +291,7 @@ void BlobDump::number(double value) {
     builder_.string(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
 }
 
-/// The double with the same short text, so that 0.1f is printed as 0.1.
+/// Writes the double with the same shortest text, so that 0.1f is printed as 0.1.
 void BlobDump::number(float value) {
     double number_value = value;
     if (std::isfinite(value)) {
@@ -335,14 +310,13 @@ void BlobDump::hash(std::uint64_t hash) {
 
 void BlobDump::kept_texts() {
     if (blob_.num_kept_texts() == 0) return;
-    builder_.key("kept_texts");
-    builder_.begin_list();
+    builder_.begin_list("kept_texts");
     for (std::uint32_t i = 0; i < blob_.num_kept_texts(); ++i) {
         const KeptText kept = blob_.kept_text(i);
         builder_.begin_mapping();
-        if (kept.entity_index != kNoBlobEntity) count("entity", kept.entity_index);
-        text("component", kept.component);
-        text("text", kept.text);
+        if (kept.entity_index != kNoBlobEntity) builder_.unsigned_integer("entity", kept.entity_index);
+        builder_.string("component", kept.component);
+        builder_.string("text", kept.text);
         builder_.end();
     }
     builder_.end();
@@ -350,12 +324,11 @@ void BlobDump::kept_texts() {
 
 void BlobDump::dependencies() {
     if (blob_.dependencies().empty()) return;
-    builder_.key("dependencies");
-    builder_.begin_list();
+    builder_.begin_list("dependencies");
     for (const BlobDependency& dependency : blob_.dependencies()) {
         builder_.begin_mapping();
-        text("kind", kDependencyKinds[static_cast<std::uint32_t>(dependency.kind)]);
-        text("path", blob_.string(dependency.path));
+        builder_.string("kind", kDependencyKinds[static_cast<std::uint32_t>(dependency.kind)]);
+        builder_.string("path", blob_.string(dependency.path));
         builder_.end();
     }
     builder_.end();

@@ -65,7 +65,7 @@ Status ResourceLibrary::unload(ResourceId id) {
     for (const PinCounter& counter : pin_counters_) num_pins += counter.count(counter.context, id);
     if (num_pins > 0)
         return Status::error(concat("the resource \"", entries_[i].blob->name(), "\" cannot be unloaded: ", num_pins,
-                                    " values in rows refer to it; remove them first"));
+                                    " values in rows and commands refer to it; remove them first"));
     delete entries_[i].blob;
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
     return {};

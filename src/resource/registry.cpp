@@ -5,7 +5,7 @@
 namespace shoal {
 namespace {
 
-/// Equal in all that a registration says, not only in the layout.
+/// Compares everything that a registration says, not only the layout.
 bool equal(const Schema& a, const Schema& b) {
     const auto same_field = [](const Field& x, const Field& y) {
         return x.unit == y.unit && x.has_range == y.has_range && x.minimum == y.minimum && x.maximum == y.maximum &&

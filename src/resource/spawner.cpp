@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-/// One spawn: first everything is found and compared, then ids are made, then batches go out.
+/// One spawn: finds and compares everything, then creates the ids, then hands out batches.
 class SpawnCall {
 public:
     SpawnCall(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options)
@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    /// Who takes a component type: a store or a function.
+    /// What takes a component type: a store or a function.
     struct Taker {
         const BlobComponents* components;
         Store* store;
@@ -187,7 +187,7 @@ private:
                                       : taker.registered->spawn(taker.registered->spawn_context, batch);
     }
 
-    /// Takes back what the first `num_sent` takers were given.
+    /// Takes everything back that the first `num_sent` takers were given.
     void undo(std::size_t num_sent) {
         for (std::size_t i = num_sent; i-- > 0;)
             if (takers_[i].store != nullptr) takers_[i].store->drop(spawned_.entities_);

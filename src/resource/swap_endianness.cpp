@@ -1,5 +1,5 @@
-// The other byte order. The walk reads every record in this machine's order, whichever the blob has: bytes of the
-// other order are swapped before they are read, bytes of this one after.
+// Changes the byte order of a blob. Every record is read in this machine's order, whichever the blob has: records of
+// the other order are swapped before they are read, records of this order after.
 
 #include "resource/blob_check.h"
 
@@ -8,7 +8,7 @@
 namespace shoal {
 namespace {
 
-// How the records are made of numbers: 8, 4 or 2 bytes that change their order, '.' one byte that stays.
+// The numbers that each record consists of: 8, 4 or 2 bytes to swap, '.' for one byte that stays.
 template <class Record>
 constexpr std::string_view kLanes{};
 template <>
@@ -52,25 +52,11 @@ void reverse(std::byte* value, std::size_t num_bytes) {
     if (num_bytes == 8) swap_as(std::uint64_t(), [](std::uint64_t v) { return __builtin_bswap64(v); });
 }
 
-/// Bytes of the numbers that a value is made of; 0 for a blob array, which has several.
+/// Returns the bytes of the numbers that a value consists of; 0 for a blob array, which has several sizes.
 std::uint32_t number_bytes(const BlobField& field) {
-    switch (const auto type = static_cast<FieldType>(field.type)) {
-        case FieldType::kVec2:
-        case FieldType::kVec3:
-        case FieldType::kVec4:
-        case FieldType::kQuaternion:
-        case FieldType::kMatrix3x4:
-            return 4;
-        case FieldType::kFixedString:
-            return 1;
-        case FieldType::kBlobArray:
-            return 0;
-        case FieldType::kEnum:
-        case FieldType::kEntity:
-            return field.value_bytes;
-        default:
-            return field_type_bytes(type);
-    }
+    const auto type = static_cast<FieldType>(field.type);
+    if (type == FieldType::kBlobArray) return 0;
+    return type == FieldType::kEnum || type == FieldType::kEntity ? field.value_bytes : field_type_alignment(type);
 }
 
 class Swapper {
@@ -117,8 +103,7 @@ private:
 
 Status Swapper::claim(std::uint64_t offset, std::uint64_t num_bytes) {
     if (offset > out_.size() || num_bytes > out_.size() - offset || num_bytes > bytes_left_)
-        return Status::error(
-            concat("at byte ", offset, " of the blob: ", num_bytes, " bytes overlap others or reach past the end"));
+        return blob_error(offset, num_bytes, " bytes overlap others or reach past the end");
     bytes_left_ -= num_bytes;
     return {};
 }
@@ -147,8 +132,7 @@ Status Swapper::record(std::uint64_t offset, Record& native) {
 
 template <class Record>
 Status Swapper::records(std::uint64_t offset, std::uint64_t count, Array<Record>& native) {
-    if (count > bytes_left_ / sizeof(Record))
-        return Status::error(concat("at byte ", offset, " of the blob: ", count, " records do not fit it"));
+    if (count > bytes_left_ / sizeof(Record)) return blob_error(offset, count, " records do not fit it");
     native.resize(static_cast<std::size_t>(count));
     for (std::uint64_t i = 0; i < count; ++i)
         if (Status status = record(offset + i * sizeof(Record), native[static_cast<std::size_t>(i)]); !status)
@@ -166,12 +150,11 @@ Status Swapper::field_values(const BlobField& field, std::uint64_t offset, std::
 
 Status Swapper::check_source() const {
     if (header_.format_version != kBlobVersion)
-        return Status::error(
-            concat("at byte 12 of the blob: format version ", header_.format_version, " is not known here"));
+        return blob_error(12, "format version ", header_.format_version, " is not known here");
     const std::size_t start = offsetof(BlobHeader, total_bytes);
     if (header_.checksum == hash_bytes(out_.data() + start, out_.size() - start)) return {};
     return Status::error(
-        "at byte 16 of the blob: the checksum does not fit the bytes; it was damaged after it was written");
+        "at byte 16 of the blob: the checksum does not match the bytes; the blob was damaged after it was written");
 }
 
 Status Swapper::directory() {
@@ -199,7 +182,7 @@ Status Swapper::sections() {
             if (entry.kind == static_cast<std::uint32_t>(kind)) return &entry;
         return nullptr;
     };
-    // What explains other sections comes before them.
+    // Sections that explain others come before them.
     if (const BlobSection* entry = of_kind(BlobSectionKind::kSchemas))
         if (Status status = schemas(*entry); !status) return status;
     if (const BlobSection* entry = of_kind(BlobSectionKind::kComponentTypes))

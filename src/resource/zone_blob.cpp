@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace shoal {
 namespace {
@@ -30,13 +31,15 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kNoPart = 0xFFFFFFFF;
+    static constexpr std::uint32_t kNoPart = 0xFFFFFFFF, kNoType = 0xFFFFFFFF;
 
     /// The living rows of a table: blob entities first_entity, first_entity + 1 ...
     struct Part {
         const DatabaseTable* table;
         std::uint32_t first_entity;
         std::vector<std::uint32_t> rows;  // ascending
+
+        bool is_dense() const { return rows.size() == table->num_rows(); }
     };
 
     void list(Zone zone) {
@@ -69,48 +72,69 @@ private:
 
     Status add_part(std::uint32_t type, ComponentType component, const Part& part) {
         const Schema& schema = database_.schema(component);
-        std::vector<std::vector<std::byte>> columns(schema.columns().size());
-        std::vector<const std::byte*> pointers;
-        for (std::uint32_t c = 0; c < columns.size(); ++c) {
-            const std::size_t bytes = schema.columns()[c].element_bytes;
-            columns[c].resize(part.rows.size() * bytes);
-            copy_elements(columns[c].data(), RowRange{0, static_cast<std::uint32_t>(part.rows.size())},
-                          {part.table->table().column(part.table->first_column(component) + c), bytes},
-                          std::span<const std::uint32_t>(part.rows), bytes);
-            pointers.push_back(columns[c].data());
-        }
+        copies_.resize(std::max(copies_.size(), schema.columns().size()));
+        columns_.resize(schema.columns().size());
+        for (std::uint32_t c = 0; c < columns_.size(); ++c)
+            columns_[c] = part.table->table().column(part.table->first_column(component) + c);
+        if (!part.is_dense())
+            for (std::uint32_t c = 0; c < columns_.size(); ++c) copy_column(schema, c, part);
         for (const Field& field : schema.fields()) {
-            std::byte* const first = columns[field.first_column].data() + schema.offset_in_column(field);
-            const std::size_t stride = schema.columns()[field.first_column].element_bytes;
-            for (std::size_t i = 0; i < part.rows.size(); ++i)
-                for (std::uint32_t value = 0; value < field.num_values(); ++value)
-                    if (Status status = translate(schema, field, first + i * stride + value * field.value_bytes);
-                        !status)
-                        return status;
+            if (!is_translated(field)) continue;
+            if (columns_[field.first_column] != copies_[field.first_column].data())
+                copy_column(schema, field.first_column, part);
+            if (Status status = translate(schema, field, part.rows.size()); !status) return status;
         }
-        std::vector<std::uint32_t> owners(part.rows.size());
-        for (std::uint32_t i = 0; i < owners.size(); ++i) owners[i] = part.first_entity + i;
-        writer_.add_components(type, owners, pointers);
-        result_.num_components += owners.size();
+        writer_.add_components(type, owners_of(part), columns_);
+        result_.num_components += part.rows.size();
         return {};
     }
 
-    /// Turns a value into what a blob holds.
-    Status translate(const Schema& schema, const Field& field, std::byte* value) {
+    /// Copies the living rows of a column.
+    void copy_column(const Schema& schema, std::uint32_t column_index, const Part& part) {
+        const std::size_t bytes = schema.columns()[column_index].element_bytes;
+        std::vector<std::byte>& copy = copies_[column_index];
+        copy.resize(part.rows.size() * bytes);
+        copy_elements(copy.data(), RowRange{0, static_cast<std::uint32_t>(part.rows.size())},
+                      {columns_[column_index], bytes}, std::span<const std::uint32_t>(part.rows), bytes);
+        columns_[column_index] = copy.data();
+    }
+
+    std::span<const std::uint32_t> owners_of(const Part& part) {
+        owners_.resize(part.rows.size());
+        std::iota(owners_.begin(), owners_.end(), part.first_entity);
+        return owners_;
+    }
+
+    bool is_translated(const Field& field) const {
+        return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray ||
+               (field.type == FieldType::kStringId && options_.texts != nullptr);
+    }
+
+    /// Translates the values of a field, in the copy of its column, to what a blob holds.
+    Status translate(const Schema& schema, const Field& field, std::size_t num_rows) {
+        std::byte* const first = copies_[field.first_column].data() + schema.offset_in_column(field);
+        const std::size_t stride = schema.columns()[field.first_column].element_bytes;
+        for (std::size_t i = 0; i < num_rows; ++i)
+            for (std::uint32_t value = 0; value < field.num_values(); ++value)
+                if (Status status = translate_value(schema, field, first + i * stride + value * field.value_bytes);
+                    !status)
+                    return status;
+        return {};
+    }
+
+    Status translate_value(const Schema& schema, const Field& field, std::byte* value) {
+        if (field.type == FieldType::kBlobArray) return copy_array(schema, field, value);
         if (field.type == FieldType::kEntity) {
             Entity entity;
             std::memcpy(&entity, value, sizeof entity);
             const EntityBits index = blob_entity_of(entity);
             std::memcpy(value, &index, sizeof index);
-        } else if (field.type == FieldType::kStringId && options_.texts != nullptr) {
-            StringId id;
-            std::memcpy(&id, value, sizeof id);
-            if (const std::string_view text = options_.texts->text(id); !text.empty())
-                if (Result<StringId> kept = writer_.add_text(text); !kept) return kept.status();
-        } else if (field.type == FieldType::kBlobArray) {
-            return copy_array(schema, field, value);
+            return {};
         }
-        return {};
+        StringId id;
+        std::memcpy(&id, value, sizeof id);
+        const std::string_view text = options_.texts->text(id);
+        return text.empty() ? Status() : writer_.add_text(text).status();
     }
 
     EntityBits blob_entity_of(Entity entity) {
@@ -141,34 +165,37 @@ private:
         return {};
     }
 
-    /// Adds the components that say in which zone an entity lies, and what is off.
+    /// Adds the components that say in which zone an entity lies and which components are off.
     Status add_instructions() {
-        if (writer_.num_entities() == 0) return {};
-        if (options_.keeps_zones) {
-            Result<std::uint32_t> type = writer_.add_component_type(schema_of<SpawnZone>());
-            if (!type) return type.status();
-            for (const Part& part : parts_)
-                for (std::uint32_t i = 0; i < part.rows.size(); ++i)
-                    add_instruction(*type, part.first_entity + i, SpawnZone{part.table->zone()});
-        }
-        constexpr std::uint32_t kNoType = 0xFFFFFFFF;
-        std::uint32_t off = kNoType;
+        std::uint32_t zone_type = kNoType, off_type = kNoType;
         for (const Part& part : parts_)
-            for (const ComponentType component : part.table->type().toggled())
-                for (std::uint32_t i = 0; i < part.rows.size(); ++i) {
-                    if (part.table->has(component, part.rows[i])) continue;
-                    if (off == kNoType) {
-                        Result<std::uint32_t> type = writer_.add_component_type(schema_of<SpawnSwitchedOff>());
-                        if (!type) return type.status();
-                        off = *type;
-                    }
-                    add_instruction(off, part.first_entity + i, SpawnSwitchedOff{database_.schema(component).id()});
-                }
+            if (options_.keeps_zones)
+                if (Status status = add_instruction(zone_type, owners_of(part), SpawnZone{part.table->zone()}); !status)
+                    return status;
+        for (const Part& part : parts_)
+            for (const ComponentType component : part.table->type().toggled()) {
+                owners_.clear();
+                for (std::uint32_t i = 0; i < part.rows.size(); ++i)
+                    if (!part.table->has(component, part.rows[i])) owners_.push_back(part.first_entity + i);
+                const SpawnSwitchedOff off{database_.schema(component).id()};
+                if (Status status = add_instruction(off_type, owners_, off); !status) return status;
+            }
         return {};
     }
+
+    /// Gives these entities the same component. Requires: its type has one field.
     template <class T>
-    void add_instruction(std::uint32_t type, std::uint32_t entity, const T& value) {
-        writer_.add_component(type, entity, std::as_bytes(std::span<const T, 1>(&value, 1)));
+    Status add_instruction(std::uint32_t& type, std::span<const std::uint32_t> owners, const T& value) {
+        if (owners.empty()) return {};
+        if (type == kNoType) {
+            const Result<std::uint32_t> added = writer_.add_component_type(schema_of<T>());
+            if (!added) return added.status();
+            type = *added;
+        }
+        const std::vector<T> values(owners.size(), value);
+        const std::byte* const column = reinterpret_cast<const std::byte*>(values.data());
+        writer_.add_components(type, owners, {&column, 1});
+        return {};
     }
 
     const Database& database_;
@@ -176,6 +203,10 @@ private:
     BlobWriter writer_;
     std::vector<Part> parts_;
     std::vector<std::uint32_t> parts_by_table_;  // by table number
+    // Of the part that is being saved, by column: where the elements lie, and those that had to be copied.
+    std::vector<const std::byte*> columns_;
+    std::vector<std::vector<std::byte>> copies_;
+    std::vector<std::uint32_t> owners_;
     ZoneBlob result_;
 };
 

@@ -1,23 +1,420 @@
-#include "source/compiler_state.h"
+#include "shoal/source/compiler.h"
 
 #include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
+#include "source/arena.h"
+#include "source/field_reader.h"
+#include "source/key_predictor.h"
 #include "source/layers.h"
+#include "source/reference_index.h"
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <unordered_set>
 
 namespace shoal {
+namespace {
 
-Compilation::Compilation(const Composition& composition, const ComponentRegistry& registry,
-                         const CompileOptions& options, Diagnostics& diagnostics)
-    : composition_(composition),
-      registry_(registry),
-      options_(options),
-      diagnostics_(diagnostics),
-      references_(composition),
-      shared_(composition.num_shared_layers()) {}
+constexpr std::size_t kMaxSharedBytes = std::size_t(64) << 20;
+
+/// Writes the value of an entity field in an image.
+void put_reference(std::byte* value, std::uint64_t entity) {
+    const EntityBits bits = entity == kNoBlobEntity ? ~EntityBits(0) : static_cast<EntityBits>(entity);
+    std::memcpy(value, &bits, sizeof bits);
+}
+
+void clear_references(const Schema& schema, std::byte* image) {
+    for (const Field& field : schema.fields())
+        if (field.type == FieldType::kEntity)
+            for (std::uint32_t i = 0; i < field.num_values(); ++i)
+                put_reference(image + field.struct_offset + i * field.value_bytes, kNoBlobEntity);
+}
+
+/// How often something that no schema describes was kept, and where it first occurred.
+struct KeptCount {
+    std::uint64_t count = 0;
+    SourcePosition first;
+};
+using KeptCounts = std::map<std::string_view, KeptCount>;
+
+/// What the compiler knows about one component type of the source.
+struct TypePlan {
+    std::string_view name;
+    const RegisteredComponent* registered = nullptr;
+    const Schema* schema = nullptr;  ///< nullptr: unknown
+    KeyPredictor keys;               ///< the schema's fields
+    bool has_references = false;
+    KeptCounts kept_fields;
+
+    struct Row {
+        std::uint32_t entity;
+        const MergedComponent* component;
+    };
+    std::vector<Row> rows;  ///< by entity
+};
+
+/// A finished image of a layer that many entities share.
+struct SharedImage {
+    const std::byte* image = nullptr;  ///< nullptr: not made yet
+    std::vector<Node> kept;            ///< unknown fields, lowest layer first
+};
+
+// --- images ----------------------------------------------------------------------------------------------------------
+
+/// Makes the images of components, each from its layers.
+class ComponentImages {
+public:
+    ComponentImages(const Composition& composition, const SourceRules& rules, Diagnostics& diagnostics,
+                    BlobWriter& blob)
+        : composition_(composition),
+          rules_(rules),
+          diagnostics_(diagnostics),
+          blob_(blob),
+          references_(composition),
+          shared_(composition.num_shared_layers()) {}
+
+    /// Makes the image of a component and keeps its unknown fields as text. Returns false when a registered function
+    /// refuses the component. Lifetime of the image: until the next call.
+    bool make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image);
+
+private:
+    class FunctionCall;
+
+    const std::byte* merge_layer(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top);
+    void apply(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer);
+    bool apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index);
+    bool run_function(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer, Node node);
+    bool compile_merged(TypePlan& plan, const TypePlan::Row& row);
+    bool unknown_field(TypePlan& plan, Node child);
+    bool is_ignored(std::string_view key) const;
+    void other_keys(TypePlan& plan, const ComponentLayer& layer);
+    void keep_fields(TypePlan& plan, std::uint32_t entity);
+    void resolve_references(TypePlan& plan, const TypePlan::Row& row);
+    std::uint64_t resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node);
+
+    const Composition& composition_;
+    const SourceRules& rules_;
+    Diagnostics& diagnostics_;
+    BlobWriter& blob_;
+    ReferenceIndex references_;
+    Arena arena_;
+    std::vector<SharedImage> shared_;  // by ComponentLayer::shared_index
+    std::size_t shared_bytes_ = 0;
+    // Of the component that is being made.
+    std::vector<std::byte> image_;
+    std::vector<const ComponentLayer*> layers_;
+    std::vector<Node> kept_;
+    std::unordered_set<std::uint64_t> bad_references_;  // by place: reported once, not for each copy of a prefab
+};
+
+bool ComponentImages::make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image) {
+    const std::size_t num_bytes = plan.schema->struct_bytes();
+    if (plan.registered->compile != nullptr && plan.registered->compile_scope == CompileScope::kComponent) {
+        if (!compile_merged(plan, row)) return false;
+        image = {image_.data(), num_bytes};
+    } else {
+        image = {merge_layer(plan, row, *row.component->top), num_bytes};
+        if (plan.has_references) {
+            if (image.data() != image_.data()) image_.assign(image.begin(), image.end());
+            resolve_references(plan, row);
+            image = {image_.data(), num_bytes};
+        }
+    }
+    if (!kept_.empty()) keep_fields(plan, row.entity);
+    return true;
+}
+
+/// Makes the image of a component: the schema's defaults, then each layer, lowest first. The layers of prefabs are made
+/// once. Leaves unknown fields in kept_. Lifetime: until the next call.
+const std::byte* ComponentImages::merge_layer(TypePlan& plan, const TypePlan::Row& row, const ComponentLayer& top) {
+    const std::size_t num_bytes = plan.schema->struct_bytes();
+    const std::byte* start = plan.schema->default_image().data();
+    kept_.clear();
+    layers_.clear();
+    for (const ComponentLayer* layer = &top; layer != nullptr; layer = layer->below) {
+        if (layer->shared_index != ComponentLayer::kNotShared) {
+            SharedImage& shared = shared_[layer->shared_index];
+            if (shared.image == nullptr && layer != &top && shared_bytes_ < kMaxSharedBytes) {
+                const std::vector<const ComponentLayer*> above = layers_;
+                merge_layer(plan, row, *layer);
+                layers_ = above;
+                kept_.clear();
+            }
+            if (shared.image != nullptr) {
+                start = shared.image;
+                kept_ = shared.kept;
+                break;
+            }
+        }
+        layers_.push_back(layer);
+    }
+    if (layers_.empty()) return start;
+    image_.resize(std::max<std::size_t>(num_bytes, 1));
+    if (num_bytes != 0) std::memcpy(image_.data(), start, num_bytes);
+    for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) apply(plan, row.entity, **layer);
+    if (top.shared_index == ComponentLayer::kNotShared || shared_bytes_ >= kMaxSharedBytes) return image_.data();
+    SharedImage& shared = shared_[top.shared_index];
+    shared.image = arena_.copy(std::span<const std::byte>(image_)).data();
+    shared.kept = kept_;
+    shared_bytes_ += image_.size();
+    return shared.image;
+}
+
+void ComponentImages::apply(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
+    if (layer.has_other_keys) other_keys(plan, layer);
+    const Node fields = layer.fields;
+    if (!fields || fields.is_null()) return;
+    int index = -1;
+    if (fields.is_mapping() && plan.registered->compile != nullptr) {
+        run_function(plan, entity, layer, fields);
+        return;
+    }
+    if (fields.is_mapping()) {
+        for (const Node child : fields) apply_field(plan, layer, child, index);
+        return;
+    }
+    if (plan.schema->fields().size() != 1) {
+        diagnostics_.error(fields.position(),
+                           concat("component ", quoted(plan.name), " is given as ", kind_name(fields.kind()),
+                                  " but has ", plan.schema->fields().size(), " fields"),
+                           "write a mapping of fields");
+        return;
+    }
+    const Field& field = plan.schema->fields()[0];
+    FieldReader{diagnostics_, plan.name, &blob_}.read(field, fields, image_.data() + field.struct_offset);
+}
+
+bool ComponentImages::apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index) {
+    if (!layer.wrapped() && is_consumed(layer, child.key())) return true;
+    const int found = plan.keys.find(child.key(), index);
+    if (found < 0) {
+        const bool repeats_type = !layer.wrapped() && layer.below != nullptr && child.key() == "type" &&
+                                  child.is_string() && child.as_string() == plan.name;
+        return repeats_type || (!layer.wrapped() && is_ignored(child.key())) || unknown_field(plan, child);
+    }
+    index = found;
+    const Field& field = plan.schema->fields()[static_cast<std::size_t>(found)];
+    std::byte* value = image_.data() + field.struct_offset;
+    if (!child.is_null() || field.type == FieldType::kEntity)
+        return FieldReader{diagnostics_, plan.name, &blob_}.read(field, child, value);
+    std::memcpy(value, plan.schema->default_image().data() + field.struct_offset, field.size);
+    return true;
+}
+
+/// Answers a registered function while it makes image_.
+class ComponentImages::FunctionCall final : public CompileHost {
+public:
+    FunctionCall(ComponentImages& images, TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer)
+        : images_(images), plan_(plan), entity_(entity), layer_(layer) {}
+
+    std::uint32_t find_entity(std::string_view reference) const override {
+        const ReferenceIndex::Found found = images_.references_.find(entity_, reference);
+        return found.other == kNoBlobEntity ? found.entity : kNoBlobEntity;
+    }
+    bool read_field(Node node) override { return images_.apply_field(plan_, layer_, node, index_); }
+    bool read_value(const Field& field, Node node, std::byte* value) override {
+        return FieldReader{images_.diagnostics_, plan_.name, &images_.blob_}.read(field, node, value);
+    }
+
+private:
+    ComponentImages& images_;
+    TypePlan& plan_;
+    std::uint32_t entity_;
+    const ComponentLayer& layer_;
+    int index_ = -1;
+};
+
+bool ComponentImages::run_function(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer, Node node) {
+    FunctionCall call(*this, plan, entity, layer);
+    CompileOutput output(*plan.schema, std::span(image_.data(), plan.schema->struct_bytes()), blob_, call);
+    const CompileInput input{node, *plan.schema, entity, composition_.entities()[entity].entity->name, diagnostics_};
+    return plan.registered->compile(plan.registered->compile_context, input, output);
+}
+
+/// Makes image_ with a registered function from all layers at once.
+bool ComponentImages::compile_merged(TypePlan& plan, const TypePlan::Row& row) {
+    const std::span<const std::byte> defaults = plan.schema->default_image();
+    image_.assign(defaults.begin(), defaults.end());
+    kept_.clear();
+    clear_references(*plan.schema, image_.data());
+    const Document merged = merge_layers(*row.component->top);
+    return run_function(plan, row.entity, *row.component->top, merged.root());
+}
+
+bool ComponentImages::is_ignored(std::string_view key) const {
+    const std::vector<std::string>& ignored = rules_.ignored_keys;
+    return std::find(ignored.begin(), ignored.end(), key) != ignored.end();
+}
+
+/// Keeps or reports the keys beside `data`.
+void ComponentImages::other_keys(TypePlan& plan, const ComponentLayer& layer) {
+    for (const Node child : layer.value)
+        if (std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), child.key()) == std::end(kWrapperKeys) &&
+            !is_ignored(child.key()))
+            unknown_field(plan, child);
+}
+
+/// Keeps or reports a key that no field has. False: it was reported.
+bool ComponentImages::unknown_field(TypePlan& plan, Node child) {
+    const std::string_view key = child.key();
+    if (rules_.keep_unknown_fields) {
+        kept_.push_back(child);
+        return true;
+    }
+    std::vector<std::string_view> names(plan.keys.names().begin(), plan.keys.names().end());
+    names.insert(names.end(), plan.registered->more_keys.begin(), plan.registered->more_keys.end());
+    if (std::find(names.begin(), names.end(), key) != names.end()) {
+        diagnostics_.error(
+            child.key_position(),
+            concat("component ", quoted(plan.name), " has the field ", quoted(key), " beside its `data`"),
+            "move it into `data`");
+        return false;
+    }
+    const int close = closest_text(key, names.data(), names.size());
+    std::string hint = close >= 0 ? concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?")
+                                  : std::string("it has ");
+    for (std::size_t i = 0; close < 0 && i < names.size(); ++i) append_text(hint, concat(i == 0 ? "" : ", ", names[i]));
+    if (close < 0 && names.empty()) hint = "it has no fields; remove this";
+    diagnostics_.error(child.key_position(), concat("component ", quoted(plan.name), " has no field ", quoted(key)),
+                       std::move(hint));
+    return false;
+}
+
+/// Keeps the unknown fields of the component as one text.
+void ComponentImages::keep_fields(TypePlan& plan, std::uint32_t entity) {
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    std::vector<Node> same;
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+        const auto has_key = [&](Node node) { return node.key() == kept_[i].key(); };
+        if (std::any_of(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(i), has_key)) continue;
+        same.clear();
+        std::copy_if(kept_.begin() + static_cast<std::ptrdiff_t>(i), kept_.end(), std::back_inserter(same), has_key);
+        builder.key(kept_[i]);
+        merge_values(builder, same);
+        KeptCount& count = plan.kept_fields[kept_[i].key()];
+        if (count.count++ == 0) count.first = kept_[i].key_position();
+    }
+    builder.end();
+    const Document document = builder.finish();
+    blob_.add_kept_text(entity, plan.name, write_sjson(document.root()));
+}
+
+std::uint64_t ComponentImages::resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
+    if (!node.is_string()) return kNoBlobEntity;
+    const ReferenceIndex::Found found = references_.find(entity, node.as_string());
+    const bool is_good = found.entity != kNoBlobEntity && found.other == kNoBlobEntity;
+    const SourcePosition at = node.position();
+    if (is_good || !bad_references_.insert(std::uint64_t(at.file) << 32 | at.offset).second) return found.entity;
+    if (found.other != kNoBlobEntity) {
+        const std::span<const ComposedEntity> entities = composition_.entities();
+        diagnostics_
+            .error(node.position(),
+                   concat("component ", quoted(plan.name), ", field ", quoted(field.name),
+                          ": several entities are called ", quoted(node.as_string())),
+                   "name it by its GUID path")
+            .note(entities[found.entity].entity->position, "one is here")
+            .note(entities[found.other].entity->position, "another is here");
+    } else {
+        diagnostics_.error(node.position(),
+                           concat("component ", quoted(plan.name), ", field ", quoted(field.name),
+                                  ": there is no entity ", quoted(node.as_string())),
+                           "write a name, a GUID path, `parent`, `self` or null");
+    }
+    return found.entity;
+}
+
+/// Sets the entity fields of image_, each from the highest layer that gives it a value.
+void ComponentImages::resolve_references(TypePlan& plan, const TypePlan::Row& row) {
+    clear_references(*plan.schema, image_.data());
+    for (const Field& field : plan.schema->fields()) {
+        if (field.type != FieldType::kEntity) continue;
+        Node node;
+        for (const ComponentLayer* layer = row.component->top; layer != nullptr && !node; layer = layer->below) {
+            if (!layer->fields || layer->fields.is_null()) continue;
+            if (!layer->fields.is_mapping())
+                node = layer->fields;
+            else if (!is_consumed(*layer, field.name))
+                node = layer->fields.find(field.name);
+        }
+        if (!node) continue;
+        std::byte* value = image_.data() + field.struct_offset;
+        if (field.array_length == 0) {
+            put_reference(value, resolve(plan, row.entity, field, node));
+            continue;
+        }
+        if (!node.is_list() || node.size() != field.array_length) continue;  // reported by the field reader
+        for (const Node element : node) {
+            put_reference(value, resolve(plan, row.entity, field, element));
+            value += field.value_bytes;
+        }
+    }
+}
+
+// --- the blob --------------------------------------------------------------------------------------------------------
+
+/// Finds the lines of places in one pass, if they come in the order of the text. Others are left to Diagnostics.
+class LineCursor {
+public:
+    LineCursor(const Diagnostics& diagnostics, std::uint32_t file)
+        : diagnostics_(diagnostics), file_(file), text_(file == 0 ? std::string_view() : diagnostics.text(file)) {}
+
+    std::uint32_t line_of(SourcePosition position) {
+        if (position.file != file_ || position.offset < offset_ || position.offset > text_.size())
+            return diagnostics_.locate(position).line;
+        const std::string_view passed = text_.substr(offset_, position.offset - offset_);
+        line_ += static_cast<std::uint32_t>(std::count(passed.begin(), passed.end(), '\n'));
+        offset_ = position.offset;
+        return line_;
+    }
+
+private:
+    const Diagnostics& diagnostics_;
+    std::uint32_t file_;
+    std::string_view text_;
+    std::uint32_t offset_ = 0;
+    std::uint32_t line_ = 1;
+};
+
+/// One compilation: goes through entities, then through component types.
+class Compilation {
+public:
+    Compilation(const Composition& composition, const ComponentRegistry& registry, const CompileOptions& options,
+                Diagnostics& diagnostics)
+        : composition_(composition),
+          registry_(registry),
+          options_(options),
+          diagnostics_(diagnostics),
+          images_(composition, options.rules, diagnostics, blob_),
+          plans_(composition.types().size()) {}
+
+    /// Fills the blob; every error is reported.
+    void run(CompiledSource& result);
+    BlobWriter& blob() { return blob_; }
+
+private:
+    void plan_types();
+    void unknown_type(const TypePlan& plan);
+    void add_entities();
+    void keep_entity_keys(std::uint32_t entity, std::span<const Node> keys);
+    void group_components();
+    bool check_single(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity);
+    void compile_type(TypePlan& plan, CompiledSource& result);
+    void keep_type(TypePlan& plan, CompiledSource& result);
+    void warn_kept(CompiledSource& result);
+
+    const Composition& composition_;
+    const ComponentRegistry& registry_;
+    const CompileOptions& options_;
+    Diagnostics& diagnostics_;
+    BlobWriter blob_;
+    ComponentImages images_;
+    std::vector<TypePlan> plans_;  // by Composition::types()
+    KeptCounts kept_keys_;
+    std::unordered_set<const ComponentLayer*> doubles_;  // reported
+};
 
 void Compilation::run(CompiledSource& result) {
     plan_types();
@@ -48,7 +445,6 @@ void Compilation::run(CompiledSource& result) {
 }
 
 void Compilation::plan_types() {
-    plans_.resize(composition_.types().size());
     for (std::size_t i = 0; i < plans_.size(); ++i) {
         TypePlan& plan = plans_[i];
         plan.name = composition_.types()[i];
@@ -61,33 +457,6 @@ void Compilation::plan_types() {
         plan.keys = KeyPredictor(names);
     }
 }
-
-namespace {
-
-/// Lines of places that come in the order of the text, found in one pass. Others are left to Diagnostics.
-class LineCursor {
-public:
-    LineCursor(const Diagnostics& diagnostics, std::uint32_t file)
-        : diagnostics_(diagnostics), file_(file), text_(file == 0 ? std::string_view() : diagnostics.text(file)) {}
-
-    std::uint32_t line_of(SourcePosition position) {
-        if (position.file != file_ || position.offset < offset_ || position.offset > text_.size())
-            return diagnostics_.locate(position).line;
-        const std::string_view passed = text_.substr(offset_, position.offset - offset_);
-        line_ += static_cast<std::uint32_t>(std::count(passed.begin(), passed.end(), '\n'));
-        offset_ = position.offset;
-        return line_;
-    }
-
-private:
-    const Diagnostics& diagnostics_;
-    std::uint32_t file_;
-    std::string_view text_;
-    std::uint32_t offset_ = 0;
-    std::uint32_t line_ = 1;
-};
-
-}  // namespace
 
 void Compilation::add_entities() {
     std::uint32_t file = 0;
@@ -110,7 +479,7 @@ void Compilation::keep_entity_keys(std::uint32_t entity, std::span<const Node> k
     for (std::size_t i = 0; i < keys.size(); ++i) {
         const auto same_key = [&](Node other) { return other.key() == keys[i].key(); };
         if (std::any_of(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end(), same_key))
-            continue;  // said again by a later text
+            continue;  // a later text repeats it
         KeptCount& count = kept_keys_[keys[i].key()];
         if (count.count++ == 0) count.first = keys[i].key_position();
         DocumentBuilder builder;
@@ -175,25 +544,11 @@ void Compilation::compile_type(TypePlan& plan, CompiledSource& result) {
         diagnostics_.error(plan.rows[0].component->position, std::string(type.message()));
         return;
     }
-    const std::size_t num_bytes = plan.schema->struct_bytes();
-    const bool is_whole =
-        plan.registered->compile != nullptr && plan.registered->compile_scope == CompileScope::kComponent;
     std::uint64_t count = 0;
     for (const TypePlan::Row& row : plan.rows) {
-        const std::byte* image = nullptr;
-        if (is_whole) {
-            if (!compile_merged(plan, row)) continue;
-            image = image_.data();
-        } else {
-            image = make_image(plan, row, *row.component->top);
-            if (plan.has_references) {
-                if (image != image_.data()) image_.assign(image, image + num_bytes);
-                resolve_references(plan, row);
-                image = image_.data();
-            }
-        }
-        if (!kept_.empty()) keep_fields(plan, row.entity);
-        blob_.add_component(*type, row.entity, {image, num_bytes});
+        std::span<const std::byte> image;
+        if (!images_.make(plan, row, image)) continue;
+        blob_.add_component(*type, row.entity, image);
         ++count;
     }
     result.components.push_back({std::string(plan.name), count});
@@ -227,9 +582,7 @@ void Compilation::warn_kept(CompiledSource& result) {
     warn(kept_keys_, composition_.is_level() ? " in the level or its entities" : " in entities");
 }
 
-// --- the whole -----------------------------------------------------------------------------------------------------
-
-namespace {
+// --- the whole -------------------------------------------------------------------------------------------------------
 
 ComposeOptions compose_options(const CompileOptions& options) {
     ComposeOptions result = options.compose;
@@ -247,7 +600,7 @@ std::string_view without_folder_and_extension(std::string_view name, bool keep_f
     return keep_folder || slash == std::string_view::npos ? name : name.substr(slash + 1);
 }
 
-/// The name of a resource: its path inside its root.
+/// Returns the name of a resource: its path inside its root.
 std::string resource_name(std::string_view source_name) {
     if (!source_name.empty() && source_name[0] == '$')
         source_name.remove_prefix(std::min(source_name.find('/') + 1, source_name.size()));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kLaneNames[] = {"x", "y", "z", "w"};
 constexpr std::uint64_t kMaxBlobArrayElements = std::uint64_t(1) << 28;
-constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may be another number than was written
+constexpr double kLargestExact = 9007199254740992.0;  // above it, a double may differ from the number that was written
 
 struct IntegerRange {
     std::int64_t least;
@@ -41,7 +41,7 @@ IntegerRange integer_range(FieldType type) {
     }
 }
 
-/// An integer as sign and bits, also from a number such as 2.0; false for anything else.
+/// Reads an integer as sign and bits, also from a number such as 2.0; false for anything else.
 bool to_integer(Node node, bool& negative, std::uint64_t& bits) {
     if (const auto value = node.as_int64()) {
         negative = *value < 0;
@@ -264,14 +264,14 @@ bool FieldReader::read_enum(const Field& field, Node node, std::byte* value) {
         append_text(choices, concat(choices.empty() ? "" : ", ", e.name));
     }
     if (!node.is_string()) return wants(field, node, concat("one of ", choices));
-    return fail(field, node, concat(quoted(node.as_string()), " is none of its values"),
+    return fail(field, node, concat(quoted(node.as_string()), " is not one of its values"),
                 concat("choose one of ", choices));
 }
 
 bool FieldReader::read_text_id(const Field& field, Node node, std::byte* value) {
     if (!node.is_string())
         return wants(field, node,
-                     field.type == FieldType::kResourceId ? "the name of a resource, or null" : "a text, or null");
+                     field.type == FieldType::kResourceId ? "the name of a resource, or null" : "a string, or null");
     const std::string_view text = node.as_string();
     if (blob == nullptr) return put(value, StringId(text).hash), true;
     const Result<StringId> id = blob->add_text(text);
@@ -281,11 +281,11 @@ bool FieldReader::read_text_id(const Field& field, Node node, std::byte* value) 
 }
 
 bool FieldReader::read_fixed_string(const Field& field, Node node, std::byte* value) {
-    if (!node.is_string()) return wants(field, node, "a text");
+    if (!node.is_string()) return wants(field, node, "a string");
     const std::string_view text = node.as_string();
     if (text.size() >= field.value_bytes)
         return fail(field, node,
-                    concat("the text has ", text.size(), " bytes, but the field holds ", field.value_bytes - 1),
+                    concat("the string has ", text.size(), " bytes, but the field holds ", field.value_bytes - 1),
                     "shorten it");
     if (text.find('\0') != std::string_view::npos) return fail(field, node, "the text holds a zero byte", "remove it");
     std::memset(value, 0, field.value_bytes);

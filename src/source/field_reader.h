@@ -1,5 +1,5 @@
 #pragma once
-// From a node to the bytes of one field, with every check that the field's declaration asks for.
+// Reads the bytes of one field from a node, with every check that the field's declaration asks for.
 
 #include "shoal/document/document.h"
 #include "shoal/table/schema.h"
@@ -17,9 +17,9 @@ struct FieldReader {
     std::string_view component;  ///< for messages
     BlobWriter* blob = nullptr;  ///< keeps texts and arrays; nullptr: a schema's default, which can have neither
 
-    /// Writes the value of `node` at `value`, which holds the value so far: `{ z = 3 }` leaves x and y of a vector.
-    /// References are only checked for their kind; they are set once all entities are known.
-    /// Shape: field.size bytes. Errors: false, reported, and `value` may be half written.
+    /// Writes the value of `node` to `value`, which holds the value so far: `{ z = 3 }` keeps x and y of a vector.
+    /// Of references, only the kind is checked; they are set once all entities are known.
+    /// Shape: field.size bytes. Errors: returns false and reports it; `value` may be half written.
     bool read(const Field& field, Node node, std::byte* value);
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
-// Finds which of a few names a key is. Texts that programs write have the same keys in the same order again and
-// again, so the name that followed last time is tried first; one comparison usually does.
+// Finds out which of a few names a key is. Texts that programs write repeat the same keys in the same order, so the
+// name that followed last time is tried first; usually one comparison is enough.
 
 #include "shoal/base/config.h"
 
@@ -12,7 +12,7 @@
 
 namespace shoal {
 
-/// Equality of short texts, without a call.
+/// Compares short texts without a call.
 inline bool same_text(std::string_view a, std::string_view b) {
     const std::size_t size = a.size();
     if (size != b.size()) return false;

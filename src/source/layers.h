@@ -1,5 +1,5 @@
 #pragma once
-// What several texts say of one component, made one.
+// Merges what several texts say about one component.
 
 #include "shoal/document/document_builder.h"
 #include "shoal/source/composer.h"
@@ -9,11 +9,11 @@
 
 namespace shoal {
 
-/// Returns whether `key` of an inline layer says something of the component and is no field.
+/// Returns whether `key` of an inline layer describes the component and is not a field.
 bool is_consumed(const ComponentLayer& layer, std::string_view key);
 
 /// Adds the nodes that several texts give for one field, lowest first, as one value: mappings merge key by key,
-/// anything else replaces what lies below. Requires: values is not empty.
+/// anything else replaces the value below. Requires: values is not empty.
 void merge_values(DocumentBuilder& builder, std::span<const Node> values);
 
 }  // namespace shoal

@@ -206,7 +206,7 @@ void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_v
     }
 }
 
-/// Refuses keys that mean nothing for the type of the field, and the lack of those without which it means nothing.
+/// Refuses keys that do not fit the type of the field, and reports keys that the type needs and that are missing.
 void SchemaReader::check_keys(Node node, const FieldDefinition& field) {
     const std::string owner = concat("field ", quoted(field.name), " is of type ", field_type_name(field.type));
     const auto only_for = [&](std::string_view key, bool fits, std::string_view types) {
@@ -232,7 +232,7 @@ void SchemaReader::check_keys(Node node, const FieldDefinition& field) {
     needed_for("of", is_array, "{ type = blob_array of = float }");
 }
 
-/// What the parts of a declaration say of one another.
+/// Checks the parts of a declaration against each other.
 void SchemaReader::check_layout(Node node, const ComponentDefinition& definition) {
     for (const FieldDefinition& field : definition.fields) {
         if (definition.whole && field.split)
@@ -334,7 +334,7 @@ void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> 
                                      sized->default_image().begin() + field.struct_offset + field.size);
         if (field.type == FieldType::kEntity)
             diagnostics_.error(defaults[i].position(),
-                               concat("field ", quoted(field.name), ": an entity has no default but none"),
+                               concat("field ", quoted(field.name), ": the default of an entity must be null"),
                                "remove it");
         else if (reader.read(field, defaults[i], value.data()))
             definition.fields[i].default_value = std::move(value);
@@ -357,7 +357,7 @@ bool same_field(const Field& a, const Field& b) {
            (!a.has_range || (a.minimum == b.minimum && a.maximum == b.maximum)) && a.enumerators == b.enumerators;
 }
 
-/// Returns what differs between two declarations of one component; empty when nothing does.
+/// Returns the difference between two declarations of one component; empty when there is none.
 std::string difference(const Schema& a, const Schema& b) {
     if (a.version() != b.version()) return concat("version ", a.version(), " instead of ", b.version());
     if (a.whole() != b.whole()) return "`whole` differs";
@@ -381,10 +381,10 @@ void SchemaReader::check_known(const Schema& schema, Node node) {
     if (known == nullptr || known->schema == nullptr) return;
     const std::string what = difference(schema, *known->schema);
     if (what.empty()) return;
-    Diagnostic& error = diagnostics_.error(
-        node.key_position(),
-        concat("component ", quoted(schema.name()), " is declared already, and not like this: ", what),
-        concat("it is known as ", known->schema->to_text(), "; make both the same, or rename one"));
+    Diagnostic& error =
+        diagnostics_.error(node.key_position(),
+                           concat("component ", quoted(schema.name()), " is already declared, but differently: ", what),
+                           concat("it is known as ", known->schema->to_text(), "; make both the same, or rename one"));
     for (const SourceRules::Declaration& declaration : rules_.declarations)
         if (declaration.component == schema.name()) error.note(declaration.position, "it is declared here");
 }

@@ -166,9 +166,11 @@ Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
 
 std::uint64_t World::count_pins(ResourceId resource) const {
     std::uint64_t num_pins = 0;
-    for (const Store* store : stores_)
+    for (const Store* store : stores_) {
+        num_pins += store->count_pending_pins(resource);
         for (const Table* table : store->tables())
             if (table->schema().has(FieldType::kBlobArray)) num_pins += count_pins_in(*table, resource);
+    }
     return num_pins;
 }
 

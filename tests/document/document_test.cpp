@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 using shoal::Document;
@@ -116,6 +117,26 @@ TEST(DocumentBuilder, builds_every_kind) {
     const Reading same("n = null b = true i = -7 u = 18446744073709551615 small = 7 d = 2.5 s = \"x\" l = [1 {}]");
     ASSERT_TRUE(same);
     EXPECT_TRUE(shoal::equal(built.root(), same.root()));
+}
+
+TEST(DocumentBuilder, a_key_and_its_value_are_written_in_one_call) {
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    builder.boolean("b", true);
+    builder.unsigned_integer("u", 18446744073709551615u);
+    builder.number("d", 2.5);
+    builder.number("no_number", std::numeric_limits<double>::quiet_NaN());
+    builder.string("s", "x");
+    builder.begin_list("l");
+    builder.number(1);
+    builder.end();
+    builder.begin_mapping("m");
+    builder.end();
+    builder.end();
+    const Document built = builder.finish();
+    const Reading same("b = true u = 18446744073709551615 d = 2.5 no_number = null s = \"x\" l = [1.0] m = {}");
+    ASSERT_TRUE(same) << same.messages();
+    EXPECT_TRUE(shoal::equal(built.root(), same.root())) << shoal::write_sjson(built.root());
 }
 
 TEST(DocumentBuilder, merges_nodes_of_other_documents_and_keeps_their_places) {

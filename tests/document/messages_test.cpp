@@ -37,7 +37,7 @@ TEST(SjsonMessages, a_duplicate_key_of_a_large_mapping_is_found) {
 
 TEST(SjsonMessages, a_word_without_quotes) {
     EXPECT_EQ(sjson_messages("a = 1\nname = teapot // x\nb = 2"),
-              "test.sjson:2:8: error: the word \"teapot\" is no value; put a text in quotes: \"teapot\"\n"
+              "test.sjson:2:8: error: \"teapot\" is not a value; write a string in quotes: \"teapot\"\n"
               "    2 | name = teapot // x\n"
               "      |        ^~~~~~\n");
 }
@@ -51,7 +51,7 @@ TEST(SjsonMessages, a_malformed_number) {
               "test.sjson:1:6: error: \"1.\" is not a number; a point needs a digit behind it\n"
               "    1 | a = [1. 43d2ce7f]\n"
               "      |      ^~\n"
-              "test.sjson:1:9: error: \"43d2ce7f\" is not a number; put it in quotes if it is a text\n"
+              "test.sjson:1:9: error: \"43d2ce7f\" is not a number; put it in quotes if it is a string\n"
               "    1 | a = [1. 43d2ce7f]\n"
               "      |         ^~~~~~~~\n");
     EXPECT_EQ(sjson_messages("a = 1e999"),
@@ -76,7 +76,7 @@ TEST(SjsonMessages, an_unclosed_mapping_list_string_text_or_comment_says_where_i
         "    1 | a = { b = \"cod }\n"
         "      |           ^~~~~~\n");
     EXPECT_EQ(sjson_messages("a = [\"\"\"cod\n\n"),
-              "test.sjson:1:6: error: the text that opens here is never closed; add \"\"\"\n"
+              "test.sjson:1:6: error: the string that opens here is never closed; add \"\"\"\n"
               "    1 | a = [\"\"\"cod\n"
               "      |      ^~~\n");
     EXPECT_EQ(sjson_messages("a = [ /* cod\n\n"),
@@ -118,11 +118,11 @@ TEST(SjsonMessages, a_missing_equals_or_value) {
               "    3 | name\n"
               "      | ^~~~\n");
     EXPECT_EQ(sjson_messages("a =\nb = 1\n"),
-              "test.sjson:1:1: error: there is no value for the key \"a\"; write null for none\n"
+              "test.sjson:1:1: error: no value follows the key \"a\"; write null for none\n"
               "    1 | a =\n"
               "      | ^\n");
     EXPECT_EQ(sjson_messages("{ a = }"),
-              "test.sjson:1:3: error: there is no value for the key \"a\"; write null for none\n"
+              "test.sjson:1:3: error: no value follows the key \"a\"; write null for none\n"
               "    1 | { a = }\n"
               "      |   ^\n");
 }

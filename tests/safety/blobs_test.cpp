@@ -107,7 +107,7 @@ TEST_F(SafetyBlobs, cut_at_every_section_boundary_is_an_error) {
     for (const BlobSection& section : sections())
         for (const std::uint64_t length : {section.offset, section.offset + section.num_bytes - 1}) {
             const std::string cut = bytes_.substr(0, length), what = concat("cut at ", length);
-            expect_refused(cut, "it was cut or joined", what);
+            expect_refused(cut, "it was truncated, or something was appended", what);
             std::string consistent = cut;  // a header that agrees with the cut
             sign(consistent);
             EXPECT_NE(give(consistent, what), "") << what;

@@ -290,10 +290,8 @@ TEST_F(Composer, a_cycle_is_an_error_with_the_whole_chain) {  // req: G2
     file("b.sjson", "children = { k = { prefab = \"c\" } }\n");
     file("c.sjson", "prefab = \"a\"\n");
     const std::string text = errors("a.sjson");
-    EXPECT_NE(
-        text.find(
-            "c.sjson:1:10: error: prefabs use one another in a cycle: a -> b -> c -> a; remove one of the references"),
-        std::string::npos)
+    EXPECT_NE(text.find("c.sjson:1:10: error: prefabs form a cycle: a -> b -> c -> a; remove one of the references"),
+              std::string::npos)
         << text;
     EXPECT_NE(text.find("a.sjson:1:10: note: \"b\" is used here"), std::string::npos) << text;
     EXPECT_NE(text.find("b.sjson:1:29: note: \"c\" is used here"), std::string::npos) << text;
@@ -303,7 +301,7 @@ TEST_F(Composer, a_cycle_is_an_error_with_the_whole_chain) {  // req: G2
 TEST_F(Composer, a_prefab_that_uses_itself_is_a_cycle) {  // req: G2
     file("x.sjson", R"(entities = { e = { prefab = "a" } f = { prefab = "a" } })");
     file("a.sjson", "prefab = \"a.sjson\"");
-    EXPECT_NE(errors("x.sjson").find("in a cycle: a -> a.sjson"), std::string::npos) << diagnostics.format();
+    EXPECT_NE(errors("x.sjson").find("prefabs form a cycle: a -> a.sjson"), std::string::npos) << diagnostics.format();
     EXPECT_EQ(diagnostics.num_errors(), 1u);
 }
 
@@ -323,9 +321,9 @@ TEST_F(Composer, doubling_prefabs_are_refused_before_they_are_expanded) {
 TEST_F(Composer, a_deep_chain_of_prefabs_is_refused) {
     file("p0.sjson", "");
     for (int i = 1; i <= 400; ++i) file(concat("p", i, ".sjson"), concat("prefab = \"p", i - 1, "\""));
-    EXPECT_NE(errors("p400.sjson")
-                  .find("children and prefabs lie more than 256 deep in one another; make the source flatter"),
-              std::string::npos)
+    EXPECT_NE(
+        errors("p400.sjson").find("children and prefabs are nested more than 256 levels deep; make the source flatter"),
+        std::string::npos)
         << diagnostics.format();
 }
 
@@ -335,12 +333,11 @@ TEST_F(Composer, components_and_entities_with_one_key_are_errors_that_name_both)
          "units = [\n{ _guid = \"a\" prefab = \"coral\" components = { glow = {} } }\n{ _guid = \"a\" }\n]\n");
     const std::string text = errors("x.sjson");
     EXPECT_NE(
-        text.find(
-            "x.sjson:2:47: error: the component \"glow\" is there already; change it under `modified_components`"),
+        text.find("x.sjson:2:47: error: there is already a component \"glow\"; change it under `modified_components`"),
         std::string::npos)
         << text;
     EXPECT_NE(text.find("coral.sjson:2:2: note: the other is here"), std::string::npos) << text;
-    EXPECT_NE(text.find("x.sjson:3:11: error: there is an entity \"a\" here already"), std::string::npos) << text;
+    EXPECT_NE(text.find("x.sjson:3:11: error: there is already an entity \"a\" here"), std::string::npos) << text;
     EXPECT_NE(text.find("x.sjson:2:1: note: the other is here"), std::string::npos) << text;
 }
 
@@ -368,16 +365,16 @@ TEST_F(Composer, a_mistyped_root_of_a_level_is_recognised) {
 TEST_F(Composer, what_is_not_what_it_should_be_is_an_error_each) {
     for (const auto& [source, message] : std::map<std::string, std::string>{
              {"prefab = 3", "`prefab` is an integer; write the name of a resource, or null"},
-             {"name = []", "`name` is a list; write a text"},
-             {"units = [ { _guid = 3 } ]", "`_guid` is an integer; write a text"},
+             {"name = []", "`name` is a list; write a string"},
+             {"units = [ { _guid = 3 } ]", "`_guid` is an integer; write a string"},
              {"components = 3", "`components` is an integer; write a list, or a mapping by GUID or name"},
              {"components = [ 3 ]", "an element of `components` is an integer; write a mapping"},
-             {"components = [ {} ]", "a component in a list does not say what it is; give it a `type`"},
+             {"components = [ {} ]", "a component in a list has no type; give it a `type`"},
              {"components = { a = { type = 3 } }", "`type` is an integer; write the name of a component type"},
              {"components = { a = { data = 3 } }", "`data` is an integer; write a mapping of fields"},
              {"components = { \"\" = {} }", "an element of `components` has an empty key"},
              {"modified_components = [ {} ]",
-              "an element of `modified_components` does not say what it is for; give it a `_guid`"},
+              "an element of `modified_components` does not name its target; give it a `_guid`"},
              {"children = { a = 3 }", "an entity is a mapping, this is an integer"},
              {"units = [] entities = []", "a level has `units` or `entities`, not both"},
              {"units = [] components = {}", "a level has no key \"components\""},

@@ -75,7 +75,7 @@ TEST_F(SchemaFile, the_same_declaration_twice_is_fine) {
 TEST_F(SchemaFile, contradictory_declarations_are_an_error_that_names_both_places) {
     schema("components = { glow = { fields = { power = float } } }");
     EXPECT_EQ(schema_errors("components = {\n  glow = { fields = { power = double } }\n}"),
-              "test.schema.sjson:2:3: error: component \"glow\" is declared already, and not like this: field "
+              "test.schema.sjson:2:3: error: component \"glow\" is already declared, but differently: field "
               "\"power\" differs; it is known as glow v1 {power "
               "float}; make both the same, or rename one\n"
               "    2 |   glow = { fields = { power = double } }\n"
@@ -141,7 +141,7 @@ TEST_F(SchemaFile, mistakes_say_what_where_and_what_to_do) {
              {"components = { a = { fields = { x = { type = float range = [1 2] } } } }",
               "without a default it is 0, which is outside the range 1 to 2"},
              {"components = { a = { fields = { x = { type = entity default = b } } } }",
-              "an entity has no default but none; remove it"}}) {
+              "the default of an entity must be null; remove it"}}) {
         SCOPED_TRACE(text);
         EXPECT_NE(schema_errors(text).find(message), std::string::npos) << diagnostics.format();
     }

@@ -114,7 +114,7 @@ TEST_F(ToolCompile, a_file_that_was_read_is_never_written_over) {
     for (const std::string& target : {source, schema}) {
         const ToolResult result = run({"compile", source, "--schema", schema, "-o", target});
         EXPECT_EQ(result.exit_code, 1);
-        EXPECT_TRUE(result.says("is a file that was read")) << result.err;
+        EXPECT_TRUE(result.says("is one of the files that were read")) << result.err;
     }
     EXPECT_EQ(read(source), kReef);
     EXPECT_EQ(read(schema), kSchema);

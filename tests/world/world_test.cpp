@@ -1,5 +1,6 @@
 #include "shoal/world/world.h"
 
+#include "shoal/command/commands.h"
 #include "shoal/resource/blob_writer.h"
 #include "support/testing.h"
 
@@ -172,6 +173,38 @@ TEST(World, rows_pin_the_blob_that_their_arrays_lie_in) {
     const Status refused = library.unload("paths/two");
     EXPECT_NE(refused.message().find("6"), std::string_view::npos) << refused.message();
     EXPECT_EQ(spawned->destroy(entities), 6u);
+    world.settle();
+    EXPECT_TRUE(library.unload("paths/two").ok());
+}
+
+// req: D8-D9
+TEST(World, values_that_wait_in_commands_pin_the_blob_that_their_arrays_lie_in) {
+    EntityManager entities;
+    ResourceLibrary library;
+    World world(entities, {.library = &library});
+    Database& database = world.database();
+    const Result<const Blob*> blob = library.load(path_blob());
+    ASSERT_TRUE(blob.ok()) << blob.message();
+    Path path;
+    std::memcpy(static_cast<void*>(&path), (*blob)->component_types()[0].columns[0], sizeof path.distances);
+    ASSERT_EQ(library.view(path.distances).size(), 2u);
+
+    const Entity fish = entities.create().value();
+    database.commands().add(fish, path);
+    database.commands().create(3, path);
+    database.commands().create(3, Path{}, Body{});
+    const ComponentValues given[] = {
+        {.component = database.component<Path>(), .images = reinterpret_cast<const std::byte*>(&path)}};
+    database.commands().add(fish, given);
+    EXPECT_EQ(library.unload("paths/two").message(),
+              "the resource \"paths/two\" cannot be unloaded: 3 values in rows and commands refer to it; remove them "
+              "first");
+    world.settle();
+    EXPECT_NE(library.unload("paths/two").message().find(": 2 values"), std::string_view::npos) << "two rows";
+    EXPECT_EQ(database.num_rows(), 3u);
+    database.commands().remove<Path>(fish);
+    world.settle();
+    database.clear_zone(3);
     world.settle();
     EXPECT_TRUE(library.unload("paths/two").ok());
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Changes of entities that are asked for while passes run, and made when the database settles.
+// Changes of entities that passes ask for, and that are made when the database settles.
 //
 //     schedule.add("hunt", query<Read<&Shark::hunger>, Read<&Position::value>>(sea),
 //                  [](Commands& commands, Entity shark, float hunger, const Vec3& place) {
@@ -12,68 +12,74 @@
 //     pass 0, loop 0    chunk 0: create destroy ...    chunk 1: add ...       a log for each chunk: no locks, and cuts
 //     pass 1, loop 0    chunk 0: ...                                          depend on numbers of rows only
 //
-// create() gives a *pending* entity. It names the entity to come in later commands of its chunk, and in the entity
-// fields of the values that they bring; to all others it is dead. It is not to be kept: 64 settles that create give its
-// number out again.
+// create() returns a *pending* entity. Later commands of the same chunk, and the entity fields of the values that they
+// bring, may refer to it; for everything else it is a dead entity. Do not keep it: after 64 settles that create
+// entities its number is used again.
 //
-// The rules. The logs are one list, in the order pass (its place in the schedule's line; what is asked for outside of
-// schedules comes first), loop of the pass, chunk, time in the chunk. The number of workers changes nothing. Settling
-// destroys, then creates, moves, and adds and removes components. Entities get their ids in the order of the list.
-//   - A destroyed entity is destroyed, whatever else the list says of it, once. A pending one is never made.
+// The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
+// schedules come first), then by loop of the pass, by chunk, and by time in the chunk. The number of workers changes
+// nothing. Settling destroys entities, creates entities, moves them, and then adds and removes components. Entities get
+// their ids in the order of the list.
+//   - An entity that a command destroys is destroyed once, whatever else the list says about it. A pending entity that
+//     is destroyed is never created.
 //   - Of several moves of an entity the last counts.
 //   - Of several adds and removes of one component type the last counts, with the value that it brings.
-//   - What is said of the dead, of those that are destroyed (another destroy included), or of the pending entities of
-//     other chunks or frames, is left out and counted in SettleCounts::num_dropped. So is what there is no memory or
-//     no id for, and that is logged. An entity field that holds such a pending entity becomes null.
-//   - The rest is as in the immediate calls: an entity without a row gets one in the first zone when it is given
-//     components, and a move of it does nothing.
-// C++ component types that the database does not know are registered when it settles.
-// Thread: the Commands of a chunk belong to it until the chunk ends, those of a pass (Database::commands()) to one
-// thread, and not to the functions of its loops. A loop that takes Commands is started by its pass, not by a chunk of
-// another.
+//   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
+//     that another command destroys, or about pending entities of other chunks or frames; and, with a line in the log,
+//     when there is no memory or no id for them. An entity field that refers to such a pending entity becomes null.
+//   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
+//     given components, and moving it does nothing.
+// C++ component types that the database does not know are registered when it settles. Until then, values pin the blobs
+// that their read-only arrays lie in.
+// Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (Database::commands()) belong to
+// one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its
+// pass, not from a chunk of another loop.
 
-#include "shoal/command/command_list.h"
+#include "shoal/command/detail/command_recorder.h"
+#include "shoal/command/loop_commands.h"
+#include "shoal/database/database.h"
 
 namespace shoal {
 
 class CommandLog;
 
-/// What a chunk asks for. Functions of loops take it as their first argument (in a pass, behind a const PassContext&);
-/// others ask Database::commands().
-class Commands {
-public:
-    explicit Commands(CommandLog& log) : log_(&log) {}
-    Commands(Commands&&) = default;
-    Commands& operator=(Commands&&) = delete;
-    SHOAL_API ~Commands();
+/// Whether this stands for an entity that a command will make.
+constexpr bool is_pending(Entity entity) { return entity.id >> 30 == 1; }
 
-    /// Asks for an entity with these components, and returns its pending id.
+/// The commands of one chunk. Functions of loops take them as their first argument (in a pass, after a const
+/// PassContext&); everybody else calls Database::commands().
+class Commands {
+    using Kind = detail::CommandKind;
+
+public:
+    /// For the log: others are given their commands.
+    explicit Commands(CommandLog& log) : recorder_(log) {}
+    Commands(Commands&&) = default;
+
+    /// Asks for an entity with these components and returns the pending entity.
     template <DescribedComponent... Ts>
     Entity create(Zone zone, const Ts&... values) {
         SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
-        const Entity entity = take_pending();
-        write<detail::CommandKind::kCreate>(entity, zone, values...);
+        const Entity entity = recorder_.take_pending();
+        recorder_.record<Kind::kCreate>(entity, zone, values...);
         return entity;
     }
-    /// Fills `out` with pending ids of as many entities.
+    /// The same for as many entities as `out` has room for.
     template <DescribedComponent... Ts>
     void create(std::span<Entity> out, Zone zone, const Ts&... values) {
         for (Entity& entity : out) entity = create(zone, values...);
     }
-    /// Component types without a value get their defaults. Requires: values are bytes.
+    /// The same for the component types of an archetype; those without a value get their defaults.
+    /// Requires: values are bytes.
     SHOAL_API Entity create(const Archetype& type, Zone zone, std::span<const ComponentValues> values = {});
 
-    void destroy(Entity entity) {
-        if (SHOAL_UNLIKELY(destroyed_.cursor == destroyed_.room_end)) begin_run(destroyed_);
-        ::new (static_cast<void*>(destroyed_.cursor)) Entity(entity);
-        destroyed_.cursor += sizeof(Entity);
-    }
+    void destroy(Entity entity) { recorder_.destroy(entity); }
     void destroy(std::span<const Entity> entities) {
         for (const Entity entity : entities) destroy(entity);
     }
     void move(Entity entity, Zone zone) {
         SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
-        row(detail::TypedCommand<detail::CommandKind::kMove>::kList, entity, zone);
+        recorder_.record<Kind::kMove>(entity, zone);
     }
 
     /// Gives components, or sets the values of those that are there.
@@ -81,86 +87,26 @@ public:
     void add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0)
     {
-        write<detail::CommandKind::kAdd>(entity, ++num_ordered_, values...);
+        recorder_.record<Kind::kAdd>(entity, recorder_.next_number(), values...);
     }
+    /// The same for component types of the database. Requires: values are bytes.
     SHOAL_API void add(Entity entity, std::span<const ComponentValues> values);
     template <DescribedComponent... Ts>
     void remove(Entity entity)
         requires(sizeof...(Ts) > 0)
     {
-        row(detail::TypedCommand<detail::CommandKind::kRemove, Ts...>::kList, entity, ++num_ordered_);
+        recorder_.add_row(detail::TypedCommand<Kind::kRemove, Ts...>::kList, entity, recorder_.next_number());
     }
+    /// The same for component types of the database.
     SHOAL_API void remove(Entity entity, std::span<const ComponentType> components);
 
 private:
     friend class CommandLog;
-    friend class CommandSettler;
-    static constexpr std::uint32_t kPendingBlock = 64;  // ids that a chunk takes at once
-    struct MadeList;
 
-    /// Rows of one list, as far as one piece of memory reaches.
-    struct Run {
-        const detail::CommandList* list;
-        std::byte* begin;
-        std::byte* end;  // of the rows; of the last run of a list, Stream::cursor
-    };
-    struct Stream {
-        const detail::CommandList* list;
-        std::byte* cursor = nullptr;
-        std::byte* room_end = nullptr;
-        std::uint32_t run = 0, num_rows = 0;  // the last run, and the rows that it has room for
-    };
-
-    Entity take_pending() {
-        if (SHOAL_UNLIKELY(next_pending_ % kPendingBlock == 0)) take_pending_block();
-        return {next_pending_++};
-    }
-    template <detail::CommandKind kKind, class... Ts>
-    void write(Entity entity, std::uint32_t number, const Ts&... values) {
-        static_assert((!DescriptionOf<Ts>::kMany && ...), "an entity has one component of a type in a database");
-        using Command = detail::TypedCommand<kKind, Ts...>;
-        std::byte* const to = row(Command::kList, entity, number);
-        std::size_t i = 0;
-        static_cast<void>(to), static_cast<void>(i);
-        (::new (static_cast<void*>(to + Command::kLayout.offsets[i++])) Ts(values), ...);
-    }
-    SHOAL_INLINE std::byte* row(const detail::CommandList& list, Entity entity, std::uint32_t number) {
-        Stream* stream = streams_.data();
-        Stream* const end = stream + streams_.size();
-        while (stream != end && stream->list != &list) ++stream;
-        if (SHOAL_UNLIKELY(stream == end)) stream = &add_stream(list);
-        if (SHOAL_UNLIKELY(stream->cursor == stream->room_end)) begin_run(*stream);
-        std::byte* const to = stream->cursor;
-        stream->cursor += list.row_bytes;
-        ::new (static_cast<void*>(to)) detail::CommandRow{entity, number};
-        return to;
-    }
-    SHOAL_API Stream& add_stream(const detail::CommandList& list);
-    SHOAL_API void begin_run(Stream& stream);
-    void close_runs();
-    SHOAL_API void take_pending_block();
-    std::byte* take_memory(std::size_t num_bytes, std::size_t alignment);
-    const detail::CommandList& made_list(detail::CommandKind kind, std::span<const ComponentType> components,
-                                         std::span<const ComponentValues> values);
-    void write_values(const detail::CommandList& list, Entity entity, std::uint32_t number,
-                      std::span<const ComponentValues> values);
-    void forget();
-
-    CommandLog* log_;
-    EntityBits next_pending_ = 0;
-    std::uint32_t num_ordered_ = 0;
-    Stream destroyed_{&detail::kDestroyList};
-    Array<Stream> streams_{Owner("commands")};
-    Array<Run> runs_{Owner("commands")};  // as they were begun
-    Array<EntityBits> pending_blocks_{Owner("commands")};
-    Array<detail::CommandBlock> blocks_{Owner("commands")};
-    Array<MadeList*> made_{Owner("commands")};
-    std::byte* free_begin_ = nullptr;
-    std::byte* free_end_ = nullptr;
-    bool is_open_ = false;  // from the start of a loop until it settles
+    detail::CommandRecorder recorder_;
 };
 
-/// Says which pass the calling thread runs, for the order of what it asks for. For schedules.
+/// Tells which pass the calling thread runs, for the order of its commands. For schedules.
 class PassScope {
 public:
     /// Passes are 1, 2, 3 ... in the order in which their commands count.
@@ -175,35 +121,4 @@ private:
     PassScope* outer_;
 };
 
-namespace detail {
-
-/// While it lives, the calling thread runs the function of a loop, which must not ask for the commands of its pass.
-class LoopScope {
-public:
-    SHOAL_API LoopScope();
-    SHOAL_API ~LoopScope();
-    LoopScope(const LoopScope&) = delete;
-    LoopScope& operator=(const LoopScope&) = delete;
-
-private:
-    PassScope* pass_;
-};
-
-/// Returns the first of as many Commands as a loop has chunks.
-SHOAL_API Commands* open_commands(Database& database, std::uint32_t num_chunks);
-
-/// A function of a loop whose first argument is bound.
-template <class Function>
-struct WithCommands {
-    Function& function;
-    Commands& commands;
-
-    template <class... Arguments>
-    SHOAL_INLINE auto operator()(Arguments&&... arguments)
-        -> decltype(function(commands, static_cast<Arguments&&>(arguments)...)) {
-        return function(commands, static_cast<Arguments&&>(arguments)...);
-    }
-};
-
-}  // namespace detail
 }  // namespace shoal

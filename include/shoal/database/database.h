@@ -215,6 +215,7 @@ public:
     SHOAL_API Status finish_spawn() override;
     SHOAL_API void drop(std::span<const Entity> entities) override;
     SHOAL_API void apply_commands(const SettleContext& context) override;
+    SHOAL_API std::uint64_t count_pending_pins(ResourceId resource) const override;
     void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return tables_.list(); }

@@ -1,8 +1,7 @@
 #pragma once
-// What a database knows of the changes that are asked for while passes run: that there is something to be made when it
-// settles. Who collects them, and in which order they are made, is the command room's business; see
-// command/commands.h.
-// Thread: made and asked for from any thread; apply() between passes.
+// What a database knows of the changes that passes ask for: that there is something to do when it settles. The command
+// room collects them and makes them in one order; see command/commands.h.
+// Thread: made and asked for from any thread; apply() and count_pins() between passes.
 
 #include "shoal/store/store.h"
 
@@ -12,6 +11,8 @@ class DeferredChanges {
 public:
     /// Makes all changes and adds what it has done to `counts`, if any.
     virtual void apply(SettleCounts* counts) = 0;
+    /// Returns how many values that wait to be made refer to `resource`.
+    virtual std::uint64_t count_pins(ResourceId resource) = 0;
     /// Ends the object and gives its memory back.
     virtual void release() = 0;
 

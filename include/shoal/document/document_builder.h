@@ -3,8 +3,7 @@
 //
 //     DocumentBuilder builder;
 //     builder.begin_mapping(level.position());
-//     builder.key("mass");
-//     builder.number(2.5);
+//     builder.number("mass", 2.5);                  // a key and its value
 //     builder.member(prefab.find("transform"));  // its key and its whole subtree, by reference
 //     builder.end();
 //     Document merged = builder.finish();
@@ -53,6 +52,15 @@ public:
     SHOAL_API void value(Node node);
     /// key(child) and value(child).
     SHOAL_API void member(Node child);
+
+    // A key and its value.
+    SHOAL_API void begin_mapping(std::string_view key);
+    SHOAL_API void begin_list(std::string_view key);
+    SHOAL_API void boolean(std::string_view key, bool value);
+    SHOAL_API void unsigned_integer(std::string_view key, std::uint64_t value);
+    /// A value that is not finite becomes null.
+    SHOAL_API void number(std::string_view key, double value);
+    SHOAL_API void string(std::string_view key, std::string_view text);
 
     /// Returns the document and leaves the builder empty. Requires: the root is complete.
     SHOAL_API Document finish();

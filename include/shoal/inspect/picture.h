@@ -1,16 +1,16 @@
 #pragma once
-// A picture of where the entities are, seen from above: x to the right, y up, one metre equally long in both.
+// Draws where the entities are, seen from above: x to the right, y up, a metre equally long in both directions.
 //
 //     +----------------------------------------+
 //     | title                                  |
 //     | +--------------------------+  o fish   |     an entity with a transform is drawn where that is in the world, in
 //     | |   . ::.                  |  o coral  |     the layer of its archetype, with a thin line to its parent;
-//     | |     .::..    o           |           |     others where a vec3 field `position` of theirs says, in the layer
-//     | +--------------------------+  |--| 50 m|     of that component type. Rare layers lie on top.
+//     | |     .::..    o           |           |     others where their vec3 field `position` says, in the layer of
+//     | +--------------------------+  |--| 50 m|     that component type. Rare layers lie on top.
 //     +----------------------------------------+
 //
-// Up to PictureOptions::max_dots points are drawn as dots, the rarest layers first; the other layers as cells that are
-// brighter where there are more points. The file stays below one megabyte, whatever is in it.
+// Up to PictureOptions::max_dots points are drawn as dots, those of the rarest layers first; the other layers are drawn
+// as cells that are brighter where there are more points. The file stays below one megabyte, whatever is in it.
 // Thread: drawing a world is a const call on it.
 
 #include "shoal/world/world.h"
@@ -32,7 +32,7 @@ struct PictureOptions {
 struct PictureLayer {
     std::string name;
     std::vector<Vec2> points;
-    std::uint64_t num_skipped = 0;  ///< places that are no numbers
+    std::uint64_t num_skipped = 0;  ///< places that are not numbers
 };
 
 /// From a child to its parent. Units: metres.
@@ -43,11 +43,12 @@ struct PictureLink {
 struct Picture {
     std::string svg;
     std::uint64_t num_points = 0;   ///< drawn, over all layers
-    std::uint64_t num_skipped = 0;  ///< places that are no numbers
+    std::uint64_t num_skipped = 0;  ///< places that are not numbers
 };
 
-/// Returns a layer per set of component types of the entities with a transform (names, tags and the transform itself
-/// left out), and one per component type with a `position` of the others. The dead are left out, empty layers too.
+/// Returns a layer per set of component types (without names, tags and the transform itself) of the entities with a
+/// transform, and a layer per component type with a `position` of the others. Dead entities and empty layers are left
+/// out.
 SHOAL_API std::vector<PictureLayer> picture_layers(const World& world);
 /// Returns a link per transform with a parent.
 SHOAL_API std::vector<PictureLink> picture_links(const World& world);

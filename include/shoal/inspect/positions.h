@@ -1,9 +1,9 @@
 #pragma once
-// Where things are, whatever component says it: any component type may have a vec3 field called `position`, or be
-// called so and have no other field, declared in C++ or in a schema file, kept apart, split or whole. In the tables of
-// a database, which hold several component types, the first field of that name is taken.
+// Finds where things are, whichever component says it: a vec3 field called `position`, or the only field of a
+// component type of that name, declared in C++ or in a schema file, in any layout. In the tables of a database, which
+// hold several component types, the first field of that name is taken.
 //
-//     apart    x y z  x y z  x y z         stride 12
+//     apart    x y z  x y z  x y z         stride 12 (a column of vectors)
 //     split    x x x   y y y   z z z       stride 4, three lanes
 //     whole    {mass x y z} {mass x y z}   stride of the struct
 //
@@ -31,8 +31,8 @@ struct Vec3Rows {
     }
 };
 
-/// Returns the vec3 field `field_name` (or "component.field" of a table of a database), otherwise the only field of a
-/// component type `field_name`; nothing when there is no such field, or one of another type.
+/// Returns the vec3 field `field_name` (or "component.field" in a table of a database), otherwise the only field of the
+/// component type `field_name`; nothing when there is no such field or it has another type.
 SHOAL_API std::optional<Vec3Rows> find_vec3(const Table& table, std::string_view field_name);
 
 /// The smallest box around points. Empty until one is added.

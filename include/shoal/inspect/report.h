@@ -1,5 +1,5 @@
 #pragma once
-// What a world costs: time per pass, memory per component type and per owner.
+// Reports what a world costs: time per pass, memory per component type and per owner.
 //
 //     WorldReport report = report_world(world);
 //     std::fputs(report_text(report).c_str(), stdout);      for people
@@ -11,7 +11,7 @@
 //     component     rows  dead    bytes/row       used  committed ...
 //
 // A report is a copy: it refers to nothing.
-// Thread: gathering is a const call on the world; all else is free.
+// Thread: report_world is a const call on the world; the rest may run on any thread.
 
 #include "shoal/world/world.h"
 
@@ -81,8 +81,8 @@ struct WorldReport {
 /// Gathers the facts.
 SHOAL_API WorldReport report_world(const World& world);
 
-/// Returns tables of passes, of what commands have done (if there were any), of component types and owners, each line
-/// ended.
+/// Returns tables of passes, of what commands have done (if there were any), of component types and of owners. Every
+/// line ends with a newline.
 SHOAL_API std::string report_text(const WorldReport& report);
 
 /// Adds `passes`, `settles`, `components` (by name) and `memory` (by owner) to a mapping that is being built.

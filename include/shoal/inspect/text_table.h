@@ -31,7 +31,7 @@ public:
     SHOAL_API void add_row(std::vector<std::string> row);
     bool empty() const { return rows_.size() == 1; }
 
-    /// Returns the lines, each with its end; columns are as wide as their widest text, counted in code points.
+    /// Returns the lines, each with its newline; columns are as wide as their widest text, counted in code points.
     SHOAL_API std::string text() const;
 
 private:

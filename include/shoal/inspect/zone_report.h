@@ -1,5 +1,5 @@
 #pragma once
-// What the zones of a database cost, for people and for programs.
+// Reports what the zones of a database cost, for people and for programs.
 //
 //     std::vector<ZoneReport> zones = report_zones(sea);
 //     std::fputs(zones_text(zones, 10).c_str(), stdout);        // the ten largest, and the rest in a line each
@@ -11,7 +11,7 @@
 //     255 others  position  9,120     3  ...
 //
 // A report is a copy: it refers to nothing.
-// Thread: gathering is a const call on the database; all else is free.
+// Thread: report_zones is a const call on the database; the rest may run on any thread.
 
 #include "shoal/database/zone_statistics.h"
 
@@ -33,7 +33,7 @@ struct ZoneComponentReport {
 
 struct ZoneReport {
     Zone zone = 0;
-    std::uint64_t num_entities = 0;  ///< rows, those without components included
+    std::uint64_t num_entities = 0;  ///< rows, including those without components
     std::vector<ZoneComponentReport> components;
 
     /// Rows and index of all component types.
@@ -43,7 +43,7 @@ struct ZoneReport {
 /// Gathers the facts of every zone that has a table, by zone.
 SHOAL_API std::vector<ZoneReport> report_zones(const Database& database);
 
-/// Returns a table of the zones that commit the most memory, largest first, then of what the others have together.
+/// Returns a table of the zones that commit the most memory, largest first, then of the sums of the others.
 SHOAL_API std::string zones_text(std::span<const ZoneReport> zones, std::size_t most_zones = 16);
 
 /// Adds a list `zones` to a mapping that is being built.

@@ -44,6 +44,7 @@
 // may run at once, of different queries, if neither writes what the other names. A query is used by one thread, and by
 // chunks of its own loop.
 
+#include "shoal/command/loop_commands.h"
 #include "shoal/query/detail/database_rows.h"
 #include "shoal/query/detail/joined_rows.h"
 #include "shoal/query/detail/manager_rows.h"
@@ -196,6 +197,7 @@ private:
         rows_.refresh();
         Commands* commands = nullptr;
         if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked_);
+        const detail::LoopScope scope;
         rows_.for_each_part([&](const detail::QueryPart& part) {
             run_part<kBatches>(function, commands, part);
             rows_.mark_written(part);

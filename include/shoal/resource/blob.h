@@ -1,13 +1,13 @@
 #pragma once
-// A compiled resource, used in place. Loading checks every byte that will ever be trusted, once; after that nothing
-// needs a test: every index is in range, every text is UTF-8, parents come before children.
+// A compiled resource, used in place. Loading checks, once, every byte that will ever be trusted; after that nothing
+// needs a check: every index is in range, every text is UTF-8, parents come before children.
 //
 //     Result<Blob> level = Blob::read("levels/reef.blob");
 //     if (!level) return report(level.status());
 //     for (const BlobComponents& components : level->component_types()) ...
 //
 // The check takes linear time and memory in the size of the blob, whatever the bytes say. A blob never changes.
-// Thread: any thread may read; moving it moves no byte.
+// Thread: any thread may read. Moving a blob does not move its bytes.
 
 #include "shoal/base/page_memory.h"
 #include "shoal/resource/blob_format.h"
@@ -103,7 +103,7 @@ public:
     SHOAL_API std::string_view string(std::uint32_t index) const;
 
 private:
-    friend struct BlobCheck;
+    friend class BlobCheck;
     Blob() = default;
     static Result<Blob> own(PageRange memory, std::size_t num_bytes);
 
@@ -129,7 +129,7 @@ private:
 };
 
 /// Returns a copy of a blob with the other byte order; applied twice it gives the first bytes back. Works on blobs of
-/// either order. Errors: damage that keeps it from finding its way; what it returns must still be loaded to be trusted.
+/// either order. Errors: the blob is too damaged to be read. The copy must still be loaded to be trusted.
 SHOAL_API Result<std::vector<std::byte>> swap_endianness(std::span<const std::byte> bytes);
 
 }  // namespace shoal

@@ -47,14 +47,14 @@ public:
     BlobWriter(const BlobWriter&) = delete;
     BlobWriter& operator=(const BlobWriter&) = delete;
 
-    /// The resource's name: its path without extension. Needed when the blob has arrays.
+    /// Sets the name of the resource: its path without extension. Needed when the blob has arrays.
     SHOAL_API void set_name(std::string_view name);
 
     /// Returns the index of the new entity. Requires: the parent was added before; the texts are UTF-8.
     SHOAL_API std::uint32_t add_entity(const BlobEntity& entity);
     SHOAL_API std::uint32_t num_entities() const;
 
-    /// Returns the index of the component type. In the blob they lie by spawn order, then by name.
+    /// Returns the index of the component type. In the blob, component types are ordered by spawn order, then by name.
     /// Errors: the name is in the blob already, or a field is opaque.
     SHOAL_API Result<std::uint32_t> add_component_type(const Schema& schema, std::int32_t spawn_order = 0);
 
@@ -73,12 +73,12 @@ public:
 
     /// Keeps the text of a string id, for people. Errors: another text has the same hash.
     SHOAL_API Result<StringId> add_text(std::string_view text);
-    /// Keeps a component, or fields, that nobody here can compile, as text. kNoBlobEntity: of the resource as a whole.
+    /// Keeps a component, or fields, that the compiler does not know, as text. kNoBlobEntity: of the whole resource.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
-    /// A file that the blob was made from or needs; each kind and path is kept once.
+    /// Adds a file that the blob was made from or needs; each kind and path is kept once.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);
 
-    /// Returns the blob's bytes. What it returns has passed the same check as a loaded blob.
+    /// Returns the blob's bytes, which have passed the same check as a loaded blob.
     /// Errors: what the check says: an entity twice in a component type that is not `many`, a bool that is neither 0
     /// nor 1, a reference to no entity, two entities with one GUID, a text that is not UTF-8, arrays without a name.
     SHOAL_API Result<std::vector<std::byte>> write(const BlobWriteOptions& options = {}) const;

@@ -1,5 +1,5 @@
 #pragma once
-// How one component goes from text to bytes: a compile function reads a node and fills in a struct image.
+// How one component is compiled from text to bytes: a compile function reads a node and fills in a struct image.
 //
 //     bool compile_light(void*, const CompileInput& in, CompileOutput& out) {
 //         Light light;
@@ -25,9 +25,9 @@ enum class DependencyKind : std::uint32_t;
 /// What a compile function is called for.
 enum class CompileScope : std::uint8_t {
     kComponent,  ///< a component; its node is what prefabs and the entity say, merged
-    /// Each text that says something of the component, the deepest prefab first; the node is its mapping of fields, and
-    /// the image holds what the layers below have made. What a prefab says is compiled once for all that use it.
-    /// Entity fields are the default function's.
+    /// Each text that says something about the component, the deepest prefab first; the node is its mapping of fields,
+    /// and the image holds what the layers below have made. The text of a prefab is compiled once for all its users.
+    /// The default function sets entity fields.
     kLayer,
 };
 
@@ -40,7 +40,7 @@ struct CompileInput {
     Diagnostics& diagnostics;        ///< where errors and warnings go
 };
 
-/// The compiler, as a compile function sees it through CompileOutput.
+/// What CompileOutput needs of the compiler.
 class CompileHost {
 public:
     virtual ~CompileHost() = default;
@@ -60,7 +60,7 @@ public:
     /// all bits set for none. Shape: Schema::struct_bytes().
     std::span<std::byte> image() { return image_; }
 
-    /// Writes the whole image; Entity fields become none and wait for store_entity.
+    /// Writes the whole image. Entity fields become none until store_entity sets them.
     /// Requires: T is the struct that the schema describes.
     template <class T>
     void store(const T& component) {
@@ -70,12 +70,12 @@ public:
     /// Writes a reference (kNoBlobEntity: none) into an Entity field that starts `offset` bytes into the image.
     SHOAL_API void store_entity(std::uint32_t offset, std::uint32_t entity_index);
 
-    /// Returns the blob entity that `reference` names as seen from the owner, or kNoBlobEntity; the function reports
-    /// it.
+    /// Returns the blob entity that `reference` names as seen from the owner, or kNoBlobEntity, which the caller
+    /// reports.
     std::uint32_t find_entity(std::string_view reference) const { return host_.find_entity(reference); }
 
-    /// Does with one entry of the node what the default function does: reads it into the field that its key names,
-    /// checked, or reports or keeps a key that no field has. False: an error was reported.
+    /// Treats one entry of the node as the default function does: reads it, with all checks, into the field that its
+    /// key names, or reports or keeps a key that no field has. False: an error was reported.
     bool read_field(Node node) { return host_.read_field(node); }
     /// Reads a value that is not in the schema, with the checks that `field` asks for. Shape: field.size bytes, which
     /// hold the value so far. False: an error was reported.

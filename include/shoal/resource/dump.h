@@ -1,5 +1,5 @@
 #pragma once
-// A blob as text, through the schemas that it carries: nothing of the program that made it is needed.
+// Writes a blob as text by the schemas that it carries. The program that made the blob is not needed.
 //
 //     entities = 2
 //     components = { point_mass = 1 }
@@ -16,7 +16,7 @@
 
 namespace shoal {
 
-/// Returns everything a blob holds as SJSON. Cost: linear; a few hundred bytes of memory per value meanwhile.
+/// Returns everything a blob holds as SJSON. Cost: linear; needs a few hundred bytes of memory per value while it runs.
 SHOAL_API std::string dump_text(const Blob& blob);
 
 /// The same as one JSON object: `entities`, `roots`, `components` (name to count), `bytes`, `schemas`, `entity_data`.

@@ -1,17 +1,17 @@
 #pragma once
-// Owns loaded blobs by name, and answers for the read-only arrays that rows refer to.
+// Owns loaded blobs by name, and finds the read-only arrays that rows refer to.
 //
 //     row { path: BlobArray<Vec3> {resource, offset, count} }  --view-->  values inside the blob
 //
-// A blob may go once its entities are spawned, except while rows hold arrays of it: they pin it. The library does not
-// know the rows; whoever owns stores answers through add_pin_counter.
-// Thread: loading and unloading from one thread; find and view from any thread meanwhile not.
+// A blob may be unloaded once its entities are spawned, unless values refer to its arrays: they pin it. The library
+// does not know the rows; whoever owns stores counts the pins, see add_pin_counter.
+// Thread: one thread loads and unloads. `find` and `view` may run on any thread, but not while another one does so.
 
 #include "shoal/resource/blob.h"
 
 namespace shoal {
 
-/// Returns how many values in rows refer to `resource`.
+/// Returns how many values in rows, and in commands that wait, refer to `resource`.
 using CountPins = std::uint64_t (*)(void* context, ResourceId resource);
 
 class ResourceLibrary {
@@ -40,12 +40,12 @@ public:
     }
     SHOAL_API std::span<const std::byte> view_bytes(const BlobArrayBase& array, FieldType element_type) const;
 
-    /// Has `count` asked about pins, beside the others that were added; a world does so for its stores.
+    /// Adds a function that counts pins; a world adds one for its stores.
     SHOAL_API void add_pin_counter(CountPins count, void* context);
     /// Requires: added with this context and not yet removed.
     SHOAL_API void remove_pin_counter(void* context);
 
-    /// Forgets a blob. Errors: it is not loaded, or rows refer to it; the message says how many, and it stays.
+    /// Releases a blob. Errors: it is not loaded, or values refer to it; the message says how many, and the blob stays.
     SHOAL_API Status unload(ResourceId id);
     Status unload(std::string_view name) { return unload(ResourceId(name)); }
 

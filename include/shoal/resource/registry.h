@@ -17,8 +17,8 @@
 namespace shoal {
 
 /// Takes all components of one type that a blob holds, in place of a store.
-/// Errors: nothing of the batch is kept. When a later component type fails, the batch's entities are destroyed; what
-/// was kept for them goes as it does for any dead entity.
+/// Errors: nothing of the batch is kept. When a later component type fails, the entities of the batch are destroyed;
+/// what was kept for them is removed as for any dead entity.
 using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
 
 /// A component type by name. An open struct that the registry fills in.
@@ -30,7 +30,7 @@ struct RegisteredComponent {
     CompileFunction compile = nullptr;  ///< nullptr: the compiler's default, which follows the schema
     void* compile_context = nullptr;
     CompileScope compile_scope = CompileScope::kComponent;
-    std::span<const std::string_view> more_keys{};  ///< that the compile function reads beside the fields
+    std::span<const std::string_view> more_keys{};  ///< other keys than fields that the compile function reads
     SpawnFunction spawn = nullptr;                  ///< nullptr: a store takes it
     void* spawn_context = nullptr;
 };
@@ -50,9 +50,9 @@ public:
         return add(schema_of<T>());
     }
 
-    /// Compiles the components called `name` with `function`, after those of lower spawn order. The schema may come
+    /// Compiles the components called `name` with `function`, after those of lower spawn order. The schema may be added
     /// later, but must be there when a source is compiled. nullptr: the default function, in this order. `more_keys`
-    /// are those that it reads beside the fields, for hints.
+    /// are the keys that `function` reads beside the fields, for hints.
     /// Errors: another function was set, or another name has the identifier. Lifetime: the keys outlive the registry.
     SHOAL_API Status set_compile_function(std::string_view name, CompileFunction function, void* context,
                                           std::int32_t spawn_order = 0, CompileScope scope = CompileScope::kComponent,
@@ -66,7 +66,7 @@ public:
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;
     SHOAL_API const RegisteredComponent* find(ComponentId id) const;
 
-    /// All, in the order in which they were first named. Lifetime: until the next is named.
+    /// All component types, in the order in which they were first named. Lifetime: until another one is named.
     std::span<const RegisteredComponent* const> components() const { return components_; }
 
 private:

@@ -8,9 +8,9 @@
 //     blob entity        0   1   2   0   1   2 ...       entities of copy k: [k * n, (k + 1) * n)
 //     spawned entity     e0  e1  e2  e3  e4  e5
 //
-// A store is found by the identifier of the component type; nothing else is known of it. The columns go over as they
-// lie in the blob, so their layout must be that of the store: other layouts are refused, never guessed at. The
-// components of store/spawn_zone.h go to no store: they say how an entity comes into a database.
+// A store is found by the identifier of the component type; nothing else is known about it. The columns are copied as
+// they lie in the blob, so their layout must be that of the store: another layout is refused, never guessed at. The
+// components of database/spawn_zone.h go to no store: they say how an entity comes into a database.
 // Thread: the structural thread of the entity manager and the stores.
 
 #include "shoal/entity/entity_manager.h"
@@ -30,8 +30,8 @@ struct SpawnOptions {
     std::uint32_t copies = 1;
     /// Where each copy is put: the local pose of each of its roots becomes root pose x local, the position scaled,
     /// rotated and moved. Roots here are transforms without an ancestor that has one; other components stay as they
-    /// are, but for the field that Database::spawn_into_tiles names. A root that is rotated would be sheared by a root
-    /// pose with an uneven scale: then its position is exact, its rotation and scale are the nearest, as in
+    /// are, except for the field that Database::spawn_into_tiles names. A root pose with an uneven scale would shear a
+    /// rotated root: then its position is exact, and its rotation and scale are the nearest ones, as in
     /// TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
     /// scale of zero. Lifetime: the call.
     std::span<const RootPose> root_poses{};
@@ -41,14 +41,14 @@ struct SpawnOptions {
     bool keep_names = true;
 };
 
-/// A component type of the blob that nobody takes.
+/// A component type of the blob that no store and no function takes.
 struct UnknownComponents {
     std::string name;
     std::uint32_t count = 0;  ///< components in the blob
 };
 
 /// What a spawn made. It refers to nothing: neither blob nor stores need to stay.
-/// It owns the entities in the sense that destroy() takes them away; letting go of it leaves them alive.
+/// destroy() destroys the entities; the destructor leaves them alive.
 class Spawned {
 public:
     std::uint32_t num_blob_entities() const { return num_blob_entities_; }
@@ -71,8 +71,8 @@ public:
     /// What was skipped.
     std::span<const UnknownComponents> unknown() const { return unknown_; }
 
-    /// Destroys what still lives and forgets all. Returns how many entities died; their components go as the stores'
-    /// policies say. Requires: the manager that the entities came from.
+    /// Destroys the entities that still live and forgets all. Returns how many there were; their components are removed
+    /// as the stores' policies say. Requires: the manager that the entities came from.
     SHOAL_API std::uint32_t destroy(EntityManager& entities);
 
 private:
@@ -93,9 +93,9 @@ private:
 };
 
 /// Spawns `options.copies` of a blob.
-/// Errors: root poses, but not one per copy; a zone that is none; a layout differs (both schemas are in the message),
-/// unknown components where that is asked for, no ids, or what a store says. Then nothing remains: rows are dropped,
-/// entities destroyed. Cost: one call to the entity manager, one to a store per component type.
+/// Errors: root poses, but not one per copy; a zone out of range; a layout that differs (the message shows both
+/// schemas); unknown components, if asked for; no ids; or what a store says. Then nothing remains: rows are dropped and
+/// entities destroyed. Cost: one call to the entity manager, and one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
 }  // namespace shoal

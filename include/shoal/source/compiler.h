@@ -4,15 +4,16 @@
 //     ComponentRegistry registry;              // built-in component types, the program's own, those of schema files
 //     CompileOptions options;
 //     Diagnostics diagnostics;
-//     if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return
-//     print(diagnostics.format()); Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options,
-//     diagnostics); std::fputs(diagnostics.format().c_str(), stderr);   // errors and warnings, each with its place if
-//     (reef) write_file("garden.blob", reef->blob);
+//     if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return fail(diagnostics);
+//     Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options, diagnostics);
+//     std::fputs(diagnostics.format().c_str(), stderr);  // errors and warnings, each with its place
+//     if (reef) return write_file("garden.blob", std::span<const std::byte>(reef->blob));
 //
-//     compose  ->  entities, parents first  ->  per component type, in spawn order: compile function per component
+//     compose  ->  entities, parents first  ->  per component type, in spawn order: an image per component  ->  blob
 //
 // The same source gives the same bytes, from run to run and in every folder: the blob names files relative to the
-// roots. Thread: one thread at a time per Diagnostics; the registry is only read.
+// roots.
+// Thread: one thread at a time per Diagnostics; the registry is only read.
 
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/registry.h"
@@ -23,7 +24,7 @@
 
 namespace shoal {
 
-/// What a source may hold that no schema knows. Schema files set it.
+/// What happens to things in a source that no schema describes. Schema files set it.
 struct SourceRules {
     bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
     bool keep_unknown_fields = false;      ///< and unknown keys of entities and levels

@@ -1,5 +1,5 @@
 #pragma once
-// Composing: from a text and the prefabs that it names to one list of entities, parents before children.
+// Composes a text and the prefabs that it names into one list of entities, parents before children.
 //
 //     Diagnostics diagnostics;
 //     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
@@ -10,10 +10,10 @@
 //     b: prefab reef/coral                              b: transform { p }       one layer, shared with every coral
 //                                                       b/x
 //
-// Nothing is copied: a component is a chain of layers, each a node of the text that says it, so every value keeps its
-// place. A prefab is read and merged once, however often it is used. docs/formats/source.md has the rules.
-// Errors go to Diagnostics, many at once; what could be understood is composed all the same, so that a compiler can
-// find more. Hostile texts are bounded: by depth, and by counts that are known before anything is expanded.
+// Nothing is copied: a component is a chain of layers, each of them a node of the text that says it, so every value
+// keeps its place. A prefab is read and merged once, however often it is used. docs/formats/source.md has the rules.
+// Errors go to Diagnostics, many at once; what could be understood is composed all the same, so that the compiler can
+// find more. Hostile texts are limited in depth, and by counts that are known before anything is expanded.
 // Lifetime: a Composition refers to the texts that the Diagnostics keeps.
 // Thread: one thread at a time per Diagnostics; a Composition does not change.
 
@@ -33,7 +33,7 @@ namespace shoal {
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
-    /// Keys of levels, entities and components that mean nothing here, such as `editor`.
+    /// Keys of levels, entities and components to ignore, such as `editor`.
     std::vector<std::string> ignored_keys;
     /// Other unknown keys are kept as text; otherwise they are errors.
     bool keep_unknown_keys = false;
@@ -53,14 +53,14 @@ struct SourceDependency {
     std::string name;  ///< the same everywhere: `$n/` for root n when there are several, then the path inside it
 };
 
-/// What one text says of a component.
+/// What one text says about a component.
 struct ComponentLayer {
     const ComponentLayer* below = nullptr;  ///< what it modifies; nullptr: it declares the component
     Node value;                             ///< all that stands there
     Node fields;  ///< the mapping of fields: `value`, or its `data`; something else for a component given as a value
     std::uint32_t shared_index = kNotShared;  ///< counts the layers of prefabs, which many entities may share
     std::uint16_t height = 1;                 ///< layers, this one included
-    std::uint8_t consumed_keys = 0;           ///< keys of `value` that are no fields, by WrapperKey
+    std::uint8_t consumed_keys = 0;           ///< keys of `value` that are not fields, by WrapperKey
     bool has_other_keys = false;              ///< beside `data`
 
     static constexpr std::uint32_t kNotShared = 0xFFFFFFFF;
@@ -96,7 +96,7 @@ struct ComposedEntity {
     const MergedEntity* entity = nullptr;
     std::uint32_t parent = kNoBlobEntity;
     std::uint32_t end = 0;   ///< one past the last entity of its subtree
-    std::uint64_t guid = 0;  ///< XXH3-64 of the keys from the root to it, parted by `/`
+    std::uint64_t guid = 0;  ///< XXH3-64 of the keys from the root to it, separated by `/`
 };
 
 class Composition {
@@ -107,13 +107,13 @@ public:
     bool is_level() const { return is_level_; }
     /// Parents before children, otherwise as in the text.
     std::span<const ComposedEntity> entities() const { return entities_; }
-    /// The names of component types that occur, in the order of occurrence.
+    /// The names of the component types, in the order in which they first occur.
     std::span<const std::string_view> types() const { return types_; }
     std::uint32_t num_shared_layers() const { return num_shared_layers_; }
     /// Unknown keys of the level, to be kept.
     std::span<const Node> other_keys() const { return other_keys_; }
     std::span<const SourceDependency> dependencies() const { return dependencies_; }
-    /// What a file of Diagnostics is called in dependencies; empty for files that are not of this composition.
+    /// Returns what a file of Diagnostics is called in dependencies; empty for one that this composition did not read.
     SHOAL_API std::string_view source_name(std::uint32_t file) const;
 
 private:

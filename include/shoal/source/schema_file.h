@@ -18,7 +18,7 @@
 
 namespace shoal {
 
-/// Adds what the file declares to `registry` and `rules`. Several files add up.
+/// Adds what the file declares to `registry` and `rules`; may be called for several files.
 /// Errors: false, reported; nothing is added. A component that is declared twice with different fields is an error
 /// that shows both.
 SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& registry, SourceRules& rules,

@@ -5,8 +5,8 @@
 //     "reef/coral"                root 1: reef/coral.sjson .json .unit .level     must not exist (tried, absent)
 //                                 root 2: reef/coral.sjson                        was read (found)
 //
-// A name whose last part has a dot is tried as it is first. Names are relative to the roots, parted by `/`; a name
-// that is absolute or has an empty part, `.` or `..` is an error, so that no text reaches out of the roots.
+// A name whose last part has a dot is first tried as it is. Names are relative to the roots, their parts separated by
+// `/`. A name that is absolute or has an empty part, `.` or `..` is an error, so that no text reaches out of the roots.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/memory.h"
@@ -24,11 +24,11 @@ class SourceFiles {
 public:
     virtual ~SourceFiles() = default;
 
-    /// Returns whether anything is there. What cannot be read counts: it is told, and not passed over.
+    /// Returns whether anything is there. A file that cannot be read counts: it is reported, not passed over.
     virtual bool exists(const std::string& path) const = 0;
     /// Errors: missing, unreadable, a folder; the message names the path and the reason.
     virtual Result<std::string> read(const std::string& path) = 0;
-    /// Returns the one spelling of `path` by which two paths to one file are known to be equal.
+    /// Returns the one spelling that all paths to a file share.
     virtual std::string canonical(const std::string& path) const = 0;
 };
 
@@ -50,7 +50,7 @@ public:
     SHOAL_API Result<std::string> read(const std::string& path) override;
     std::string canonical(const std::string& path) const override { return path; }
 
-    /// How often a text was read.
+    /// How often texts were read.
     std::size_t num_reads() const { return num_reads_; }
 
 private:

@@ -119,6 +119,9 @@ public:
 
     /// Makes the changes that were asked for inside passes. A world has all stores do so before one of them settles.
     virtual void apply_commands(const SettleContext&) {}
+    /// Returns how many values of changes that were asked for, and are not made yet, refer to read-only arrays of
+    /// `resource`.
+    virtual std::uint64_t count_pending_pins(ResourceId) const { return 0; }
     /// Until the same with `false`, structural calls are refused: passes run.
     virtual void hold_rows(bool) {}
     /// Between passes: removes the rows of the dead as the store's policy says, gives memory back, opens a stamp.

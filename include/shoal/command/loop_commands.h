@@ -1,0 +1,33 @@
+#pragma once
+// How a loop over rows opens the commands of its chunks. For loops, as those of queries.
+// Thread: open_commands() from the thread that starts the loop.
+
+#include "shoal/base/config.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+class Commands;
+class Database;
+class PassScope;
+
+namespace detail {
+
+/// While it lives, the calling thread runs the function of a loop, which must not ask for the commands of its pass.
+class LoopScope {
+public:
+    SHOAL_API LoopScope();
+    SHOAL_API ~LoopScope();
+    LoopScope(const LoopScope&) = delete;
+    LoopScope& operator=(const LoopScope&) = delete;
+
+private:
+    PassScope* pass_;
+};
+
+/// Returns the first of as many Commands as a loop has chunks.
+SHOAL_API Commands* open_commands(Database& database, std::uint32_t num_chunks);
+
+}  // namespace detail
+}  // namespace shoal
