@@ -11,6 +11,7 @@
 // All fish have the same archetype: the fish of a tile lie in one table, in packed columns.
 
 #include <shoal/base/math.h>
+#include <shoal/database/database.h>
 #include <shoal/query/query.h>
 
 namespace reef {

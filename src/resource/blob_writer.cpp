@@ -39,12 +39,10 @@ std::uint32_t StringPool::intern(std::string_view text) {
 /// Copies `count` elements of `bytes`, `from_stride` apart, to where they are `to_stride` apart.
 void copy_strided(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
                   std::size_t bytes, std::size_t count) {
-    const auto copy = [&](auto size) {
-        for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, size);
-    };
-    for_size(
-        bytes, [&]<std::size_t kBytes>() { copy(std::integral_constant<std::size_t, kBytes>()); },
-        [&] { copy(bytes); });
+    visit_element_size(bytes, [&]<std::size_t kBytes>() {
+        for (std::size_t i = 0; i < count; ++i)
+            copy_element<kBytes>(to + i * to_stride, from + i * from_stride, bytes);
+    });
 }
 
 }  // namespace

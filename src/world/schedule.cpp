@@ -2,6 +2,7 @@
 
 #include "shoal/world/schedule.h"
 
+#include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "shoal/job/crew.h"
 #include "shoal/table/table.h"

@@ -2,6 +2,8 @@
 
 #include "shoal/database/spawn_zone.h"
 
+#include "shoal/database/grid_zones.h"
+
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/spawner.h"
 

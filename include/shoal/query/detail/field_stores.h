@@ -42,7 +42,7 @@ public:
     std::span<ComponentManager* const> managers() const {
         return {cores_ + (List::kHasDatabase ? 1 : 0), List::kNumManagers};
     }
-    std::array<Access, kNumFields> accesses(const Store* database) const {
+    std::array<Access, kNumFields> accesses([[maybe_unused]] const Store* database) const {
         [[maybe_unused]] std::size_t field = 0;
         return {field_access<Fields::kMember>(store(kStores[field++], database), Fields::kWrites)...};
     }
