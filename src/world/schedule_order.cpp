@@ -12,6 +12,25 @@ constexpr std::size_t kMaxNamed = 8;  // pairs in one message
 using Relation = Array<BitSet>;
 Relation make_relation(std::size_t n) { return Relation(n, BitSet(Owner("schedule")), Owner("schedule")); }
 
+const Schema* find_schema(const Access& access) {
+    for (const Schema* schema : access.store->schemas())
+        if (schema->id() == access.component) return schema;
+    return nullptr;
+}
+
+/// Returns a text such as `component "body"` or `"body.position"`.
+std::string access_text(const Access& access) {
+    if (access.is_everything()) return "both may touch everything";
+    if (access.store == nullptr) return "an object that is not a store";
+    const Schema* schema = find_schema(access);
+    if (schema == nullptr) {
+        const auto schemas = access.store->schemas();
+        return schemas.size() == 1 ? concat("component \"", schemas[0]->name(), '"') : std::string("a whole store");
+    }
+    if (access.field >= schema->fields().size()) return concat("component \"", schema->name(), '"');
+    return concat('"', schema->name(), '.', schema->fields()[access.field].name, '"');
+}
+
 class Orderer {
 public:
     Orderer(std::span<const PassDeclaration> passes, bool strict)
@@ -145,28 +164,10 @@ private:
     PassPlan result_;
 };
 
-const Schema* find_schema(const Access& access) {
-    for (const Schema* schema : access.store->schemas())
-        if (schema->id() == access.component) return schema;
-    return nullptr;
-}
-
 }  // namespace
 
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict) {
     return Orderer(passes, strict).order();
-}
-
-std::string access_text(const Access& access) {
-    if (access.is_everything()) return "both may touch everything";
-    if (access.store == nullptr) return "an object that is not a store";
-    const Schema* schema = find_schema(access);
-    if (schema == nullptr) {
-        const auto schemas = access.store->schemas();
-        return schemas.size() == 1 ? concat("component \"", schemas[0]->name(), '"') : std::string("a whole store");
-    }
-    if (access.field >= schema->fields().size()) return concat("component \"", schema->name(), '"');
-    return concat('"', schema->name(), '.', schema->fields()[access.field].name, '"');
 }
 
 }  // namespace shoal

@@ -29,7 +29,4 @@ struct PassPlan {
 /// Errors: as Schedule::prepare.
 Result<PassPlan> order_passes(std::span<const PassDeclaration> passes, bool strict);
 
-/// Returns a text such as `component "body"` or `"body.position"`.
-std::string access_text(const Access& access);
-
 }  // namespace shoal
