@@ -1,18 +1,19 @@
 #pragma once
 // Compiling: from a source to a blob.
 //
-//     ComponentRegistry registry;              // built-in component types, the program's own, those of schema files
+//     ComponentRegistry registry;  // built-in component types, the program's own, those of schema files
 //     CompileOptions options;
 //     Diagnostics diagnostics;
-//     if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return
-//     print(diagnostics.format()); Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options,
-//     diagnostics); std::fputs(diagnostics.format().c_str(), stderr);   // errors and warnings, each with its place if
-//     (reef) write_file("garden.blob", reef->blob);
+//     if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return report(diagnostics);
+//     Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options, diagnostics);
+//     std::fputs(diagnostics.format().c_str(), stderr);  // errors and warnings, each with its place
+//     if (reef) return write_file("garden.blob", reef->blob);
 //
 //     compose  ->  entities, parents first  ->  per component type, in spawn order: compile function per component
 //
 // The same source gives the same bytes, from run to run and in every folder: the blob names files relative to the
-// roots. Thread: one thread at a time per Diagnostics; the registry is only read.
+// roots.
+// Thread: one thread at a time per Diagnostics; the registry is only read.
 
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/registry.h"
