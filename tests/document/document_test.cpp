@@ -188,7 +188,7 @@ TEST(DocumentBuilderDeathTest, misuse_is_asserted) {
     EXPECT_DEATH(DocumentBuilder().end(), "without begin");
     EXPECT_DEATH(static_cast<void>(DocumentBuilder().finish()), "one root");
     EXPECT_DEATH(DocumentBuilder().number(INFINITY), "finite");
-    EXPECT_DEATH(DocumentBuilder().key("a"), "belongs into a mapping");
+    EXPECT_DEATH(DocumentBuilder().key("a"), "belongs in a mapping");
     DocumentBuilder builder;
     builder.begin_mapping();
     EXPECT_DEATH(builder.null(), "a key comes before");

@@ -172,7 +172,8 @@ TEST(HostileText, one_very_long_line_gives_a_short_message) {
     text.resize(40'000'000, ' ');
     const Reading reading(text);
     EXPECT_EQ(reading.messages(),
-              "test.sjson:1:20000001: error: the word \"teapot\" is no value; put a text in quotes: \"teapot\"\n"
+              "test.sjson:1:20000001: error: \"teapot\" is not a value; expected a number, true, false, null, a list, "
+              "a mapping, or a string such as \"teapot\"\n"
               "    1 | ..." +
                   std::string(40, ' ') + "teapot ]" + std::string(52, ' ') +
                   "...\n"
