@@ -1,4 +1,4 @@
-// What people read when they made a mistake, word for word.
+// The messages that people read after a mistake, word for word.
 
 #include "document_testing.h"
 #include "support/testing.h"

@@ -96,7 +96,7 @@ TEST(DeathList, using_a_closed_cursor_is_a_bug) {
     EXPECT_DEATH(list.close(cursor), "not open");
 }
 
-/// What a cursor should see, kept apart for each.
+/// What each cursor should see, in a list of its own.
 struct NaiveReader {
     DeathCursor cursor;
     std::vector<Entity> pending;
