@@ -67,7 +67,7 @@ TEST(EntityThreadsDeathTest, two_structural_threads_at_once_are_a_bug) {
             churn();
             other.join();
         },
-        "one structural thread at a time");
+        "only one thread at a time may call");
 }
 #endif
 
