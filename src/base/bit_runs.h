@@ -1,12 +1,12 @@
 #pragma once
-// A set of bits that finds and marks runs: which parts of a slab are in use.
+// Which parts of a slab are in use.
 // Thread: a value.
 
 #include "shoal/base/bits.h"
 
 namespace shoal {
 
-/// A set of `kBits` bits that finds and marks runs.
+/// A set of `kBits` bits that finds and marks runs of them.
 template <std::size_t kBits>
 struct BitRuns {
     static constexpr std::size_t kWordBits = 64;

@@ -48,6 +48,6 @@ Status write_file(const std::string& path, std::string_view text) { return repla
 
 bool is_file(const std::string& path) { return os::is_file(path); }
 bool is_directory(const std::string& path) { return os::is_directory(path); }
-bool is_anything(const std::string& path) { return os::is_anything(path); }
+bool path_exists(const std::string& path) { return os::path_exists(path); }
 
 }  // namespace shoal

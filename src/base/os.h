@@ -1,5 +1,6 @@
 #pragma once
-// Every call to the operating system. Ported by writing another os_*.cpp.
+// Every call to the operating system. A port is another os_*.cpp.
+// Thread: any thread.
 
 #include "shoal/base/config.h"
 
@@ -9,25 +10,25 @@
 
 namespace shoal::os {
 
-/// Reserves zeroed address space that commits itself when written; nullptr when there is none.
+/// Reserves address space that reads as zero and is committed by writing to it. Returns nullptr when there is none.
 void* reserve(std::size_t num_bytes);
 void release(void* data, std::size_t num_bytes);
 void discard(void* data, std::size_t num_bytes);
 void prefer_large_pages(void* data, std::size_t num_bytes);
 void prefer_small_pages(void* data, std::size_t num_bytes);
 
-/// Gives the memory that a file of `num_bytes` is read into, or nullptr.
+/// Returns the memory to read a file of `num_bytes` into, or nullptr.
 using PlaceFunction = char* (*)(void* context, std::size_t num_bytes);
-/// Reads a whole regular file into the memory that `place` gives. Returns an empty text, or the reason of the failure.
+/// Reads a whole regular file into the memory that `place` returns. Returns the reason of a failure, or an empty text.
 std::string read_file(const std::string& path, std::size_t max_bytes, void* context, PlaceFunction place,
                       std::size_t& num_read);
-/// Writes a temporary file beside `path`, flushes and renames it. Returns the reason of a failure, or an empty text.
+/// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason of a failure, or an empty text.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes);
 
 bool is_file(const std::string& path);
 bool is_directory(const std::string& path);
-/// Whether anything is there: a link that leads nowhere too, and what one may not look at.
-bool is_anything(const std::string& path);
+/// See file.h.
+bool path_exists(const std::string& path);
 std::int64_t monotonic_ns();
 
 }  // namespace shoal::os

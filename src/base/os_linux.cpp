@@ -51,7 +51,7 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The permissions a new file gets, or those of the file it replaces.
+/// Returns the permissions of the file to be replaced, or those that a new file gets.
 mode_t target_mode(const std::string& path) {
     struct stat info;
     if (::stat(path.c_str(), &info) == 0) return info.st_mode & 07777;
@@ -85,7 +85,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
                       std::size_t& num_read) {
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat info;
-    if (file.fd < 0 && errno == ENOENT && ::lstat(path.c_str(), &info) == 0) return "it is a link to nothing";
+    if (file.fd < 0 && errno == ENOENT && ::lstat(path.c_str(), &info) == 0) return "it is a dangling link";
     if (file.fd < 0) return reason("cannot open");
     if (::fstat(file.fd, &info) != 0) return reason("cannot read");
     if (S_ISDIR(info.st_mode)) return "it is a directory";
@@ -99,7 +99,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
         const ssize_t count = ::read(file.fd, data + num_read, num_bytes - num_read);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) return reason("cannot read");
-        if (count == 0) break;  // it shrank meanwhile
+        if (count == 0) break;  // the file shrank while it was read
         num_read += static_cast<std::size_t>(count);
     }
     return {};
@@ -117,7 +117,7 @@ std::string replace_file(const std::string& path, const void* data, std::size_t 
         return failure;
     }
     Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.fd >= 0) ::fsync(folder.fd);  // the rename reaches the disk; some file systems refuse, harmlessly
+    if (folder.fd >= 0) ::fsync(folder.fd);  // so that the rename reaches the disk; a failure does no harm
     return {};
 }
 
@@ -131,7 +131,7 @@ bool is_directory(const std::string& path) {
     return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-bool is_anything(const std::string& path) {
+bool path_exists(const std::string& path) {
     struct stat info;
     return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kGranulesPerSlab = kLargePageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kGranulesPerPage = kPageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kPagesPerSlab = kLargePageBytes / kPageBytes;
-constexpr std::uint32_t kKeptTrims = 2;  // a range not taken again by then gives its pages back
+constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused by then gives its pages back
 
 }  // namespace
 
@@ -121,7 +121,7 @@ Result<std::byte*> PagePool::allocate_block(std::size_t num_bytes) {
         }
         next_slab_ = next_slab_ + 1 < slabs_.size() ? next_slab_ + 1 : 0;
     }
-    return Status::error("no slab could be had");  // unreachable: a new slab always has room
+    return Status::error("no slab has room");  // unreachable: a new slab always has room
 }
 
 PagePool::Slab* PagePool::find_slab(const std::byte* block) {
@@ -145,7 +145,7 @@ void PagePool::free_block(std::byte* block, std::size_t num_bytes) {
 
 Result<std::byte*> PagePool::allocate_shared(std::size_t num_bytes, bool* is_zero) {
     SHOAL_ASSERT(num_bytes > 0 && num_bytes <= kMaxSharedBytes, "a shared block has 1 byte to 16 MiB");
-    // Starts differ, so that the first rows of all tables do not fall into the same cache sets.
+    // Blocks start at different offsets, so that the first rows of all tables do not share cache sets.
     const std::size_t stagger = num_shared_++ % (kPageBytes / kGranuleBytes) * kGranuleBytes;
     bool zero = true;
     std::byte* block = nullptr;

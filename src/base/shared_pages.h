@@ -1,10 +1,11 @@
 #pragma once
-// Address space in 2 MiB pages that blocks of very different sizes share, in steps of 4 KiB.
+// Address space in 2 MiB pages, shared by blocks of very different sizes in steps of 4 KiB.
 //
 //     |<- 2 MiB ------------>|<- 2 MiB ------------>|
 //     | block 0 | block 1    . block 1  | free      . free ...
 //
-// What is free keeps its pages for the next block; those that no block touches go after some trims without one.
+// Free space keeps its pages for the next block. Pages that no block touches are given back when several trims pass
+// without a new block.
 // Thread: that of the pool that owns it.
 
 #include "base/bit_runs.h"
@@ -19,9 +20,9 @@ struct PagePool::SharedRange {
 
     PageRange range;
     BitRuns<kPages> used;         // by blocks
-    BitRuns<kPages> written;      // covered by a block since the page was last given back
-    BitRuns<64> committed;        // by 2 MiB frame: one of its pages is written
-    std::uint32_t num_trims = 0;  // since a block was last allocated
+    BitRuns<kPages> written;      // pages that a block has covered since they were last given back
+    BitRuns<64> committed;        // 2 MiB frames with a written page
+    std::uint32_t num_trims = 0;  // since the last block was allocated
     static_assert(kPages / kPagesPerFrame <= 64);
 
     bool is_empty() const { return used.find(0, true) == kPages; }
@@ -49,8 +50,8 @@ struct PagePool::SharedRange {
         used.set(begin, end, false);
     }
 
-    /// Counts a trim, and gives back frames that no block touches when nothing was allocated for `patience` of them.
-    /// Returns whether it did.
+    /// Counts a trim. After `patience` trims without a new block, gives back the frames that no block touches and
+    /// returns true.
     bool trim(std::uint32_t patience) {
         if (++num_trims < patience) return false;
         for (std::size_t frame = 0; frame < kPages / kPagesPerFrame; ++frame) {

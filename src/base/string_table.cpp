@@ -35,7 +35,7 @@ Result<StringId> StringTable::intern(std::string_view text) {
 /// Copies a text into a chunk.
 std::string_view StringTable::copy(std::string_view text) {
     if (chunk_bytes_ - chunk_used_ < text.size()) {
-        // A chunk begins with its own size, so that it can be given back.
+        // A chunk begins with its own size, which release_memory() asks for.
         chunk_bytes_ =
             text.size() + sizeof(std::size_t) > kChunkBytes ? text.size() + sizeof(std::size_t) : kChunkBytes;
         chunks_.push_back(static_cast<char*>(allocate_memory(chunk_bytes_, kOwner)));

@@ -45,7 +45,7 @@ void append_hex(std::string& text, std::uint64_t value, int num_digits) {
 int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates) {
     constexpr std::size_t kLongestText = 64;
     if (text.size() > kLongestText) return -1;
-    std::size_t best_distance = text.size() / 3 + 2;  // more edits than this is another word
+    std::size_t best_distance = text.size() / 3 + 2;  // with more edits it is another word
     int best = -1;
     for (std::size_t i = 0; i < num_candidates; ++i) {
         if (candidates[i].size() > kLongestText) continue;

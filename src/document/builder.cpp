@@ -16,7 +16,8 @@ DocumentBuilder::~DocumentBuilder() { delete writer_; }
 
 void DocumentBuilder::before_value() {
     SHOAL_ASSERT(writer_->depth() > 0 || writer_->num_nodes() == 0, "a document has one root");
-    SHOAL_ASSERT(has_key_ == writer_->in_mapping(), "inside a mapping a key comes before each value, elsewhere none");
+    SHOAL_ASSERT(has_key_ == writer_->in_mapping(),
+                 "inside a mapping, and only there, each value needs a key before it");
     has_key_ = false;
 }
 
@@ -47,7 +48,7 @@ void DocumentBuilder::end() {
 }
 
 void DocumentBuilder::key(std::string_view text, SourcePosition position) {
-    SHOAL_ASSERT(writer_->in_mapping() && !has_key_, "a key belongs into a mapping, once per value");
+    SHOAL_ASSERT(writer_->in_mapping() && !has_key_, "a key belongs in a mapping, before each value");
     const std::uint32_t same = writer_->add_key({keep(text), text.size()}, position);
     SHOAL_CHECK(same == NodeWriter::kNoNode, "the mapping has this key already");
     static_cast<void>(same);
@@ -55,8 +56,8 @@ void DocumentBuilder::key(std::string_view text, SourcePosition position) {
 }
 
 void DocumentBuilder::key(Node child) {
-    SHOAL_ASSERT(writer_->in_mapping() && !has_key_, "a key belongs into a mapping, once per value");
-    SHOAL_ASSERT(child.has_key(), "only the child of a mapping has a key to take");
+    SHOAL_ASSERT(writer_->in_mapping() && !has_key_, "a key belongs in a mapping, before each value");
+    SHOAL_ASSERT(child.has_key(), "this node has no key; only children of mappings have one");
     const std::uint32_t same = writer_->add_key(child.key(), child.key_position());
     SHOAL_CHECK(same == NodeWriter::kNoNode, "the mapping has this key already");
     static_cast<void>(same);
@@ -78,12 +79,12 @@ void DocumentBuilder::unsigned_integer(std::uint64_t value, SourcePosition posit
 }
 
 void DocumentBuilder::number(double value, SourcePosition position) {
-    SHOAL_ASSERT(std::isfinite(value), "a document holds finite numbers only");
+    SHOAL_ASSERT(std::isfinite(value), "numbers in a document must be finite");
     add(Code::kNumber, position)->number = value;
 }
 
 void DocumentBuilder::string(std::string_view text, SourcePosition position) {
-    SHOAL_CHECK(is_utf8(text), "texts are UTF-8");
+    SHOAL_CHECK(is_utf8(text), "strings must be UTF-8");
     NodeData* const node = add(Code::kString, position);
     node->text = keep(text);
     node->length = static_cast<std::uint32_t>(text.size());
@@ -92,7 +93,7 @@ void DocumentBuilder::string(std::string_view text, SourcePosition position) {
 void DocumentBuilder::value(Node node) {
     const NodeData& taken = node.data();
     NodeData* const added = add(taken.code(), taken.position());
-    if (taken.span == 1) {  // a scalar or empty: no more than a reference would cost
+    if (taken.span == 1) {  // a scalar or empty: as small as a reference
         *added = taken;
         return;
     }

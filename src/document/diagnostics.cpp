@@ -15,7 +15,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
-/// Moves a place over `bytes`.
+/// Moves a location past `bytes`.
 void advance(SourceLocation& location, std::string_view bytes) {
     const std::size_t line_end = bytes.rfind('\n');
     if (line_end != std::string_view::npos) {
@@ -28,7 +28,7 @@ void advance(SourceLocation& location, std::string_view bytes) {
 
 }  // namespace
 
-/// A text, and the place of every kBlockBytes-th byte: a look-up reads less than one block, also in a line without end.
+/// A text, and the location of every kBlockBytes-th byte: a look-up reads less than one block, even in an endless line.
 struct Diagnostics::File {
     std::string name;
     std::string kept;
@@ -67,18 +67,18 @@ std::uint32_t Diagnostics::refer_file(std::string name, std::string_view text) {
 }
 
 std::string_view Diagnostics::name(std::uint32_t file) const {
-    SHOAL_ASSERT(file > 0 && file <= files_.size(), "file was not given out by add_file");
+    SHOAL_ASSERT(file > 0 && file <= files_.size(), "the file number is not from add_file()");
     return files_[file - 1]->name;
 }
 
 std::string_view Diagnostics::text(std::uint32_t file) const {
-    SHOAL_ASSERT(file > 0 && file <= files_.size(), "file was not given out by add_file");
+    SHOAL_ASSERT(file > 0 && file <= files_.size(), "the file number is not from add_file()");
     return files_[file - 1]->text;
 }
 
 SourceLocation Diagnostics::locate(SourcePosition position) const {
     if (position.file == 0) return {};
-    SHOAL_ASSERT(position.file <= files_.size(), "the position is in a file that was not given out by add_file");
+    SHOAL_ASSERT(position.file <= files_.size(), "the file number of the position is not from add_file()");
     File& file = *files_[position.file - 1];
     if (file.blocks.empty()) file.find_blocks(position.file);
     const std::size_t offset = std::min<std::size_t>(position.offset, file.text.size());

@@ -59,7 +59,7 @@ Node Node::find(std::string_view key) const {
 }
 
 Node Node::operator[](std::uint32_t index) const {
-    SHOAL_ASSERT(index < size(), "there is no child of this index; size() says how many there are");
+    SHOAL_ASSERT(index < size(), "the child index is out of range; see size()");
     if (is_list() && value_->span == value_->length + 1) return Node(nullptr, value_ + 1 + index);
     Iterator at = begin();
     for (std::uint32_t i = 0; i < index; ++i) ++at;

@@ -9,7 +9,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kWindow = 100;       // code points shown of a long line
-constexpr std::size_t kBinaryWindow = 25;  // of what is no text, where most take four columns
+constexpr std::size_t kBinaryWindow = 25;  // shown of binary data, where most take four columns
 constexpr std::size_t kGutterDigits = 5;
 constexpr std::string_view kCut = "...";
 

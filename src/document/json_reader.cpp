@@ -36,7 +36,7 @@ void JsonReader::read_text(const char* p) {
     while (p != nullptr && writer_.depth() > 0 && !lost_) p = read_next(skip_space(p));
     if (p == nullptr || lost_) return;
     p = skip_space(p);
-    if (p != end_) unexpected(p, "the end of the text", "one value is the whole");
+    if (p != end_) unexpected(p, "the end of the text", "a text is one value");
 }
 
 const char* JsonReader::unexpected(const char* p, std::string_view expected, std::string_view hint) {
@@ -47,7 +47,7 @@ const char* JsonReader::unexpected(const char* p, std::string_view expected, std
     return nullptr;
 }
 
-/// Reads what may follow inside a list or mapping: its end, or one more child.
+/// Reads the end of a list or mapping, or its next child.
 const char* JsonReader::read_next(const char* p) {
     const char closing = writer_.in_mapping() ? '}' : ']';
     if (p == end_) {
@@ -70,11 +70,11 @@ const char* JsonReader::expect_more(const char* p, char closing) {
     if (*p != ',') return unexpected(p, concat("\",\" or \"", closing, "\""));
     const char* const next = skip_space(p + 1);
     if (!is_sign(next, closing)) return next;
-    return stop(p, concat("a comma before \"", closing, "\""), "remove it");
+    return stop(p, concat("there is a comma before \"", closing, "\""), "remove it");
 }
 
 const char* JsonReader::read_key(const char* p) {
-    if (!is_sign(p, '"')) return unexpected(p, "a key", "keys stand in quotes");
+    if (!is_sign(p, '"')) return unexpected(p, "a key", "write keys in quotes");
     std::string_view key;
     const char* const after = read_quoted(p, key);
     if (lost_) return nullptr;

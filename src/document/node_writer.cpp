@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kBlockOwner = "document";
 constexpr std::size_t kTextBlockBytes = std::size_t(16) << 10;
 
-/// Mixes length, first and last bytes: cheap, and different for most keys that people put into one mapping.
+/// Mixes the length and the first and last bytes: cheap, and different for most keys that people use in one mapping.
 std::uint32_t key_signature(std::string_view key) {
     std::uint32_t first = 0, last = 0;
     if (key.size() >= 4) {
@@ -79,7 +79,7 @@ char* NodeWriter::text_room(std::size_t num_bytes) {
 }
 
 Document NodeWriter::finish() {
-    SHOAL_ASSERT(depth() == 0 && frames_.front().num_children == 1, "a document needs one root, and it must be closed");
+    SHOAL_ASSERT(depth() == 0 && frames_.front().num_children == 1, "a document needs one root, which must be closed");
     frames_.front().num_children = 0;
     Document document;
     document.nodes_.swap(nodes_);

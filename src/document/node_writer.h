@@ -1,5 +1,6 @@
 #pragma once
-// Writes the nodes of one document, front to back. The readers and DocumentBuilder stand on it.
+// Writes the nodes of one document, front to back, for the readers and DocumentBuilder.
+// Thread: one thread at a time.
 
 #include "document/key_table.h"
 #include "shoal/document/document.h"
@@ -30,7 +31,7 @@ public:
     /// The open list or mapping. Requires: depth() > 0.
     const NodeData& container() const { return nodes_[frames_.back().node]; }
     const NodeData& operator[](std::uint32_t node) const { return nodes_[node]; }
-    /// The node that was added last. Requires: there is one.
+    /// The node that was added last. Requires: num_nodes() > 0.
     const NodeData& last() const { return nodes_.back(); }
     std::size_t num_nodes() const { return nodes_.size(); }
 
@@ -38,20 +39,20 @@ public:
     void open(Code code, SourcePosition position);
     void close();
 
-    /// Adds a key; returns kNoNode, or the node of the same key that the mapping has already.
+    /// Adds a key. Returns kNoNode, or the node of the same key if the mapping has it already.
     std::uint32_t add_key(std::string_view text, SourcePosition position);
 
-    /// Adds a value and returns it for its payload.
+    /// Adds a value and returns it, so that the caller can set its payload.
     NodeData& add(Code code, SourcePosition position, std::uint32_t length = 0) {
         ++frames_.back().num_children;
         return append(code, position, length);
     }
 
-    /// Returns room for a text that lives as long as the document; keep_text says how much of it was used.
+    /// Returns room for a text that lives as long as the document. Call keep_text() with how much of it was used.
     char* text_room(std::size_t num_bytes);
     void keep_text(std::size_t num_bytes) { room_ += num_bytes; }
 
-    /// Requires: depth() is 0 and there is a root.
+    /// Requires: depth() == 0, and there is a root.
     Document finish();
 
 private:
@@ -60,9 +61,9 @@ private:
         std::uint32_t first_key;  // in keys_
         std::uint32_t num_children;
         bool is_mapping;
-        KeyTable* table;  // once there are many keys
+        KeyTable* table;  // of a mapping with many keys
     };
-    /// A key of an open mapping. Different signatures are different keys.
+    /// A key of an open mapping. Keys with different signatures differ.
     struct OpenKey {
         std::uint32_t signature;
         std::uint32_t node;
@@ -81,7 +82,7 @@ private:
     std::uint32_t add_to_table(Frame& frame, std::uint32_t node);
 
     Array<NodeData> nodes_{Owner("document")};
-    Array<Frame> frames_{Owner("document reader")};  // the first stands for what holds the root
+    Array<Frame> frames_{Owner("document reader")};  // the first one holds the root
     Array<OpenKey> keys_{Owner("document reader")};
     Array<Document::Block> blocks_{Owner("document")};
     Array<KeyTable*> key_tables_{Owner("document")};

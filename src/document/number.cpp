@@ -12,14 +12,14 @@ constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 constexpr int kMostExactPower = 22;
 constexpr std::uint64_t kMostExactMantissa = std::uint64_t(1) << 53;
-constexpr std::ptrdiff_t kMostDigits = 19;  // that always fit 64 bits
+constexpr std::ptrdiff_t kMostDigits = 19;  // that always fit into 64 bits
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// Adds the digits at `p` to `value` (modulo 2^64) and returns the end of them.
+/// Appends the digits at `p` to `value` (modulo 2^64). Returns the end of the digits.
 const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
     if constexpr (std::endian::native == std::endian::little) {
-        // Eight digits at once: pairs, then fours, then all. Source: Lemire, "Quickly parsing eight digits", 2018.
+        // Eight digits at once: in pairs, then fours, then all. Source: Lemire, "Quickly parsing eight digits", 2018.
         for (std::uint64_t word; end - p >= 8; p += 8) {
             std::memcpy(&word, p, 8);
             if ((((word + 0x4646464646464646) | (word - 0x3030303030303030)) & 0x8080808080808080) != 0) break;
@@ -35,7 +35,7 @@ const char* read_digits(const char* p, const char* end, std::uint64_t& value) {
     return p;
 }
 
-/// Reads the digits of an exponent; anything beyond a million stays there.
+/// Reads the digits of an exponent. Larger exponents than a million are not told apart.
 const char* read_exponent(const char* p, const char* end, std::int64_t& exponent) {
     const bool negative = *p == '-';
     if (*p == '-' || *p == '+') ++p;
@@ -46,8 +46,8 @@ const char* read_exponent(const char* p, const char* end, std::int64_t& exponent
     return p;
 }
 
-/// Returns whether a number that no double holds is too large rather than too small.
-/// `power` is the exponent of ten behind its last digit.
+/// Returns whether a number outside of the range of doubles is too large rather than too small. `power` is the exponent
+/// of ten after its last digit.
 bool is_too_large(const char* digits, const char* digits_end, std::int64_t power) {
     while (digits < digits_end && (*digits == '0' || *digits == '.')) ++digits;
     std::int64_t num_digits = 0;
@@ -56,10 +56,10 @@ bool is_too_large(const char* digits, const char* digits_end, std::int64_t power
 }
 
 struct Decimal {
-    const char* begin;       // the sign included
+    const char* begin;       // of the sign
     const char* digits;      // the first digit
-    const char* digits_end;  // behind the last digit of the mantissa
-    std::uint64_t mantissa;  // valid when fits
+    const char* digits_end;  // after the last digit of the mantissa
+    std::uint64_t mantissa;  // valid if `fits`
     bool fits;
     bool negative;
     std::int64_t exponent;
@@ -68,7 +68,7 @@ struct Decimal {
 ParsedNumber to_double(const Decimal& d, const char* end) {
     ParsedNumber parsed{NumberForm::kDouble, end, {}};
     if (d.fits && d.mantissa < kMostExactMantissa && d.exponent >= -kMostExactPower && d.exponent <= kMostExactPower) {
-        // Both factors are exact, so the one rounding is the right one.
+        // Both factors are exact, so the result is rounded once and correctly.
         const double m = static_cast<double>(d.mantissa);
         const double value = d.exponent < 0 ? m / kPowersOfTen[-d.exponent] : m * kPowersOfTen[d.exponent];
         parsed.number = d.negative ? -value : value;
@@ -124,7 +124,7 @@ ParsedNumber parse_number(const char* begin, const char* end) {
     }
     if (!is_integer) return to_double(d, p);
     if (d.fits) return to_integer(d, p);
-    // Twenty digits may still fit 64 bits.
+    // Twenty digits may still fit into 64 bits.
     std::uint64_t value = 0;
     const auto result = std::from_chars(d.digits, p, value);
     if (result.ec != std::errc()) return to_double(d, p);

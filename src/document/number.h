@@ -1,5 +1,6 @@
 #pragma once
-// Numbers as JSON writes them.
+// Parses numbers in the syntax of JSON.
+// Thread: any thread.
 
 #include "shoal/base/config.h"
 
@@ -8,7 +9,7 @@
 namespace shoal {
 
 enum class NumberForm : std::uint8_t {
-    kMalformed,  ///< not a number as JSON writes it
+    kMalformed,  ///< not a JSON number
     kInteger,
     kLargeInteger,  ///< above the largest int64
     kDouble,
@@ -17,7 +18,7 @@ enum class NumberForm : std::uint8_t {
 
 struct ParsedNumber {
     NumberForm form;
-    const char* end;  ///< where reading stopped; the caller tests what follows
+    const char* end;  ///< where reading stopped; the caller checks what follows
     union {
         std::int64_t integer;
         std::uint64_t large_integer;
@@ -25,8 +26,8 @@ struct ParsedNumber {
     };
 };
 
-/// Reads the longest number at the start of [begin, end). Integers that do not fit 64 bits become doubles; doubles are
-/// rounded correctly.
+/// Reads the longest number at the start of [begin, end). Integers that do not fit into 64 bits become doubles. Doubles
+/// are rounded correctly.
 ParsedNumber parse_number(const char* begin, const char* end);
 
 }  // namespace shoal

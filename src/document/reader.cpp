@@ -36,7 +36,7 @@ const char* Reader::check_text() {
     const std::size_t invalid = find_invalid_byte(text);
     if (invalid != std::string_view::npos) {
         const bool is_nul = text[invalid] == '\0';
-        return stop(begin_ + invalid, is_nul ? "a NUL byte in the text" : "this is not UTF-8",
+        return stop(begin_ + invalid, is_nul ? "there is a NUL byte in the text" : "this is not UTF-8",
                     is_nul ? "is this a text file?" : "save the file as UTF-8");
     }
     writer_.reserve(text.size() / kTypicalBytesPerNode + 4);
@@ -50,7 +50,8 @@ Result<Document> Reader::result() {
 
 const char* Reader::open(Code code, const char* p) {
     if (writer_.depth() >= options_.max_depth)
-        return stop(p, concat("nested deeper than ", options_.max_depth, " levels"), "flatten the data");
+        return stop(p, concat("lists and mappings are nested deeper than ", options_.max_depth, " levels"),
+                    "flatten the data");
     writer_.open(code, at(p));
     return p + 1;
 }
@@ -79,7 +80,7 @@ const char* Reader::find_closing_quote(const char* open) {
             continue;
         }
         if (dialect_ == Dialect::kJson || *p != '\t')
-            error(p, concat("a control character in a string: ", sign_at(p)), "write it as \\u00XX");
+            error(p, concat("there is a control character in this string: ", sign_at(p)), "write it as \\u00XX");
         ++p;
     }
     const bool is_json = dialect_ == Dialect::kJson;
@@ -91,11 +92,11 @@ const char* Reader::find_closing_quote(const char* open) {
 
 const char* Reader::read_escaped(const char* open, std::string_view& text) {
     const char* const end = find_closing_quote(open);
-    if (end == nullptr) {  // goes on with the next line
+    if (end == nullptr) {  // continue on the next line
         const void* const line_end = std::memchr(open, '\n', static_cast<std::size_t>(end_ - open));
         return line_end == nullptr ? end_ : static_cast<const char*>(line_end);
     }
-    // No escape is shorter than what it stands for.
+    // An escape is never shorter than what it stands for.
     char* const room = writer_.text_room(static_cast<std::size_t>(end - open - 1));
     char* out = room;
     for (const char* p = open + 1; p < end;) {
@@ -118,13 +119,15 @@ const char* Reader::read_escape(const char* p, const char* end, char*& out) {
         *out++ = kMeanings[i];
         return p + 2;
     }
-    error(p, concat("there is no escape \\", sign_at(p + 1)), "write \\\\ for a backslash").underline(2);
+    const std::string_view rest(p + 1, static_cast<std::size_t>(end - p - 1));
+    const std::string_view escape(p, 1 + decode_utf8(rest).num_bytes);
+    error(p, concat(quoted(escape), " is not an escape sequence"), "write \\\\ for a backslash").underline(2);
     return p + 2;
 }
 
 namespace {
 
-/// Reads four hexadecimal digits; returns -1 if they are something else.
+/// Reads four hexadecimal digits. Returns -1 if there are none.
 int read_hex4(const char* p, const char* end) {
     if (end - p < 4) return -1;
     int value = 0;
@@ -159,7 +162,7 @@ const char* Reader::read_unicode_escape(const char* p, const char* end, char*& o
         }
     }
     if (value >= 0xD800 && value < 0xE000) {
-        error(p, "half of a surrogate pair", "write the character itself, or both halves").underline(6);
+        error(p, "this is half of a surrogate pair", "write the character itself, or both halves").underline(6);
         return after;
     }
     out += encode_utf8(value, out);
@@ -193,7 +196,7 @@ const char* Reader::refuse_number(const char* p) {
     const bool has_bare_point = word.ends_with('.') && word.find_first_not_of("-0123456789.") == std::string_view::npos;
     error(p, concat(quoted(word), " is not a number"),
           has_leading_zero ? "leave out the leading zero"
-          : has_bare_point ? "a point needs a digit behind it"
+          : has_bare_point ? "a decimal point needs a digit after it"
                            : "put it in quotes if it is a string");
     writer_.add(Code::kNull, at(p));
     return word.data() + word.size();
@@ -219,8 +222,9 @@ const char* Reader::refuse_word(std::string_view word, const char* p) {
     }
     const std::string shown = quoted(word);
     error(p, concat(shown, " is not a value"),
-          word[0] == '+' || word[0] == '.' ? "a number starts with a digit or a minus sign"
-                                           : concat("write a string in quotes: ", shown));
+          word[0] == '+' || word[0] == '.'
+              ? "a number starts with a digit or a minus sign"
+              : concat("expected a number, true, false, null, a list, a mapping, or a string such as ", shown));
     return p + word.size();
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 // What the readers of SJSON and JSON share: the text, errors, strings, numbers, words.
 //
-// Functions take the place to read from and return where to go on, or nullptr to stop (an error was reported). What
-// concerns one value (an escape, a number) is reported and read over. Once brackets or quotes do not match, `lost_`
-// is set: what follows may be misread, so only errors that cannot be a consequence are reported from there on.
+// Functions take the place to read from. They return the place to go on from, or nullptr to stop after an error. An
+// error in one value, such as a bad escape or number, is reported and skipped. After a bracket or quote that does not
+// match, `lost_` is set: the rest may be misread, so only errors that cannot follow from the first one are reported.
+// Thread: one thread at a time.
 
 #include "document/node_writer.h"
 #include "document/scan.h"
@@ -24,9 +25,9 @@ protected:
 
     Reader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options, Dialect dialect);
 
-    /// Checks what concerns the whole text. Returns where to start, or nullptr.
+    /// Checks the text as a whole. Returns where to start, or nullptr.
     const char* check_text();
-    /// The document, if nothing was reported.
+    /// Returns the document if nothing was reported.
     Result<Document> result();
 
     SourcePosition at(const char* p) const { return {file_, static_cast<std::uint32_t>(p - begin_)}; }
@@ -34,9 +35,9 @@ protected:
     const char* stop(const char* p, std::string message, std::string hint = {});
 
     const char* open(Code code, const char* p);
-    /// Adds a key and reports one that is there already.
+    /// Adds a key, and reports a duplicate.
     void add_key(std::string_view key, const char* p);
-    /// Reports that the innermost list or mapping has no end.
+    /// Reports that the innermost list or mapping is not closed.
     void report_unclosed();
 
     /// Reads "..." at `p`.
@@ -55,7 +56,7 @@ protected:
     /// Reports a word that is not a value, and adds null in its place.
     const char* refuse_word(std::string_view word, const char* p);
     std::string_view word_at(const char* p) const;
-    /// "=" as it is shown in a message: one character or code point in quotes.
+    /// Returns the code point at `p` in quotes, for messages.
     std::string sign_at(const char* p) const;
 
     std::uint32_t file_;

@@ -1,5 +1,6 @@
 #pragma once
-// Which bytes end what, and fast ways to the next of them.
+// Which bytes end which tokens, and fast searches for them.
+// Thread: any thread.
 
 #include "shoal/base/config.h"
 
@@ -56,7 +57,7 @@ inline const char* find_string_stop(const char* p, const char* end) {
     for (std::uint64_t word; end - p >= 8; p += 8) {
         std::memcpy(&word, p, 8);
         const std::uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
-        // Some byte is zero, or below 0x20. Bytes that are not ASCII never count; a false alarm costs the slow loop.
+        // Some byte is zero or below 0x20. Bytes outside of ASCII never count. A false alarm only costs the slow loop.
         const std::uint64_t found = ((quote - kOnes) | (backslash - kOnes) | (word - kOnes * 0x20)) & ~word & kHighs;
         if (found == 0) continue;
         if constexpr (std::endian::native == std::endian::little) return p + (std::countr_zero(found) >> 3);

@@ -65,7 +65,9 @@ void SjsonReader::read_text(const char* p) {
         if (p == nullptr) return;
         if (p == end_) return reach_end();
         if (writer_.depth() == 0) {
-            if (!lost_) error(p, concat("expected the end of the text, found ", sign_at(p)), "one value is the whole");
+            if (!lost_)
+                error(p, concat("expected the end of the text, found ", sign_at(p)),
+                      "a text is one value, or the members of a mapping");
             return;
         }
         p = writer_.in_mapping() ? read_member(p) : read_element(p);
@@ -78,7 +80,7 @@ const char* SjsonReader::read_root(const char* p) {
     return open(Code::kMapping, p) == nullptr ? nullptr : p;
 }
 
-/// Returns whether the whole text is one value that is neither list nor mapping.
+/// Returns whether the whole text is one scalar.
 bool SjsonReader::is_scalar_root(const char* p) {
     if (is_verbatim(p)) return true;
     const char* after = p;
@@ -121,7 +123,8 @@ const char* SjsonReader::read_element(const char* p) {
     if (*p == '}') return close_wrongly(p);
     if (SHOAL_LIKELY(*p != '=' && *p != ':')) return read_value(p);
     if (!lost_)
-        error(p, concat(sign_at(p), " in a list"), "close the list with \"]\" first, or put key and value in braces")
+        error(p, concat("found ", sign_at(p), " in a list"),
+              "close the list with \"]\" first, or put key and value in braces")
             .note(writer_.container().position(), "the list opens here");
     lost_ = true;
     return p + 1;
@@ -139,7 +142,7 @@ const char* SjsonReader::read_member(const char* p) {
     return p == nullptr ? nullptr : read_member_value(p);
 }
 
-/// Reads a key and adds it; returns `p` for what can be no key.
+/// Reads a key and adds it. Returns `p` if there is no key.
 const char* SjsonReader::read_key(const char* p) {
     std::string_view key;
     const char* after = p;
@@ -153,7 +156,7 @@ const char* SjsonReader::read_key(const char* p) {
         add_key(key, p);
         return after;
     }
-    if (!lost_) error(p, concat("expected a key, found ", sign_at(p)), "a mapping holds key = value").underline(1);
+    if (!lost_) error(p, concat("expected a key, found ", sign_at(p)), "write key = value").underline(1);
     lost_ = true;
     return p;
 }
@@ -169,10 +172,10 @@ const char* SjsonReader::read_member_value(const char* p) {
     return p;
 }
 
-/// A key stands alone. A value on its line is taken as its own, anything else as the next key.
+/// A key without "=". What follows on its line is taken as its value, anything else as the next key.
 const char* SjsonReader::go_on_without_equals(const char* key_end, const char* p) {
     report_at_last_key("expected \"=\" after the key ", "write key = value");
-    // A key such as `a{` has swallowed a bracket.
+    // A key such as `a{` contains a bracket that was meant to open a mapping.
     if (writer_.last().string().find_first_of("{}[]\"") != std::string_view::npos) lost_ = true;
     const bool same_line = std::memchr(key_end, '\n', static_cast<std::size_t>(p - key_end)) == nullptr;
     const bool has_value = p < end_ && *p != '}' && *p != ']' && (same_line || *p == '{' || *p == '[');
@@ -204,12 +207,12 @@ const char* SjsonReader::read_string(const char* p) {
     return after;
 }
 
-/// Reads """any text""". Up to the last of the quotes that close it, all belong to the text.
+/// Reads """any text""". Of a run of more than three quotes, the last three close the text.
 const char* SjsonReader::read_verbatim(const char* p) {
     const std::string_view rest(p + 3, static_cast<std::size_t>(end_ - p - 3));
     std::size_t length = rest.find("\"\"\"");
     if (length == std::string_view::npos) {
-        if (!lost_) error(p, "the string that opens here is never closed", "add \"\"\"").underline(3);
+        if (!lost_) error(p, "the text that opens here is never closed", "add \"\"\"").underline(3);
         lost_ = true;
         return nullptr;
     }
@@ -229,7 +232,7 @@ const char* SjsonReader::read_word(const char* p) {
         return after;
     }
     if (word.empty() || !is_sign(next, '=', ':')) return refuse_word(word, p);
-    // It is a key: something is missing before it.
+    // The word is a key, so something is missing before it.
     if (!writer_.in_mapping()) return end_list_before_key(p);
     report_missing_value();
     return p;
@@ -245,7 +248,7 @@ const char* SjsonReader::close(const char* p) {
     return p + 1;
 }
 
-/// A bracket of the wrong kind: what it should close was either left open or closed by the wrong key press.
+/// A bracket of the wrong kind: either the bracket before it is missing, or this one is a typing mistake.
 const char* SjsonReader::close_wrongly(const char* p) {
     const bool is_mapping = writer_.in_mapping();
     if (at_open_root()) {
@@ -263,11 +266,11 @@ const char* SjsonReader::close_wrongly(const char* p) {
     return p + 1;
 }
 
-/// A key in a list: the list was not closed. Goes on behind it when it lies in a mapping.
+/// A key in a list, which was probably not closed. Goes on after the list if a mapping contains it.
 const char* SjsonReader::end_list_before_key(const char* p) {
     const std::string_view word = word_at(p);
     if (!lost_)
-        error(p, concat("the key ", quoted(word), " in a list"), "close the list with \"]\" first")
+        error(p, concat("found the key ", quoted(word), " in a list"), "close the list with \"]\" first")
             .note(writer_.container().position(), "the list opens here");
     lost_ = true;
     writer_.close();
@@ -280,9 +283,9 @@ void SjsonReader::report_at_last_key(std::string_view what, std::string_view hin
     error(begin_ + key.offset, concat(what, quoted(key.string())), std::string(hint));
 }
 
-/// Reports that the key that was read last has no value, and gives it one.
+/// Reports that the last key has no value, and adds null as its value.
 void SjsonReader::report_missing_value() {
-    report_at_last_key("no value follows the key ", "write null for none");
+    report_at_last_key("expected a value for the key ", "write null if it has none");
     writer_.add(Code::kNull, writer_.last().position());
 }
 

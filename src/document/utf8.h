@@ -1,5 +1,6 @@
 #pragma once
-// Code points in and out of UTF-8, and how they look on a terminal.
+// Decodes and encodes UTF-8, and makes texts safe for a terminal.
+// Thread: any thread.
 
 #include "shoal/base/config.h"
 
@@ -13,24 +14,24 @@ namespace shoal {
 inline constexpr char32_t kInvalidCodePoint = 0xFFFFFFFF;
 
 struct CodePoint {
-    char32_t value;  ///< kInvalidCodePoint: `num_bytes` is 1, a byte that is not UTF-8
+    char32_t value;  ///< kInvalidCodePoint for one byte that is not UTF-8
     std::uint32_t num_bytes;
 };
 
 /// Decodes the first code point. Requires: `text` is not empty.
 CodePoint decode_utf8(std::string_view text);
 
-/// Writes 1 to 4 bytes and returns how many. Requires: a code point that is no surrogate.
+/// Writes 1 to 4 bytes, and returns how many. Requires: `code_point` is not a surrogate.
 std::size_t encode_utf8(char32_t code_point, char* out);
 
-/// Returns the offset of the first byte that no text may hold (NUL, or not UTF-8), or npos.
+/// Returns the offset of the first byte that is NUL or not UTF-8, or npos.
 std::size_t find_invalid_byte(std::string_view text);
 
-/// Appends a code point as a terminal may see it: control characters, invisible ones, those that change the writing
-/// direction, and invalid bytes become \x1B or \u202E. Returns the columns it takes.
+/// Appends a code point in a form that is safe for a terminal: control characters, invisible characters, changes of the
+/// writing direction and invalid bytes become escapes such as \x1B or \u202E. Returns how many columns it takes.
 int append_visible(std::string& out, CodePoint code_point, char byte);
 
-/// Appends a whole text so.
+/// The same for a text.
 void append_visible(std::string& out, std::string_view text);
 
 }  // namespace shoal

@@ -50,7 +50,7 @@ void append_quoted(std::string& out, std::string_view text) {
     out.push_back('"');
 }
 
-/// What JSON and SJSON write differently.
+/// Where JSON and SJSON differ.
 struct JsonStyle {
     static constexpr std::string_view kIndent = "  ";
     static constexpr std::string_view kKeyEnd = ": ";
@@ -78,7 +78,7 @@ struct SjsonStyle {
             append_quoted(out, key);
     }
 
-    /// Texts of several lines are written as they are, when that reads back the same.
+    /// Writes a text of several lines verbatim if it reads back the same.
     static void append_string(std::string& out, std::string_view text) {
         const bool has_lines = text.find('\n') != std::string_view::npos;
         const auto is_odd = [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; };

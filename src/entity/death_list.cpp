@@ -6,13 +6,13 @@
 namespace shoal {
 namespace {
 
-/// Pages up to here are not worth giving back.
+/// Fewer entries are not worth giving pages back.
 constexpr std::size_t kAlwaysKept = (std::size_t(64) << 10) / sizeof(Entity);
 
 }  // namespace
 
 Status DeathList::reserve(std::size_t max_entries) {
-    // Twice as much: what is kept moves to the front only after at least as many entries were appended.
+    // Twice as much, so that kept entries move to the front only after at least as many were appended.
     constexpr std::size_t kMost = ~std::size_t(0);
     const std::size_t num_slots = max_entries > kMost / 2 ? kMost : 2 * max_entries;
     if (Status status = entries_.reserve(num_slots, num_slots); !status) return status;
@@ -39,7 +39,7 @@ void DeathList::append(std::span<const Entity> dead) {
     const std::uint64_t end = end_ + dead.size();
     if (end - begin_ > max_entries_) forget_before(end - max_entries_);
     if (!is_followed_) {
-        base_ = begin_ = end_ = end;  // no cursor is at the end any more: those at the old one fell behind, too
+        base_ = begin_ = end_ = end;  // even the cursors at the old end have fallen behind
         return;
     }
     if (end - base_ > entries_.capacity()) {
@@ -60,7 +60,7 @@ DeathRange DeathList::read(DeathCursor cursor) const {
 void DeathList::advance(DeathCursor cursor, std::uint64_t position) {
     const std::uint64_t before = position_of(cursor);
     SHOAL_ASSERT(position >= before && position <= end_,
-                 "a death cursor advances to a position of a range it was given");
+                 "a death cursor may only advance to a position in the range that it has read");
     positions_[cursor.number - 1] = position;
     if (before <= begin_) forget_before(begin_);
 }
@@ -71,7 +71,7 @@ std::uint64_t DeathList::position_of(DeathCursor cursor) const {
     return positions_[cursor.number - 1];
 }
 
-/// Keeps what cursors at or after `floor` have not passed. Those before it fall behind.
+/// Keeps what the cursors at or after `floor` have not passed. Cursors before it fall behind.
 void DeathList::forget_before(std::uint64_t floor) {
     std::uint64_t slowest = kClosed;
     for (const std::uint64_t position : positions_)
@@ -81,7 +81,7 @@ void DeathList::forget_before(std::uint64_t floor) {
     if (begin_ == end_) rewind();
 }
 
-/// The list is empty: starts at the front again, and gives back pages that it has not needed lately.
+/// Starts an empty list at the front again, and gives back pages that it has not needed lately.
 void DeathList::rewind() {
     const auto length = static_cast<std::size_t>(end_ - base_);
     const std::size_t needed = std::max({length, last_length_, kAlwaysKept});

@@ -11,25 +11,25 @@
 namespace shoal {
 namespace {
 
-/// Fewer indices than this are not worth running with: the address space is spent.
+/// With address space for fewer indices, the program ends.
 constexpr std::size_t kLeastIndices = std::size_t(1) << 16;
 
-/// Ids looked at in one go: those that died together mostly come again together.
+/// How many ids are looked at together. Ids that died together are mostly reused together.
 constexpr std::size_t kRunLength = 512;
 
-/// Reserving page memory failed in a constructor, which has no Status to return.
+/// For the constructor, which has no Status to return.
 void end_program_unless(const Status& status, const char* what) {
     if (status) return;
     std::fprintf(stderr, "shoal: entity manager: %s: %s\n", what, status.message().data());
     std::abort();
 }
 
-/// Writes one generation to [first, first + count). Others may be asking alive() meanwhile, so every store is atomic;
-/// whole words are stored where they fit, which is as fast as memset.
+/// Writes one generation to [first, first + count). Other threads may call alive() meanwhile, so every store is atomic.
+/// Stores whole words where they fit, which is as fast as memset.
 void store_generations(Generation* first, std::size_t count, Generation generation) {
     using Word [[gnu::may_alias]] = std::uint64_t;
     constexpr std::size_t kPerWord = sizeof(Word) / sizeof(Generation);
-    constexpr Word kOnes = ~Word(0) / ((Word(1) << (8 * sizeof(Generation))) - 1);  // 1 in each generation
+    constexpr Word kOnes = ~Word(0) / ((Word(1) << (8 * sizeof(Generation))) - 1);  // 1 in each generation of a word
     const Word word = kOnes * generation;
     Generation* const end = first + count;
     for (; first != end && reinterpret_cast<std::uintptr_t>(first) % sizeof(Word) != 0; ++first)
@@ -39,7 +39,7 @@ void store_generations(Generation* first, std::size_t count, Generation generati
     for (; first != end; ++first) __atomic_store_n(first, generation, __ATOMIC_RELAXED);
 }
 
-/// Whether ids follow on each other: one generation, each index one more than the last.
+/// Returns whether ids are consecutive: one generation, and each index one more than the last.
 bool are_consecutive(std::span<const Entity> ids) {
     const EntityBits first = ids.front().id;
     if (ids.size() > kIndexMask - ids.front().index() + std::size_t(1)) return false;
@@ -51,11 +51,11 @@ bool are_consecutive(std::span<const Entity> ids) {
 }  // namespace
 
 EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_waiting_(options.minimum_waiting) {
-    SHOAL_ASSERT(options.minimum_waiting >= 1, "minimum_waiting is at least 1");
+    SHOAL_ASSERT(options.minimum_waiting >= 1, "minimum_waiting must be at least 1");
     SHOAL_ASSERT(options.max_entities >= 1 && options.max_entities <= kMaxEntities,
-                 "max_entities lies between 1 and kMaxEntities");
-    SHOAL_ASSERT(options.max_death_list >= 1, "max_death_list is at least 1");
-    // With narrow ids every index has its byte, so that alive() needs no bound.
+                 "max_entities must be between 1 and kMaxEntities");
+    SHOAL_ASSERT(options.max_death_list >= 1, "max_death_list must be at least 1");
+    // With narrow ids every index has a byte, so that alive() needs no bounds check.
     const std::size_t num_indices = kMayLackIndices ? options.max_entities + 1 : kMaxEntities + 1;
     end_program_unless(
         generations_.reserve(num_indices, kMayLackIndices ? std::min(num_indices, kLeastIndices) : num_indices),
@@ -85,7 +85,7 @@ std::uint32_t EntityManager::destroy(std::span<const Entity> entities) {
     return num_destroyed;
 }
 
-/// Not by way of the span: for one, its loops cost three times what they do.
+/// Does not call the span version: for one entity, its loops take three times as long.
 bool EntityManager::destroy(Entity entity) {
     {
         const StructuralCall call(busy_);
@@ -103,7 +103,7 @@ bool EntityManager::destroy(Entity entity) {
     return true;
 }
 
-/// Ends the lives that callbacks asked for, if no callback is under way.
+/// Destroys what callbacks passed to destroy_next(), unless a callback is running.
 void EntityManager::destroy_asked_for() {
     while (!next_deaths_.empty() && callback_depth_ == 0) {
         const Array<Entity> batch = std::exchange(next_deaths_, Array<Entity>("entity manager"));
@@ -132,7 +132,7 @@ bool EntityManager::is_living_run(std::span<const Entity> entities) const {
     const Entity first = entities.front();
     if (!alive(first) || entities.size() > next_index_ - first.index()) return false;
     if (!are_consecutive(entities)) return false;
-    // No thread but this one writes generations, so they may be read many at a time.
+    // Only this thread writes generations, so it may read many at a time.
     const Generation* const generations = generations_.data() + first.index();
     Generation differ = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) differ |= generations[i] ^ first.generation();
@@ -192,12 +192,12 @@ Entity EntityManager::recycle_one() {
 
 Status EntityManager::exhausted(std::size_t num_asked) const {
     return Status::error(concat("cannot create ", num_asked, " entities: ", num_alive(), " of at most ", max_entities(),
-                                " live and ", num_waiting(), " indices wait to be used again (an index is used while ",
-                                minimum_waiting_, " wait); destroy entities, raise max_entities or build with ",
-                                "SHOAL_WIDE_IDS"));
+                                " live and ", num_waiting(),
+                                " indices wait to be reused (an index is reused only while ", minimum_waiting_,
+                                " wait); destroy entities, raise max_entities or build with ", "SHOAL_WIDE_IDS"));
 }
 
-/// Returns how many of the waiting would be taken, one after another, while enough wait.
+/// Returns how many waiting indices can be reused one after another while enough wait.
 std::size_t EntityManager::num_recyclable() const {
     return waiting_.size() < minimum_waiting_ ? 0 : waiting_.size() - minimum_waiting_ + 1;
 }
@@ -220,7 +220,7 @@ void EntityManager::recycle(std::span<Entity> out) {
     choose_source();
 }
 
-/// Requires: as many fresh indices are left.
+/// Requires: enough fresh indices are left.
 void EntityManager::create_fresh(std::span<Entity> out) {
     const EntityBits first = make_entity(static_cast<std::uint32_t>(next_index_), kFirstGeneration).id;
     for (std::size_t i = 0; i < out.size(); ++i) out[i].id = first + static_cast<EntityBits>(i);
@@ -228,12 +228,12 @@ void EntityManager::create_fresh(std::span<Entity> out) {
     next_index_ += out.size();
 }
 
-/// Ends the lives of those that live, and queues their next ones. Returns how many.
+/// Ends the lives of those that live, and queues their ids for reuse. Returns how many lived.
 std::size_t EntityManager::retire(std::span<const Entity> entities) {
     const std::size_t num_waiting = waiting_.size();
     waiting_.make_room(std::min<std::size_t>(entities.size(), num_alive()));
     for (std::span<const Entity> rest = entities; !rest.empty();) {
-        // With room for none more, none lives any more: what is left is only counted.
+        // Without room for more ids, no entity is left alive: the rest is only counted.
         const std::span<Entity> next_lives = waiting_.free_run();
         const std::size_t length = next_lives.empty() ? rest.size() : std::min(rest.size(), next_lives.size());
         const std::span<const Entity> run = rest.first(length);
@@ -257,10 +257,10 @@ std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* 
     return num_retired;
 }
 
-/// Tells of the last `num_destroyed` that were retired: all of `entities`, or those among them that lived.
+/// Reports the last `num_destroyed` that were retired: all of `entities`, or those among them that lived.
 void EntityManager::announce(std::span<const Entity> entities, std::size_t num_destroyed) {
     Array<Entity> some{Owner("entity manager")};
-    // With callbacks, what they are told is copied: a store may reorder the very rows that the caller's span shows.
+    // Callbacks get a copy, because a store may reorder the rows that the caller's span refers to.
     if (num_destroyed < entities.size() || !callbacks_.empty()) {
         const std::size_t first = waiting_.size() - num_destroyed;
         some.resize(num_destroyed);

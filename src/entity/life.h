@@ -1,5 +1,5 @@
 #pragma once
-// The lives of one index: generation 1 to the last, then 1 again.
+// The generations of an index: 1 to the last one, then 1 again.
 
 #include "shoal/entity/entity.h"
 

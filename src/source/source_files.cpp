@@ -14,7 +14,7 @@ constexpr std::size_t kMaxResourceName = 1024;
 
 }  // namespace
 
-bool DiskFiles::exists(const std::string& path) const { return is_anything(path); }
+bool DiskFiles::exists(const std::string& path) const { return path_exists(path); }
 
 Result<std::string> DiskFiles::read(const std::string& path) { return read_file(path); }
 

@@ -106,7 +106,7 @@ TEST_F(File, writing_into_a_missing_folder_names_the_path_and_the_reason) {
 
 TEST_F(File, writing_into_a_folder_that_forbids_it_is_an_error) {
     constexpr uid_t kNobody = 65534;
-    const bool is_root = ::geteuid() == 0;  // root may write everywhere, so it becomes someone else for a moment
+    const bool is_root = ::geteuid() == 0;  // root may write anywhere, so the test becomes another user for a moment
     fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
     ASSERT_TRUE(!is_root || ::seteuid(kNobody) == 0);
     const Status status = write_file(path("f"), std::string_view("x"));

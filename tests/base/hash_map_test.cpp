@@ -16,7 +16,7 @@ namespace {
 
 using shoal_test::LeakCheck;
 
-/// A key whose hash is given, so that tests say who shares a home with whom.
+/// A key with a given hash, so that tests choose which keys collide.
 struct Homed {
     std::uint32_t number = 0;
     std::uint32_t home = 0;
@@ -88,7 +88,7 @@ TEST(HashMap, one_key_may_have_several_values) {
     EXPECT_EQ(map.size(), 66u);
 }
 
-/// In every order, from homes that collide, lie side by side, and wrap around the end of the slots.
+/// Erases in every order. The keys collide, overlap with the next slots, and wrap around the end of the slots.
 TEST(HashMap, erasing_out_of_a_chain_keeps_the_others_findable) {
     const std::vector<Homed> keys = {{1, 14}, {2, 14}, {3, 15}, {4, 14}, {5, 0}, {6, 15}};
     std::vector<std::size_t> order = {0, 1, 2, 3, 4, 5};
@@ -161,7 +161,7 @@ TEST(HashMap, memory_belongs_to_the_owner_and_its_end_names_him) {
     EXPECT_DEATH(insert_without_memory(), "out of bookkeeping memory: numbers by name");
 }
 
-/// Few keys for many operations, so that chains are long and holes are filled again and again.
+/// Many operations on few keys, so that chains are long and holes are filled again and again.
 TEST(HashMap, does_what_the_standard_map_does) {
     const LeakCheck leaks;
     Random random(shoal_test::seed());

@@ -32,7 +32,7 @@ bool is_aligned(const std::byte* address, std::size_t alignment) {
     return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
-/// Returns what `body` returns in a process of its own whose address space may grow by `num_bytes` only.
+/// Runs `body` in a process whose address space may grow by only `num_bytes`, and returns what it returns.
 int with_address_space(std::size_t num_bytes, const std::function<int()>& body) {
     const pid_t child = ::fork();
     if (child == 0) {

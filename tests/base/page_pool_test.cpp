@@ -21,7 +21,7 @@ std::size_t num_resident_bytes(const std::byte* begin, std::size_t num_bytes) {
     return count * kPageBytes;
 }
 
-/// What a pool should hold: blocks by address, each filled with a byte of its own.
+/// The expected content of a pool: blocks by address, each filled with its own byte.
 class PoolModel {
 public:
     explicit PoolModel(PagePool& pool) : pool_(pool) {}
@@ -73,7 +73,7 @@ TEST(PagePool, blocks_never_overlap_and_keep_their_bytes_under_random_use) {
     PoolModel model(pool);
     std::uint32_t wanted = 0;
     for (std::int64_t i = shoal_test::scaled_operations(100000); i > 0; --i) {
-        if (i % 5000 == 0) wanted = random.below(600);  // grow and shrink by turns
+        if (i % 5000 == 0) wanted = random.below(600);  // grow and shrink in turns
         if (i % 997 == 0) pool.trim();
         if (model.num_blocks() < wanted + random.below(20)) {
             const std::size_t num_bytes = 1 + random.below(random.below(50) == 0 ? 300'000 : 4000);

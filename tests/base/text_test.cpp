@@ -67,7 +67,7 @@ TEST(Text, nothing_is_close_to_another_word) {
     EXPECT_EQ(closest(endless, {endless, "mass"}), -1) << "the cost of a hint is bounded";
 }
 
-/// Reads one code point the long way. Returns the number of bytes, 0 when it is malformed.
+/// Decodes one code point in the plainest way. Returns the number of bytes, or 0 if it is malformed.
 std::size_t decode(const unsigned char* p, std::size_t num_left) {
     static constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
     std::size_t num_bytes = 0;
@@ -126,7 +126,7 @@ TEST(Utf8, agrees_with_a_decoder_on_random_bytes) {
     }
 }
 
-// The published values of XXH3-64: file formats depend on them.
+// The published values of XXH3-64, on which file formats depend.
 TEST(StringId, is_the_xxh3_hash_of_the_text) {
     EXPECT_EQ(hash_text(""), 0x2D06800538D394C2ull);
     EXPECT_EQ(hash_text("a"), 0xE6C632B61E964E1Full);

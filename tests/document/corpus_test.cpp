@@ -1,4 +1,4 @@
-// Files that others wrote, where they are at hand.
+// Reads files that other people wrote, if they are available.
 
 #include "document_testing.h"
 #include "shoal/base/file.h"

@@ -14,7 +14,7 @@ std::uint32_t offset_of(const Diagnostics& diagnostics, std::uint32_t file, std:
     return static_cast<std::uint32_t>(diagnostics.text(file).find(part));
 }
 
-/// The formatted error at the first `part` of `text`.
+/// Returns the formatted error at the first `part` of `text`.
 std::string format_at(std::string text, std::string_view part, std::uint32_t num_bytes = 0) {
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("f", std::move(text));

@@ -98,7 +98,7 @@ TEST(DocumentDeathTest, misuse_is_asserted) {
     const Reading reading("a = 1");
     EXPECT_DEATH(static_cast<void>(Node().kind()), "none");
     EXPECT_DEATH(static_cast<void>(reading.root().find("a").as_string()), "needs a string");
-    EXPECT_DEATH(static_cast<void>(reading.root()[1]), "no child");
+    EXPECT_DEATH(static_cast<void>(reading.root()[1]), "child index is out of range");
 }
 
 TEST(DocumentBuilder, builds_every_kind) {
@@ -209,10 +209,10 @@ TEST(DocumentBuilderDeathTest, misuse_is_asserted) {
     EXPECT_DEATH(DocumentBuilder().end(), "without begin");
     EXPECT_DEATH(static_cast<void>(DocumentBuilder().finish()), "one root");
     EXPECT_DEATH(DocumentBuilder().number(INFINITY), "finite");
-    EXPECT_DEATH(DocumentBuilder().key("a"), "belongs into a mapping");
+    EXPECT_DEATH(DocumentBuilder().key("a"), "belongs in a mapping");
     DocumentBuilder builder;
     builder.begin_mapping();
-    EXPECT_DEATH(builder.null(), "a key comes before");
+    EXPECT_DEATH(builder.null(), "needs a key before it");
     builder.key("a");
     EXPECT_DEATH(builder.end(), "no value");
     builder.null(), builder.end();

@@ -1,5 +1,5 @@
 #pragma once
-// Reading texts in one line, and random trees.
+// Reads texts in one line of code, and makes random trees.
 
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
@@ -15,7 +15,7 @@
 
 namespace shoal_test {
 
-/// A text, what was read from it, and what was wrong with it.
+/// A text, the document read from it, and its diagnostics.
 struct Reading {
     shoal::Diagnostics diagnostics;
     shoal::Result<shoal::Document> document;
@@ -28,7 +28,7 @@ struct Reading {
     explicit operator bool() const { return document.ok(); }
     shoal::Node root() const { return document->root(); }
     std::string messages() const { return diagnostics.format(); }
-    /// The first message without place and source line; empty when there is none.
+    /// Returns the first message without position and source line; empty if there is none.
     std::string first_message() const { return diagnostics.entries().empty() ? "" : diagnostics.entries()[0].message; }
 };
 
@@ -55,7 +55,7 @@ inline void append_code_point(std::string& text, std::uint32_t c) {
     }
 }
 
-/// Builds a random tree: all kinds, awkward numbers, keys and texts.
+/// Builds a random tree with all kinds of nodes, and with awkward numbers, keys and texts.
 class RandomTree {
 public:
     explicit RandomTree(std::uint64_t seed) : random_(seed) {}

@@ -1,4 +1,4 @@
-// What docs/formats/sjson.md says is what the reader does.
+// The reader does what docs/formats/sjson.md says.
 
 #include "document_testing.h"
 #include "shoal/base/file.h"
@@ -16,7 +16,7 @@ std::string manual() {
     return text ? *text : std::string();
 }
 
-/// Returns what stands between `before` and `after`, from `*at` on, and moves `*at` behind it.
+/// Returns the text between `before` and `after`, starting at `*at`, and moves `*at` past it.
 std::string cut(const std::string& text, std::string_view before, std::string_view after, std::size_t* at) {
     const std::size_t begin = text.find(before, *at);
     const std::size_t end = begin == std::string::npos ? begin : text.find(after, begin + before.size());

@@ -1,4 +1,4 @@
-// Texts that nobody writes on purpose, or only to do harm: an error or a tree, never a crash, never long waiting.
+// Broken or hostile texts give an error or a tree, and never a crash or a long wait.
 
 #include "document_testing.h"
 #include "support/testing.h"
@@ -35,7 +35,7 @@ units = [
 ]
 )";
 
-/// Reads with both readers and looks at all that came of it.
+/// Reads a text with both readers, and visits everything in the result.
 void read_and_use(const std::string& text) {
     for (const auto reader : {&shoal::read_sjson, &shoal::read_json}) {
         const Reading reading(text, reader);
@@ -62,7 +62,7 @@ TEST(HostileText, the_text_that_is_damaged_below_is_whole) {
 TEST(HostileText, a_text_cut_anywhere_is_an_error_or_a_tree) {
     const shoal_test::LeakCheck leaks;
     for (std::size_t length = 0; length < kLevel.size(); ++length) {
-        // Of its own size, so that a sanitizer sees a byte read too far.
+        // In a buffer of its exact size, so that a sanitizer sees a read past the end.
         const std::vector<char> bytes(kLevel.begin(), kLevel.begin() + static_cast<std::ptrdiff_t>(length));
         for (const auto reader : {&shoal::read_sjson, &shoal::read_json}) {
             shoal::Diagnostics diagnostics;
@@ -172,7 +172,8 @@ TEST(HostileText, one_very_long_line_gives_a_short_message) {
     text.resize(40'000'000, ' ');
     const Reading reading(text);
     EXPECT_EQ(reading.messages(),
-              "test.sjson:1:20000001: error: \"teapot\" is not a value; write a string in quotes: \"teapot\"\n"
+              "test.sjson:1:20000001: error: \"teapot\" is not a value; expected a number, true, false, null, a list, "
+              "a mapping, or a string such as \"teapot\"\n"
               "    1 | ..." +
                   std::string(40, ' ') + "teapot ]" + std::string(52, ' ') +
                   "...\n"

@@ -14,7 +14,7 @@ using shoal_test::Reading;
 
 namespace {
 
-/// Whether a tree holds what the other library read. Integers beyond 64 bits are doubles in both.
+/// Returns whether a tree equals what the other library read. Integers beyond 64 bits are doubles in both.
 bool same(Node node, const json& value) {
     switch (node.kind()) {
         case NodeKind::kNull:
@@ -43,11 +43,11 @@ bool same(Node node, const json& value) {
     return false;
 }
 
-/// Checks acceptance and values of one text against the other library, for both readers.
+/// Compares both readers with the other library on one text: whether they accept it, and which values they read.
 void check_against_oracle(const std::string& text) {
     const json oracle = json::parse(text, nullptr, false);
     const Reading strict = shoal_test::read_as_json(text);
-    // A key that is there twice is the one thing that we refuse and the other library does not.
+    // A duplicate key is the only thing that we refuse and the other library accepts.
     const bool has_duplicate = strict.messages().find("defined twice") != std::string::npos;
     if (has_duplicate) return;
     ASSERT_EQ(strict.document.ok(), !oracle.is_discarded()) << text << "\n" << strict.messages();

@@ -1,4 +1,4 @@
-// What people read when they made a mistake, word for word.
+// The messages that people read after a mistake, word for word.
 
 #include "document_testing.h"
 #include "support/testing.h"
@@ -37,7 +37,8 @@ TEST(SjsonMessages, a_duplicate_key_of_a_large_mapping_is_found) {
 
 TEST(SjsonMessages, a_word_without_quotes) {
     EXPECT_EQ(sjson_messages("a = 1\nname = teapot // x\nb = 2"),
-              "test.sjson:2:8: error: \"teapot\" is not a value; write a string in quotes: \"teapot\"\n"
+              "test.sjson:2:8: error: \"teapot\" is not a value; expected a number, true, false, null, a list, a "
+              "mapping, or a string such as \"teapot\"\n"
               "    2 | name = teapot // x\n"
               "      |        ^~~~~~\n");
 }
@@ -48,7 +49,7 @@ TEST(SjsonMessages, a_malformed_number) {
               "    1 | a = 007\n"
               "      |     ^~~\n");
     EXPECT_EQ(sjson_messages("a = [1. 43d2ce7f]"),
-              "test.sjson:1:6: error: \"1.\" is not a number; a point needs a digit behind it\n"
+              "test.sjson:1:6: error: \"1.\" is not a number; a decimal point needs a digit after it\n"
               "    1 | a = [1. 43d2ce7f]\n"
               "      |      ^~\n"
               "test.sjson:1:9: error: \"43d2ce7f\" is not a number; put it in quotes if it is a string\n"
@@ -76,7 +77,7 @@ TEST(SjsonMessages, an_unclosed_mapping_list_string_text_or_comment_says_where_i
         "    1 | a = { b = \"cod }\n"
         "      |           ^~~~~~\n");
     EXPECT_EQ(sjson_messages("a = [\"\"\"cod\n\n"),
-              "test.sjson:1:6: error: the string that opens here is never closed; add \"\"\"\n"
+              "test.sjson:1:6: error: the text that opens here is never closed; add \"\"\"\n"
               "    1 | a = [\"\"\"cod\n"
               "      |      ^~~\n");
     EXPECT_EQ(sjson_messages("a = [ /* cod\n\n"),
@@ -101,7 +102,7 @@ TEST(SjsonMessages, a_wrong_bracket_is_one_error) {
 
 TEST(SjsonMessages, a_key_in_a_list) {
     EXPECT_EQ(sjson_messages("a = [\n  1\nb = 2\nc = 3\n"),
-              "test.sjson:3:1: error: the key \"b\" in a list; close the list with \"]\" first\n"
+              "test.sjson:3:1: error: found the key \"b\" in a list; close the list with \"]\" first\n"
               "    3 | b = 2\n"
               "      | ^\n"
               "test.sjson:1:5: note: the list opens here\n"
@@ -118,11 +119,11 @@ TEST(SjsonMessages, a_missing_equals_or_value) {
               "    3 | name\n"
               "      | ^~~~\n");
     EXPECT_EQ(sjson_messages("a =\nb = 1\n"),
-              "test.sjson:1:1: error: no value follows the key \"a\"; write null for none\n"
+              "test.sjson:1:1: error: expected a value for the key \"a\"; write null if it has none\n"
               "    1 | a =\n"
               "      | ^\n");
     EXPECT_EQ(sjson_messages("{ a = }"),
-              "test.sjson:1:3: error: no value follows the key \"a\"; write null for none\n"
+              "test.sjson:1:3: error: expected a value for the key \"a\"; write null if it has none\n"
               "    1 | { a = }\n"
               "      |   ^\n");
 }
@@ -135,11 +136,11 @@ TEST(SjsonMessages, several_mistakes_are_reported_at_once) {
 
 TEST(SjsonMessages, bad_escapes_are_marked_inside_the_string) {
     EXPECT_EQ(sjson_messages("a = \"cod\\qx\""),
-              "test.sjson:1:9: error: there is no escape \\\"q\"; write \\\\ for a backslash\n"
+              "test.sjson:1:9: error: \"\\q\" is not an escape sequence; write \\\\ for a backslash\n"
               "    1 | a = \"cod\\qx\"\n"
               "      |         ^~\n");
     EXPECT_EQ(sjson_messages("a = \"\\ud83d!\""),
-              "test.sjson:1:6: error: half of a surrogate pair; write the character itself, or both halves\n"
+              "test.sjson:1:6: error: this is half of a surrogate pair; write the character itself, or both halves\n"
               "    1 | a = \"\\ud83d!\"\n"
               "      |      ^~~~~~\n");
     EXPECT_EQ(sjson_messages("a = \"\\u12\""),
@@ -154,21 +155,21 @@ TEST(SjsonMessages, what_is_no_text) {
               "    1 | a = \"\\xFF\"\n"
               "      |      ^~~~~\n");
     EXPECT_EQ(sjson_messages(std::string("a = 1\0", 6)),
-              "test.sjson:1:6: error: a NUL byte in the text; is this a text file?\n"
+              "test.sjson:1:6: error: there is a NUL byte in the text; is this a text file?\n"
               "    1 | a = 1\\x00\n"
               "      |      ^~~~\n");
 }
 
 TEST(SjsonMessages, too_deep) {
     EXPECT_EQ(Reading("a = {b = {c = 1}}", &shoal::read_sjson, {.max_depth = 2}).messages(),
-              "test.sjson:1:10: error: nested deeper than 2 levels; flatten the data\n"
+              "test.sjson:1:10: error: lists and mappings are nested deeper than 2 levels; flatten the data\n"
               "    1 | a = {b = {c = 1}}\n"
               "      |          ^\n");
 }
 
 TEST(JsonMessages, what_only_sjson_allows_is_named) {
     EXPECT_EQ(json_messages("{a: 1}"),
-              "test.sjson:1:2: error: expected a key, found \"a\"; keys stand in quotes\n"
+              "test.sjson:1:2: error: expected a key, found \"a\"; write keys in quotes\n"
               "    1 | {a: 1}\n"
               "      |  ^\n");
     EXPECT_EQ(json_messages("[1, // x\n2]"),
@@ -180,7 +181,7 @@ TEST(JsonMessages, what_only_sjson_allows_is_named) {
               "    1 | [1 2]\n"
               "      |    ^\n");
     EXPECT_EQ(json_messages("[1, 2,]"),
-              "test.sjson:1:6: error: a comma before \"]\"; remove it\n"
+              "test.sjson:1:6: error: there is a comma before \"]\"; remove it\n"
               "    1 | [1, 2,]\n"
               "      |      ^\n");
     EXPECT_EQ(json_messages("{\"a\": 1"),

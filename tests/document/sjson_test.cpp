@@ -10,7 +10,7 @@ using shoal_test::Reading;
 
 namespace {
 
-/// Whether an SJSON text reads as the same tree as a JSON text.
+/// Returns whether an SJSON text gives the same tree as a JSON text.
 ::testing::AssertionResult reads_as(std::string sjson, std::string json) {
     const Reading left(std::move(sjson));
     const Reading right(std::move(json), &shoal::read_json);

@@ -91,12 +91,12 @@ TEST(DeathList, using_a_closed_cursor_is_a_bug) {
     ASSERT_TRUE(list.reserve(10));
     EXPECT_DEATH(list.read(DeathCursor{}), "not open");
     const DeathCursor cursor = list.open();
-    EXPECT_DEATH(list.advance(cursor, 1), "advances to");
+    EXPECT_DEATH(list.advance(cursor, 1), "may only advance to");
     list.close(cursor);
     EXPECT_DEATH(list.close(cursor), "not open");
 }
 
-/// What a cursor should see, kept apart for each.
+/// What each cursor should see, in a list of its own.
 struct NaiveReader {
     DeathCursor cursor;
     std::vector<Entity> pending;

@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-/// A callback that writes what it was told into a shared log, and can do something then.
+/// A callback that writes what it receives to a shared log, and can then act.
 struct Listener {
     EntityManager& entities;
     std::string name;
@@ -163,7 +163,7 @@ TEST_F(DestructionCallbackTest, one_added_during_a_batch_is_told_of_the_next) {
     newcomer = &b;
     Listener a{entities, "a", log, [](Listener& self) {
                    self.action = nullptr;
-                   for (int i = 0; i < 100; ++i) newcomer->listen();  // the array of callbacks moves
+                   for (int i = 0; i < 100; ++i) newcomer->listen();  // so that the array of callbacks moves
                }};
     a.listen();
     entities.destroy(e[0]);

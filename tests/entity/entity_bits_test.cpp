@@ -1,4 +1,4 @@
-// How an id is made, and what it takes to ask whether it lives.
+// The bits of an id, and the cost of alive().
 
 #include "shoal/entity/entity_manager.h"
 #include "support/testing.h"
@@ -40,7 +40,7 @@ TEST(EntityBits, the_spare_bits_of_a_given_out_id_are_free_for_a_tag) {
     if constexpr (kIndexBits != 22) GTEST_SKIP() << "wide ids have no spare bits";
     EntityManager entities({.minimum_waiting = 1, .max_entities = 100});
     std::vector<Entity> all(100);
-    for (int life = 0; life < 600; ++life) {  // twice round all generations
+    for (int life = 0; life < 600; ++life) {  // more than twice through all generations
         ASSERT_TRUE(entities.create(all));
         for (const Entity entity : all) {
             const EntityBits tagged = entity.id | EntityBits(2) << 30;
@@ -52,7 +52,7 @@ TEST(EntityBits, the_spare_bits_of_a_given_out_id_are_free_for_a_tag) {
     }
 }
 
-// What is not kept cannot be looked at: while nobody has died, the manager holds one generation per index and no more.
+// alive() can only look at what is kept: until an entity dies, the manager keeps only one generation per index.
 // req: A13 A22
 TEST(EntityBits, one_generation_per_index_is_all_that_alive_can_look_at) {
     EntityManager entities;

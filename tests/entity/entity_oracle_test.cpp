@@ -11,7 +11,7 @@
 namespace shoal {
 namespace {
 
-/// An entity manager as one would write it without a second thought: a set of the living, and a queue of the freed.
+/// The simplest possible entity manager: a set of living ids, and a queue of freed ones.
 /// req: A12
 class HashSetEntityManager {
 public:
@@ -46,7 +46,7 @@ public:
     std::size_t num_alive() const { return living_.size(); }
     std::size_t num_waiting() const { return waiting_.size(); }
     std::uint64_t num_used() const { return num_used_; }
-    /// Indices that began their first generation again.
+    /// How many indices started again at their first generation.
     std::uint64_t num_wraps() const { return num_wraps_; }
 
 private:
@@ -68,7 +68,7 @@ private:
     std::uint64_t num_wraps_ = 0;
 };
 
-/// Both managers side by side, and every id that was ever worth asking about.
+/// Both managers side by side, and every id that is worth asking about.
 class Comparison {
 public:
     Comparison(const EntityManagerOptions& options, std::uint64_t seed)
@@ -77,10 +77,10 @@ public:
           random_(seed),
           max_known_(static_cast<std::uint32_t>(std::min<std::uint64_t>(40'000, 2 * options.max_entities))) {}
 
-    /// Does one random operation on both and compares. Returns how many ids were handled.
+    /// Makes one random call to both and compares. Returns how many ids it passed.
     std::size_t step(std::uint32_t max_span) {
         const std::uint32_t choice = random_.below(8);
-        // Drift between growth and decay, so that the number of the living wanders.
+        // Phases of growth and decay, so that the number of living entities varies.
         const bool growing = (++num_steps_ / 2000) % 2 == 0;
         if (choice < (growing ? 3u : 1u)) return create_span(random_.below(max_span));
         if (choice == 3) return create_one();
@@ -152,7 +152,7 @@ private:
         ASSERT_EQ(entities_.num_indices_used(), oracle_.num_used());
     }
 
-    /// Mostly ids that were given out, dead or alive; now and then null, or bits at random.
+    /// Mostly ids that were created, dead or alive; sometimes null or random bits.
     Entity any() {
         const std::uint32_t choice = random_.below(64);
         if (choice == 0) return kNullEntity;
@@ -192,7 +192,7 @@ void compare_at_random(const EntityManagerOptions& options, std::uint32_t max_sp
         if (::testing::Test::HasFailure()) FAIL() << "after " << done << " operations";
     }
     comparison.compare_all();
-    // What the margins were chosen for did happen.
+    // The events that the margins were chosen for have happened.
     EXPECT_GE(comparison.num_refused(), expected == Expected::kRefusals ? 100u : 0u);
     EXPECT_GE(comparison.num_wraps(), expected == Expected::kWraps && kGenerationBits == 8 ? 1u : 0u);
 }

@@ -28,13 +28,13 @@ TEST(EntityThreads, alive_is_right_on_other_threads_while_entities_come_and_go) 
             num_wrong += entities.alive(gone);
             num_wrong += entities.alive(kNullEntity);
             const Entity other{newest.load(std::memory_order_acquire)};
-            // It may have died meanwhile; it must answer, and its neighbours, too.
+            // The entity may have died meanwhile, but alive() must answer, also for its neighbours.
             num_asked += 1 + entities.alive(other) + entities.alive({other.id + 9});
             ++i;
         }
     };
     std::thread first(ask), second(ask);
-    while (num_asked == 0) std::this_thread::yield();  // otherwise all may be over before a thread has begun
+    while (num_asked == 0) std::this_thread::yield();  // otherwise the test may end before a thread starts
     const std::int64_t num_rounds = shoal_test::scaled_operations(50'000);
     std::vector<Entity> batch;
     Random random(shoal_test::seed());
@@ -42,7 +42,7 @@ TEST(EntityThreads, alive_is_right_on_other_threads_while_entities_come_and_go) 
         batch.resize(1 + random.below(300));
         ASSERT_TRUE(entities.create(batch));
         newest.store(batch.back().id, std::memory_order_release);
-        // Every third batch lives on, so that no index comes near the 255 lives after which `gone` would return.
+        // Every third batch stays alive, so that no index reaches 255 lives, after which ids in `gone` would be reused.
         if (round % 3 != 0) {
             ASSERT_EQ(entities.destroy(batch), batch.size());
         }
@@ -67,7 +67,7 @@ TEST(EntityThreadsDeathTest, two_structural_threads_at_once_are_a_bug) {
             churn();
             other.join();
         },
-        "one structural thread at a time");
+        "only one thread at a time may call");
 }
 #endif
 

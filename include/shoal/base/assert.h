@@ -1,9 +1,10 @@
 #pragma once
-// Bugs in the calling program. An assertion calls a handler that the program can replace, then ends the program.
+// Reports bugs in the calling program. A failed assertion calls a handler, which the program can replace, and then ends
+// the program.
 //
-// SHOAL_ASSERT guards memory safety and stays on in release builds. SHOAL_CHECK guards contracts that cost time to
-// test; it is compiled in checked builds (SHOAL_CHECKED) only.
-// Thread: handlers are set before other threads start; asserting is safe from any thread.
+// SHOAL_ASSERT guards memory safety and stays on in release builds. SHOAL_CHECK guards contracts that take time to
+// check; only checked builds (SHOAL_CHECKED) compile it.
+// Thread: set the handler before other threads start. Any thread may assert.
 
 #include "shoal/base/config.h"
 
@@ -20,7 +21,7 @@ struct AssertionFailure {
 /// Called once when an assertion fails. If it returns, the program is ended with abort().
 using AssertionHandler = void (*)(const AssertionFailure& failure);
 
-/// Replaces the handler and returns the one before. nullptr restores the default, which writes to standard error.
+/// Replaces the handler and returns the previous one. nullptr restores the default, which writes to standard error.
 SHOAL_API AssertionHandler set_assertion_handler(AssertionHandler handler);
 
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void fail_assertion(const AssertionFailure& failure);

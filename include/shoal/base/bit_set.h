@@ -1,11 +1,11 @@
 #pragma once
-// A set of numbers, one bit each, that grows with the highest.
+// A set of numbers with one bit each. It grows with the highest number.
 //
 //     BitSet seen{Owner("loader")};
 //     if (!seen.test_and_set(65)) load(65);             words   [ 0 | 0b10 ]       bit i % 64 of word i / 64
 //     seen.for_each([](std::size_t number) { ... });
 //
-// Bits that were never set are 0, however far out. Sets are equal when the same bits are set.
+// Every bit that was never set is 0, even beyond the last word. Sets are equal when the same bits are set.
 // Thread: values.
 
 #include "shoal/base/bits.h"
@@ -21,7 +21,7 @@ public:
 
     /// Returns whether a bit is set.
     bool test(std::size_t bit) const { return bit / 64 < words_.size() && test_bit(words_.data(), bit); }
-    /// The same without looking whether the set goes so far. Requires: bit < 64 * words().size().
+    /// The same without a bounds check. Requires: bit < 64 * words().size().
     bool operator[](std::size_t bit) const { return test_bit(words_.data(), bit); }
 
     void set(std::size_t bit, bool value = true) {
@@ -37,7 +37,7 @@ public:
     void reset(std::size_t bit) {
         if (bit / 64 < words_.size()) set_bit(words_.data(), bit, false);
     }
-    /// Sets a bit and returns whether it was set before.
+    /// Sets a bit. Returns whether it was set before.
     bool test_and_set(std::size_t bit) {
         reach(bit);
         std::uint64_t& word = words_[bit / 64];
@@ -46,7 +46,7 @@ public:
         return word == before;
     }
 
-    /// Makes words for `num_bits` bits. Bits that are new are 0.
+    /// Makes the set as many words long as `num_bits` bits need. New bits are 0.
     void resize(std::size_t num_bits) { words_.resize(num_bit_words(num_bits), 0); }
     /// Empties the set and keeps its memory.
     void clear() { words_.clear(); }
@@ -63,7 +63,7 @@ public:
         return count;
     }
 
-    /// Whether all, or any, of the bits of `other` are set here.
+    /// Returns whether all, or any, of the bits of `other` are set here.
     bool has_all(const BitSet& other) const {
         for (std::size_t i = 0; i < other.words_.size(); ++i)
             if ((other.words_[i] & ~word(i)) != 0) return false;
@@ -74,7 +74,7 @@ public:
             if ((words_[i] & other.word(i)) != 0) return true;
         return false;
     }
-    /// Sets the bits that are set in `other`.
+    /// Sets all bits that are set in `other`.
     BitSet& operator|=(const BitSet& other) {
         if (words_.size() < other.words_.size()) words_.resize(other.words_.size(), 0);
         for (std::size_t i = 0; i < other.words_.size(); ++i) words_[i] |= other.words_[i];
@@ -93,7 +93,7 @@ public:
     std::span<std::uint64_t> words() { return words_; }
 
 private:
-    /// The word, 0 when the set does not go so far.
+    /// Returns a word, or 0 beyond the last one.
     std::uint64_t word(std::size_t index) const { return index < words_.size() ? words_[index] : 0; }
     void reach(std::size_t bit) {
         if (SHOAL_UNLIKELY(bit / 64 >= words_.size())) words_.resize(bit / 64 + 1, 0);

@@ -1,10 +1,10 @@
 #pragma once
-// Bits of words, without <bit>, which would add 340 preprocessed lines to every file that includes shoal.
+// Bits in 64-bit words, without <bit>, which would add 340 preprocessed lines to every file that includes shoal.
 //
 //     bit       0 1 2 3 ... 63 | 64 65 ...
 //     words     1 0 1 0 ...  0 |  0  1          bit i is bit i % 64 of word i / 64
 //
-// Thread: functions of values.
+// Thread: values.
 
 #include "shoal/base/config.h"
 
@@ -13,14 +13,14 @@
 
 namespace shoal {
 
-/// Returns the position of the lowest bit that is set. Requires: one is.
+/// Returns the position of the lowest bit that is set. Requires: bits != 0.
 constexpr std::uint32_t lowest_bit(std::uint64_t bits) { return static_cast<std::uint32_t>(__builtin_ctzll(bits)); }
 
 constexpr std::uint32_t count_bits(std::uint64_t bits) {
     return static_cast<std::uint32_t>(__builtin_popcountll(bits));
 }
 
-/// The words that `num_bits` bits take.
+/// Returns how many words `num_bits` bits take.
 constexpr std::size_t num_bit_words(std::size_t num_bits) { return (num_bits + 63) / 64; }
 
 constexpr bool test_bit(const std::uint64_t* words, std::size_t bit) {
@@ -43,7 +43,7 @@ constexpr void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end
     }
 }
 
-/// Calls visit(bit) for each bit of a word that is set, ascending, counted from `first`.
+/// Calls visit(first + i) for each bit i of a word that is set, ascending.
 template <class Visit>
 constexpr void for_each_bit(std::uint64_t word, std::size_t first, Visit&& visit) {
     for (; word != 0; word &= word - 1) visit(first + lowest_bit(word));

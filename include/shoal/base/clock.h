@@ -1,5 +1,5 @@
 #pragma once
-// The clock that durations are measured with.
+// The clock to measure durations with.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-/// Returns the nanoseconds of a clock that never goes back. Only differences mean something.
+/// Returns the nanoseconds of a clock that never goes back. Only the difference of two readings has a meaning.
 SHOAL_API std::int64_t monotonic_ns();
 
 }  // namespace shoal

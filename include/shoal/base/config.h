@@ -1,9 +1,9 @@
 #pragma once
-// What a build of shoal is: id width, checked mode, and how symbols are exported.
+// The configuration of a build: id width, checked mode, and how symbols are exported.
 //
-// Code compiled for one kind of build must not run with another: their types differ in size. Every source that includes
-// shoal refers to one symbol, named after the kind of its build, and the library defines the symbol of its own kind only.
-// A mixed program does not link; the linker names the symbol that is missing.
+// Code compiled for one kind of build must not be linked with another, because types differ in size. Every source that
+// includes shoal refers to a symbol named after its kind of build, and the library defines only the symbol of its own
+// kind. A mixed program does not link, and the linker names the missing symbol.
 
 #if !defined(SHOAL_WIDE_IDS)
 #define SHOAL_WIDE_IDS 0
@@ -36,7 +36,7 @@ extern "C" SHOAL_API const char SHOAL_BUILD_SYMBOL;
 
 namespace shoal {
 
-/// Refers to the symbol of this kind of build, from every source that includes shoal.
+/// Makes every source that includes shoal refer to the symbol of its kind of build.
 inline const char* const kBuildSymbol __attribute__((used)) = &SHOAL_BUILD_SYMBOL;
 
 }  // namespace shoal

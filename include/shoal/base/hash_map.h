@@ -7,10 +7,10 @@
 //     rows.insert(7, 1);                                      // {&value, is_new}
 //     if (const std::uint32_t* row = rows.find(7)) use(*row);
 //
-// A key is looked for from the slot that its hash gives to the next free slot. Erasing moves back what was pushed past
-// the hole, so there are no tombstones. One key may have several values: add() adds another one, find_if() tells them
-// apart. A map of texts can so keep 64-bit hashes as its keys, and let find_if() compare the texts.
-// Thread: any thread may search between changes.
+// A search starts at the slot that the hash gives, and ends at the key or at a free slot. Erasing moves later entries
+// back into the hole, so there are no tombstones. A key may have several values: add() adds one more, and find_if()
+// chooses among them. This is how a map of texts can use 64-bit hashes as keys and compare the texts only in find_if().
+// Thread: any thread may search while no thread changes the map.
 
 #include "shoal/base/memory.h"
 #include "shoal/base/string_id.h"
@@ -22,16 +22,16 @@
 
 namespace shoal {
 
-/// The hash of a key. The upper half counts. A key type of your own brings an overload in its namespace.
+/// Returns the hash of a key, of which the upper 32 bits are used. Another key type needs an overload in its namespace.
 constexpr std::uint64_t hash_key(std::uint64_t key) { return (key ^ key >> 29) * 0x9E3779B97F4A7C15ull; }
 constexpr std::uint64_t hash_key(StringId key) { return hash_key(key.hash); }
 inline std::uint64_t hash_key(std::string_view key) { return hash_text(key); }
 
-/// Two numbers as one key.
+/// Makes one key of two numbers.
 constexpr std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
 
-/// The probing alone, for slots that lie somewhere else than in a HashMap. Returns the first slot from `home` on that
-/// is free or that matches. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
+/// Returns the first slot from `home` on that is free or that matches. Together with free_slot(), for hash tables whose
+/// slots do not lie in a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
 template <class Slot, class Matches>
 SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::size_t home, Matches&& matches) {
     std::size_t slot = home & mask;
@@ -39,12 +39,12 @@ SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::siz
     return slot;
 }
 
-/// Frees a slot, and moves back what was pushed past it. `home_of` gives the home of a used slot.
+/// Frees a slot and moves later entries back into the hole. home_of(slot) is where the search for a used slot starts.
 template <class Slot, class HomeOf>
 void free_slot(Slot* slots, std::size_t mask, std::size_t hole, HomeOf&& home_of) {
     for (std::size_t slot = (hole + 1) & mask; slots[slot].is_used(); slot = (slot + 1) & mask) {
         const std::size_t home = home_of(slots[slot]) & mask;
-        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // its home lies behind the hole
+        if (((slot - home) & mask) < ((slot - hole) & mask)) continue;  // its search starts after the hole
         slots[hole] = std::move(slots[slot]);
         hole = slot;
     }
@@ -84,26 +84,26 @@ public:
         return slot.used ? &slot.value : nullptr;
     }
 
-    /// Adds a key with its value; when there is one, leaves it as it is. Returns the value that is kept.
+    /// Adds a key with its value, unless the map has the key already. Returns the value in the map.
     Inserted insert(const Key& key, Value value) {
         if (Value* const known = find(key)) return {known, false};
         return {&add(key, std::move(value)), true};
     }
 
-    /// Gives a key this value, whether it has one or not.
+    /// Adds a key with its value, or replaces the value that it has.
     Value& set(const Key& key, Value value) {
         Value* const known = find(key);
         return known != nullptr ? *known = std::move(value) : add(key, std::move(value));
     }
 
-    /// Adds a value beside those that `key` may have.
+    /// Adds a key with its value, even if the map has the key already.
     Value& add(Key key, Value value) {
         if ((size_ + 1) * 2 > slots_.size()) resize(slots_.empty() ? kFewestSlots : slots_.size() * 2);
         ++size_;
         return place({std::move(key), std::move(value), true});
     }
 
-    /// Forgets `key`, if it is there; of several values, one. Returns whether it was.
+    /// Removes a key with its value, or with one of its values. Returns whether the map had it.
     bool erase(const Key& key) {
         if (find(key) == nullptr) return false;
         free_slot(slots_.data(), mask(), search(key, [](const Value&) { return true; }),
@@ -112,20 +112,20 @@ public:
         return true;
     }
 
-    /// Makes room for `count` entries.
+    /// Makes room for `count` entries in all.
     void reserve(std::size_t count) {
         if (count == 0) return;
         std::size_t num_slots = slots_.empty() ? kFewestSlots : slots_.size();
         while (num_slots < count * 2) num_slots *= 2;
         if (num_slots > slots_.size()) resize(num_slots);
     }
-    /// Forgets all and keeps the memory.
+    /// Removes all entries and keeps the memory.
     void clear() {
         for (Slot& slot : slots_) slot = Slot();
         size_ = 0;
     }
 
-    /// Calls visit(key, value) for each entry, in no order that means anything. The visitor changes nothing.
+    /// Calls visit(key, value) for each entry, in no particular order. The visitor must not change the map.
     template <class Visit>
     void for_each(Visit&& visit) const {
         for (const Slot& slot : slots_)

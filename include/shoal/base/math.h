@@ -1,7 +1,8 @@
 #pragma once
-// The few math types that fields are made of. Plain structs of floats; an engine's own types of the same size and
-// order can stand in for them (see FieldTraits in table/field.h).
+// The few math types that fields are made of: plain structs of floats. An engine's own types of the same size and order
+// can replace them (see FieldTraits in table/field.h).
 // Conventions: right-handed, metres, quaternions as [x y z w], matrices applied to column vectors.
+// Thread: values.
 
 #include "shoal/base/config.h"
 
@@ -22,7 +23,7 @@ struct Vec4 {
     friend constexpr bool operator==(const Vec4&, const Vec4&) = default;
 };
 
-/// A rotation; the default is none.
+/// A rotation. The default does not rotate.
 struct Quaternion {
     float x = 0, y = 0, z = 0, w = 1;
     friend constexpr bool operator==(const Quaternion&, const Quaternion&) = default;

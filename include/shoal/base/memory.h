@@ -1,10 +1,10 @@
 #pragma once
-// Bookkeeping memory: small arrays that describe data (never the data itself, which lies in pages; see
-// page_memory.h). Every allocation names its owner and goes through hooks that the program can replace.
+// Bookkeeping memory: small arrays that describe data. The data itself lies in pages; see page_memory.h. Every
+// allocation names its owner and goes through hooks that the program can replace.
 //
-// Bookkeeping memory that runs out ends the program, naming the owner: nothing can be done about it, and no caller
-// is burdened with a path that is never tested. Page memory that runs out is a Status.
-// Thread: hooks are set before other threads start and must be callable from any thread.
+// Running out of bookkeeping memory ends the program with the owner's name: no caller could do anything about it, and
+// none needs a path that is never tested. Running out of page memory is a Status.
+// Thread: set the hooks before other threads start. They are called from any thread.
 
 #include "shoal/base/config.h"
 
@@ -13,32 +13,33 @@
 
 namespace shoal {
 
-/// How bookkeeping memory is had and given back. `allocate` returns nullptr when there is none.
-/// Alignment is that of std::max_align_t.
+/// Allocates and frees bookkeeping memory. `allocate` returns nullptr when there is none. Memory is aligned like
+/// std::max_align_t.
 struct MemoryHooks {
     void* (*allocate)(void* context, std::size_t bytes, const char* owner) = nullptr;
     void (*release)(void* context, void* memory, std::size_t bytes, const char* owner) = nullptr;
     void* context = nullptr;
 };
 
-/// Replaces the hooks and returns those before. Hooks without functions restore the default (the C heap).
-/// Requires: no bookkeeping memory is held, or the new hooks can release what the old ones gave.
+/// Replaces the hooks and returns the previous ones. Hooks without functions restore the default, the C heap.
+/// Requires: no bookkeeping memory is held, or the new hooks can release what the old ones allocated.
 SHOAL_API MemoryHooks set_memory_hooks(const MemoryHooks& hooks);
 
-/// Returns `bytes` of memory; never nullptr. Errors: ends the program with the owner's name when there is none.
+/// Allocates `bytes` of memory and never returns nullptr. Errors: without memory the program ends with the owner's
+/// name.
 SHOAL_API void* allocate_memory(std::size_t bytes, const char* owner);
 SHOAL_API void release_memory(void* memory, std::size_t bytes, const char* owner);
 
-/// The bytes of bookkeeping memory now held, over all owners.
+/// Returns how many bytes of bookkeeping memory all owners hold now.
 SHOAL_API std::size_t bookkeeping_bytes();
 
-/// Who bookkeeping memory belongs to. Lifetime: the name is a literal.
+/// The name of whoever holds bookkeeping memory. Lifetime: the name is a literal.
 struct Owner {
     explicit constexpr Owner(const char* owner_name) : name(owner_name) {}
     const char* name;
 };
 
-/// A standard allocator over the hooks.
+/// A standard allocator that uses the hooks.
 template <class T>
 class OwnedAllocator {
 public:
@@ -59,7 +60,7 @@ private:
     const char* owner_;
 };
 
-/// A growing array of bookkeeping. It names its owner: `Array<int> rows{Owner("table")};`
+/// A growing array in bookkeeping memory. It names its owner: `Array<int> rows{Owner("table")};`
 template <class T>
 using Array = std::vector<T, OwnedAllocator<T>>;
 

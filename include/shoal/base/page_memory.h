@@ -1,14 +1,14 @@
 #pragma once
-// Memory in pages, for all that grows with the number of rows.
+// Memory in pages, for everything that grows with the number of rows.
 //
-// A PageRange is reserved address space: writing to a page commits it, discarding pages gives them back and reads
-// as zero again. Nothing is ever moved or protected, so the number of mappings stays small.
+// A PageRange is reserved address space. Writing to a page commits it; a discarded page goes back to the system and
+// reads as zero again. Ranges are never moved or protected, so the number of mappings stays small.
 //
 // A PagePool serves the tables of one world:
 //
-//     small table  ->  a block of a shared slab (2 MiB), in steps of 256 bytes
-//     filled at once  ->  a block of up to 16 MiB among others in 2 MiB pages: few page faults, and no page half used
-//     large table  ->  a range of its own; a range given back keeps its pages for the next table of the same shape
+//     small table             a block of a shared slab of 2 MiB, in steps of 256 bytes
+//     table filled at once    a block of up to 16 MiB beside others in 2 MiB pages: few page faults
+//     large table             a range of its own; a returned range keeps its pages for the next table of the same shape
 //
 // Thread: one thread at a time per pool.
 
@@ -26,11 +26,11 @@ inline constexpr std::size_t kCacheLineBytes = 64;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
 
-/// What one owner holds of page memory, in bytes: used <= committed <= reserved.
+/// The page memory that one owner holds, in bytes: used <= committed <= reserved.
 struct MemoryUse {
-    std::size_t used_bytes = 0;       ///< holds data
-    std::size_t committed_bytes = 0;  ///< backed by memory
-    std::size_t reserved_bytes = 0;   ///< address space
+    std::size_t used_bytes = 0;       ///< hold data
+    std::size_t committed_bytes = 0;  ///< are backed by memory
+    std::size_t reserved_bytes = 0;   ///< are address space
 
     MemoryUse& operator+=(const MemoryUse& other) {
         used_bytes += other.used_bytes;
@@ -40,26 +40,26 @@ struct MemoryUse {
     }
 };
 
-/// Reserved address space. An open value: whoever holds it releases it.
+/// Reserved address space. A plain value: its holder releases it.
 struct PageRange {
     std::byte* data = nullptr;
     std::size_t num_bytes = 0;
 };
 
 /// Reserves `num_bytes` (rounded up to pages), aligned to `alignment` (a power of two, at least a page).
-/// Errors: no address space is left.
+/// Errors: out of address space.
 SHOAL_API Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment = kPageBytes);
 SHOAL_API void release_pages(PageRange range);
-/// Gives the pages of [begin, begin + num_bytes) back; both are multiples of kPageBytes.
+/// Gives the pages of [begin, begin + num_bytes) back to the system. Requires: both are multiples of kPageBytes.
 SHOAL_API void discard_pages(std::byte* begin, std::size_t num_bytes);
-/// Asks for 2 MiB pages in [begin, begin + num_bytes); both are multiples of kLargePageBytes. A hint.
+/// Asks for 2 MiB pages in [begin, begin + num_bytes), as a hint. Requires: both are multiples of kLargePageBytes.
 SHOAL_API void prefer_large_pages(std::byte* begin, std::size_t num_bytes);
-/// Takes that back: pages of 4 KiB, also where the system gives 2 MiB pages to whoever does not refuse them.
-/// Shape: multiples of kPageBytes. A hint.
+/// Asks for 4 KiB pages, as a hint, even if the system uses 2 MiB pages by default. Requires: both are multiples of
+/// kPageBytes.
 SHOAL_API void prefer_small_pages(std::byte* begin, std::size_t num_bytes);
 
-/// An array of `T` that grows in place inside reserved address space; zero until written.
-/// Shape: indexed below capacity(). For trivially copyable T whose zero is its empty value.
+/// An array of `T` in reserved address space. Elements are zero until they are written.
+/// Shape: capacity(). Requires: T is trivially copyable, and zero is its empty value.
 template <class T>
 class PageArray {
 public:
@@ -77,8 +77,8 @@ public:
         if (range_.data != nullptr) release_pages(range_);
     }
 
-    /// Reserves room for `capacity` elements; when the address space is short, for as many as it gives by halving,
-    /// but never fewer than `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum` fits.
+    /// Reserves room for `capacity` elements. When address space is short, halves the capacity until it fits, but not
+    /// below `minimum`. Requires: nothing is reserved yet. Errors: not even `minimum` fits.
     Status reserve(std::size_t capacity, std::size_t minimum) {
         SHOAL_ASSERT(range_.data == nullptr, "a PageArray is reserved once");
         SHOAL_ASSERT(minimum <= capacity, "the minimum of a PageArray is at most its capacity");
@@ -102,7 +102,7 @@ public:
     std::size_t capacity() const { return capacity_; }
     std::size_t reserved_bytes() const { return range_.num_bytes; }
 
-    /// Gives back whole pages that hold only elements of [begin, end). They read as zero.
+    /// Gives back the pages that hold only elements of [begin, end). These read as zero afterwards.
     void discard(std::size_t begin, std::size_t end) {
         const std::size_t first = round_up(begin * sizeof(T), kPageBytes);
         const std::size_t last = end == capacity_ ? range_.num_bytes : end * sizeof(T) / kPageBytes * kPageBytes;
@@ -115,19 +115,19 @@ private:
 };
 
 struct PagePoolOptions {
-    /// Pages that released ranges may keep for the next table, in bytes.
+    /// How many bytes of pages returned ranges may keep for the next table.
     std::size_t max_kept_bytes = std::size_t(512) << 20;
 };
 
 struct PagePoolStatistics {
-    std::size_t num_slabs = 0;             ///< of 2 MiB; those of shared blocks are counted, too
+    std::size_t num_slabs = 0;             ///< of 2 MiB, including those of shared blocks
     std::size_t slab_used_bytes = 0;       ///< in blocks that tables hold
-    std::size_t slab_committed_bytes = 0;  ///< pages touched so far, free ones included
-    std::size_t num_kept_ranges = 0;       ///< waiting for the next table of their shape
-    std::size_t kept_bytes = 0;            ///< pages committed in them
+    std::size_t slab_committed_bytes = 0;  ///< in pages touched so far, including free ones
+    std::size_t num_kept_ranges = 0;       ///< returned ranges that wait for the next table of their shape
+    std::size_t kept_bytes = 0;            ///< committed in those ranges
 };
 
-/// Shared page memory of many tables.
+/// The page memory that many tables share.
 class PagePool {
 public:
     static constexpr std::size_t kGranuleBytes = 256;
@@ -139,22 +139,25 @@ public:
     PagePool(const PagePool&) = delete;
     PagePool& operator=(const PagePool&) = delete;
 
-    /// Returns a block of a slab, 64-byte aligned; its bytes are arbitrary. Requires: 0 < num_bytes <= kMaxBlockBytes.
+    /// Returns a block of a slab, aligned to 64 bytes, with arbitrary content.
+    /// Requires: 0 < num_bytes <= kMaxBlockBytes. Errors: out of address space.
     SHOAL_API Result<std::byte*> allocate_block(std::size_t num_bytes);
     SHOAL_API void free_block(std::byte* block, std::size_t num_bytes);
 
-    /// The same in 2 MiB pages that all such blocks share; `*is_zero` tells whether all its bytes are known to be 0.
-    /// Requires: 0 < num_bytes <= kMaxSharedBytes.
+    /// The same in 2 MiB pages that all such blocks share. Sets `*is_zero` to whether all its bytes are known to be 0.
+    /// Requires: 0 < num_bytes <= kMaxSharedBytes. Errors: out of address space.
     SHOAL_API Result<std::byte*> allocate_shared(std::size_t num_bytes, bool* is_zero = nullptr);
     SHOAL_API void free_shared(std::byte* block, std::size_t num_bytes);
 
-    /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes. Ranges given back under the same `shape`
-    /// come first, with their pages: `*committed_hint` is then what keep_range was told, else 0. Bytes are arbitrary.
-    SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* committed_hint);
-    /// Gives a range back. `committed_bytes` of it hold pages; `hint` comes back with the range when it is reused.
+    /// Returns a range of at least `num_bytes`, aligned to kLargePageBytes, with arbitrary content. Prefers a range
+    /// that was returned with the same `shape`, and keeps its pages: `*hint` is then the hint it was returned with,
+    /// else 0.
+    /// Errors: out of address space.
+    SHOAL_API Result<PageRange> take_range(std::size_t num_bytes, std::uint64_t shape, std::size_t* hint);
+    /// Returns a range to the pool. `committed_bytes` of it are backed by pages; take_range() hands out `hint` with it.
     SHOAL_API void give_range(PageRange range, std::uint64_t shape, std::size_t committed_bytes, std::size_t hint);
 
-    /// Gives pages back that have been waiting unused: ranges kept since the trim before last, free slab pages.
+    /// Gives unused pages back to the system: ranges that were kept over two trims, and free pages of slabs.
     SHOAL_API void trim();
 
     SHOAL_API PagePoolStatistics statistics() const;
@@ -178,7 +181,7 @@ private:
     Array<SharedRange*> shared_{Owner("page pool")};
     Array<KeptRange> kept_{Owner("page pool")};
     std::size_t next_slab_ = 0;
-    std::size_t num_shared_ = 0;  // blocks ever given out
+    std::size_t num_shared_ = 0;  // blocks handed out so far
     std::size_t kept_bytes_ = 0;
 };
 

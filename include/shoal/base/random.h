@@ -1,5 +1,6 @@
 #pragma once
-// A small random generator with a seed, the same on every machine (SplitMix64).
+// A small random generator with a seed, which gives the same numbers on every machine (SplitMix64).
+// Thread: a value.
 // Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 
 #include "shoal/base/config.h"

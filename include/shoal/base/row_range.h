@@ -1,5 +1,6 @@
 #pragma once
-// A range of rows, or of anything else that is counted.
+// A range of rows, or of anything else that has an index.
+// Thread: a value.
 
 #include "shoal/base/config.h"
 

@@ -1,11 +1,12 @@
 #pragma once
-// What can be expected to fail returns a Status, or a Result that holds a value or a Status.
+// A function that can be expected to fail returns a Status, or a Result, which holds a value or a Status.
 //
 //     Result<std::string> text = read_file(from);
 //     if (!text) return text.status();
 //     if (Status status = write_file(to, *text); !status) return status;
 //
-// A message says what failed, where and what to do. Success costs one null pointer.
+// A message says what failed, where, and what to do. A successful Status is a null pointer.
+// Thread: values.
 
 #include "shoal/base/assert.h"
 
@@ -30,13 +31,13 @@ public:
         if (SHOAL_UNLIKELY(message_ != nullptr)) release(message_);
     }
 
-    /// A failure. The message is copied.
+    /// Returns a failure with a copy of `message`.
     SHOAL_API static Status error(std::string_view message);
 
     explicit operator bool() const noexcept { return message_ == nullptr; }
     bool ok() const noexcept { return message_ == nullptr; }
 
-    /// The message of a failure; empty for success. Lifetime: until the status dies or is assigned.
+    /// The message of a failure, or an empty text. Lifetime: until the status is assigned or destroyed.
     std::string_view message() const { return message_ == nullptr ? std::string_view() : std::string_view(message_); }
 
 private:
@@ -46,7 +47,7 @@ private:
     char* message_ = nullptr;
 };
 
-/// A value, or the failure that kept it from being made.
+/// A value, or the reason why there is none.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -79,7 +80,7 @@ public:
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
 
-    /// The failure; success when there is a value.
+    /// The failure, or success when there is a value.
     Status status() const { return has_value_ ? Status() : status_; }
     std::string_view message() const { return has_value_ ? std::string_view() : status_.message(); }
 

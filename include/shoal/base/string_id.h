@@ -1,6 +1,7 @@
 #pragma once
-// Names as numbers: the XXH3-64 hash of a text. Two texts with one hash are a registration error where names are
-// registered; 0 is reserved for "no name" (no known text hashes to it).
+// Names as numbers: the XXH3-64 hash of a text. Where names are registered, two texts with the same hash are an error.
+// 0 means no name; no known text has this hash.
+// Thread: values.
 
 #include "shoal/base/config.h"
 
@@ -14,7 +15,7 @@ namespace shoal {
 SHOAL_API std::uint64_t hash_bytes(const void* data, std::size_t num_bytes, std::uint64_t seed = 0);
 SHOAL_API std::uint64_t hash_text(std::string_view text);
 
-/// The hash of a text; the text itself is kept, if at all, in a StringTable or a blob's debug section.
+/// The hash of a text. The text itself may be kept in a StringTable or in the texts of a blob.
 struct StringId {
     std::uint64_t hash = 0;
 

@@ -1,5 +1,6 @@
 #pragma once
-// The texts behind string ids, for people: debug names, tags, the inspector. Nothing in a hot path needs it.
+// The texts behind string ids, for people: debug names, tags, the inspector. Hot paths do not need it.
+// Thread: any thread may call text() while no thread calls intern().
 
 #include "shoal/base/hash_map.h"
 #include "shoal/base/status.h"
@@ -8,7 +9,7 @@
 
 namespace shoal {
 
-/// Keeps each text once. Texts stay where they are until the table dies.
+/// Keeps each text once. Texts do not move until the table is destroyed.
 class StringTable {
 public:
     StringTable() = default;
@@ -16,11 +17,11 @@ public:
     StringTable(const StringTable&) = delete;
     StringTable& operator=(const StringTable&) = delete;
 
-    /// Keeps `text` and returns its id; the empty text is the null id.
-    /// Errors: another text with the same hash is kept already; the message names both.
+    /// Keeps `text` and returns its id. The empty text has the null id.
+    /// Errors: the table has another text with the same hash. The message names both.
     SHOAL_API Result<StringId> intern(std::string_view text);
 
-    /// Returns the text of `id`; empty if it was never kept. Lifetime: that of the table.
+    /// Returns the text of `id`, or an empty text if the table does not have it. Lifetime: that of the table.
     SHOAL_API std::string_view text(StringId id) const;
 
     std::size_t size() const { return texts_.size(); }

@@ -1,5 +1,6 @@
 #pragma once
-// Building short texts and messages, without <iostream> or printf in a public header.
+// Builds short texts and messages, without <iostream> or printf in a public header.
+// Thread: any thread.
 
 #include "shoal/base/config.h"
 
@@ -35,7 +36,7 @@ void append_text(std::string& text, const T& part) {
         text.append(std::string_view(part));
 }
 
-/// Returns the parts (texts, characters, numbers) one after another.
+/// Returns the parts, which are texts, characters, bools or numbers, as one text.
 template <class... Parts>
 std::string concat(const Parts&... parts) {
     std::string text;
@@ -43,8 +44,8 @@ std::string concat(const Parts&... parts) {
     return text;
 }
 
-/// Returns the index of the text in `candidates` that was probably meant by `text`, or -1 when none is close.
-/// Cost: O(number of candidates x length squared); meant for error messages.
+/// Returns the index of the candidate that was probably meant by `text`, or -1 when none is close.
+/// Cost: O(candidates x length squared). For error messages.
 SHOAL_API int closest_text(std::string_view text, const std::string_view* candidates, std::size_t num_candidates);
 
 /// Returns whether `text` is well-formed UTF-8 (no overlong forms, no surrogates).

@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong in texts that people wrote: many errors and warnings, each with a place, a message and a hint.
+// Errors and warnings in texts that people wrote, each with a place, a message and a hint.
 //
 //     Diagnostics diagnostics;
 //     const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
@@ -10,10 +10,10 @@
 //        14 |         postion = [0 0 3]
 //           |         ^~~~~~~
 //
-// A SourcePosition is a file and a byte offset, so that readers need not count lines; Diagnostics, which knows the
-// texts, turns it into line and column when somebody asks. Lines and columns start at 1. A column is one code point,
-// a tab too; a byte order mark is none.
-// Thread: one thread at a time per Diagnostics, const calls included (places are looked up through a cache).
+// A SourcePosition is a file and a byte offset, so that readers need not count lines. Diagnostics keeps the texts and
+// turns a position into line and column on demand. Lines and columns start at 1. A column is one code point, and so is
+// a tab; a byte order mark does not count.
+// Thread: one thread at a time per Diagnostics, even for const calls, which fill a cache.
 
 #include "shoal/base/config.h"
 #include "shoal/base/memory.h"
@@ -26,14 +26,14 @@
 
 namespace shoal {
 
-/// A place in a text. File 0 is no file: the default is nowhere.
+/// A place in a text. The default, file 0, is nowhere.
 struct SourcePosition {
     std::uint32_t file = 0;    ///< from Diagnostics::add_file
     std::uint32_t offset = 0;  ///< bytes from the start of the text
     friend constexpr bool operator==(const SourcePosition&, const SourcePosition&) = default;
 };
 
-/// A place as people name it. All zero for nowhere.
+/// A place in the form that people read. All zero is nowhere.
 struct SourceLocation {
     std::uint32_t file = 0;
     std::uint32_t line = 0;
@@ -49,11 +49,11 @@ struct DiagnosticNote {
     std::string message;
 };
 
-/// One error or warning. The texts may hold anything; format() escapes what must not reach a terminal.
+/// One error or warning. Its texts may contain anything; format() escapes what must not reach a terminal.
 struct Diagnostic {
     Severity severity = Severity::kError;
     SourcePosition position;
-    std::uint32_t num_bytes = 0;  ///< what is underlined; 0: the word, string or sign found at `position`
+    std::uint32_t num_bytes = 0;  ///< length of the underline; 0: the word, string or sign at `position`
     std::string message;
     std::string hint;  ///< what to do; printed after the message
     Array<DiagnosticNote> notes{Owner("diagnostics")};
@@ -68,16 +68,16 @@ struct Diagnostic {
     }
 };
 
-/// Collects diagnostics and knows the texts they are about.
+/// Collects diagnostics, and keeps the texts that they are about.
 class Diagnostics {
 public:
-    /// Keeps at most `max_entries` errors and as many warnings; later ones are counted only.
+    /// Keeps at most `max_entries` errors and as many warnings. Later ones are only counted.
     SHOAL_API explicit Diagnostics(std::size_t max_entries = 100);
     SHOAL_API ~Diagnostics();
     Diagnostics(const Diagnostics&) = delete;
     Diagnostics& operator=(const Diagnostics&) = delete;
 
-    /// Keeps a text and returns its number, from 1 up. `name` is what messages call it.
+    /// Keeps a text and returns its number; numbers start at 1. Messages refer to the text by `name`.
     SHOAL_API std::uint32_t add_file(std::string name, std::string text);
     /// The same without a copy. Lifetime: the caller keeps the bytes as long as this object.
     SHOAL_API std::uint32_t refer_file(std::string name, std::string_view text);
@@ -87,21 +87,21 @@ public:
     SHOAL_API std::string_view text(std::uint32_t file) const;
     std::uint32_t num_files() const { return static_cast<std::uint32_t>(files_.size()); }
 
-    /// Returns line and column. Cost: a fraction of a microsecond; the first call for a file reads it once.
+    /// Returns line and column. Cost: below a microsecond; the first call for a file reads the file once.
     SHOAL_API SourceLocation locate(SourcePosition position) const;
 
-    /// Adds an entry and returns it, for notes and underline. Lifetime: until the next error() or warning().
+    /// Adds an entry and returns it, so that notes can be added. Lifetime: until the next error() or warning().
     SHOAL_API Diagnostic& error(SourcePosition position, std::string message, std::string hint = {});
     SHOAL_API Diagnostic& warning(SourcePosition position, std::string message, std::string hint = {});
 
-    /// All that were reported, those that were not kept included.
+    /// How many were reported, including those that were not kept.
     std::size_t num_errors() const { return num_errors_; }
     std::size_t num_warnings() const { return num_warnings_; }
 
-    /// Those kept, in the order of reporting.
+    /// The entries that were kept, in the order of reporting.
     const Array<Diagnostic>& entries() const { return entries_; }
 
-    /// Returns all entries as text for people, each with the line it is about.
+    /// Returns all entries as text for people, each with the source line.
     SHOAL_API std::string format() const;
 
 private:
@@ -121,7 +121,7 @@ private:
     Diagnostic dropped_;  // the last one that was not kept
 };
 
-/// Returns `text` in quotes for a message: cut when it is long, with unprintable characters escaped.
+/// Returns `text` in quotes for a message. Long texts are cut, and unprintable characters are escaped.
 SHOAL_API std::string quoted(std::string_view text);
 
 }  // namespace shoal

@@ -1,8 +1,8 @@
 #pragma once
-// One tree for all text formats, every node with its place in the source.
+// One tree for all text formats. Every node knows its place in the source.
 //
-// Nodes lie in one flat array in source order, 24 bytes each; a child follows its parent, a mapping's values follow
-// their keys, and `span` leads to the next sibling:
+// Nodes lie in one flat array in source order, with 24 bytes each. Children follow their parent, the values of a
+// mapping follow their keys, and `span` leads to the next sibling:
 //
 //     { mass = 2  at = [4 0] }
 //
@@ -10,11 +10,11 @@
 //     size 2    "mass"  2        "at"  size 2   4        0
 //     span 7    span 1  span 1         span 3
 //
-// Texts are views into the source when they hold no escapes. A document made by a DocumentBuilder may also hold
-// references to nodes of other documents; a Node looks through them.
-// Lifetime: a Node and its texts live as long as its Document, the source text behind it (kept by the Diagnostics it
-// was read with) and the documents it was built from.
-// Thread: documents never change once made; any thread may read.
+// Texts without escapes are views into the source. A document made by a DocumentBuilder may also refer to nodes of
+// other documents; a Node sees through such references.
+// Lifetime: a Node and its texts live as long as its Document, the Diagnostics that keep the source text, and the
+// documents that it was built from.
+// Thread: a document never changes, so any thread may read it.
 
 #include "shoal/base/assert.h"
 #include "shoal/document/diagnostics.h"
@@ -27,14 +27,14 @@ namespace shoal {
 
 enum class NodeKind : std::uint8_t { kNull, kBool, kInteger, kNumber, kString, kList, kMapping };
 
-/// Returns the kind as a word of a message: "a list", "an integer".
+/// Returns the kind as a phrase for messages: "a list", "an integer".
 SHOAL_API std::string_view kind_name(NodeKind kind);
 
 namespace document_detail {
 
 class KeyTable;
 
-/// How a node is stored: the kinds first, then two that Node hides.
+/// How a node is stored: the node kinds, then two codes that Node hides.
 enum class Code : std::uint32_t {
     kNull,
     kBool,
@@ -44,7 +44,7 @@ enum class Code : std::uint32_t {
     kList,
     kMapping,
     kLargeInteger,  ///< an integer above the largest int64
-    kReference,     ///< stands for a node of another document
+    kReference,     ///< refers to a node of another document
 };
 
 struct NodeData {
@@ -72,7 +72,7 @@ inline constexpr std::uint32_t kMaxFiles = (1u << 28) - 1;
 
 }  // namespace document_detail
 
-/// A node of a document, or none. Small and copied freely.
+/// A node of a document, or none. Cheap to copy.
 class Node {
     using Code = document_detail::Code;
     using NodeData = document_detail::NodeData;
@@ -82,7 +82,7 @@ public:
 
     Node() = default;
 
-    /// False for "no such node", as find() gives.
+    /// False for no node, which find() returns when it finds nothing.
     explicit operator bool() const { return value_ != nullptr; }
 
     NodeKind kind() const {
@@ -92,7 +92,7 @@ public:
     bool is_null() const { return kind() == NodeKind::kNull; }
     bool is_bool() const { return kind() == NodeKind::kBool; }
     bool is_integer() const { return kind() == NodeKind::kInteger; }
-    /// True for integers too.
+    /// Also true for integers.
     bool is_number() const { return kind() == NodeKind::kInteger || kind() == NodeKind::kNumber; }
     bool is_string() const { return kind() == NodeKind::kString; }
     bool is_list() const { return kind() == NodeKind::kList; }
@@ -101,14 +101,14 @@ public:
     /// Where the value starts in its source.
     SourcePosition position() const { return data().position(); }
 
-    /// The key of a mapping's child; without one, empty and nowhere.
+    /// The key of a child of a mapping. Other nodes have an empty key and the position nowhere.
     bool has_key() const { return key_ != nullptr; }
     std::string_view key() const { return key_ == nullptr ? std::string_view() : key_->string(); }
     SourcePosition key_position() const { return key_ == nullptr ? SourcePosition() : key_->position(); }
 
     /// Requires: is_bool().
     bool as_bool() const { return data(is_bool(), "as_bool() needs a bool").boolean; }
-    /// Returns nullptr for another kind and for an integer that does not fit. Lifetime: the document.
+    /// Returns nullptr for other kinds, and for an integer that does not fit. Lifetime: that of the document.
     SHOAL_API const std::int64_t* as_int64() const;
     SHOAL_API const std::uint64_t* as_uint64() const;
     /// Requires: is_number().
@@ -116,17 +116,17 @@ public:
     /// Requires: is_string().
     std::string_view as_string() const { return data(is_string(), "as_string() needs a string").string(); }
 
-    /// The number of children; 0 for all but lists and mappings.
+    /// The number of children of a list or mapping, else 0.
     std::uint32_t size() const { return is_list() || is_mapping() ? data().length : 0; }
 
-    /// Returns the child with this key, or none; none also for what is not a mapping.
-    /// Cost: small mappings are searched, large ones are hashed.
+    /// Returns the child with this key, or none. A node that is not a mapping has no such child.
+    /// Cost: O(1) in large mappings, which are hashed; small ones are searched.
     SHOAL_API Node find(std::string_view key) const;
 
-    /// Returns a child by its place. Requires: index < size(). Cost: O(1) in a list of scalars, else O(index).
+    /// Returns a child by its index. Requires: index < size(). Cost: O(1) in a list of scalars, else O(index).
     SHOAL_API Node operator[](std::uint32_t index) const;
 
-    /// The children in source order: `for (Node child : node)`. None for scalars.
+    /// The children in source order: `for (Node child : node)`. Scalars have none.
     Iterator begin() const;
     Iterator end() const;
 
@@ -137,8 +137,7 @@ private:
     Node(const NodeData* key, const NodeData* value)
         : value_(value->code() == Code::kReference ? value->target : value), key_(key) {}
 
-    const NodeData& data(bool allowed = true,
-                         const char* message = "a Node that is none was used; test it first") const {
+    const NodeData& data(bool allowed = true, const char* message = "this Node is none; test it before use") const {
         SHOAL_ASSERT(value_ != nullptr && allowed, message);
         return *value_;
     }
@@ -176,7 +175,7 @@ private:
 inline Node::Iterator Node::begin() const { return Iterator(&data() + 1, is_mapping()); }
 inline Node::Iterator Node::end() const { return Iterator(&data() + data().span, is_mapping()); }
 
-/// Owns a tree. Made by read_sjson, read_json and DocumentBuilder; moved, never copied.
+/// Owns a tree. read_sjson(), read_json() and DocumentBuilder make documents. They can be moved but not copied.
 class Document {
 public:
     SHOAL_API Document(Document&& other) noexcept;
@@ -184,12 +183,12 @@ public:
     SHOAL_API ~Document();
 
     Node root() const { return Node(nullptr, nodes_.data()); }
-    /// Keys count as nodes; what is referred to in other documents does not.
+    /// Keys count as nodes. Nodes of other documents that this one refers to do not.
     std::size_t num_nodes() const { return nodes_.size(); }
 
 private:
     friend class NodeWriter;
-    struct Block {  // texts with escapes
+    struct Block {  // of texts with escapes
         void* memory;
         std::size_t num_bytes;
     };
@@ -201,9 +200,9 @@ private:
     Array<document_detail::KeyTable*> key_tables_{Owner("document")};
 };
 
-/// Returns whether two trees have the same kinds, values, keys and order. Places do not matter. Numbers are compared
+/// Returns whether two trees have the same kinds, values, keys and order. Positions do not matter. Numbers are compared
 /// by their bits: -0.0 is not 0.0, and the integer 1 is not the number 1.0.
-/// Requires: both are nodes. Cost: O(nodes), never recursive.
+/// Requires: neither node is none. Cost: O(nodes), without recursion.
 SHOAL_API bool equal(Node a, Node b);
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// Makes a document by code, front to back, from new values and from nodes of other documents.
+// Builds a document in code, front to back, from new values and from nodes of other documents.
 //
 //     DocumentBuilder builder;
 //     builder.begin_mapping(level.position());
@@ -8,8 +8,8 @@
 //     builder.end();
 //     Document merged = builder.finish();
 //
-// What is taken from another document keeps its place, and costs one node (two with its key) whatever its size.
-// Lifetime: the documents that nodes were taken from must outlive the one that is built.
+// Nodes from another document keep their source positions. Each takes one node, or two with its key, whatever its size.
+// Lifetime: the documents that nodes come from must outlive the one that is built.
 // Thread: one thread at a time per builder.
 
 #include "shoal/document/document.h"
@@ -21,8 +21,8 @@ namespace shoal {
 
 class NodeWriter;
 
-/// Requires, in all calls: one root; inside a mapping a key before each value; keys of a mapping differ (checked
-/// builds assert it, others keep both).
+/// Requires, in all calls: one root; a key before each value inside a mapping; different keys in a mapping (checked
+/// builds assert this, others keep both).
 class DocumentBuilder {
 public:
     SHOAL_API DocumentBuilder();
@@ -36,21 +36,21 @@ public:
 
     /// Copies `text`.
     SHOAL_API void key(std::string_view text, SourcePosition position = {});
-    /// Takes the key of `child`. Requires: child.has_key().
+    /// Uses the key of `child`. Requires: child.has_key().
     SHOAL_API void key(Node child);
 
     SHOAL_API void null(SourcePosition position = {});
     SHOAL_API void boolean(bool value, SourcePosition position = {});
     SHOAL_API void integer(std::int64_t value, SourcePosition position = {});
     SHOAL_API void unsigned_integer(std::uint64_t value, SourcePosition position = {});
-    /// Requires: finite, since no text format can say anything else.
+    /// Requires: a finite value, because the text formats have no others.
     SHOAL_API void number(double value, SourcePosition position = {});
     /// Copies `text`. Requires: UTF-8.
     SHOAL_API void string(std::string_view text, SourcePosition position = {});
 
-    /// Takes the subtree of `node` by reference. Requires: a node of a finished document.
+    /// Adds the subtree of `node` by reference. Requires: `node` belongs to a finished document.
     SHOAL_API void value(Node node);
-    /// key(child) and value(child).
+    /// The same as key(child) and value(child).
     SHOAL_API void member(Node child);
 
     // A key and its value.
@@ -62,7 +62,7 @@ public:
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
 
-    /// Returns the document and leaves the builder empty. Requires: the root is complete.
+    /// Returns the document, and leaves the builder empty. Requires: the root is complete.
     SHOAL_API Document finish();
 
 private:

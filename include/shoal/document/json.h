@@ -1,5 +1,5 @@
 #pragma once
-// JSON as in RFC 8259, strictly; the same tree as read_sjson gives. Keys of an object must differ.
+// Strict JSON, as in RFC 8259. The tree is the same as that of read_sjson(). The keys of an object must differ.
 // Thread: calls are independent; one thread at a time per Diagnostics.
 
 #include "shoal/base/status.h"
@@ -11,13 +11,13 @@
 
 namespace shoal {
 
-/// Reads a file that `diagnostics` knows; a byte order mark is skipped.
-/// Errors: `diagnostics` has one or more, each with its place; there is no document.
-/// Lifetime: the document refers to the text that `diagnostics` keeps.
+/// Reads a file of `diagnostics`. A byte order mark is skipped.
+/// Errors: one or more in `diagnostics`, and no document.
+/// Lifetime: the document refers to the text in `diagnostics`.
 SHOAL_API Result<Document> read_json(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
-/// Returns `node` as text, indented by two spaces, short lists of numbers on one line. read_json gives back an equal
-/// tree. Requires: a node.
+/// Returns `node` as text, indented by two spaces, with short lists of numbers on one line. read_json() reads an equal
+/// tree from it. Requires: `node` is not none.
 SHOAL_API std::string write_json(Node node);
 
 }  // namespace shoal

@@ -1,5 +1,6 @@
 #pragma once
-// Limits that all readers share.
+// Options of all readers.
+// Thread: a value.
 
 #include "shoal/base/config.h"
 
@@ -8,10 +9,10 @@
 namespace shoal {
 
 struct ReadOptions {
-    /// Lists and mappings inside one another. Readers do not recurse: a large value costs memory only.
+    /// How deep lists and mappings may be nested. Readers do not recurse, so a large value only costs memory.
     std::uint32_t max_depth = 128;
-    /// SJSON only: a word that is no literal is a text, as in `type = vec3`. Schema files are read like this; in a
-    /// source a forgotten quote shall be an error.
+    /// SJSON only: a word that is not a literal is a string, as in `type = vec3`. Schema files are read like this. In
+    /// sources, a forgotten quote is an error.
     bool bare_texts = false;
 };
 

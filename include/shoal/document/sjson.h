@@ -17,15 +17,14 @@
 
 namespace shoal {
 
-/// Reads a file that `diagnostics` knows.
-/// Errors: `diagnostics` has one or more, each with its place, and there is no document. A text larger than
-/// 4 GiB is one.
-/// Lifetime: the document refers to the text that `diagnostics` keeps.
-/// Cost: over 400 MB of text a second, no allocation per node; hostile text costs no more than linear time.
+/// Reads a file of `diagnostics`.
+/// Errors: one or more in `diagnostics`, and no document. A text larger than 4 GiB is an error.
+/// Lifetime: the document refers to the text in `diagnostics`.
+/// Cost: over 400 MB of text a second, without an allocation per node; linear time even for hostile texts.
 SHOAL_API Result<Document> read_sjson(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
-/// Returns `node` as text: a mapping without its outer braces, indented by tabs, short lists of numbers on one line.
-/// read_sjson gives back an equal tree. Requires: a node.
+/// Returns `node` as text, indented by tabs, without braces around a root mapping, with short lists of numbers on one
+/// line. read_sjson() reads an equal tree from it. Requires: `node` is not none.
 SHOAL_API std::string write_sjson(Node node);
 
 }  // namespace shoal

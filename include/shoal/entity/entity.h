@@ -1,13 +1,13 @@
 #pragma once
-// An entity is a number: an index and a generation. It owns nothing and points to nothing; everything that an
-// entity has lies in the stores, which find it by this number.
+// An entity is a number: an index and a generation. It owns nothing and points to nothing. Its components lie in the
+// stores, which find them by this number.
 //
 //     32 bits:   31 30 | 29 ........ 22 | 21 ................... 0
 //                spare |   generation   |          index
 //
-// The spare bits are zero, so that the id fits a tagged 32-bit light userdata. SHOAL_WIDE_IDS builds 64-bit ids: 32
-// bits of index, 32 of generation. Null is 0; index 0 is never given out; generations are never 0.
-// Ids mean something in one process and one EntityManager only. A file names an entity by its GUID or its index.
+// The spare bits are zero, so that an id fits into a tagged 32-bit light userdata of Lua. SHOAL_WIDE_IDS builds 64-bit
+// ids with 32 bits of index and 32 of generation. The null entity is 0: no entity has index 0 or generation 0.
+// An id is valid in one process and one EntityManager only. Files name entities by GUID or by their index in the file.
 // Thread: a value.
 
 #include "shoal/base/config.h"
@@ -30,7 +30,7 @@ inline constexpr int kGenerationBits = 8;
 
 inline constexpr EntityBits kIndexMask = (EntityBits(1) << kIndexBits) - 1;
 inline constexpr EntityBits kGenerationMask = (EntityBits(1) << kGenerationBits) - 1;
-/// Indices that can be given out; index 0 is null.
+/// How many indices entities can have; index 0 is the null entity.
 inline constexpr std::uint64_t kMaxEntities = (std::uint64_t(1) << kIndexBits) - 1;
 
 struct Entity {
@@ -39,7 +39,7 @@ struct Entity {
     constexpr std::uint32_t index() const { return static_cast<std::uint32_t>(id & kIndexMask); }
     constexpr Generation generation() const { return static_cast<Generation>(id >> kIndexBits & kGenerationMask); }
 
-    /// False for the null entity. Whether the entity lives is for its EntityManager to say.
+    /// False for the null entity only. Ask EntityManager::alive() whether an entity lives.
     explicit constexpr operator bool() const { return id != 0; }
     friend constexpr bool operator==(Entity a, Entity b) { return a.id == b.id; }
     friend constexpr bool operator<(Entity a, Entity b) { return a.id < b.id; }

@@ -1,16 +1,17 @@
 #pragma once
-// Tracks who lives. It knows nothing of components; stores learn of deaths from it.
+// Creates and destroys entities, and knows which ones live. It knows nothing of components; stores learn of deaths
+// from it.
 //
-//     generations   [ 0 | 1 | 0 | 7 | 1 | 0 0 0 ... ]   by index; 0: not living
+//     generations   [ 0 | 1 | 0 | 7 | 1 | 0 0 0 ... ]   by index; 0: no living entity
 //                     ^null               ^next fresh index
-//     waiting       [ 2:4, 5:2, ... ]                   freed indices in their next life, oldest first
+//     waiting       [ 2:4, 5:2, ... ]                   freed indices with their next generation, oldest first
 //
-// An entity lives when the generation in its id stands at its index: one look-up in a byte per index (4 bytes with
-// wide ids). A generation counts 1 to 255 and starts again at 1. An index is used again only while at least
-// `minimum_waiting` wait, so an id comes back after 255 x 1,029 pairs of create and destroy at the earliest.
+// An entity lives while generations[index] is the generation in its id: one look-up in a byte per index (4 bytes with
+// wide ids). Generations count from 1 to 255 and start again at 1. An index is reused only while at least
+// `minimum_waiting` indices wait, so an id comes back after 255 x 1,029 pairs of create and destroy at the earliest.
 //
-// Thread: alive() from any thread at any time. All else from one structural thread at a time (checked builds assert
-// it); const calls from any thread while that thread makes no call. Callbacks run on the structural thread.
+// Thread: any thread may call alive() at any time. All other calls belong to one structural thread at a time (checked
+// builds assert it); other threads may make const calls while it makes none. Callbacks run on the structural thread.
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
 
 #include "shoal/entity/death_list.h"
@@ -19,18 +20,18 @@
 namespace shoal {
 
 struct EntityManagerOptions {
-    /// Freed indices that must wait before the oldest is used again; at least 1. The default keeps the promise that no
-    /// id comes back before 256 x 1,024 pairs: 255 x 1,029 >= 256 x 1,024.
+    /// How many freed indices must wait before the oldest one is reused; at least 1. With the default, no id comes back
+    /// before 256 x 1,024 pairs of create and destroy: 255 x 1,029 >= 256 x 1,024.
     std::uint32_t minimum_waiting = 1029;
-    /// Indices that may be used, 1 to kMaxEntities. Up to `minimum_waiting` - 1 of them may be resting while creation
-    /// fails.
+    /// How many indices may be used, 1 to kMaxEntities. When they run out, up to `minimum_waiting` - 1 of them are
+    /// waiting.
     std::uint64_t max_entities = kMaxEntities;
-    /// Deaths kept for the slowest cursor before it falls behind; at least 1.
+    /// How many deaths are kept for the slowest cursor before it falls behind; at least 1.
     std::size_t max_death_list = std::size_t(1) << 20;
 };
 
-/// Told of each batch of entities that died. They are not alive any more; the order is that of their destruction.
-/// Lifetime of `destroyed`: the call.
+/// Called with each batch of entities that were destroyed, in the order of their destruction. They are dead already.
+/// Lifetime: `destroyed` until the function returns.
 using DestructionFunction = void (*)(void* context, std::span<const Entity> destroyed);
 
 /// A registered destruction callback. 0 is none.
@@ -40,15 +41,15 @@ struct DestructionCallback {
 
 class EntityManager {
 public:
-    /// Reserves address space, 28 MiB by default (wide: 48 GiB, or less where there is less; max_entities() tells).
-    /// Ends the program with the owner's name when there is none.
+    /// Reserves address space: 28 MiB by default, and with wide ids 48 GiB, or less when there is less; max_entities()
+    /// tells. Errors: without address space the program ends with a message.
     SHOAL_API explicit EntityManager(const EntityManagerOptions& options = {});
     SHOAL_API ~EntityManager();
     EntityManager(const EntityManager&) = delete;
     EntityManager& operator=(const EntityManager&) = delete;
 
-    /// Fills `out` with new entities: indices that have waited long enough, oldest first, then fresh ones.
-    /// Errors: too few indices are left; nothing is created and `out` is as it was.
+    /// Fills `out` with new entities: first on indices that have waited long enough, oldest first, then on fresh ones.
+    /// Errors: too few indices are left. Nothing is created, and `out` is unchanged.
     SHOAL_API Status create(std::span<Entity> out);
     /// Cost: a few instructions while fewer than `minimum_waiting` indices wait.
     SHOAL_INLINE Result<Entity> create() {
@@ -57,44 +58,44 @@ public:
         return entity;
     }
 
-    /// Ends the life of `entities`, tells the callbacks once, and returns how many died. What does not live (dead,
-    /// null, foreign, or repeated in the span) is skipped and counted in num_ignored_destroys().
-    /// The span may be a store's own entities(), which callbacks reorder.
+    /// Destroys `entities`, calls each callback once, and returns how many died. An id that is dead, null, foreign or
+    /// repeated in the span is skipped and counted in num_ignored_destroys(). The span may be a store's own entities(),
+    /// which callbacks reorder.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
-    /// Returns whether it was living.
+    /// Returns whether the entity was alive.
     SHOAL_API bool destroy(Entity entity);
-    /// For callbacks whose entities take others with them: ends these lives as a batch of their own once all have been
-    /// told of the present one, before the outermost destroy() returns. However long a line of deaths that cause deaths
-    /// becomes, no call lies within another. Outside callbacks it is destroy().
+    /// For callbacks that destroy further entities, such as the children of a dead parent. Destroys `entities` as a
+    /// batch of their own after all callbacks have seen the present one, and before the outermost destroy() returns.
+    /// Calls do not nest, however long the chain of deaths is. Outside of callbacks it is destroy().
     SHOAL_API void destroy_next(std::span<const Entity> entities);
 
-    /// Returns whether `entity` lives. Total: any bits may be asked about.
-    /// Thread: any, at any time. Cost: one look-up.
+    /// Returns whether `entity` lives. Any bits may be passed.
+    /// Thread: any thread at any time. Cost: one look-up.
     SHOAL_INLINE bool alive(Entity entity) const {
         if constexpr (kMayLackIndices)
             if (SHOAL_UNLIKELY(entity.index() >= generations_.capacity())) return false;
-        // Generation and spare bits in one number: no stored generation equals it when a spare bit is set. The branch,
-        // almost never taken, is cheaper than any arithmetic that keeps a stored 0 from matching.
+        // Generation and spare bits in one number: if a spare bit is set, it equals no stored generation. The branch is
+        // almost never taken, and cheaper than any arithmetic that keeps a stored 0 from matching.
         const EntityBits expected = entity.id >> kIndexBits;
         if (SHOAL_UNLIKELY(expected == 0)) return false;
         return __atomic_load_n(generations_.data() + entity.index(), __ATOMIC_RELAXED) == expected;
     }
 
-    /// Returns whether all of `entities` live and their ids follow on each other, as those made in one call mostly do.
-    /// True also for none. Thread: the structural thread. Cost: a fraction of asking for each.
+    /// Returns whether all of `entities` live and have consecutive ids, as those created in one call mostly do. True
+    /// for an empty span. Thread: the structural thread. Cost: a fraction of calling alive() for each.
     SHOAL_API bool is_living_run(std::span<const Entity> entities) const;
 
-    /// Has `function` called with `context` for each batch that dies from now on, after the callbacks registered
-    /// before it. It may create, destroy (a batch within a batch is told to all before the outer one goes on), ask for
-    /// more deaths with destroy_next(), and register or remove callbacks, itself included; one registered during a
-    /// batch is first told of the next.
+    /// Registers a function to be called with `context` for each batch of deaths from now on, after the callbacks that
+    /// were registered before it. It may create and destroy entities (all callbacks see the inner batch before the
+    /// outer one goes on), call destroy_next(), and register or remove callbacks, itself included. A callback
+    /// registered during a batch first sees the next one.
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
-    /// Requires: registered and not yet removed.
+    /// Requires: it is registered.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
     /// Whether a destruction runs code of somebody else, who may change any store.
     bool has_destruction_callbacks() const { return !callbacks_.empty(); }
 
-    /// The list of deaths for readers that come later; see death_list.h.
+    /// The list of deaths, for stores that look later; see death_list.h.
     SHOAL_API DeathCursor open_death_cursor();
     SHOAL_API void close_death_cursor(DeathCursor cursor);
     DeathRange deaths(DeathCursor cursor) const { return deaths_.read(cursor); }
@@ -103,20 +104,21 @@ public:
 
     std::uint64_t num_alive() const { return next_index_ - 1 - waiting_.size(); }
     std::uint64_t num_waiting() const { return waiting_.size(); }
-    /// Indices ever given out; all are below num_indices_used() + 1.
+    /// How many indices were ever used: 1 to num_indices_used().
     std::uint64_t num_indices_used() const { return next_index_ - 1; }
     std::uint64_t num_ignored_destroys() const { return num_ignored_destroys_; }
     std::uint64_t max_entities() const { return end_index_ - 1; }
     SHOAL_API MemoryUse memory_use() const;
 
 private:
-    /// Asserts, in checked builds, that no other structural call is under way.
+    /// Asserts in checked builds that no other structural call is running.
 #if SHOAL_CHECKED
     class StructuralCall {
     public:
         explicit StructuralCall(bool& busy) : busy_(busy) {
-            SHOAL_ASSERT(!__atomic_exchange_n(&busy_, true, __ATOMIC_ACQUIRE),
-                         "one structural thread at a time may call an EntityManager; only alive() is free");
+            SHOAL_ASSERT(
+                !__atomic_exchange_n(&busy_, true, __ATOMIC_ACQUIRE),
+                "only one thread at a time may call an EntityManager; alive() alone may be called from any thread");
         }
         StructuralCall(const StructuralCall&) = delete;
         ~StructuralCall() { __atomic_store_n(&busy_, false, __ATOMIC_RELEASE); }
@@ -154,25 +156,25 @@ private:
     std::uint32_t destroy_batch(std::span<const Entity> entities);
     std::size_t retire(std::span<const Entity> entities);
     std::size_t retire_run(std::span<const Entity> entities, Entity* next_lives);
-    /// Takes fresh indices, unless so many wait that their turn has come.
+    /// Uses fresh indices until enough others wait.
     void choose_source() { fresh_end_ = waiting_.size() < minimum_waiting_ ? end_index_ : 0; }
     void announce(std::span<const Entity> entities, std::size_t num_destroyed);
     void destroy_asked_for();
     void tell_callbacks(std::span<const Entity> destroyed);
 
-    // Set once; alive() reads nothing else.
+    // Set by the constructor. alive() reads nothing else.
     PageArray<Generation> generations_;  // by index
     std::uint64_t end_index_ = 0;
     std::uint32_t minimum_waiting_ = 0;
 
-    // On a cache line of its own: written by the structural thread while others ask alive().
+    // On a cache line of its own: the structural thread writes it while other threads call alive().
     alignas(kCacheLineBytes) std::uint64_t next_index_ = 1;
     std::uint64_t fresh_end_ = 0;  // end_index_, or 0 while indices are recycled
     WaitingIds waiting_;
     std::uint64_t num_ignored_destroys_ = 0;
     DeathList deaths_;
     Array<Callback> callbacks_{Owner("entity manager")};  // in order of registration
-    Array<Entity> next_deaths_{Owner("entity manager")};  // asked for by callbacks, in order
+    Array<Entity> next_deaths_{Owner("entity manager")};  // passed to destroy_next() by callbacks, in order
     std::uint64_t next_callback_ = 1;
     std::uint32_t callback_depth_ = 0;
     bool busy_ = false;
