@@ -47,7 +47,7 @@ Database::~Database() {
     entities_.close_death_cursor(cursor_);
     for (const DatabaseTable* table : tables_) destroy_owned(table);
     for (const Archetype* type : types_) destroy_owned(type);
-    for (const DatabaseCopyPlan* plan : plans_) destroy_owned(plan);
+    for (const TakePlan* plan : plans_) destroy_owned(plan);
     for (const TypedList* list : lists_) destroy_owned(list);
     for (const Schema* schema : schemas_) destroy_owned(schema);
     destroy_owned(selection_);
@@ -148,32 +148,17 @@ const Archetype& Database::without(const Archetype& type, ComponentType componen
     return Call{*this}.neighbour(type, component, false);
 }
 
-const DatabaseCopyPlan& Database::Call::plan(const Archetype& from, const Archetype& to) {
+const TakePlan& Database::Call::plan(const Archetype& from, const Archetype& to) {
     const std::uint64_t key = NumberMap::key(from.number(), to.number());
     if (const std::uint32_t known = d.plan_by_types_.find(key); known != NumberMap::kNone) return *d.plans_[known];
-    auto* plan = make_owned<DatabaseCopyPlan>();
-    plan->is_plain =
-        !from.schema().has_opaque() && !to.schema().has_opaque() && from.toggled().empty() && to.toggled().empty();
-    for (const ComponentType component : to.components()) {
-        if (!from.has(component)) continue;
-        for (std::uint32_t c = 0; c < d.schema(component).columns().size(); ++c) {
-            const ColumnDefinition& column = d.schema(component).columns()[c];
-            const DatabaseCopyPlan::Column copied = {static_cast<std::uint16_t>(from.first_column(component) + c),
-                                                     static_cast<std::uint16_t>(to.first_column(component) + c),
-                                                     column.element_bytes};
-            if (column.opaque == nullptr)
-                plan->columns.add(copied);
-            else
-                plan->opaque.push_back(copied);
-        }
+    auto* plan = make_owned<TakePlan>();
+    for (const ComponentType component : from.components()) {
+        const std::span<const ColumnDefinition> columns = d.schema(component).columns();
+        if (to.has(component))
+            plan->keep(from.first_column(component), to.first_column(component), columns);
+        else
+            plan->drop(from.first_column(component), columns);
     }
-    for (const ComponentType component : from.components())
-        for (std::uint32_t c = 0; c < d.schema(component).columns().size() && !to.has(component); ++c)
-            if (const ColumnDefinition& column = d.schema(component).columns()[c]; column.opaque == nullptr)
-                plan->dropped.add(
-                    {static_cast<std::uint16_t>(from.first_column(component) + c), 0, column.element_bytes});
-    plan->columns.sort();
-    plan->dropped.sort();
     d.plan_by_types_.set(key, static_cast<std::uint32_t>(d.plans_.size()));
     d.plans_.push_back(plan);
     return *plan;
@@ -195,7 +180,6 @@ Result<DatabaseTable*> Database::Call::table_for(const Archetype& type, Zone zon
     const std::uint32_t number = is_new ? static_cast<std::uint32_t>(d.tables_.size()) : d.free_tables_.back();
     if (Status status = d.directory_.reserve_tables(number + 1); !status) return status;
     auto* table = make_owned<DatabaseTable>(number, type, zone, d.pool_, d.options_.capacity_rows, d.directory_.rows());
-    table->own_path_.plan = &plan(type, type);
     if (d.journal_ != nullptr) table->table_.watch_changes(true);
     if (is_new) {
         d.tables_.push_back(table);
@@ -225,8 +209,7 @@ Result<DatabaseTable*> Database::Call::step(DatabaseTable& from, DatabaseTable::
     if (!target || key == nullptr) return target;
     last.key = key;
     last.target = *target;
-    last.path.plan = &plan(from.type(), type);
-    last.path.placements = 0;
+    last.path.follow(plan(from.type(), type));
     return target;
 }
 
@@ -234,7 +217,7 @@ Result<DatabaseTable*> Database::Call::step(DatabaseTable& from, DatabaseTable::
 void Database::Call::prepare(DatabaseTable& from, DatabaseTable::Step& step, TypedKey key,
                              std::span<const ComponentValues> gained) {
     if (step.key != key || step.path.is_known(from.table_, step.target->table_)) return;
-    if (!look_up_path(step.path, from, *step.target)) return;
+    if (!from.is_plain() || !step.target->is_plain() || !step.path.look_up(from.table_, step.target->table_)) return;
     step.gained.clear();
     for (const ComponentValues& given : gained) list_columns(*step.target, {&given.component, 1}, step.gained);
 }

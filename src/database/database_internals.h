@@ -2,87 +2,8 @@
 // What the files of the database share.
 
 #include "shoal/database/database.h"
-#include "shoal/table/copy_elements.h"
 
 namespace shoal {
-
-/// What is copied when a row goes from a table of one archetype to a table of another.
-struct DatabaseCopyPlan {
-    struct Column {
-        std::uint16_t from, to;
-        std::uint32_t bytes;
-    };
-
-    /// Columns of bytes, those of the usual sizes first: a loop for each of these needs no branch per column.
-    class Columns {
-    public:
-        void add(const Column& column) { all_.push_back(column); }
-        void sort();
-        const Column* begin() const { return all_.data(); }
-        const Column* end() const { return all_.data() + all_.size(); }
-        std::size_t size() const { return all_.size(); }
-        /// Calls copy.operator()<kBytes>(address) for those of a usual size, and others(address, bytes) for the others.
-        template <class Address, class Copy, class Others>
-        SHOAL_INLINE void for_each(const Address* addresses, Copy&& copy, Others&& others) const;
-
-    private:
-        static constexpr std::size_t kSizes[] = {4, 8, 12, 16};
-        Array<Column> all_{Owner("database")};
-        std::uint32_t ends_[std::size(kSizes)] = {};  // of the columns of each size
-    };
-
-    Columns columns;
-    Columns dropped;  // not in the target: `from` only
-    Array<Column> opaque{Owner("database")};
-    bool is_plain = true;  // neither archetype has opaque columns or toggled component types
-
-    /// Copies one row over, and the row `last` of the table that it leaves into its place.
-    template <bool kDrops>
-    SHOAL_INLINE void move_row(const RowPath::Column* path, std::size_t row, std::size_t last,
-                               std::size_t to_row) const;
-    /// Copies the row `filling` of some columns into the place of the row `hole`.
-    SHOAL_INLINE static void fill(const Columns& columns, const RowPath::Column* path, std::size_t hole,
-                                  std::size_t filling);
-};
-
-template <class Address, class Copy, class Others>
-SHOAL_INLINE void DatabaseCopyPlan::Columns::for_each(const Address* addresses, Copy&& copy, Others&& others) const {
-    const Address* column = addresses;
-    for (const Address* end = addresses + ends_[0]; column != end; ++column)
-        copy.template operator()<kSizes[0]>(*column);
-    for (const Address* end = addresses + ends_[1]; column != end; ++column)
-        copy.template operator()<kSizes[1]>(*column);
-    for (const Address* end = addresses + ends_[2]; column != end; ++column)
-        copy.template operator()<kSizes[2]>(*column);
-    for (const Address* end = addresses + ends_[3]; column != end; ++column)
-        copy.template operator()<kSizes[3]>(*column);
-    for (std::size_t i = ends_[3]; SHOAL_UNLIKELY(i != all_.size()); ++i) others(addresses[i], all_[i].bytes);
-}
-
-template <bool kDrops>
-SHOAL_INLINE void DatabaseCopyPlan::move_row(const RowPath::Column* path, std::size_t row, std::size_t last,
-                                             std::size_t to_row) const {
-    columns.for_each(
-        path,
-        [&]<std::size_t kBytes>(const RowPath::Column& column)
-            __attribute__((always_inline)) { detail::move_element<kBytes>(column, row, last, to_row); },
-        [&](const RowPath::Column& column, std::size_t bytes) {
-            std::memcpy(column.to + to_row * bytes, column.from + row * bytes, bytes);
-            std::memmove(column.from + row * bytes, column.from + last * bytes, bytes);
-        });
-    if constexpr (kDrops) fill(dropped, path + columns.size(), row, last);
-}
-
-SHOAL_INLINE void DatabaseCopyPlan::fill(const Columns& columns, const RowPath::Column* path, std::size_t hole,
-                                         std::size_t filling) {
-    columns.for_each(
-        path,
-        [&]<std::size_t kBytes>(const RowPath::Column& column)
-            __attribute__((always_inline)) { detail::fill_element<kBytes>(column, hole, filling); },
-        [&](const RowPath::Column& column, std::size_t bytes) {
-            std::memmove(column.from + hole * bytes, column.from + filling * bytes, bytes);
-        });
-}
 
 /// The entities of a call that have a row here, by table. Their directory entries say kIndexMask instead of a row until
 /// they are moved, removed or unselected: who is named twice is found by that.
@@ -121,6 +42,8 @@ public:
 
     /// To be called before rows of `table` are added, removed or moved.
     void keep_apart_from(const DatabaseTable& table);
+    /// The same for a call that does not look at its entities any more.
+    void keep_values_apart_from(const DatabaseTable& table);
 
     std::span<const Entity> entities() const { return entities_; }
     std::span<const ComponentValues> values() const { return values_; }
@@ -147,10 +70,10 @@ struct Database::Call {
     // Types and tables.
     const Archetype& make_type(const Signature& signature);
     const Archetype& neighbour(const Archetype& type, ComponentType component, bool with);
-    const DatabaseCopyPlan& plan(const Archetype& from, const Archetype& to);
-    const DatabaseCopyPlan& plan_to(const DatabaseTable& from, const DatabaseTable& to) {
+    const TakePlan& plan(const Archetype& from, const Archetype& to);
+    const TakePlan& plan_to(const DatabaseTable& from, const DatabaseTable& to) {
         for (const DatabaseTable::Step* step : {&from.last_added_, &from.last_removed_})
-            if (step->target == &to) return *step->path.plan;
+            if (step->target == &to) return *step->path.plan();
         return plan(from.type(), to.type());
     }
     Result<DatabaseTable*> table_for(const Archetype& type, Zone zone);
@@ -179,15 +102,6 @@ struct Database::Call {
         SHOAL_ASSERT(component.number < d.schemas_.size(), "the component type is not registered in this database");
     }
     SHOAL_INLINE void remove_row(DatabaseTable& table, std::uint32_t row);
-    void remove_other_row(DatabaseTable& table, std::uint32_t row);
-    /// Whether rows are bytes and nothing more.
-    static bool is_plain(const DatabaseTable& table) {
-        return table.own_path_.plan->is_plain && table.table_.is_plain();
-    }
-    bool knows_path(RowPath& path, DatabaseTable& from, DatabaseTable& to) {
-        return SHOAL_LIKELY(path.is_known(from.table_, to.table_)) || look_up_path(path, from, to);
-    }
-    bool look_up_path(RowPath& path, DatabaseTable& from, DatabaseTable& to);
     std::uint32_t drop_rows(std::span<const Entity> entities, Chosen chosen);
     std::uint32_t sweep(DatabaseTable& table);
 
@@ -196,17 +110,17 @@ struct Database::Call {
     void group_selected();
     void unselect(std::span<const Entity> entities);
     DatabaseRow find_run(std::span<const Entity> entities);
-    bool moves_as_run(DatabaseRow run, const DatabaseTable& target);
+    static bool moves_as_run(DatabaseRow run, const DatabaseTable& target) {
+        return run.table != &target && run.table->is_plain() && target.is_plain();
+    }
 
     // Moving and writing rows.
     Status reserve_targets(DatabaseTable* also = nullptr, std::uint32_t num_more = 0);
     void transfer(std::span<const Entity> entities, std::span<const ComponentValues> values);
-    void transfer_rows(DatabaseTable& from, DatabaseTable& to, std::span<const std::uint32_t> rows,
-                       std::span<const std::uint32_t> sources, std::span<const Entity> entities,
-                       std::span<const ComponentValues> values);
+    std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
     Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
                         std::uint32_t count);
-    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const DatabaseCopyPlan& plan);
+    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
                     const std::uint32_t* sources, std::size_t first_source);
     static void note_switch(DatabaseTable& table, ComponentType component, TypedKey key);
@@ -216,15 +130,9 @@ struct Database::Call {
 
 /// Takes a row away; the last one moves into its place.
 SHOAL_INLINE void Database::Call::remove_row(DatabaseTable& table, std::uint32_t row) {
-    RowPath& path = table.own_path_;
-    if (SHOAL_UNLIKELY(!knows_path(path, table, table))) return remove_other_row(table, row);
     ++d.num_structural_changes_;
-    DatabaseCopyPlan::fill(path.plan->columns, path.columns.data(), row, table.num_rows() - 1);
-    const std::span<EntityBits> entries = d.directory_.rows().entries();
-    const Entity owner = table.entities()[row];
-    EntityBits& entry = entries[owner.index()];
-    if (entry >> kIndexBits == owner.id >> kIndexBits) entry = 0;
-    table.table_.close_row(row, entries);
+    for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
+    table.table_.remove(row);
     if (SHOAL_UNLIKELY(table.num_rows() == 0)) d.note_rows(table);
 }
 

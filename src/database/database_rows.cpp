@@ -31,6 +31,10 @@ void CallArguments::keep_apart_from(const DatabaseTable& table) {
         copied_entities_.assign(entities_.begin(), entities_.end());
         entities_ = copied_entities_;
     }
+    keep_values_apart_from(table);
+}
+
+void CallArguments::keep_values_apart_from(const DatabaseTable& table) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
         const ComponentValues& given = values_[i];
         bool is_inside = given.images != nullptr && lies_in(table, given.images);
@@ -184,7 +188,8 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
         if (!target) return target.status();
         const auto count = static_cast<std::uint32_t>(entities.size());
         if (call.moves_as_run(run, **target)) {
-            arguments.keep_apart_from(**target);
+            arguments.keep_values_apart_from(*run.table);
+            arguments.keep_values_apart_from(**target);
             if (Status status = call.transfer_run(run, **target, arguments.values(), count); !status) return status;
             return AddCounts{.num_added = count};
         }
@@ -395,10 +400,10 @@ void Database::drop(std::span<const Entity> entities) {
         return;
     }
     const DatabaseRow run = call.find_run(entities);
-    if (!run || !call.is_plain(*run.table)) return static_cast<void>(call.drop_rows(entities, Call::Chosen::kAny));
+    if (!run || !run.table->is_plain()) return static_cast<void>(call.drop_rows(entities, Call::Chosen::kAny));
     const std::span<EntityBits> entries = directory_.rows().entries();
     for (const Entity entity : entities) entries[entity.index()] = 0;
-    run.table->table_.remove_range({run.row, run.row + static_cast<std::uint32_t>(entities.size())});
+    run.table->table_.remove_rows(RowRange{run.row, run.row + static_cast<std::uint32_t>(entities.size())});
     num_structural_changes_ += entities.size();
     note_rows(*run.table);
 }
@@ -414,7 +419,7 @@ std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen
     for (const Selection::Group& group : s.groups) {
         DatabaseTable& table = *group.table;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (rows.size() > detail::kFewRows && is_plain(table)) {
+        if (rows.size() > detail::kFewRows && table.is_plain()) {
             for (const std::uint32_t source : sources) entries[entities[source].index()] = 0;
             table.table_.remove_rows(rows);
             d.num_structural_changes_ += rows.size();
@@ -430,7 +435,7 @@ std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen
 /// Removes the rows of the dead from a table and returns how many went.
 std::uint32_t Database::Call::sweep(DatabaseTable& table) {
     const std::uint32_t before = table.num_rows();
-    if (is_plain(table)) {
+    if (table.is_plain()) {
         d.num_structural_changes_ += table.table_.remove_dead(d.entities_);
     } else {
         for (std::uint32_t row = before; row-- > 0;)
@@ -451,16 +456,14 @@ std::uint32_t Database::clear_zone(Zone zone) {
         const std::uint64_t changes = num_structural_changes_;
         num_destroyed += entities_.destroy(table->entities());
         // Destruction callbacks may have brought newcomers.
-        if (num_structural_changes_ != changes || !call.is_plain(*table)) {
+        if (num_structural_changes_ != changes || !table->is_plain()) {
             call.sweep(*table);
             continue;
         }
         const std::span<EntityBits> entries = directory_.rows().entries();
         for (const Entity entity : table->entities()) entries[entity.index()] = 0;
         num_structural_changes_ += table->num_rows();
-        table->table_.attach_index(nullptr);
-        table->table_.clear();
-        table->table_.attach_index(&directory_.rows());
+        table->table_.remove_rows(RowRange{0, table->num_rows()});
         note_rows(*table);
     }
     return num_destroyed;

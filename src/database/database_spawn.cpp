@@ -319,8 +319,8 @@ private:
     void place_members(DatabaseTable& table, std::span<const std::uint32_t> members, std::uint32_t copy) {
         const auto gather = [&](auto& to, const auto* from, std::span<const std::uint32_t> which) {
             to.resize(which.size());
-            copy_between(reinterpret_cast<std::byte*>(to.data()), nullptr, reinterpret_cast<const std::byte*>(from),
-                         which.data(), which.size(), sizeof(*from));
+            copy_elements(reinterpret_cast<std::byte*>(to.data()), RowRange{0, static_cast<std::uint32_t>(which.size())},
+                          {reinterpret_cast<const std::byte*>(from), sizeof(*from)}, which, sizeof(*from));
         };
         gather(owners_, batches_[0].entities.data() + std::size_t(copy) * num_blob_entities(), members);
         const RowRange rows{table.num_rows(), table.num_rows() + static_cast<std::uint32_t>(members.size())};
@@ -332,9 +332,9 @@ private:
             const std::span<const ColumnDefinition> columns = database_.schema(components_[b]).columns();
             const std::uint32_t first = table.first_column(components_[b]);
             for (std::uint32_t c = 0; c < columns.size(); ++c)
-                copy_between(
-                    table.table_.unmarked_column(first + c) + std::size_t(rows.begin) * columns[c].element_bytes,
-                    nullptr, batches_[b].columns[c], sources_.data(), members.size(), columns[c].element_bytes);
+                copy_elements(table.table_.unmarked_column(first + c), rows,
+                              {batches_[b].columns[c], columns[c].element_bytes},
+                              std::span<const std::uint32_t>(sources_), columns[c].element_bytes);
             fit_to_copy(table, rows, b, copy);
         }
         database_.note_rows(table);

@@ -5,47 +5,8 @@
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace shoal {
-namespace {
-
-std::byte* element(Table& table, std::uint32_t column, std::uint32_t row, std::size_t bytes) {
-    return table.unmarked_column(column) + row * bytes;
-}
-
-/// Writes `count` elements; element i comes from the value for entity sources[i], or first_source + i.
-void write_column(std::byte* to, const std::byte* values, std::size_t stride, std::size_t count, std::size_t bytes,
-                  const std::uint32_t* sources, std::size_t first_source) {
-    const auto source = [&](std::size_t i) {
-        return values + (sources == nullptr ? first_source + i : sources[i]) * stride;
-    };
-    if (stride == bytes && sources == nullptr) {
-        if (count != 0 && bytes != 0) std::memcpy(to, source(0), count * bytes);
-        return;
-    }
-    for_size(
-        bytes,
-        [&]<std::size_t kBytes>() {
-            for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * kBytes, source(i), kBytes);
-        },
-        [&] {
-            for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * bytes, source(i), bytes);
-        });
-}
-
-}  // namespace
-
-void DatabaseCopyPlan::Columns::sort() {
-    const auto order = [](const Column& column) {
-        const auto place = std::size_t(std::find(std::begin(kSizes), std::end(kSizes), column.bytes) - kSizes);
-        return std::tuple(place, column.bytes, column.from);
-    };
-    std::sort(all_.begin(), all_.end(), [&](const Column& a, const Column& b) { return order(a) < order(b); });
-    for (std::size_t i = 0; i < std::size(kSizes); ++i)
-        ends_[i] = static_cast<std::uint32_t>(std::count_if(
-            all_.begin(), all_.end(), [&](const Column& column) { return std::get<0>(order(column)) <= i; }));
-}
 
 // --- selecting ---------------------------------------------------------------------------------------------------
 
@@ -148,26 +109,13 @@ DatabaseRow Database::Call::find_run(std::span<const Entity> entities) {
     return std::memcmp(owners, entities.data(), entities.size_bytes()) == 0 ? first : DatabaseRow();
 }
 
-bool Database::Call::moves_as_run(DatabaseRow run, const DatabaseTable& target) {
-    return run.table != &target && is_plain(*run.table) && is_plain(target);
-}
-
-/// Moves consecutive rows. Errors: no memory; nothing has changed.
+/// Moves consecutive rows. Requires: the values lie in neither table. Errors: no memory; nothing has changed.
 Status Database::Call::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
                                     std::uint32_t count) {
     DatabaseTable& from = *run.table;
-    const std::span<const Entity> entities = from.entities().subspan(run.row, count);
     if (Status status = reserve_rows(to, count); !status) return status;
-    const std::uint32_t first = to.table_.append(entities);
-    d.directory_.set(entities, to.number(), first);
-    for (const DatabaseCopyPlan::Column& column : plan_to(from, to).columns)
-        std::memcpy(element(to.table_, column.to, first, column.bytes),
-                    element(from.table_, column.from, run.row, column.bytes), std::size_t(count) * column.bytes);
+    const std::uint32_t first = transfer_rows(from, to, RowRange{run.row, run.row + count});
     write_rows(to, {first, first + count}, &from.type(), values, nullptr, 0);
-    from.table_.remove_range({run.row, run.row + count});
-    d.num_structural_changes_ += count;
-    d.note_rows(from);
-    d.note_rows(to);
     return {};
 }
 
@@ -180,100 +128,58 @@ void Database::Call::transfer(std::span<const Entity> entities, std::span<const 
         DatabaseTable& from = *group.table;
         DatabaseTable& to = *group.target;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (&from != &to && is_plain(from) && is_plain(to) && rows.size() > detail::kFewRows) {
-            transfer_rows(from, to, rows, sources, entities, values);
+        if (&from != &to && from.is_plain() && to.is_plain() && rows.size() > detail::kFewRows) {
+            const std::uint32_t first = transfer_rows(from, to, rows);
+            write_rows(to, {first, to.num_rows()}, &from.type(), values, sources.data(), 0);
             continue;
         }
         for (std::size_t i = 0; i < rows.size(); ++i) d.directory_.rows().set(entities[sources[i]], rows[i]);
-        const DatabaseCopyPlan& copied = plan_to(from, to);
+        const TakePlan& plan = plan_to(from, to);
         for (const std::uint32_t source : sources) {
             DatabaseRow at = d.find(entities[source]);
-            if (&from != &to) at = {&to, transfer_row(at, to, copied)};
+            if (&from != &to) at = {&to, transfer_row(at, to, plan)};
             write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
         }
     }
     s.num_selected = 0;
 }
 
-/// Moves rows that are bytes and nothing more, column by column.
-void Database::Call::transfer_rows(DatabaseTable& from, DatabaseTable& to, std::span<const std::uint32_t> rows,
-                                   std::span<const std::uint32_t> sources, std::span<const Entity> entities,
-                                   std::span<const ComponentValues> values) {
-    const auto count = static_cast<std::uint32_t>(rows.size());
-    const std::uint32_t first = to.num_rows();
-    const std::span<Entity> owners = to.table_.append_unowned(count);
-    const std::span<EntityBits> entries = d.directory_.rows().entries();
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (i + detail::kPrefetchAhead < count) d.directory_.prefetch(entities[sources[i + detail::kPrefetchAhead]]);
-        const Entity entity = owners[i] = entities[sources[i]];
-        entries[entity.index()] = RowIndex::entry_of(entity, first + i);
-        d.directory_.set_table(entity.index(), to.number());
-    }
-    for (const DatabaseCopyPlan::Column& column : plan_to(from, to).columns)
-        copy_between(element(to.table_, column.to, first, column.bytes), nullptr, from.table_.column(column.from),
-                     rows.data(), count, column.bytes);
-    write_rows(to, {first, first + count}, &from.type(), values, sources.data(), 0);
-    from.table_.remove_rows(rows);
-    d.num_structural_changes_ += count;
+/// Moves rows that are bytes and nothing more, and returns the first of their new places. Requires: reserved.
+std::uint32_t Database::Call::transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows) {
+    const std::uint32_t first = to.table_.take(from.table_, rows, plan_to(from, to));
+    for (const Entity entity : to.entities().subspan(first)) d.directory_.set_table(entity.index(), to.number());
+    d.num_structural_changes_ += rows.size();
     d.note_rows(from);
     d.note_rows(to);
+    return first;
 }
 
 /// Moves one row and returns its new place. Columns that are new are not written. Requires: reserved.
-std::uint32_t Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target, const DatabaseCopyPlan& plan) {
+std::uint32_t Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
-    const Entity entity = from.entities()[at.row];
-    const std::uint32_t row = target.table_.append_one(entity);
-    for (const DatabaseCopyPlan::Column& column : plan.columns)
-        copy_element(element(target.table_, column.to, row, column.bytes),
-                     element(from.table_, column.from, at.row, column.bytes), column.bytes);
-    for (const DatabaseCopyPlan::Column& column : plan.opaque) {
-        const OpaqueOperations& operations = *from.type().schema().columns()[column.from].opaque;
-        std::byte* const to = element(target.table_, column.to, row, column.bytes);
-        operations.destroy(to);
-        operations.move_construct(to, element(from.table_, column.from, at.row, column.bytes));
+    for (std::size_t i = 0; i < target.presence_.size(); ++i) {
+        const ComponentType component = target.type().toggled()[i];
+        target.presence_[i].set(target.num_rows(), !from.type().has(component) || from.has(component, at.row));
     }
-    for (std::size_t i = 0; i < target.presence_.size(); ++i)
-        target.presence_[i].set(
-            row, !from.type().has(target.type().toggled()[i]) || from.has(target.type().toggled()[i], at.row));
-    remove_row(from, at.row);
-    d.directory_.rows().set(entity, row);
-    d.directory_.set_table(entity.index(), target.number());
+    for (PresenceBits& bits : from.presence_) bits.set(at.row, bits.get(from.num_rows() - 1));
+    d.directory_.set_table(from.entities()[at.row].index(), target.number());
+    const std::uint32_t row = target.table_.take(from.table_, RowRange{at.row, at.row + 1}, plan);
+    ++d.num_structural_changes_;
     if (row == 0) d.note_rows(target);
+    if (from.num_rows() == 0) d.note_rows(from);
     return row;
-}
-
-/// Looks up where the columns of two tables (or twice the same) lie. Returns false, and nothing can be known, unless
-/// rows are bytes and nothing more.
-bool Database::Call::look_up_path(RowPath& path, DatabaseTable& from, DatabaseTable& to) {
-    path.placements = 0;
-    if (!path.plan->is_plain || !from.table_.is_plain() || !to.table_.is_plain()) return false;
-    path.columns.clear();
-    for (const DatabaseCopyPlan::Column& column : path.plan->columns)
-        path.columns.push_back({from.table_.unmarked_column(column.from), to.table_.unmarked_column(column.to)});
-    for (const DatabaseCopyPlan::Column& column : path.plan->dropped)
-        path.columns.push_back({from.table_.unmarked_column(column.from), nullptr});
-    path.placements = from.table_.placement() + to.table_.placement();
-    return true;
 }
 
 template <bool kAdds>
 MovedRow RowMove::find_and_make(DatabaseState& d, Entity entity, TypedKey key) {
     const RowMove move = find<kAdds>(d, entity, key);
     if (SHOAL_UNLIKELY(!move)) return {};
-    return move.make(d, entity, [](const RowPath& path, std::size_t row, std::size_t last, std::size_t to_row) {
-        path.plan->move_row<!kAdds>(path.columns.data(), row, last, to_row);
+    return move.make(d, entity, [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row) {
+        return path.take<!kAdds>(from, to, row, entity);
     });
 }
 template MovedRow RowMove::find_and_make<true>(DatabaseState&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(DatabaseState&, Entity, TypedKey);
-
-void Database::Call::remove_other_row(DatabaseTable& table, std::uint32_t row) {
-    ++d.num_structural_changes_;
-    for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
-    table.table_.remove(row);
-    if (SHOAL_UNLIKELY(table.num_rows() == 0)) d.note_rows(table);
-}
 
 /// Writes the values of a call to rows, row rows.begin + i those of entity sources[i], or first_source + i. Component
 /// types without values get their defaults unless `kept` has them.
@@ -281,6 +187,9 @@ void Database::Call::write_rows(DatabaseTable& table, RowRange rows, const Arche
                                 std::span<const ComponentValues> values, const std::uint32_t* sources,
                                 std::size_t first_source) {
     const Archetype& type = table.type();
+    const auto first_value = static_cast<std::uint32_t>(first_source);
+    const RowList from_rows = sources != nullptr ? RowList(std::span(sources, rows.size()))
+                                                 : RowList(RowRange{first_value, first_value + rows.size()});
     for (const ComponentType component : type.components()) {
         const ComponentValues* given = detail::find_values(values, component);
         if (given != nullptr && !given->has_values()) given = nullptr;
@@ -302,8 +211,7 @@ void Database::Call::write_rows(DatabaseTable& table, RowRange rows, const Arche
                                        : given != nullptr && given->images != nullptr ? given->stride
                                                                                       : 0;
             if (given != nullptr && given->write != nullptr) continue;
-            write_column(element(table.table_, first + c, rows.begin, bytes), from, stride, rows.size(), bytes, sources,
-                         first_source);
+            copy_elements(table.table_.unmarked_column(first + c), rows, {from, stride}, from_rows, bytes);
         }
         if (given == nullptr || given->write == nullptr) continue;
         for (std::uint32_t i = 0; i < rows.size(); ++i)

@@ -74,9 +74,9 @@ private:
         for (std::uint32_t c = 0; c < columns.size(); ++c) {
             const std::size_t bytes = schema.columns()[c].element_bytes;
             columns[c].resize(part.rows.size() * bytes);
-            copy_between(columns[c].data(), nullptr,
-                         part.table->table().column(part.table->first_column(component) + c), part.rows.data(),
-                         part.rows.size(), bytes);
+            copy_elements(columns[c].data(), RowRange{0, static_cast<std::uint32_t>(part.rows.size())},
+                          {part.table->table().column(part.table->first_column(component) + c), bytes},
+                          std::span<const std::uint32_t>(part.rows), bytes);
             pointers.push_back(columns[c].data());
         }
         for (const Field& field : schema.fields()) {

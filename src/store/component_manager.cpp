@@ -8,8 +8,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kPrefetchFrom = 4096;  // entities in a span; below it all is in the cache
-constexpr std::size_t kPrefetchDistance = 32;
 constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the nearest cache
 constexpr std::uint32_t kLivingInARow = 4;
 constexpr std::size_t kDeadShare = 2;  // from one row in so many on, one pass over all rows removes the dead
@@ -138,16 +136,8 @@ std::uint32_t ComponentManager::place(Entity entity) {
             index_.set(entity, row);
         return row;
     }
-    const std::uint32_t row = entity.index();
-    if (row >= table_.num_rows()) {
-        const RowRange holes{table_.num_rows(), row + 1};
-        std::ranges::fill(table_.append_unowned(holes.end - holes.begin), kNullEntity);
-        if (!schema_.has_opaque()) table_.fill(holes, schema_.default_image().data());
-        num_holes_ += holes.end - holes.begin;
-    }
-    table_.occupy(row, entity);
-    --num_holes_;
-    return row;
+    table_.occupy(entity);
+    return entity.index();
 }
 
 /// Gives those living entities at the front that have no row one, and returns how many they are. Requires: plain_index_,
@@ -244,38 +234,12 @@ Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities,
 
 void ComponentManager::remove_row(std::uint32_t row) {
     ++num_structural_changes_;
-    if (options_.index != RowIndexKind::kIdentity) {
-        table_.remove(row);
-        return;
-    }
-    const std::uint32_t num_rows = table_.num_rows();
-    table_.vacate(row);
-    num_holes_ = num_holes_ + 1 - (num_rows - table_.num_rows());
-}
-
-/// Removes all rows of the entities, or of the dead among them, and returns how many went.
-std::uint32_t ComponentManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
-    require_unlocked();
-    const bool prefetches = entities.size() >= kPrefetchFrom;
-    std::uint32_t num_removed = 0;
-    for (std::size_t i = 0; i < entities.size(); ++i) {
-        if (prefetches && i + 2 * kPrefetchDistance < entities.size()) {
-            index_.prefetch(entities[i + 2 * kPrefetchDistance]);
-            table_.prefetch(index_.find(entities[i + kPrefetchDistance]));
-        }
-        if (only_dead && entities_.alive(entities[i])) continue;
-        for (std::uint32_t row = index_.find(entities[i]); row != kNilRow; row = index_.find(entities[i])) {
-            remove_row(row);
-            ++num_removed;
-        }
-    }
-    return num_removed;
+    table_.remove(row);
 }
 
 std::uint32_t ComponentManager::remove(std::span<const Entity> entities) {
-    const StableSpan stable(entities, table_);
-    if (!has_plain_rows()) return remove_rows(stable.get(), false);
     require_unlocked();
+    const StableSpan stable(entities, table_);
     const std::uint32_t num_removed = table_.remove_owned(stable.get());
     num_structural_changes_ += num_removed;
     return num_removed;
@@ -291,7 +255,6 @@ void ComponentManager::clear() {
     require_unlocked();
     ++num_structural_changes_;
     table_.clear();
-    num_holes_ = 0;
 }
 
 CollectCounts ComponentManager::collect(Random& random, std::uint32_t max_removed) {
@@ -313,24 +276,11 @@ CollectCounts ComponentManager::collect(Random& random, std::uint32_t max_remove
     return counts;
 }
 
-/// Removes every row whose entity is dead.
-void ComponentManager::sweep() {
-    for (std::uint32_t row = table_.num_rows(); row-- > 0;) {
-        if (row >= table_.num_rows()) continue;  // it was a trailing hole
-        const Entity owner = table_.entities()[row];
-        if (owner && !entities_.alive(owner)) remove_row(row);
-    }
-}
-
 /// Removes the rows of those that died since the last settle.
 void ComponentManager::remove_deaths(const DeathRange& dead) {
-    if (!has_plain_rows()) {
-        if (dead.fell_behind) return sweep();
-        // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
-        remove_rows(dead.entities, true);
-        return;
-    }
-    const bool sweeps = dead.fell_behind || dead.entities.size() > table_.num_rows() / kDeadShare;
+    const bool sweeps =
+        dead.fell_behind || (table_.is_packed() && dead.entities.size() > table_.num_rows() / kDeadShare);
+    // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
     num_structural_changes_ += sweeps ? table_.remove_dead(entities_) : table_.remove_owned(dead.entities, &entities_);
 }
 
@@ -364,12 +314,6 @@ std::size_t ComponentManager::statistics(std::span<StoreStatistics> out) const {
     return 1;
 }
 
-Status ComponentManager::validate() const {
-    if (Status status = table_.validate(); !status) return status;
-    std::uint32_t num_holes = 0;
-    for (const Entity owner : table_.entities()) num_holes += !owner;
-    if (num_holes == num_holes_) return {};
-    return Status::error(concat("manager of \"", schema_.name(), "\": ", num_holes, " holes, not ", num_holes_));
-}
+Status ComponentManager::validate() const { return table_.validate(); }
 
 }  // namespace shoal

@@ -1,6 +1,7 @@
 #include "shoal/table/table.h"
 
-#include "shoal/base/text.h"
+#include "shoal/entity/entity_manager.h"
+#include "shoal/table/take_plan.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,374 +9,455 @@
 namespace shoal {
 namespace {
 
-/// Copies one element of the columns of a group from one row to another.
-template <std::size_t kBytes, class Columns>
-void copy_elements(const Columns& columns, const std::uint32_t* order, std::uint32_t count, std::uint32_t from,
-                   std::uint32_t to) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-        std::byte* data = columns[order[i]].data;
-        std::memcpy(data + std::size_t(to) * kBytes, data + std::size_t(from) * kBytes, kBytes);
-    }
-}
-
-/// Writes `count` copies of one element. Broadcasting by doubling keeps memcpy in charge.
-void broadcast(std::byte* target, const std::byte* element, std::size_t element_bytes, std::size_t count) {
-    if (count == 0 || element_bytes == 0) return;
-    std::memcpy(target, element, element_bytes);
-    constexpr std::size_t kMaxStep = 4096;  // a source that stays in the first-level cache
-    std::size_t done = 1;
-    while (done < count) {
-        std::size_t step = std::min(done, count - done);
-        if (step * element_bytes > kMaxStep) step = std::max<std::size_t>(1, kMaxStep / element_bytes);
-        std::memcpy(target + done * element_bytes, target, step * element_bytes);
-        done += step;
-    }
-}
-
-template <class T>
-void scatter_elements(std::byte* target, const std::byte* source, std::size_t stride, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(target + i * sizeof(T), source + i * stride, sizeof(T));
-}
-
-struct Bytes12 {
-    std::uint32_t words[3];
-};
-struct Bytes16 {
-    std::uint64_t words[2];
-};
+constexpr std::uint32_t kCachedRows = 1u << 16;  // below it, all is in the cache and fetching ahead costs time
+constexpr std::size_t kAhead = 32;               // entities
 
 }  // namespace
 
 Table::Table(const Schema& schema, PagePool& pool, const TableOptions& options)
-    : schema_(&schema), pool_(&pool), options_(options) {
-    for (const ColumnDefinition& column : schema.columns()) {
-        SHOAL_ASSERT(column.alignment <= kCacheLineBytes, "a field cannot be aligned to more than 64 bytes");
-        add_column(column.element_bytes, column.opaque);
-    }
-    add_column(sizeof(Entity), nullptr);
-    if (options.chain) add_column(sizeof(std::uint32_t), nullptr);
-    for (int i = 0; options.tree && i < 4; ++i) add_column(sizeof(std::uint32_t), nullptr);
-    group_columns();
-    refresh_plain();
-    SHOAL_ASSERT(options.capacity_rows > 0 && (kIndexBits == 32 || options.capacity_rows <= kIndexMask + 1),
-                 "a table's capacity is 1 to 2^22 rows (2^32 with wide ids)");
+    : storage_(schema, pool, options.capacity_rows, RowLinks(options.chain, options.tree).num_columns()),
+      stamps_(schema.columns().size()),
+      links_(options.chain, options.tree) {
+    note_kind();
 }
 
-Table::~Table() {
-    destroy_opaque({0, num_rows_});
-    release_storage();
+/// Looks which short ways are open. Those who kept addresses look them up again.
+void Table::note_kind() {
+    is_plain_ = !schema().has_opaque() && !links_.has_any() && !changes_.are_watched();
+    is_packed_ = is_plain_ && index_ != nullptr && index_->kind() == RowIndexKind::kPaged;
+    storage_.renew_placement();
 }
 
-void Table::add_column(std::uint32_t element_bytes, const OpaqueOperations* opaque) {
-    columns_.push_back({nullptr, element_bytes, 0, opaque});
-    shape_ = hash_bytes(&element_bytes, sizeof element_bytes, shape_);
+/// Tells the other parts where the rows lie now, and how many there may be.
+void Table::note_places() {
+    stamps_.reserve(storage_.ready_rows());
+    std::uint32_t* links[6];
+    for (std::uint32_t i = 0; i < links_.num_columns(); ++i) links[i] = storage_.links(i);
+    links_.place({links, links_.num_columns()});
 }
 
-void Table::group_columns() {
-    for (std::uint32_t i = 0; i < columns_.size(); ++i)
-        if (columns_[i].opaque == nullptr) copy_order_.push_back(i);
-    std::sort(copy_order_.begin(), copy_order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const std::uint32_t bytes_a = columns_[a].element_bytes, bytes_b = columns_[b].element_bytes;
-        return bytes_a != bytes_b ? bytes_a < bytes_b : a < b;
-    });
-    for (std::uint32_t i = 0; i < copy_order_.size(); ++i) {
-        const std::uint32_t bytes = columns_[copy_order_[i]].element_bytes;
-        if (copy_groups_.empty() || copy_groups_.back().element_bytes != bytes) copy_groups_.push_back({bytes, i, i});
-        copy_groups_.back().end = i + 1;
-    }
-}
-
-void Table::refresh_plain() {
-    ++placement_;
-    plain_ = !schema_->has_opaque() && !options_.chain && !options_.tree && num_watchers_ == 0;
+void Table::attach_index(RowIndex* index) {
+    index_ = index;
+    note_kind();
 }
 
 void Table::watch_changes(bool watch) {
-    SHOAL_ASSERT(watch || num_watchers_ > 0, "nobody watches the changes of this table");
-    num_watchers_ += watch ? 1u : ~0u;
-    if (num_watchers_ == 0) changes_.clear();
-    refresh_plain();
+    changes_.watch(watch);
+    note_kind();
+}
+
+void Table::require_rows(RowRange rows) const {
+    SHOAL_ASSERT(rows.begin <= rows.end && rows.end <= num_rows(), "the rows do not exist");
+}
+
+// --- memory ------------------------------------------------------------------------------------------------------
+
+Status Table::reserve(std::uint32_t count) {
+    if (SHOAL_LIKELY(storage_.has_room_for(count))) return {};
+    Status status = storage_.reserve(count);
+    note_places();
+    return status;
+}
+
+void Table::settle_memory() {
+    const std::uint64_t before = storage_.placement();
+    storage_.settle();
+    if (storage_.placement() != before) note_places();
+}
+
+void Table::shrink() {
+    storage_.shrink();
+    note_places();
 }
 
 // --- adding ------------------------------------------------------------------------------------------------------
 
 std::uint32_t Table::append(std::span<const Entity> owners) {
-    SHOAL_ASSERT(owners.size() <= ready_rows_ - num_rows_, "rows were appended that were not reserved");
-    const RowRange rows{num_rows_, num_rows_ + static_cast<std::uint32_t>(owners.size())};
-    if (owners.empty()) return rows.begin;
-    std::memcpy(static_cast<void*>(entities_ + rows.begin), owners.data(), owners.size_bytes());
-    num_rows_ = rows.end;
-    if (!plain_) finish_append(rows);
-    stamp_rows(rows);
-    return rows.begin;
+    const std::uint32_t first = num_rows();
+    const std::span<Entity> appended = append_unowned(static_cast<std::uint32_t>(owners.size()));
+    if (!owners.empty()) std::memcpy(static_cast<void*>(appended.data()), owners.data(), owners.size_bytes());
+    return first;
 }
 
 std::span<Entity> Table::append_unowned(std::uint32_t count) {
-    SHOAL_ASSERT(count <= ready_rows_ - num_rows_, "rows were appended that were not reserved");
+    SHOAL_ASSERT(storage_.has_room_for(count), "rows were appended that were not reserved");
     if (count == 0) return {};
-    const RowRange rows{num_rows_, num_rows_ + count};
-    num_rows_ = rows.end;
-    if (!plain_) finish_append(rows);
-    stamp_rows(rows);
-    return {entities_ + rows.begin, count};
-}
-
-void Table::occupy(std::uint32_t row, Entity owner) {
-    SHOAL_ASSERT(row < num_rows_ && !entities_[row] && index_ != nullptr, "only a hole can be given an owner");
-    entities_[row] = owner;
-    index_->set(owner, row);
-    if (num_watchers_ != 0) changes_.push_back({StructuralChange::Kind::kAdded, {row, row + 1}, 0, owner});
-    stamp_rows({row, row + 1});
-}
-
-void Table::vacate(std::uint32_t row) {
-    SHOAL_ASSERT(row < num_rows_ && index_ != nullptr && index_->kind() == RowIndexKind::kIdentity,
-                 "only a table with an identity index has holes");
-    if (options_.tree) leave_tree(row);
-    index_->erase(entities_[row]);
-    if (num_watchers_ != 0) changes_.push_back({StructuralChange::Kind::kRemoved, {row, row + 1}, 0, entities_[row]});
-    entities_[row] = kNullEntity;
-    touched_rows_ = std::max(touched_rows_, num_rows_);
-    while (num_rows_ > 0 && !entities_[num_rows_ - 1]) {
-        destroy_opaque({num_rows_ - 1, num_rows_});
-        --num_rows_;
-    }
-    if (row >= num_rows_) return;
-    destroy_opaque({row, row + 1});
-    for (const PhysicalColumn& column : columns_)
-        if (column.opaque != nullptr) column.opaque->construct(column.data + std::size_t(row) * column.element_bytes);
-    stamp_rows({row, row + 1});
+    const std::uint32_t first = storage_.extend(count);
+    if (!is_plain_) finish_append({first, first + count});
+    stamps_.mark_rows({first, first + count});
+    return {storage_.owners() + first, count};
 }
 
 void Table::finish_append(RowRange rows) {
-    for (const PhysicalColumn& column : columns_)
-        for (std::uint32_t row = rows.begin; column.opaque != nullptr && row < rows.end; ++row)
-            column.opaque->construct(column.data + std::size_t(row) * column.element_bytes);
-    for (std::uint32_t* link : links_)
-        if (link != nullptr) std::fill(link + rows.begin, link + rows.end, kNilRow);
-    if (num_watchers_ == 0) return;
-    if (!changes_.empty() && changes_.back().kind == StructuralChange::Kind::kAdded &&
-        changes_.back().rows.end == rows.begin)
-        changes_.back().rows.end = rows.end;
+    storage_.construct_opaque(rows);
+    links_.clear(rows);
+    changes_.add_rows(rows);
+}
+
+std::uint32_t Table::take(Table& from, RowList rows, const TakePlan& plan) {
+    const bool plain = is_plain_ && from.is_plain_;
+    SHOAL_ASSERT(plain || rows.size() == 1, "rows with opaque fields or watchers are taken one by one");
+    SHOAL_ASSERT(index_ == from.index_ && !links_.has_any() && !from.links_.has_any(),
+                 "rows are taken between tables that share an index, or have none, and have no links");
+    const std::span<Entity> owners = append_unowned(rows.size());
+    const RowRange taken{num_rows() - rows.size(), num_rows()};
+    copy_elements(reinterpret_cast<std::byte*>(owners.data()), RowRange{0, rows.size()},
+                  {reinterpret_cast<const std::byte*>(from.entities().data()), sizeof(Entity)}, rows, sizeof(Entity));
+    for (const TakePlan::Column& column : plan.kept())
+        copy_elements(storage_.column(column.to), taken, {from.storage_.column(column.from), column.bytes}, rows,
+                      column.bytes);
+    for (const TakePlan::Column& column : plan.kept_opaque()) {
+        const OpaqueOperations& operations = *schema().columns()[column.to].opaque;
+        operations.destroy(storage_.element(column.to, taken.begin));
+        operations.move_construct(storage_.element(column.to, taken.begin),
+                                  from.storage_.element(column.from, rows[0]));
+    }
+    write_entries(taken);
+    if (plain)
+        from.remove_rows(rows);
     else
-        changes_.push_back({StructuralChange::Kind::kAdded, rows, 0, {}});
+        from.close(rows[0]);
+    return taken.begin;
 }
 
-void Table::fill(RowRange rows, const std::byte* image) {
-    SHOAL_ASSERT(rows.begin <= rows.end && rows.end <= num_rows_, "the rows do not exist");
-    if (rows.begin == rows.end) return;
-    const std::span<const ColumnDefinition> definitions = schema_->columns();
-    for (std::size_t c = 0; c < definitions.size(); ++c) {
-        SHOAL_ASSERT(definitions[c].opaque == nullptr, "opaque fields cannot be filled from bytes");
-        const std::size_t bytes = definitions[c].element_bytes;
-        broadcast(columns_[c].data + rows.begin * bytes, image + definitions[c].struct_offset, bytes,
-                  rows.end - rows.begin);
+void Table::occupy(Entity owner) {
+    SHOAL_ASSERT(index_ != nullptr && index_->kind() == RowIndexKind::kIdentity,
+                 "only a table with an identity index has holes");
+    const std::uint32_t row = owner.index();
+    if (row >= num_rows()) {
+        const RowRange holes{num_rows(), row + 1};
+        const std::span<Entity> owners = append_unowned(holes.size());
+        std::fill(owners.begin(), owners.end(), kNullEntity);
+        if (!schema().has_opaque()) fill(holes, schema().default_image().data());
+        num_holes_ += holes.size();
     }
-    stamp_rows(rows);
+    SHOAL_ASSERT(!storage_.owners()[row], "only a hole can be given an owner");
+    storage_.owners()[row] = owner;
+    --num_holes_;
+    index_->set(owner, row);
+    changes_.add_rows({row, row + 1}, owner);
+    stamps_.mark_row(row);
 }
 
-void Table::scatter(RowRange rows, const std::byte* images, std::size_t stride) {
-    SHOAL_ASSERT(rows.begin <= rows.end && rows.end <= num_rows_, "the rows do not exist");
-    if (rows.begin == rows.end) return;
-    const std::span<const ColumnDefinition> definitions = schema_->columns();
-    const std::size_t count = rows.end - rows.begin;
-    for (std::size_t c = 0; c < definitions.size(); ++c) {
-        const std::size_t bytes = definitions[c].element_bytes;
-        std::byte* target = columns_[c].data + rows.begin * bytes;
-        const std::byte* source = images + definitions[c].struct_offset;
-        SHOAL_ASSERT(definitions[c].opaque == nullptr, "opaque fields cannot be filled from bytes");
-        switch (bytes) {
-            case 1:
-                scatter_elements<std::uint8_t>(target, source, stride, count);
-                break;
-            case 4:
-                scatter_elements<std::uint32_t>(target, source, stride, count);
-                break;
-            case 8:
-                scatter_elements<std::uint64_t>(target, source, stride, count);
-                break;
-            case 12:
-                scatter_elements<Bytes12>(target, source, stride, count);
-                break;
-            case 16:
-                scatter_elements<Bytes16>(target, source, stride, count);
-                break;
-            default:
-                for (std::size_t i = 0; i < count; ++i) std::memcpy(target + i * bytes, source + i * stride, bytes);
-        }
-    }
-    stamp_rows(rows);
-}
+// --- removing ----------------------------------------------------------------------------------------------------
 
-void Table::gather_image(std::uint32_t row, std::byte* image) const {
-    SHOAL_ASSERT(row < num_rows_, "the row does not exist");
-    for (std::size_t c = 0; c < schema_->columns().size(); ++c) {
-        const ColumnDefinition& definition = schema_->columns()[c];
-        if (definition.opaque != nullptr) continue;
-        std::memcpy(image + definition.struct_offset, columns_[c].data + std::size_t(row) * definition.element_bytes,
-                    definition.element_bytes);
-    }
-}
-
-void Table::copy_columns(RowRange rows, std::span<const std::byte* const> columns) {
-    SHOAL_ASSERT(rows.begin <= rows.end && rows.end <= num_rows_, "the rows do not exist");
-    SHOAL_ASSERT(columns.size() == schema_->columns().size(), "one source per schema column is needed");
-    if (rows.begin == rows.end) return;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-        SHOAL_ASSERT(columns_[c].opaque == nullptr, "opaque fields cannot be filled from bytes");
-        const std::size_t bytes = columns_[c].element_bytes;
-        std::memcpy(columns_[c].data + rows.begin * bytes, columns[c], (rows.end - rows.begin) * bytes);
-    }
-    stamp_rows(rows);
-}
-
-// --- removing and moving -----------------------------------------------------------------------------------------
-
-void Table::destroy_opaque(RowRange rows) {
-    if (!schema_->has_opaque()) return;
-    for (const PhysicalColumn& column : columns_)
-        for (std::uint32_t row = rows.begin; column.opaque != nullptr && row < rows.end; ++row)
-            column.opaque->destroy(column.data + std::size_t(row) * column.element_bytes);
-}
-
-void Table::remove(std::uint32_t row) {
-    SHOAL_ASSERT(row < num_rows_, "the row does not exist");
-    touched_rows_ = std::max(touched_rows_, num_rows_);
-    const Entity owner = entities_[row];
-    if (options_.chain)
-        leave_chain(row);
-    else if (index_ != nullptr && index_->find(owner) == row)
+/// Lets the index say what is true without a row: for a chain, the row after it.
+void Table::forget(std::uint32_t row) {
+    const Entity owner = storage_.owners()[row];
+    const std::uint32_t next = links_.has_any() ? links_.leave(row) : kNilRow;
+    if (index_ == nullptr || index_->find(owner) != row) return;
+    if (next == kNilRow)
         index_->erase(owner);
-    if (options_.tree) leave_tree(row);
-    destroy_opaque({row, row + 1});
-    const std::uint32_t last = num_rows_ - 1;
-    if (num_watchers_ != 0) changes_.push_back({StructuralChange::Kind::kRemoved, {row, row + 1}, 0, owner});
-    if (row != last) move_row(last, row);
-    num_rows_ = last;
+    else
+        index_->set(owner, next);
 }
 
-/// Copies what is not opaque.
-void Table::copy_row(std::uint32_t from, std::uint32_t to) {
-    for (const CopyGroup& group : copy_groups_) {
-        const std::uint32_t* order = copy_order_.data() + group.begin;
-        const std::uint32_t count = group.end - group.begin;
-        switch (group.element_bytes) {
-            case 1:
-                copy_elements<1>(columns_, order, count, from, to);
-                break;
-            case 2:
-                copy_elements<2>(columns_, order, count, from, to);
-                break;
-            case 4:
-                copy_elements<4>(columns_, order, count, from, to);
-                break;
-            case 8:
-                copy_elements<8>(columns_, order, count, from, to);
-                break;
-            case 12:
-                copy_elements<12>(columns_, order, count, from, to);
-                break;
-            case 16:
-                copy_elements<16>(columns_, order, count, from, to);
-                break;
-            case 48:
-                copy_elements<48>(columns_, order, count, from, to);
-                break;
-            default:
-                for (std::uint32_t i = 0; i < count; ++i) {
-                    const PhysicalColumn& column = columns_[order[i]];
-                    std::memcpy(column.data + std::size_t(to) * column.element_bytes,
-                                column.data + std::size_t(from) * column.element_bytes, column.element_bytes);
-                }
+void Table::remove_unpacked(std::uint32_t row) {
+    SHOAL_ASSERT(row < num_rows(), "the row does not exist");
+    forget(row);
+    if (index_ != nullptr && index_->kind() == RowIndexKind::kIdentity) return leave_hole(row);
+    close(row);
+}
+
+/// Ends a row that nothing names any more. Its opaque values end last, when the table is whole.
+void Table::close(std::uint32_t row) {
+    const auto fill_place = [&] {
+        const std::uint32_t last = num_rows() - 1;
+        changes_.remove_row(row, storage_.owners()[row]);
+        if (row != last) {
+            const Entity moved = storage_.owners()[last];
+            // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
+            if (index_ != nullptr && index_->find(moved) == last) index_->set(moved, row);
+            if (links_.has_any()) links_.move(last, row);
+            storage_.move_row(last, row);
+            stamps_.mark_row(row);
+            changes_.move_row(last, row, moved);
+        }
+        storage_.cut(last);
+    };
+    if (!schema().has_opaque()) return fill_place();
+    const ColumnStorage::OpaqueRow ended(storage_, row);
+    fill_place();
+}
+
+void Table::leave_hole(std::uint32_t row) {
+    const auto empty_place = [&] {
+        changes_.remove_row(row, storage_.owners()[row]);
+        storage_.owners()[row] = kNullEntity;
+        ++num_holes_;
+        storage_.construct_opaque({row, row + 1});
+        std::uint32_t end = num_rows();
+        while (end > 0 && !storage_.owners()[end - 1]) --end;
+        num_holes_ -= num_rows() - end;
+        storage_.destroy_opaque({end, num_rows()});
+        storage_.cut(end);
+        if (row < end) stamps_.mark_row(row);
+    };
+    if (!schema().has_opaque()) return empty_place();
+    const ColumnStorage::OpaqueRow ended(storage_, row);
+    empty_place();
+}
+
+std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityManager* spared) {
+    SHOAL_ASSERT(index_ != nullptr, "rows are found by their owners only with an index");
+    const bool fetches = num_rows() >= kCachedRows;
+    const auto fetch = [&](std::size_t i) {
+        if (!fetches || i + 2 * kAhead >= owners.size()) return;
+        index_->prefetch(owners[i + 2 * kAhead]);
+        prefetch(index_->find(owners[i + kAhead]));
+    };
+    if (!is_packed_) {
+        std::uint32_t num_removed = 0;
+        for (std::size_t i = 0; i < owners.size(); ++i) {
+            fetch(i);
+            if (spared != nullptr && spared->alive(owners[i])) continue;
+            for (std::uint32_t row; (row = index_->find(owners[i])) != kNilRow; ++num_removed) remove_unpacked(row);
+        }
+        return num_removed;
+    }
+    const auto copy_row = [this](std::uint32_t to, std::uint32_t from) { storage_.copy_elements_of_row(from, to); };
+    PackedRows rows = packed_rows();
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+        fetch(i);
+        if (fetches && rows.num_rows > kAhead) index_->prefetch(rows.owners[rows.num_rows - kAhead]);
+        if (spared == nullptr || !spared->alive(owners[i])) rows.remove(owners[i], copy_row);
+    }
+    const std::uint32_t num_removed = num_rows() - rows.num_rows;
+    storage_.cut(rows.num_rows);
+    return num_removed;
+}
+
+std::uint32_t Table::remove_dead(const EntityManager& entities) {
+    SHOAL_ASSERT(index_ != nullptr, "rows are found by their owners only with an index");
+    const std::uint32_t before = num_rows() - num_holes_;
+    if (!is_packed_) {
+        for (std::uint32_t row = num_rows(); row-- > 0;) {
+            if (row >= num_rows()) continue;  // it was a trailing hole, or went with another
+            const Entity owner = storage_.owners()[row];
+            if (owner && !entities.alive(owner)) remove_unpacked(row);
+        }
+        return before - (num_rows() - num_holes_);
+    }
+    const std::span<EntityBits> entries = index_->entries();
+    const Entity* const owners = storage_.owners();
+    std::uint32_t num_kept = 0;
+    for (std::uint32_t row = 0; row < num_rows();) {
+        for (; row < num_rows() && !entities.alive(owners[row]); ++row) {
+            EntityBits& entry = entries[owners[row].index()];
+            if (entry == RowIndex::entry_of(owners[row], row)) entry = 0;
+        }
+        const std::uint32_t begin = row;
+        while (row < num_rows() && entities.alive(owners[row])) ++row;
+        if (begin != num_kept && begin != row) move_rows(RowRange{begin, row}, RowRange{num_kept, num_kept + row - begin});
+        num_kept += row - begin;
+    }
+    storage_.cut(num_kept);
+    return before - num_kept;
+}
+
+namespace {
+
+/// Which of the last rows go.
+class Tail {
+public:
+    Tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end)
+        : first_(first), gone_((end - first + 63) / 64, 0, OwnedAllocator<std::uint64_t>("table")) {
+        for (const std::uint32_t row : removed) {
+            if (row < first) continue;
+            SHOAL_ASSERT(row < end && !has(row), "a row to be removed does not exist, or is named twice");
+            gone_[(row - first) / 64] |= std::uint64_t(1) << ((row - first) % 64);
         }
     }
+    bool has(std::uint32_t row) const { return (gone_[(row - first_) / 64] >> ((row - first_) % 64) & 1) != 0; }
+
+private:
+    std::uint32_t first_;
+    Array<std::uint64_t> gone_;
+};
+
+[[maybe_unused]] bool all_differ(Array<std::uint32_t> rows) {
+    std::sort(rows.begin(), rows.end());
+    return std::adjacent_find(rows.begin(), rows.end()) == rows.end();
 }
 
-/// Moves a row to a place that holds none.
-void Table::move_row(std::uint32_t from, std::uint32_t to) {
-    const Entity owner = entities_[from];
-    // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
-    if (options_.chain)
-        rename_in_chain(from, find_before(from), to);
-    else if (index_ != nullptr && index_->find(owner) == from)
-        index_->set(owner, to);
-    if (options_.tree) relabel_tree(from, from, to);
-    copy_row(from, to);
-    for (const PhysicalColumn& column : columns_) {
-        if (!schema_->has_opaque()) break;
-        if (column.opaque == nullptr) continue;
-        std::byte* source = column.data + std::size_t(from) * column.element_bytes;
-        column.opaque->move_construct(column.data + std::size_t(to) * column.element_bytes, source);
-        column.opaque->destroy(source);
+}  // namespace
+
+void Table::remove_rows(RowList rows) {
+    SHOAL_ASSERT(is_plain_ && (is_packed_ || index_ == nullptr),
+                 "rows with links, opaque fields or watchers, or without a paged index, go one by one");
+    SHOAL_ASSERT(rows.size() <= num_rows(), "more rows were to be removed than there are");
+    const std::uint32_t num_left = num_rows() - rows.size();
+    if (rows.is_range()) {
+        const RowRange range = rows.range();
+        require_rows(range);
+        const std::uint32_t count = std::min(range.size(), num_rows() - range.end);
+        move_rows(RowRange{num_rows() - count, num_rows()}, RowRange{range.begin, range.begin + count});
+        return storage_.cut(num_left);
     }
-    row_stamps_[to / kRowsPerStampBlock] = stamp_;
-    if (num_watchers_ != 0) changes_.push_back({StructuralChange::Kind::kMoved, {to, to + 1}, from, owner});
+    // First the places: the last rows that stay fill those that the others leave. Then every column in one loop.
+    //
+    //     rows to remove  {1, 4, 6} of 7      0 . 2 3 . 5 .        4 rows stay, so row 5 moves to 1
+    //                                         0 5 2 3
+    const std::span<const std::uint32_t> listed(rows.listed(), rows.size());
+    const Tail tail(listed, num_left, num_rows());
+    Array<std::uint32_t> holes{Owner("table")}, fillers{Owner("table")};
+    for (const std::uint32_t row : listed)
+        if (row < num_left) holes.push_back(row);
+    fillers.reserve(holes.size());
+    for (std::uint32_t row = num_left; row < num_rows(); ++row)
+        if (!tail.has(row)) fillers.push_back(row);
+    SHOAL_CHECK(all_differ(holes), "a row to be removed is named twice");
+    move_rows(std::span<const std::uint32_t>(fillers), std::span<const std::uint32_t>(holes));
+    storage_.cut(num_left);
 }
 
-void Table::swap_columns(std::uint32_t a, std::uint32_t b) {
-    alignas(kCacheLineBytes) std::byte buffer[256];
-    for (const PhysicalColumn& column : columns_) {
-        const std::size_t bytes = column.element_bytes;
-        std::byte* first = column.data + a * bytes;
-        std::byte* second = column.data + b * bytes;
-        if (column.opaque == nullptr) {
-            for (std::size_t done = 0; done < bytes; done += sizeof buffer) {
-                const std::size_t step = std::min(sizeof buffer, bytes - done);
-                std::memcpy(buffer, first + done, step);
-                std::memcpy(first + done, second + done, step);
-                std::memcpy(second + done, buffer, step);
-            }
-            continue;
-        }
-        void* const memory = bytes <= sizeof buffer ? nullptr : allocate_memory(bytes + kCacheLineBytes, "table");
-        const auto address = round_up(reinterpret_cast<std::uintptr_t>(memory), kCacheLineBytes);
-        std::byte* const spare = memory == nullptr ? buffer : reinterpret_cast<std::byte*>(address);
-        column.opaque->move_construct(spare, first);
-        column.opaque->destroy(first);
-        column.opaque->move_construct(first, second);
-        column.opaque->destroy(second);
-        column.opaque->move_construct(second, spare);
-        column.opaque->destroy(spare);
-        if (memory != nullptr) release_memory(memory, bytes + kCacheLineBytes, "table");
+/// Moves rows to places that hold none. Requires: is_plain(), paged index or none; the index knows the rows.
+void Table::move_rows(RowList from, RowList to) {
+    if (from.size() == 0) return;
+    storage_.copy_rows(from, to);
+    write_entries(to);
+    if (to.is_range()) return stamps_.mark_rows(to.range());
+    for (std::uint32_t i = 0; i < to.size(); ++i) stamps_.mark_row(to[i]);
+}
+
+/// Lets the index say where rows are.
+void Table::write_entries(RowList rows) {
+    if (index_ == nullptr) return;
+    const Entity* const owners = storage_.owners();
+    const std::span<EntityBits> entries = index_->entries();
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+        if (i + kAhead < rows.size()) __builtin_prefetch(&entries[owners[rows[i + kAhead]].index()]);
+        entries[owners[rows[i]].index()] = RowIndex::entry_of(owners[rows[i]], rows[i]);
     }
 }
 
 void Table::clear() {
-    destroy_opaque({0, num_rows_});
-    if (num_watchers_ != 0)
-        for (std::uint32_t row = num_rows_; row-- > 0;)
-            changes_.push_back({StructuralChange::Kind::kRemoved, {row, row + 1}, 0, entities_[row]});
-    touched_rows_ = std::max(touched_rows_, num_rows_);
-    num_rows_ = 0;
+    for (std::uint32_t row = num_rows(); !is_plain_ && row-- > 0;) {
+        if (row >= num_rows()) continue;  // it went with another
+        if (schema().has_opaque())
+            remove_unpacked(row);
+        else
+            changes_.remove_row(row, storage_.owners()[row]);
+    }
+    storage_.cut(0);
+    num_holes_ = 0;
     if (index_ != nullptr) index_->clear();
+}
+
+// --- changing places ---------------------------------------------------------------------------------------------
+
+void Table::swap(std::uint32_t a, std::uint32_t b) {
+    SHOAL_ASSERT(a < num_rows() && b < num_rows(), "the row does not exist");
+    if (a == b) return;
+    const Entity owner_a = storage_.owners()[a], owner_b = storage_.owners()[b];
+    const bool names_a = index_ != nullptr && index_->find(owner_a) == a;
+    const bool names_b = index_ != nullptr && index_->find(owner_b) == b;
+    if (links_.has_any()) links_.begin_swap(a, b);
+    storage_.swap_rows(a, b);
+    if (links_.has_any()) links_.end_swap(a, b);
+    if (names_a) index_->set(owner_a, b);
+    if (names_b) index_->set(owner_b, a);
+    stamps_.mark_row(a);
+    stamps_.mark_row(b);
+    changes_.swap_rows(a, b, owner_b);
+}
+
+namespace {
+
+/// Follows each cycle once: a swap puts one row in its place, and the next cycle begins where none was put yet.
+void permute_by_swaps(Table& table, RowRange rows, std::span<const std::uint32_t> from) {
+    Array<bool> is_done = Array<bool>(from.size(), false, OwnedAllocator<bool>("table"));
+    for (std::uint32_t first = rows.begin; first < rows.end; ++first) {
+        for (std::uint32_t row = first; !is_done[row - rows.begin]; row = from[row - rows.begin]) {
+            is_done[row - rows.begin] = true;
+            if (from[row - rows.begin] != first) table.swap(row, from[row - rows.begin]);
+        }
+    }
+}
+
+}  // namespace
+
+void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
+    SHOAL_ASSERT(rows.end <= num_rows() && from.size() == rows.size(), "one row for each of the range is needed");
+    SHOAL_ASSERT(!links_.has_chain() && !schema().has_opaque(), "only rows of bytes without chains are permuted");
+    if (from.empty()) return;
+    for (const std::uint32_t row : from) SHOAL_ASSERT(row - rows.begin < rows.size(), "a row comes from outside");
+    // Whoever watches is told of swaps; without memory for a copy of a column they do as well.
+    Result<PageRange> memory = reserve_pages(from.size() * (storage_.most_element_bytes() + sizeof(std::uint32_t)));
+    if (changes_.are_watched() || !memory) {
+        if (memory) release_pages(*memory);
+        return permute_by_swaps(*this, rows, from);
+    }
+    auto* const new_row = reinterpret_cast<std::uint32_t*>(memory->data);  // of what was row rows.begin + i
+    for (std::uint32_t i = 0; i < from.size(); ++i) new_row[from[i] - rows.begin] = rows.begin + i;
+    storage_.permute(rows, from, memory->data + from.size() * sizeof(std::uint32_t));
+    links_.permute(rows, new_row);
+    const Entity* const owners = storage_.owners();
+    for (std::uint32_t row = rows.begin; index_ != nullptr && row < rows.end; ++row)
+        if (index_->find(owners[row]) == from[row - rows.begin]) new_row[row - rows.begin] = kNilRow;
+    for (std::uint32_t row = rows.begin; index_ != nullptr && row < rows.end; ++row)
+        if (new_row[row - rows.begin] == kNilRow) index_->set(owners[row], row);
+    stamps_.mark_rows(rows);
+    release_pages(*memory);
+}
+
+// --- filling -----------------------------------------------------------------------------------------------------
+
+void Table::scatter(RowRange rows, const std::byte* images, std::size_t stride) {
+    require_rows(rows);
+    SHOAL_ASSERT(!schema().has_opaque(), "opaque fields cannot be filled from bytes");
+    std::uint32_t c = 0;
+    for (const ColumnDefinition& column : schema().columns())
+        copy_elements(storage_.column(c++), rows, {images + column.struct_offset, stride}, RowRange{0, rows.size()},
+                      column.element_bytes);
+    stamps_.mark_rows(rows);
+}
+
+void Table::copy_columns(RowRange rows, std::span<const std::byte* const> columns) {
+    require_rows(rows);
+    SHOAL_ASSERT(columns.size() == schema().columns().size(), "one source per schema column is needed");
+    SHOAL_ASSERT(!schema().has_opaque(), "opaque fields cannot be filled from bytes");
+    for (std::uint32_t c = 0; c < columns.size(); ++c) {
+        const std::size_t bytes = schema().columns()[c].element_bytes;
+        copy_elements(storage_.column(c), rows, {columns[c], bytes}, RowRange{0, rows.size()}, bytes);
+    }
+    stamps_.mark_rows(rows);
+}
+
+// --- links -------------------------------------------------------------------------------------------------------
+
+void Table::push_chain(std::uint32_t row) {
+    SHOAL_ASSERT(links_.has_chain() && index_ != nullptr && row < num_rows(),
+                 "the table was made without a chain, or has no index, or the row does not exist");
+    const Entity owner = storage_.owners()[row];
+    links_.push_chain(row, index_->find(owner));
+    index_->set(owner, row);
+}
+
+void Table::link_tree(std::uint32_t child, std::uint32_t parent) {
+    SHOAL_ASSERT(links_.has_tree() && child < num_rows() && (parent < num_rows() || parent == kNilRow) && child != parent,
+                 "the table was made without a tree, or a row does not exist, or it would be its own parent");
+    links_.link_tree(child, parent);
+}
+
+void Table::link_trees(std::uint32_t first, std::span<const std::uint32_t> parents) {
+    SHOAL_ASSERT(links_.has_tree() && first <= num_rows() && parents.size() <= num_rows() - first,
+                 "the table was made without a tree, or a row does not exist");
+    links_.link_trees(first, parents);
 }
 
 // --- stamps ------------------------------------------------------------------------------------------------------
 
-std::byte* Table::write_column(std::uint32_t column, RowRange rows) {
-    mark_written(column, rows);
-    return columns_[column].data;
-}
-
 void Table::mark_written(std::uint32_t column, RowRange rows) {
-    SHOAL_ASSERT(rows.end <= num_rows_ && rows.begin <= rows.end, "the rows do not exist");
-    SHOAL_ASSERT(column < schema_->columns().size(), "the column does not exist");
+    require_rows(rows);
+    SHOAL_ASSERT(column < schema().columns().size(), "the column does not exist");
     if constexpr (SHOAL_CHECKED != 0) ask_write_guard(*this, column);
-    if (rows.begin == rows.end) return;
-    std::uint64_t* stamps = stamps_.data() + column * num_stamp_blocks_;
-    std::fill(stamps + rows.begin / kRowsPerStampBlock, stamps + (rows.end - 1) / kRowsPerStampBlock + 1, stamp_);
+    stamps_.mark(column, rows);
 }
 
 void Table::stamp_rows(RowRange rows) {
-    SHOAL_ASSERT(rows.begin <= rows.end && rows.end <= num_rows_, "the rows do not exist");
-    if (rows.begin == rows.end) return;
-    std::fill(row_stamps_.data() + rows.begin / kRowsPerStampBlock,
-              row_stamps_.data() + (rows.end - 1) / kRowsPerStampBlock + 1, stamp_);
-}
-
-std::uint64_t Table::written_stamp(std::uint32_t column, std::uint32_t block) const {
-    SHOAL_ASSERT(column < schema_->columns().size() && block < num_stamp_blocks_, "the column or block does not exist");
-    return std::max(stamps_[column * num_stamp_blocks_ + block], row_stamps_[block]);
+    require_rows(rows);
+    stamps_.mark_rows(rows);
 }
 
 }  // namespace shoal

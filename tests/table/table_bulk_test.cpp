@@ -148,9 +148,9 @@ TEST(TableBulk, rows_removed_by_list_or_range_leave_the_others_whole) {
             if (std::find(gone.begin(), gone.end(), row) == gone.end()) left.push_back(rows.model[row]);
         for (const std::uint32_t row : gone) rows.index.erase(rows.model[row].owner);
         if (round % 2 == 0)
-            rows.table.remove_rows(gone);
+            rows.table.remove_rows(std::span<const std::uint32_t>(gone));
         else if (!gone.empty())
-            rows.table.remove_range({gone.front(), gone.front() + static_cast<std::uint32_t>(gone.size())});
+            rows.table.remove_rows(RowRange{gone.front(), gone.front() + static_cast<std::uint32_t>(gone.size())});
         ASSERT_EQ(rows.table.num_rows(), left.size());
         for (const ModelRow& row : left) {
             const std::uint32_t at = rows.index.find(row.owner);
@@ -168,8 +168,9 @@ TEST(TableBulkDeathTest, a_row_named_twice_is_a_bug) {
     Rows rows(false);
     Random random(1);
     rows.append(8, random);
-    EXPECT_DEATH(rows.table.remove_rows(std::vector<std::uint32_t>{1, 2, 1}), "named twice");
-    EXPECT_DEATH(rows.table.remove_rows(std::vector<std::uint32_t>{7, 7}), "named twice");
+    const std::vector<std::uint32_t> twice = {1, 2, 1}, last_twice = {7, 7};
+    EXPECT_DEATH(rows.table.remove_rows(std::span(twice)), "named twice");
+    EXPECT_DEATH(rows.table.remove_rows(std::span(last_twice)), "named twice");
 }
 #endif
 

@@ -67,7 +67,11 @@ inline Image random_image(const Schema& schema, Random& random) {
 
 inline Image image_of(const Table& table, std::uint32_t row) {
     Image image(table.schema().struct_bytes());
-    table.gather_image(row, image.data());
+    for (std::uint32_t c = 0; c < table.schema().columns().size(); ++c) {
+        const ColumnDefinition& column = table.schema().columns()[c];
+        std::memcpy(image.data() + column.struct_offset, table.column(c) + std::size_t(row) * column.element_bytes,
+                    column.element_bytes);
+    }
     return image;
 }
 

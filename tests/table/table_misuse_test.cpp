@@ -21,8 +21,22 @@ TEST(TableMisuse, rows_that_do_not_exist_cannot_be_marked_or_written) {
     table.stamp_rows({0, 1});
     EXPECT_NE(table.write_element(0, 0), nullptr);
     EXPECT_DEATH(table.write_element(1000, 0), "the column or the row does not exist");
-    EXPECT_DEATH(table.occupy(1, make_entity(2, 1)), "only a hole");
+    EXPECT_DEATH(table.occupy(make_entity(2, 1)), "identity index");
     EXPECT_DEATH(table.push_chain(0), "without a chain");
+}
+
+TEST(TableMisuse, a_row_that_has_an_owner_gets_no_other) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const Schema schema = mixed_schema(Layout::kApart);
+    PagePool pool;
+    Table table(schema, pool);
+    RowIndex index(RowIndexKind::kIdentity);
+    table.attach_index(&index);
+    ASSERT_TRUE(table.reserve(2));
+    ASSERT_TRUE(index.reserve(1, 1));
+    table.occupy(make_entity(1, 1));
+    EXPECT_EQ(table.num_holes(), 1u);
+    EXPECT_DEATH(table.occupy(make_entity(1, 2)), "only a hole");
 }
 
 TEST(TableMisuse, a_row_index_without_room_is_not_written) {

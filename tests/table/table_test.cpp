@@ -294,7 +294,7 @@ TEST(Table, rows_of_an_identity_index_are_entity_indices_and_may_be_holes) {
     for (std::int64_t i = scaled_operations(20'000); i > 0; --i) {
         const std::uint32_t row = 1 + random.below(500);
         if (row < model.size() && model[row].owner) {
-            table.vacate(row);
+            table.remove(row);
             EXPECT_EQ(index.find(model[row].owner), kNilRow);
             model[row].owner = kNullEntity;
             while (!model.empty() && !model.back().owner) model.pop_back();
@@ -302,14 +302,12 @@ TEST(Table, rows_of_an_identity_index_are_entity_indices_and_may_be_holes) {
             if (row >= model.size()) {
                 const std::uint32_t first = table.num_rows(), count = row + 1 - first;
                 ASSERT_TRUE(table.reserve(count));
-                for (Entity& owner : table.append_unowned(count)) owner = kNullEntity;
-                table.fill({first, row + 1}, schema.default_image().data());
                 const std::span<const std::byte> image = schema.default_image();
                 model.resize(row + 1, {kNullEntity, Image(image.begin(), image.end())});
             }
             const Entity owner = make_entity(row, static_cast<Generation>(1 + random.below(200)));
             ASSERT_TRUE(index.reserve(1, row));
-            table.occupy(row, owner);
+            table.occupy(owner);
             model[row] = {owner, random_image(schema, random)};
             table.fill({row, row + 1}, model[row].image.data());
             EXPECT_EQ(index.find(owner), row);

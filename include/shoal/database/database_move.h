@@ -38,12 +38,10 @@ public:
     /// The number of the archetype that the row leaves.
     std::uint32_t type_number() const { return from_->type_number(); }
 
-    /// Calls copy(path, row, last, to_row), which copies the row, and the last row of its table into its place.
-    template <class Copy>
-    SHOAL_INLINE MovedRow make(DatabaseState& d, Entity entity, Copy&& copy) const {
-        const std::uint32_t to_row = step_->target->table_.append_one(entity);
-        copy(step_->path, std::size_t(row_), std::size_t(from_->num_rows() - 1), std::size_t(to_row));
-        from_->table_.close_row(row_, d.directory_.rows().entries());
+    /// Calls take(path, from, to, row), which moves the row and returns where it is.
+    template <class Take>
+    SHOAL_INLINE MovedRow make(DatabaseState& d, Entity entity, Take&& take) const {
+        const std::uint32_t to_row = take(step_->path, from_->table_, step_->target->table_, row_);
         d.directory_.set_reserved(entity, step_->target->number(), to_row);
         ++d.num_structural_changes_;
         if (SHOAL_UNLIKELY(from_->num_rows() == 0)) d.note_rows(*from_);

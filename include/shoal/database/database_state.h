@@ -21,7 +21,7 @@ namespace shoal {
 struct Journal;
 class JournalKeeper;
 class DatabaseSpawn;
-struct DatabaseCopyPlan;
+class TakePlan;
 class DatabaseTable;
 
 /// The field whose value decides in which zone a spawned entity lies.
@@ -65,7 +65,7 @@ struct DatabaseState {
     detail::ComponentSlots component_by_slot_;
     Array<const Archetype*> types_{Owner("database")};  // by number; owned
     NumberMap component_by_id_, type_by_signature_, neighbours_, plan_by_types_, table_by_place_, first_in_zone_;
-    Array<DatabaseCopyPlan*> plans_{Owner("database")};
+    Array<TakePlan*> plans_{Owner("database")};
     Array<DatabaseTable*> tables_{Owner("database")};  // by number; owned
     Array<std::uint32_t> free_tables_{Owner("database")};
     Array<std::uint64_t> occupied_{Owner("database")};  // by table number / 64

@@ -94,13 +94,17 @@ struct TypedStep<kAdds, Has<Us...>, Ts...> {
 
     SHOAL_INLINE static void copy(const RowPath& path, std::size_t row, std::size_t last, std::size_t to_row) {
         [[maybe_unused]] constexpr std::size_t kNumColumns = kKept.all() + kLost.all();
-        SHOAL_CHECK(path.columns.size() == kNumColumns, "the columns are not those of the listed archetype");
-        const RowPath::Column* column = path.columns.data();
+        SHOAL_CHECK(path.columns().size() == kNumColumns, "the columns are not those of the listed archetype");
+        const RowPath::Column* column = path.columns().data();
         for_each_size<kKept>([&]<std::size_t kBytes>() __attribute__((always_inline)) {
-            move_element<kBytes>(*column++, row, last, to_row);
+            copy_element<kBytes>(column->to + to_row * kBytes, column->from + row * kBytes);
+            copy_element<kBytes>(column->from + row * kBytes, column->from + last * kBytes);
+            ++column;
         });
-        for_each_size<kLost>([&]<std::size_t kBytes>()
-                                 __attribute__((always_inline)) { fill_element<kBytes>(*column++, row, last); });
+        for_each_size<kLost>([&]<std::size_t kBytes>() __attribute__((always_inline)) {
+            copy_element<kBytes>(column->from + row * kBytes, column->from + last * kBytes);
+            ++column;
+        });
     }
 
 private:
@@ -128,9 +132,13 @@ SHOAL_INLINE MovedRow move_listed(DatabaseState& d, Entity entity, TypedKey key,
         using Step = TypedStep<kAdds, From, Ts...>;
         if constexpr (Step::kIsPlain && (Step::template kLeadsTo<Types> || ...)) {
             if (move.type_number() != number) return false;
-            moved = move.make(d, entity,
-                              [](const RowPath& path, std::size_t row, std::size_t last, std::size_t to_row)
-                                  __attribute__((always_inline)) { Step::copy(path, row, last, to_row); });
+            moved = move.make(
+                d, entity,
+                [entity](const RowPath& path, Table& from, Table& to, std::uint32_t at) __attribute__((always_inline)) {
+                    return path.take(from, to, at, entity,
+                                     [&path](std::size_t row, std::size_t last, std::size_t to_row)
+                                         __attribute__((always_inline)) { Step::copy(path, row, last, to_row); });
+                });
             return true;
         } else {
             return false;

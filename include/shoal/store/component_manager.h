@@ -100,7 +100,7 @@ public:
     /// Rows of the columns: with an identity index holes, whose entity is null, are among them.
     std::uint32_t num_rows() const { return table_.num_rows(); }
     /// Components, without holes.
-    std::uint32_t num_components() const { return table_.num_rows() - num_holes_; }
+    std::uint32_t num_components() const { return table_.num_rows() - table_.num_holes(); }
     /// Grows with every row that is added, removed or moved: while it stays, what was derived from rows holds.
     std::uint64_t num_structural_changes() const { return num_structural_changes_; }
 
@@ -128,7 +128,7 @@ public:
         return row;
     }
     /// Whether remove_plain() may be called.
-    bool has_plain_rows() const { return plain_index_ && table_.is_plain(); }
+    bool has_plain_rows() const { return table_.is_packed(); }
     /// Removes the row of an entity if it has one. For Manager<T>::remove of one, which copies rows by type.
     template <class CopyRow>
     SHOAL_INLINE bool remove_plain(Entity entity, CopyRow&& copy_row) {
@@ -160,9 +160,7 @@ private:
     bool place_run(std::span<const Entity> entities, std::uint32_t first_row);
     void remove_stale(Entity entity);
     void remove_row(std::uint32_t row);
-    std::uint32_t remove_rows(std::span<const Entity> entities, bool only_dead);
     std::uint32_t place(Entity entity);
-    void sweep();
     void remove_deaths(const DeathRange& dead);
     bool is_free(std::uint32_t lowest_index, std::uint32_t highest_index) const;
     void require_batch(const SpawnBatch& batch) const;
@@ -181,7 +179,6 @@ private:
     const Table* table_pointer_ = &table_;
     DeathCursor cursor_;
     DestructionCallback callback_;
-    std::uint32_t num_holes_ = 0;
     std::uint32_t num_locks_ = 0;
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;  // paged, one per entity

@@ -160,7 +160,7 @@ private:
     SHOAL_INLINE void copy_row(std::uint32_t to, std::uint32_t from) {
         const auto copy = [&]<std::size_t kBytes>(std::uint32_t column) {
             std::byte* const data = core_.table().unmarked_column(column);
-            std::memcpy(data + std::size_t(to) * kBytes, data + std::size_t(from) * kBytes, kBytes);
+            copy_element<kBytes>(data + std::size_t(to) * kBytes, data + std::size_t(from) * kBytes);
         };
         if constexpr (DescriptionOf<T>::kWhole && DescriptionOf<T>::kNumFields != 0)
             copy.template operator()<sizeof(T)>(0);

@@ -1,75 +1,135 @@
 #pragma once
-// Copying elements of columns, whose size is mostly one of a few for which the compiler knows what to do. For stores
-// that move rows from table to table.
+// Copies elements of columns. The size of an element is known at run time only, but is mostly one of a few: for each of
+// these the compiler makes code of its own. No other place in the library looks at the size of an element.
+//
+//     copy_element      one element
+//     copy_elements     many elements of one column: consecutive ones, listed ones, or one out of each struct
+//     fill_elements     copies of one element
+//     ColumnsBySize     one element of each of several columns
+//
 // Thread: as for the columns.
 
-#include "shoal/base/config.h"
+#include "shoal/base/memory.h"
+#include "shoal/base/row_range.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace shoal {
 
-/// Calls copy.operator()<kBytes>() for the usual sizes, and other(bytes) for the rest.
-template <class Copy, class Other>
-SHOAL_INLINE void for_size(std::size_t bytes, Copy&& copy, Other&& other) {
-    switch (bytes) {
-        case 1:
-            return copy.template operator()<1>();
-        case 2:
-            return copy.template operator()<2>();
-        case 4:
-            return copy.template operator()<4>();
-        case 8:
-            return copy.template operator()<8>();
-        case 12:
-            return copy.template operator()<12>();
-        case 16:
-            return copy.template operator()<16>();
-        case 48:
-            return copy.template operator()<48>();
-        default:
-            return other();
+/// Rows in the order of a call: consecutive ones, or listed ones. Lifetime: that of the list.
+class RowList {
+public:
+    RowList(RowRange rows) : first_(rows.begin), size_(rows.size()) {}  // NOLINT: a range is a list
+    RowList(std::span<const std::uint32_t> rows)                        // NOLINT: so is a span
+        : listed_(rows.data()), size_(static_cast<std::uint32_t>(rows.size())) {}
+
+    std::uint32_t size() const { return size_; }
+    std::uint32_t operator[](std::size_t i) const {
+        return listed_ != nullptr ? listed_[i] : first_ + static_cast<std::uint32_t>(i);
+    }
+    bool is_range() const { return listed_ == nullptr || size_ == 0; }
+    RowRange range() const { return {first_, first_ + size_}; }  ///< Requires: is_range()
+    const std::uint32_t* listed() const { return listed_; }      ///< nullptr for a range
+
+private:
+    const std::uint32_t* listed_ = nullptr;
+    std::uint32_t first_ = 0, size_ = 0;
+};
+
+/// Copies one element, maybe onto itself. kBytes is 0 when the size is known at run time only.
+template <std::size_t kBytes>
+SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes = kBytes) {
+    if constexpr (kBytes == 0) {
+        std::memmove(to, from, bytes);
+    } else if constexpr (kBytes == 12) {  // g++ keeps a local array of 12 bytes in memory
+        std::uint64_t low;
+        std::uint32_t high;
+        std::memcpy(&low, from, 8);
+        std::memcpy(&high, from + 8, 4);
+        std::memcpy(to, &low, 8);
+        std::memcpy(to + 8, &high, 4);
+    } else {
+        std::byte element[kBytes];
+        std::memcpy(element, from, kBytes);
+        std::memcpy(to, element, kBytes);
     }
 }
 
-/// Copies one element, maybe onto itself.
-SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes) {
-    for_size(
-        bytes,
-        [&]<std::size_t kBytes>() {
-            std::byte element[kBytes];  // in registers; g++ 12 calls memmove for 12 bytes
-            std::memcpy(element, from, kBytes);
-            std::memcpy(to, element, kBytes);
-        },
-        [&] { std::memmove(to, from, bytes); });
+/// Calls visit.operator()<kBytes>() with the size if it is a usual one, and with 0 if it is not.
+template <class Visit>
+SHOAL_INLINE void visit_element_size(std::size_t bytes, Visit&& visit) {
+    switch (bytes) {
+        case 1:
+            return visit.template operator()<1>();
+        case 2:
+            return visit.template operator()<2>();
+        case 4:
+            return visit.template operator()<4>();
+        case 8:
+            return visit.template operator()<8>();
+        case 12:
+            return visit.template operator()<12>();
+        case 16:
+            return visit.template operator()<16>();
+        case 48:
+            return visit.template operator()<48>();
+        default:
+            return visit.template operator()<0>();
+    }
 }
 
-/// Copies element from_rows[i] of `from` to element to_rows[i] of `to`. Either list may be nullptr: the rows are then
-/// 0, 1, 2 ... Requires: no element that is written is read.
-inline void copy_between(std::byte* to, const std::uint32_t* to_rows, const std::byte* from,
-                         const std::uint32_t* from_rows, std::size_t count, std::size_t bytes) {
-    constexpr std::size_t kAhead = 48;
-    const auto copy = [&](std::size_t size, auto&& copy_one) __attribute__((always_inline)) {
-        std::size_t i = 0;
-        const auto one = [&](std::size_t k) __attribute__((always_inline)) {
-            copy_one(to + (to_rows == nullptr ? k : to_rows[k]) * size,
-                     from + (from_rows == nullptr ? k : from_rows[k]) * size);
-        };
-        for (; i + kAhead < count; ++i) {
-            if (from_rows != nullptr) __builtin_prefetch(from + from_rows[i + kAhead] * size);
-            if (to_rows != nullptr) __builtin_prefetch(to + to_rows[i + kAhead] * size, 1);
-            one(i);
-        }
-        for (; i < count; ++i) one(i);
-    };
-    for_size(
-        bytes,
-        [&]<std::size_t kBytes>() {
-            copy(kBytes, [](std::byte* a, const std::byte* b) { std::memcpy(a, b, kBytes); });
-        },
-        [&] { copy(bytes, [bytes](std::byte* a, const std::byte* b) { std::memcpy(a, b, bytes); }); });
+SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes) {
+    visit_element_size(bytes, [&]<std::size_t kBytes>() { copy_element<kBytes>(to, from, bytes); });
 }
+
+/// Where elements are read: that of row r is `data + r * stride`.
+struct ElementSource {
+    const std::byte* data;
+    std::size_t stride;  ///< the size of an element in a column, that of a struct in an array of them, 0: one for all
+};
+
+/// Copies the element of from_rows[i] to that of to_rows[i]. Shape: as many rows on both sides. Requires: no element
+/// that is written is read, unless both sides are consecutive.
+SHOAL_API void copy_elements(std::byte* to, RowList to_rows, ElementSource from, RowList from_rows, std::size_t bytes);
+
+/// Writes `count` copies of one element.
+SHOAL_API void fill_elements(std::byte* to, const std::byte* element, std::size_t count, std::size_t bytes);
+
+/// Columns in an order in which those of one usual size follow on each other: a loop over one element of each needs no
+/// branch per column.
+class ColumnsBySize {
+public:
+    struct Column {
+        std::uint16_t from, to;  ///< numbers of the column in two tables, or twice the same
+        std::uint32_t bytes;
+    };
+
+    explicit ColumnsBySize(const char* owner) : all_(Owner(owner)) {}
+
+    SHOAL_API void add(const Column& column);
+    const Column* begin() const { return all_.data(); }
+    const Column* end() const { return all_.data() + all_.size(); }
+    std::size_t size() const { return all_.size(); }
+
+    /// Calls copy.operator()<kBytes>(addresses[i], bytes) for each column i; kBytes is 0 for an unusual size.
+    template <class Address, class Copy>
+    SHOAL_INLINE void for_each(const Address* addresses, Copy&& copy) const {
+        const Address* address = addresses;
+        for (const Address* end = addresses + ends_[0]; address != end; ++address) copy.template operator()<4>(*address, 4);
+        for (const Address* end = addresses + ends_[1]; address != end; ++address) copy.template operator()<8>(*address, 8);
+        for (const Address* end = addresses + ends_[2]; address != end; ++address)
+            copy.template operator()<12>(*address, 12);
+        for (const Address* end = addresses + ends_[3]; address != end; ++address)
+            copy.template operator()<16>(*address, 16);
+        for (std::size_t i = ends_[3]; SHOAL_UNLIKELY(i != all_.size()); ++i)
+            copy.template operator()<0>(addresses[i], all_[i].bytes);
+    }
+
+private:
+    Array<Column> all_;
+    std::uint32_t ends_[4] = {};  // of the columns of 4, 8, 12 and 16 bytes
+};
 
 }  // namespace shoal

@@ -12,8 +12,9 @@
 // The cache lines are so few because they are paid for: a column may waste one page and 5 % of its rows, and needs
 // more than one page beyond its rows only when these fill all but the stagger of their last page.
 
+#include "shoal/table/detail/column_storage.h"
+
 #include "shoal/base/text.h"
-#include "shoal/table/table.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,7 +29,7 @@ constexpr std::size_t kStaggerLines = 4;                           // starts wit
 constexpr std::size_t kStaggerPages = 4;
 constexpr std::size_t kMaxStaggerBytes = kStaggerPages * kPageBytes;
 constexpr std::uint32_t kRowsAhead = 64;  // made ready beyond those asked for, and 1 in 64
-constexpr std::uint32_t kPatience = 8;    // calls of settle_memory before pages go
+constexpr std::uint32_t kPatience = 8;    // calls of settle before pages go
 
 std::size_t column_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
     return round_up(std::size_t(rows) * element_bytes, kCacheLineBytes);
@@ -82,62 +83,191 @@ bool has_large_pages_beyond(const Columns& columns, std::uint32_t rows) {
 
 }  // namespace
 
-void Table::place_in_block(std::byte* block, std::uint32_t rows) {
+ColumnStorage::ColumnStorage(const Schema& schema, PagePool& pool, std::uint32_t max_rows, std::uint32_t num_links)
+    : schema_(&schema), pool_(&pool), max_rows_(max_rows) {
+    SHOAL_ASSERT(max_rows > 0 && (kIndexBits == 32 || max_rows <= kIndexMask + 1),
+                 "a table's capacity is 1 to 2^22 rows (2^32 with wide ids)");
+    for (const ColumnDefinition& column : schema.columns()) {
+        SHOAL_ASSERT(column.alignment <= kCacheLineBytes, "a field cannot be aligned to more than 64 bytes");
+        const auto number = static_cast<std::uint16_t>(columns_.size());
+        if (column.opaque == nullptr) by_size_.add({number, number, column.element_bytes});
+        add_column(column.element_bytes, column.opaque);
+    }
+    add_column(sizeof(Entity), nullptr);
+    for (std::uint32_t i = 0; i < num_links; ++i) add_column(sizeof(std::uint32_t), nullptr);
+    addresses_.resize(by_size_.size());
+}
+
+ColumnStorage::~ColumnStorage() {
+    destroy_opaque({0, num_rows_});
+    release();
+}
+
+void ColumnStorage::add_column(std::uint32_t element_bytes, const OpaqueOperations* opaque) {
+    columns_.push_back({nullptr, element_bytes, 0, opaque});
+    most_element_bytes_ = std::max<std::size_t>(most_element_bytes_, element_bytes);
+    shape_ = hash_bytes(&element_bytes, sizeof element_bytes, shape_);
+}
+
+// --- elements ----------------------------------------------------------------------------------------------------
+
+void ColumnStorage::move_row(std::uint32_t from, std::uint32_t to) {
+    copy_elements_of_row(from, to);
+    for (auto c = static_cast<std::uint32_t>(schema_->columns().size()); c < columns_.size(); ++c)
+        copy_element(element(c, to), element(c, from), columns_[c].element_bytes);
+    if (schema_->has_opaque()) move_opaque(from, to);
+}
+
+void ColumnStorage::move_opaque(std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t c = 0; c < columns_.size(); ++c) {
+        if (columns_[c].opaque == nullptr) continue;
+        columns_[c].opaque->move_construct(element(c, to), element(c, from));
+        columns_[c].opaque->destroy(element(c, from));
+    }
+}
+
+void ColumnStorage::copy_rows(RowList from, RowList to) {
+    for (const PhysicalColumn& column : columns_)
+        copy_elements(column.data, to, {column.data, column.element_bytes}, from, column.element_bytes);
+}
+
+void ColumnStorage::swap_rows(std::uint32_t a, std::uint32_t b) {
+    std::byte buffer[256];
+    for (std::uint32_t c = 0; c < columns_.size(); ++c) {
+        const std::size_t bytes = columns_[c].opaque == nullptr ? columns_[c].element_bytes : 0;
+        for (std::size_t done = 0; done < bytes; done += sizeof buffer) {
+            const std::size_t step = std::min(sizeof buffer, bytes - done);
+            std::memcpy(buffer, element(c, a) + done, step);
+            std::memcpy(element(c, a) + done, element(c, b) + done, step);
+            std::memcpy(element(c, b) + done, buffer, step);
+        }
+    }
+    if (!schema_->has_opaque()) return;
+    OpaqueRow spare(*this, a);
+    move_opaque(b, a);
+    spare.put(b);
+}
+
+void ColumnStorage::permute(RowRange rows, std::span<const std::uint32_t> from, std::byte* copy) {
+    for (const PhysicalColumn& column : columns_) {
+        const std::size_t bytes = column.element_bytes;
+        copy_elements(copy, RowRange{0, rows.size()}, {column.data, bytes}, from, bytes);
+        copy_elements(column.data, rows, {copy, bytes}, RowRange{0, rows.size()}, bytes);
+    }
+}
+
+void ColumnStorage::construct_opaque(RowRange rows) {
+    for (std::uint32_t c = 0; schema_->has_opaque() && c < columns_.size(); ++c)
+        for (std::uint32_t row = rows.begin; columns_[c].opaque != nullptr && row < rows.end; ++row)
+            columns_[c].opaque->construct(element(c, row));
+}
+
+void ColumnStorage::destroy_opaque(RowRange rows) {
+    for (std::uint32_t c = 0; schema_->has_opaque() && c < columns_.size(); ++c)
+        for (std::uint32_t row = rows.begin; columns_[c].opaque != nullptr && row < rows.end; ++row)
+            columns_[c].opaque->destroy(element(c, row));
+}
+
+// --- opaque elements apart from their row ------------------------------------------------------------------------
+
+ColumnStorage::OpaqueRow::OpaqueRow(ColumnStorage& storage, std::uint32_t row) : storage_(storage) {
+    std::size_t bytes = 0;
+    for (const PhysicalColumn& column : storage.columns_)
+        if (column.opaque != nullptr) bytes += round_up(column.element_bytes, kCacheLineBytes);
+    memory_ = local_;
+    if (bytes > sizeof local_) {
+        allocated_bytes_ = bytes + kCacheLineBytes;
+        allocated_ = static_cast<std::byte*>(allocate_memory(allocated_bytes_, "table"));
+        memory_ = allocated_ + kCacheLineBytes - reinterpret_cast<std::uintptr_t>(allocated_) % kCacheLineBytes;
+    }
+    for_each([&](const OpaqueOperations& operations, std::byte* element, std::uint32_t column) {
+        operations.move_construct(element, storage.element(column, row));
+        operations.destroy(storage.element(column, row));
+    });
+}
+
+ColumnStorage::OpaqueRow::~OpaqueRow() {
+    for_each([](const OpaqueOperations& operations, std::byte* element, std::uint32_t) { operations.destroy(element); });
+    if (allocated_ != nullptr) release_memory(allocated_, allocated_bytes_, "table");
+}
+
+void ColumnStorage::OpaqueRow::put(std::uint32_t row) {
+    for_each([&](const OpaqueOperations& operations, std::byte* element, std::uint32_t column) {
+        operations.move_construct(storage_.element(column, row), element);
+    });
+}
+
+template <class Visit>
+void ColumnStorage::OpaqueRow::for_each(Visit&& visit) {
+    std::byte* element = memory_;
+    for (std::uint32_t c = 0; c < storage_.columns_.size(); ++c) {
+        const PhysicalColumn& column = storage_.columns_[c];
+        if (column.opaque == nullptr) continue;
+        visit(*column.opaque, element, c);
+        element += round_up(column.element_bytes, kCacheLineBytes);
+    }
+}
+
+// --- places ------------------------------------------------------------------------------------------------------
+
+void ColumnStorage::place_in_block(std::byte* block, std::uint32_t rows) {
     for (PhysicalColumn& column : columns_) {
         column.data = block;
         column.large_bytes = 0;
         block += column_bytes(rows, column.element_bytes);
     }
     capacity_ = rows;
-    refresh_pointers();
+    note_addresses();
 }
 
-void Table::place_in_range(std::byte* range, std::uint32_t rows) {
+void ColumnStorage::place_in_range(std::byte* range, std::uint32_t rows) {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         columns_[c].data = range + stagger(c);
         columns_[c].large_bytes = 0;
         range += frame_bytes(rows, columns_[c].element_bytes);
     }
     capacity_ = rows;
-    refresh_pointers();
+    note_addresses();
 }
 
-void Table::refresh_pointers() {
+void ColumnStorage::note_addresses() {
     ++placement_;
-    std::size_t c = schema_->columns().size();
-    entities_ = reinterpret_cast<Entity*>(columns_[c++].data);
-    const auto next_link = [&] { return reinterpret_cast<std::uint32_t*>(columns_[c++].data); };
-    if (options_.chain) links_[0] = next_link();
-    for (int i = 1; options_.tree && i < 5; ++i) links_[i] = next_link();
+    owners_ = reinterpret_cast<Entity*>(columns_[schema_->columns().size()].data);
+    std::size_t i = 0;
+    for (const ColumnsBySize::Column& column : by_size_) addresses_[i++] = columns_[column.from].data;
 }
 
-Status Table::reserve(std::uint32_t count) {
-    if (count <= ready_rows_ - num_rows_) return {};
-    if (count > options_.capacity_rows - num_rows_)
+Status ColumnStorage::reserve(std::uint32_t count) {
+    if (has_room_for(count)) return {};
+    if (count > max_rows_ - num_rows_)
         return Status::error(concat("the table of \"", schema_->name(), "\" holds ", num_rows_, " rows and at most ",
-                                    options_.capacity_rows, "; ", count, " more do not fit"));
+                                    max_rows_, "; ", count, " more do not fit"));
     const std::uint32_t rows = num_rows_ + count;
-    if (rows > capacity_) {
-        const std::size_t bytes = block_bytes(columns_, rows);
-        const bool at_once = num_rows_ == 0 && range_.data == nullptr && bytes >= kLeastSharedBytes;
-        if (at_once && move_to_shared(rows + std::min(rows / 64, options_.capacity_rows - rows))) return {};
-        const bool small = bytes <= kPromotionBytes && range_.data == nullptr;
-        // A table that grows gets room to spare, but wastes less than half a page per column.
-        const std::size_t spare = num_rows_ == 0 ? 0 : std::min(bytes, columns_.size() * kPageBytes / 2);
-        if (Status status = small ? move_to_block(rows, spare) : move_to_range(rows); !status) return status;
-    }
+    if (rows > capacity_)
+        if (Status status = grow(rows); !status) return status;
     make_ready(rows);
     return {};
 }
 
+/// Moves the rows to a place that has room for `rows` rows. Errors: no memory; nothing has changed.
+Status ColumnStorage::grow(std::uint32_t rows) {
+    const std::size_t bytes = block_bytes(columns_, rows);
+    const bool at_once = num_rows_ == 0 && range_.data == nullptr && bytes >= kLeastSharedBytes;
+    if (at_once && move_to_shared(rows + std::min(rows / 64, max_rows_ - rows))) return {};
+    // A table that grows gets room to spare, but wastes less than half a page per column.
+    const std::size_t spare = num_rows_ == 0 ? 0 : std::min(bytes, columns_.size() * kPageBytes / 2);
+    if (bytes <= kPromotionBytes && range_.data == nullptr) return move_to_block(rows, spare);
+    return move_to_range(rows);
+}
+
 /// Moves the rows of a small table to a block that holds `rows` rows, and what `spare_bytes` more give room for.
-Status Table::move_to_block(std::uint32_t rows, std::size_t spare_bytes) {
+Status ColumnStorage::move_to_block(std::uint32_t rows, std::size_t spare_bytes) {
     const std::size_t wanted = round_up_to_odd_granules(block_bytes(columns_, rows) + spare_bytes);
     const std::size_t bytes =
         std::min(wanted, block_bytes(columns_, rows) <= kPageBytes ? kPageBytes : kPromotionBytes);
     std::uint32_t room = rows;
     for (std::uint32_t step = 1u << 16; step > 0; step /= 2)
-        if (room + step <= options_.capacity_rows && block_bytes(columns_, room + step) <= bytes) room += step;
+        if (room + step <= max_rows_ && block_bytes(columns_, room + step) <= bytes) room += step;
     Result<std::byte*> block = pool_->allocate_block(bytes);
     if (!block) return block.status();
     take_block(*block, bytes, room);
@@ -145,7 +275,7 @@ Status Table::move_to_block(std::uint32_t rows, std::size_t spare_bytes) {
 }
 
 /// Moves the rows to a block for `rows` rows among others in large pages. Returns whether there is one.
-bool Table::move_to_shared(std::uint32_t rows) {
+bool ColumnStorage::move_to_shared(std::uint32_t rows) {
     const std::size_t bytes = round_up(block_bytes(columns_, rows), PagePool::kGranuleBytes);
     if (bytes <= kPromotionBytes || bytes > PagePool::kMaxSharedBytes) return false;
     Result<std::byte*> block = pool_->allocate_shared(bytes);
@@ -153,7 +283,7 @@ bool Table::move_to_shared(std::uint32_t rows) {
     return block.ok();
 }
 
-void Table::take_block(std::byte* block, std::size_t bytes, std::uint32_t rows) {
+void ColumnStorage::take_block(std::byte* block, std::size_t bytes, std::uint32_t rows) {
     const Array<PhysicalColumn> from = columns_;
     place_in_block(block, rows);
     move_contents(from);
@@ -163,7 +293,7 @@ void Table::take_block(std::byte* block, std::size_t bytes, std::uint32_t rows) 
     make_ready(num_rows_);
 }
 
-void Table::free_block() {
+void ColumnStorage::free_block() {
     if (slab_bytes_ > kPromotionBytes)
         pool_->free_shared(block_, slab_bytes_);
     else if (slab_bytes_ != 0)
@@ -173,9 +303,9 @@ void Table::free_block() {
 }
 
 /// Moves the rows to a range of their own. The reservation is halved down to what is needed.
-Status Table::move_to_range(std::uint32_t rows) {
+Status ColumnStorage::move_to_range(std::uint32_t rows) {
     std::size_t touched_hint = 0;
-    std::uint32_t room = options_.capacity_rows;
+    std::uint32_t room = max_rows_;
     Result<PageRange> range = pool_->take_range(range_bytes(columns_, room), shape_ + room, &touched_hint);
     while (!range && room > rows) {
         room = std::max(rows, room / 2);
@@ -201,7 +331,7 @@ Status Table::move_to_range(std::uint32_t rows) {
     return {};
 }
 
-void Table::move_contents(const Array<PhysicalColumn>& from) {
+void ColumnStorage::move_contents(const Array<PhysicalColumn>& from) {
     if (num_rows_ == 0) return;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         const std::size_t bytes = columns_[c].element_bytes;
@@ -217,7 +347,7 @@ void Table::move_contents(const Array<PhysicalColumn>& from) {
 }
 
 /// Prepares the pages of `rows` rows and a few more. Rows up to ready_rows_ can then be written without a call.
-void Table::make_ready(std::uint32_t rows) {
+void ColumnStorage::make_ready(std::uint32_t rows) {
     if (slab_bytes_ != 0 && range_.data == nullptr) {
         ready_rows_ = capacity_;
     } else {
@@ -231,25 +361,9 @@ void Table::make_ready(std::uint32_t rows) {
             columns_[c].large_bytes = large;
         }
     }
-    grow_stamps();
 }
 
-void Table::grow_stamps() {
-    const std::size_t needed = (std::size_t(ready_rows_) + kRowsPerStampBlock - 1) / kRowsPerStampBlock;
-    if (needed <= num_stamp_blocks_) return;
-    const std::size_t num_columns = schema_->columns().size();
-    const std::size_t num_blocks = std::max(needed, num_stamp_blocks_ * 2);
-    Array<std::uint64_t> stamps(num_columns * num_blocks, 0, OwnedAllocator<std::uint64_t>("table"));
-    for (std::size_t c = 0; c < num_columns; ++c)
-        std::copy_n(stamps_.begin() + static_cast<std::ptrdiff_t>(c * num_stamp_blocks_), num_stamp_blocks_,
-                    stamps.begin() + static_cast<std::ptrdiff_t>(c * num_blocks));
-    stamps_.swap(stamps);
-    row_stamps_.resize(num_blocks, 0);
-    num_stamp_blocks_ = num_blocks;
-}
-
-void Table::release_storage() {
-    ++placement_;
+void ColumnStorage::release() {
     free_block();
     const std::uint32_t touched = std::max(touched_rows_, num_rows_);
     if (range_.data != nullptr) {
@@ -260,12 +374,11 @@ void Table::release_storage() {
     range_ = {};
     for (PhysicalColumn& column : columns_) column.data = nullptr, column.large_bytes = 0;
     capacity_ = ready_rows_ = touched_rows_ = 0;
-    entities_ = nullptr;
-    for (std::uint32_t*& link : links_) link = nullptr;
+    note_addresses();
 }
 
 /// Bytes of the range that are backed by memory once `rows` rows were written.
-std::size_t Table::committed_bytes(std::uint32_t rows) const {
+std::size_t ColumnStorage::committed_bytes(std::uint32_t rows) const {
     std::size_t bytes = 0;
     for (std::size_t c = 0; rows > 0 && c < columns_.size(); ++c) {
         const std::size_t end = stagger(c) + std::size_t(rows) * columns_[c].element_bytes;
@@ -276,7 +389,7 @@ std::size_t Table::committed_bytes(std::uint32_t rows) const {
     return bytes;
 }
 
-MemoryUse Table::memory_use() const {
+MemoryUse ColumnStorage::memory_use() const {
     MemoryUse use;
     for (const PhysicalColumn& column : columns_) use.used_bytes += std::size_t(num_rows_) * column.element_bytes;
     if (slab_bytes_ != 0) {
@@ -289,7 +402,7 @@ MemoryUse Table::memory_use() const {
 }
 
 /// Whether more is committed than the rows, 5 % and a page per column.
-bool Table::is_wasteful() const {
+bool ColumnStorage::is_wasteful() const {
     if (num_rows_ == 0) return capacity_ > 0;
     std::size_t used = 0, allowed = 0;
     for (const PhysicalColumn& column : columns_) {
@@ -301,15 +414,15 @@ bool Table::is_wasteful() const {
     return committed_bytes(std::max(touched_rows_, num_rows_)) > allowed;
 }
 
-void Table::settle_memory() {
+void ColumnStorage::settle() {
     num_wasteful_calls_ = is_wasteful() ? num_wasteful_calls_ + 1 : 0;
     if (num_wasteful_calls_ >= kPatience) shrink();
 }
 
-void Table::shrink() {
+void ColumnStorage::shrink() {
     num_wasteful_calls_ = 0;
     if (num_rows_ == 0) {
-        release_storage();
+        release();
         return;
     }
     if (range_.data != nullptr) {
@@ -322,7 +435,7 @@ void Table::shrink() {
     }
 }
 
-void Table::discard_beyond(std::uint32_t rows) {
+void ColumnStorage::discard_beyond(std::uint32_t rows) {
     const std::uint32_t touched = std::max(touched_rows_, num_rows_);
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         PhysicalColumn& column = columns_[c];
@@ -340,6 +453,28 @@ void Table::discard_beyond(std::uint32_t rows) {
     }
     touched_rows_ = rows;
     ready_rows_ = rows;
+}
+
+// --- health ------------------------------------------------------------------------------------------------------
+
+Status ColumnStorage::validate() const {
+    const auto broken = [&](std::string_view what) {
+        return Status::error(concat("table of \"", schema_->name(), "\": ", what));
+    };
+    if (num_rows_ > ready_rows_ || ready_rows_ > capacity_ || capacity_ > max_rows_)
+        return broken(concat("rows ", num_rows_, ", ready ", ready_rows_, ", room ", capacity_, " are not in order"));
+    const std::byte* begin = slab_bytes_ != 0 ? block_ : range_.data;
+    const std::byte* end = begin + (slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes);
+    const std::byte* previous_end = begin;
+    for (std::uint32_t c = 0; capacity_ > 0 && c < columns_.size(); ++c) {
+        const PhysicalColumn& column = columns_[c];
+        if (reinterpret_cast<std::uintptr_t>(column.data) % kCacheLineBytes != 0)
+            return broken(concat("column ", c, " is not 64-byte aligned"));
+        if (column.data < previous_end) return broken(concat("column ", c, " overlaps the one before"));
+        previous_end = column.data + column_bytes(capacity_, column.element_bytes);
+        if (previous_end > end) return broken(concat("column ", c, " runs past the storage"));
+    }
+    return {};
 }
 
 }  // namespace shoal

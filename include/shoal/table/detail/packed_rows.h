@@ -1,16 +1,16 @@
 #pragma once
-// Removing rows from a table that a paged index finds and that holds nothing but bytes, as a local copy of all that
-// the loop needs: the compiler keeps it in registers.
+// The rows of a table that a paged index finds and that hold nothing but bytes, as a local copy of all that removing
+// them one by one needs: the compiler keeps it in registers.
 //
-//     entries   [ .. e:3 .. m:9 .. ]      the last row moves into the place of the one that goes
+//     entries   [ .. e:3 .. m:9 .. ]      e goes: the last row moves into its place
 //     owners    [ .. .. .. e .. .. m ]    -> [ .. .. .. m .. .. ]
+//
 // Thread: the structural thread of the table.
 
+#include "shoal/table/detail/change_stamps.h"
 #include "shoal/table/row_index.h"
 
 namespace shoal {
-
-inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
 
 struct PackedRows {
     std::span<EntityBits> entries;  // by entity index

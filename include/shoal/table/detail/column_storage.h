@@ -1,0 +1,178 @@
+#pragma once
+// Where the rows of a table lie: the columns of its schema, the owner of each row, and link columns.
+//
+//     rows in use   num_rows() <= rows that may be written without a call <= rows that the place has room for
+//
+// A small table lies in a block of a slab that others share. At 64 KiB of rows it is promoted to a range of address
+// space of its own; from then on growing copies nothing and moves no address. An empty table that is to hold 256 KiB
+// to 16 MiB of rows at once takes a block in 2 MiB pages, and is promoted when it outgrows that. A column's room is a
+// multiple of 64 bytes: a vector loop may run past the last row up to there.
+// Rows are elements here, and nothing more: whoever moves them repairs the index, links and stamps.
+// Thread: that of the table.
+
+#include "shoal/base/page_memory.h"
+#include "shoal/table/copy_elements.h"
+#include "shoal/table/schema.h"
+
+namespace shoal {
+
+/// Where a column lies.
+struct PhysicalColumn {
+    std::byte* data = nullptr;
+    std::uint32_t element_bytes = 0;
+    std::size_t large_bytes = 0;  ///< of its frame, asked to lie in 2 MiB pages
+    const OpaqueOperations* opaque = nullptr;
+};
+
+class ColumnStorage {
+public:
+    /// Holds nothing until rows are reserved. `schema` and `pool` outlive the storage.
+    SHOAL_API ColumnStorage(const Schema& schema, PagePool& pool, std::uint32_t max_rows, std::uint32_t num_links);
+    SHOAL_API ~ColumnStorage();
+    ColumnStorage(const ColumnStorage&) = delete;
+    ColumnStorage& operator=(const ColumnStorage&) = delete;
+
+    const Schema& schema() const { return *schema_; }
+    std::uint32_t num_rows() const { return num_rows_; }
+    std::uint32_t max_rows() const { return max_rows_; }
+    bool has_room() const { return num_rows_ < ready_rows_; }
+    bool has_room_for(std::size_t count) const { return count <= ready_rows_ - num_rows_; }
+    /// Rows that stamps and the like are kept for.
+    std::uint32_t ready_rows() const { return ready_rows_; }
+
+    std::byte* column(std::uint32_t column) const { return columns_[column].data; }
+    SHOAL_INLINE std::byte* element(std::uint32_t column, std::uint32_t row) const {
+        return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
+    }
+    Entity* owners() const { return owners_; }
+    std::uint32_t* links(std::uint32_t link) const {
+        return reinterpret_cast<std::uint32_t*>(columns_[schema_->columns().size() + 1 + link].data);
+    }
+    /// Grows when columns come to lie elsewhere. Not 0.
+    std::uint64_t placement() const { return placement_; }
+    /// Makes addresses that were kept invalid, though columns stay where they are.
+    void renew_placement() { ++placement_; }
+
+    SHOAL_INLINE void prefetch(std::uint32_t row) const {
+        if (row >= num_rows_) return;
+        for (const PhysicalColumn& column : columns_)
+            __builtin_prefetch(column.data + std::size_t(row) * column.element_bytes);
+    }
+
+    // --- the number of rows --------------------------------------------------------------------------------------
+
+    /// Makes room for `count` more rows. Errors: capacity or memory is short; nothing has changed.
+    SHOAL_API Status reserve(std::uint32_t count);
+    /// Adds rows of arbitrary bytes and returns the first. Requires: has_room_for(count).
+    SHOAL_INLINE std::uint32_t extend(std::uint32_t count) {
+        const std::uint32_t first = num_rows_;
+        num_rows_ += count;
+        return first;
+    }
+    /// Forgets the last rows. Requires: their opaque elements are gone.
+    SHOAL_INLINE void cut(std::uint32_t num_rows) {
+        if (touched_rows_ < num_rows_) touched_rows_ = num_rows_;
+        num_rows_ = num_rows;
+    }
+
+    // --- elements ------------------------------------------------------------------------------------------------
+
+    /// Copies what is not opaque, of schema columns only.
+    SHOAL_INLINE void copy_elements_of_row(std::uint32_t from, std::uint32_t to) const {
+        by_size_.for_each(addresses_.data(), [&]<std::size_t kBytes>(std::byte* data, std::size_t bytes)
+                                                 __attribute__((always_inline)) {
+                                                     copy_element<kBytes>(data + to * bytes, data + from * bytes, bytes);
+                                                 });
+    }
+    /// Moves a row, owner and links included, to a place that holds none.
+    SHOAL_API void move_row(std::uint32_t from, std::uint32_t to);
+    /// Copies rows, owners and links included. Requires: nothing is opaque; no row that is written is read, unless both
+    /// sides are consecutive.
+    SHOAL_API void copy_rows(RowList from, RowList to);
+    /// Swaps the elements of two rows, owners and links included.
+    SHOAL_API void swap_rows(std::uint32_t a, std::uint32_t b);
+    /// Row rows.begin + i becomes what row from[i] was, owners and links included. Shape: `copy` has room for as many
+    /// elements of any column as there are rows. Requires: nothing is opaque; `from` has each of `rows` once.
+    SHOAL_API void permute(RowRange rows, std::span<const std::uint32_t> from, std::byte* copy);
+    std::size_t most_element_bytes() const { return most_element_bytes_; }
+
+    class OpaqueRow;
+    /// Makes the opaque elements of rows, or ends them.
+    SHOAL_API void construct_opaque(RowRange rows);
+    SHOAL_API void destroy_opaque(RowRange rows);
+
+    // --- memory and health ---------------------------------------------------------------------------------------
+
+    /// To be called once a frame: gives pages back that were not needed for several calls.
+    SHOAL_API void settle();
+    /// Gives back all that is not needed, at once.
+    SHOAL_API void shrink();
+    SHOAL_API MemoryUse memory_use() const;
+    /// Times that the rows were copied to a range of their own, or to a larger one after a reservation was cut down.
+    std::uint32_t num_promotions() const { return num_promotions_; }
+    bool in_slab() const { return slab_bytes_ != 0; }
+    /// Checks that the columns lie within their place, aligned, and apart.
+    SHOAL_API Status validate() const;
+
+private:
+    void add_column(std::uint32_t element_bytes, const OpaqueOperations* opaque);
+    void place_in_block(std::byte* block, std::uint32_t rows);
+    void place_in_range(std::byte* range, std::uint32_t rows);
+    void note_addresses();
+    Status grow(std::uint32_t rows);
+    Status move_to_block(std::uint32_t rows, std::size_t spare_bytes);
+    bool move_to_shared(std::uint32_t rows);
+    void take_block(std::byte* block, std::size_t bytes, std::uint32_t rows);
+    void free_block();
+    Status move_to_range(std::uint32_t rows);
+    void move_contents(const Array<PhysicalColumn>& from);
+    void make_ready(std::uint32_t rows);
+    void release();
+    void discard_beyond(std::uint32_t rows);
+    std::size_t committed_bytes(std::uint32_t rows) const;
+    bool is_wasteful() const;
+    void move_opaque(std::uint32_t from, std::uint32_t to);
+
+    std::uint32_t num_rows_ = 0;      // what loops and single rows need comes first, side by side
+    std::uint32_t ready_rows_ = 0;    // may be written without asking for memory
+    std::uint32_t touched_rows_ = 0;  // rows of the range whose pages are committed, at least
+    std::uint32_t capacity_ = 0;      // rows that the place has room for
+    Entity* owners_ = nullptr;
+    std::uint64_t placement_ = 1;
+    Array<PhysicalColumn> columns_{Owner("table")};  // schema columns, owners, links
+    Array<std::byte*> addresses_{Owner("table")};    // of the columns of by_size_
+    ColumnsBySize by_size_{"table"};                 // schema columns that are not opaque
+    const Schema* schema_;
+    PagePool* pool_;
+    PageRange range_;
+    std::byte* block_ = nullptr;
+    std::size_t slab_bytes_ = 0;  // of block_; 0: the rows lie in range_
+    std::uint64_t shape_ = 0;
+    std::size_t most_element_bytes_ = 0;
+    std::uint32_t max_rows_, num_promotions_ = 0, num_wasteful_calls_ = 0;
+};
+
+/// The opaque elements of one row, taken out of it. They end with this object: what their destructors do meets a table
+/// that is whole.
+class ColumnStorage::OpaqueRow {
+public:
+    SHOAL_API OpaqueRow(ColumnStorage& storage, std::uint32_t row);
+    SHOAL_API ~OpaqueRow();
+    OpaqueRow(const OpaqueRow&) = delete;
+    OpaqueRow& operator=(const OpaqueRow&) = delete;
+
+    /// Moves the elements to a row that holds none.
+    SHOAL_API void put(std::uint32_t row);
+
+private:
+    template <class Visit>
+    void for_each(Visit&& visit);
+
+    ColumnStorage& storage_;
+    std::byte* memory_;  // local_, or inside of allocated_
+    std::byte* allocated_ = nullptr;
+    std::size_t allocated_bytes_ = 0;
+    alignas(kCacheLineBytes) std::byte local_[256];
+};
+
+}  // namespace shoal

@@ -1,0 +1,73 @@
+#pragma once
+// Links between the rows of a table, in columns beside its elements: two groups, either of which a table may have.
+//
+//     chain   {next, previous}                        the rows of one entity; whoever keeps the chain knows its head
+//     tree    {parent, first child, next, previous}   siblings are a list, headed by their parent
+//
+// A link is a row, or kNilRow. Every link has one that leads back (a child's parent, a next row's previous one), so that
+// whatever names a row is found without a search. Links are right before and after each call; between begin_swap() and
+// end_swap() the caller swaps the rows.
+// Thread: that of the table.
+
+#include "shoal/base/row_range.h"
+#include "shoal/base/status.h"
+#include "shoal/table/row_index.h"
+
+#include <span>
+
+namespace shoal {
+
+enum class LinkColumn : std::uint8_t {
+    kChainNext,
+    kChainPrevious,
+    kTreeParent,
+    kTreeFirstChild,
+    kTreeNext,
+    kTreePrevious
+};
+
+class RowLinks {
+public:
+    RowLinks(bool chain, bool tree) : has_chain_(chain), has_tree_(tree) {}
+
+    bool has_chain() const { return has_chain_; }
+    bool has_tree() const { return has_tree_; }
+    bool has_any() const { return has_chain_ || has_tree_; }
+    std::uint32_t num_columns() const { return (has_chain_ ? 2 : 0) + (has_tree_ ? 4 : 0); }
+    /// Says where the columns lie. Shape: num_columns() columns, a chain's first; nullptr while there is no room for rows.
+    SHOAL_API void place(std::span<std::uint32_t* const> columns);
+    const std::uint32_t* column(LinkColumn link) const { return links_[static_cast<int>(link)]; }
+
+    /// Rows that were added are linked to nothing.
+    SHOAL_API void clear(RowRange rows);
+    /// Unlinks a row that goes: children become roots, the chain closes. Returns the row after it in its chain.
+    SHOAL_API std::uint32_t leave(std::uint32_t row);
+    /// Makes whatever names `from` name `to`, to where the row is then copied. Requires: nothing names `to`.
+    SHOAL_API void move(std::uint32_t from, std::uint32_t to);
+    SHOAL_API void begin_swap(std::uint32_t a, std::uint32_t b);
+    SHOAL_API void end_swap(std::uint32_t a, std::uint32_t b);
+    /// Row rows.begin + i has moved to new_rows[i], with its links. Errors: none; a link out of `rows` ends the program.
+    SHOAL_API void permute(RowRange rows, const std::uint32_t* new_rows);
+
+    /// Puts an unlinked row before the head of a chain, or makes it one of its own (kNilRow).
+    SHOAL_API void push_chain(std::uint32_t row, std::uint32_t head);
+    /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: parent is no descendant.
+    SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
+    /// Links childless roots: row first + i to first + parents[i], or to none (kNilRow). Requires: parents[i] < i.
+    SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
+
+    /// Checks that every link leads to a row, and back. `table` names the table in the message. Cost: O(rows).
+    SHOAL_API Status validate(std::uint32_t num_rows, std::string_view table) const;
+
+private:
+    std::uint32_t& at(LinkColumn link, std::uint32_t row) { return links_[static_cast<int>(link)][row]; }
+    void leave_list(LinkColumn next, LinkColumn previous, std::uint32_t row);
+    void unlink_from_parent(std::uint32_t row);
+    template <class Visit>
+    void for_each_link_to(std::uint32_t row, std::uint32_t marked, Visit&& visit);
+
+    std::uint32_t* links_[6] = {};
+    bool has_chain_, has_tree_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,73 @@
+#pragma once
+// The way of single rows from one table to another by a plan, with the addresses of all columns: what Table::take() would
+// look up for every row. It holds until the columns of either table come to lie elsewhere, and serves plain rows only.
+//
+//     plan       kept columns           dropped columns
+//     columns    {from, to} ...         {from, nullptr} ...
+//
+// Thread: the structural thread of the tables.
+
+#include "shoal/table/table.h"
+#include "shoal/table/take_plan.h"
+
+namespace shoal {
+
+class RowPath {
+public:
+    struct Column {
+        std::byte* from;
+        std::byte* to;  ///< nullptr: the row loses it
+    };
+
+    const TakePlan* plan() const { return plan_; }
+    std::span<const Column> columns() const { return columns_; }
+
+    /// Follows a plan from now on; addresses are not known yet. Lifetime: the plan outlives its use.
+    void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
+    /// Looks the addresses up. Returns false, and nothing is known, unless the rows of both tables are plain.
+    SHOAL_API bool look_up(Table& from, Table& to);
+    /// Whether the addresses hold. A placement only grows, so that the sum stays if neither changes.
+    SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
+        return from.placement() + to.placement() == placements_;
+    }
+
+    /// Moves a row as Table::take() does, and returns where it is; the entry of its owner in the index is the caller's.
+    /// Without kDrops no column is dropped. Requires: is_known(), to.has_room(); `owner` owns the row.
+    template <bool kDrops>
+    SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
+        return take(from, to, row, owner, [this](std::size_t at, std::size_t last, std::size_t to_row)
+                                              __attribute__((always_inline)) { copy<kDrops>(at, last, to_row); });
+    }
+    /// The same; copy(row, last, to_row) copies the elements of the row, and those of the last row into its place.
+    template <class Copy>
+    SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner, Copy&& copy) const {
+        const std::uint32_t to_row = to.append_one(owner);
+        copy(std::size_t(row), std::size_t(from.num_rows() - 1), std::size_t(to_row));
+        from.close_row(row);
+        return to_row;
+    }
+
+private:
+    template <bool kDrops>
+    SHOAL_INLINE void copy(std::size_t row, std::size_t last, std::size_t to_row) const {
+        plan_->kept().for_each(columns_.data(), [&]<std::size_t kBytes>(const Column& column, std::size_t bytes)
+                                                    __attribute__((always_inline)) {
+                                                        std::byte* const hole = column.from + row * bytes;
+                                                        copy_element<kBytes>(column.to + to_row * bytes, hole, bytes);
+                                                        copy_element<kBytes>(hole, column.from + last * bytes, bytes);
+                                                    });
+        if constexpr (!kDrops) return;
+        plan_->dropped().for_each(columns_.data() + plan_->kept().size(),
+                                  [&]<std::size_t kBytes>(const Column& column, std::size_t bytes)
+                                      __attribute__((always_inline)) {
+                                          copy_element<kBytes>(column.from + row * bytes, column.from + last * bytes,
+                                                               bytes);
+                                      });
+    }
+
+    const TakePlan* plan_ = nullptr;
+    std::uint64_t placements_ = 0;  // of both tables when the addresses were looked up, added up; 0: they were not
+    Array<Column> columns_{Owner("row path")};  // in the order of the plan: kept, then dropped
+};
+
+}  // namespace shoal

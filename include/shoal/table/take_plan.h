@@ -1,0 +1,33 @@
+#pragma once
+// How rows go from tables of one schema to tables of another: which columns they keep. A plan is made once for two
+// schemas and serves all their tables; see Table::take().
+//
+//     from    position  velocity  food             kept     position -> position, velocity -> velocity
+//     to      position  velocity  mass             dropped  food;  mass is new, and the caller's to fill
+//
+// Thread: immutable once made; any thread.
+
+#include "shoal/table/copy_elements.h"
+#include "shoal/table/schema.h"
+
+namespace shoal {
+
+class TakePlan {
+public:
+    using Column = ColumnsBySize::Column;
+
+    /// Columns from `from` on become those from `to` on. Shape: `columns` describes them.
+    SHOAL_API void keep(std::uint32_t from, std::uint32_t to, std::span<const ColumnDefinition> columns);
+    /// Columns from `from` on are not in the other schema.
+    SHOAL_API void drop(std::uint32_t from, std::span<const ColumnDefinition> columns);
+
+    const ColumnsBySize& kept() const { return kept_; }        ///< those of bytes
+    const ColumnsBySize& dropped() const { return dropped_; }  ///< those of bytes; `to` means nothing
+    std::span<const Column> kept_opaque() const { return kept_opaque_; }
+
+private:
+    ColumnsBySize kept_{"take plan"}, dropped_{"take plan"};
+    Array<Column> kept_opaque_{Owner("take plan")};
+};
+
+}  // namespace shoal

@@ -1,0 +1,16 @@
+#include "shoal/table/row_path.h"
+
+namespace shoal {
+
+bool RowPath::look_up(Table& from, Table& to) {
+    placements_ = 0;
+    if (!from.is_packed() || !to.is_packed()) return false;
+    columns_.clear();
+    for (const TakePlan::Column& column : plan_->kept())
+        columns_.push_back({from.unmarked_column(column.from), to.unmarked_column(column.to)});
+    for (const TakePlan::Column& column : plan_->dropped()) columns_.push_back({from.unmarked_column(column.from), nullptr});
+    placements_ = from.placement() + to.placement();
+    return true;
+}
+
+}  // namespace shoal
