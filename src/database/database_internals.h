@@ -120,7 +120,7 @@ struct Database::Call {
     std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
     Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
                         std::uint32_t count);
-    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
+    DatabaseRow transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
                     const std::uint32_t* sources, std::size_t first_source);
     static void note_switch(DatabaseTable& table, ComponentType component, TypedKey key);

@@ -266,7 +266,7 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
         if (SHOAL_UNLIKELY(!(*target)->has_reserved_plain_row()))
             if (Status status = call.reserve_rows(**target, 1); !status) return status;
         DatabaseTable& from = *at.table;
-        at = {*target, call.transfer_row(at, **target, call.plan_to(from, **target))};
+        at = call.transfer_row(at, **target, call.plan_to(from, **target));
         call.prepare(from, from.last_added_, key, values);
     }
     call.write_rows(*at.table, {at.row, at.row + 1}, &before, values, nullptr, 0);
@@ -416,6 +416,7 @@ std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen
     entities = arguments.entities();
     Selection& s = *d.selection_;
     const std::span<EntityBits> entries = d.directory_.rows().entries();
+    Array<Entity> opaque{Owner("database")};  // those whose values have destructors
     for (const Selection::Group& group : s.groups) {
         DatabaseTable& table = *group.table;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
@@ -427,9 +428,17 @@ std::uint32_t Database::Call::drop_rows(std::span<const Entity> entities, Chosen
             continue;
         }
         for (std::size_t i = 0; i < rows.size(); ++i) d.directory_.rows().set(entities[sources[i]], rows[i]);
-        for (const std::uint32_t source : sources) remove_row(table, d.directory_.rows().find(entities[source]));
+        for (const std::uint32_t source : sources)
+            if (table.type().schema().has_opaque())
+                opaque.push_back(entities[source]);
+            else
+                remove_row(table, d.directory_.rows().find(entities[source]));
     }
-    return std::exchange(s.num_selected, 0);
+    const std::uint32_t num_dropped = std::exchange(s.num_selected, 0);
+    // Destructors may destroy others, whose rows move; what was selected is not looked at any more.
+    for (const Entity entity : opaque)
+        if (const DatabaseRow at = d.find(entity)) remove_row(*at.table, at.row);
+    return num_dropped;
 }
 
 /// Removes the rows of the dead from a table and returns how many went.
@@ -439,7 +448,7 @@ std::uint32_t Database::Call::sweep(DatabaseTable& table) {
         d.num_structural_changes_ += table.table_.remove_dead(d.entities_);
     } else {
         for (std::uint32_t row = before; row-- > 0;)
-            if (!d.entities_.alive(table.entities()[row])) remove_row(table, row);
+            if (row < table.num_rows() && !d.entities_.alive(table.entities()[row])) remove_row(table, row);
     }
     d.note_rows(table);
     return before - table.num_rows();

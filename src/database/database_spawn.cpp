@@ -186,7 +186,7 @@ private:
         DatabaseTable& target = *targets_[place];
         DatabaseRow at = database_.find(batches_[0].entities[place]);
         if (at) {
-            at = {&target, call.transfer_row(at, target, call.plan_to(*at.table, target))};
+            at = call.transfer_row(at, target, call.plan_to(*at.table, target));
         } else {
             at = {&target, target.num_rows()};
             const std::uint32_t num_placed = call.place_leading(target, batches_[0].entities.subspan(place, 1));
@@ -319,7 +319,8 @@ private:
     void place_members(DatabaseTable& table, std::span<const std::uint32_t> members, std::uint32_t copy) {
         const auto gather = [&](auto& to, const auto* from, std::span<const std::uint32_t> which) {
             to.resize(which.size());
-            copy_elements(reinterpret_cast<std::byte*>(to.data()), RowRange{0, static_cast<std::uint32_t>(which.size())},
+            copy_elements(reinterpret_cast<std::byte*>(to.data()),
+                          RowRange{0, static_cast<std::uint32_t>(which.size())},
                           {reinterpret_cast<const std::byte*>(from), sizeof(*from)}, which, sizeof(*from));
         };
         gather(owners_, batches_[0].entities.data() + std::size_t(copy) * num_blob_entities(), members);

@@ -12,6 +12,8 @@ namespace shoal {
 
 void Database::Call::select(std::span<const Entity> entities, Chosen chosen) {
     Selection& s = *d.selection_;
+    SHOAL_ASSERT(s.num_selected == 0,
+                 "a destructor that runs in a call for many entities makes a call for one at a time");
     if (s.rows.size() < entities.size()) {
         s.rows.resize(entities.size());
         s.sources.resize(entities.size());
@@ -124,21 +126,28 @@ Status Database::Call::transfer_run(DatabaseRow run, DatabaseTable& to, std::spa
 /// Moves every group to its target and gives it the values of the call. Rows of groups that stay get values only.
 void Database::Call::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
     Selection& s = *d.selection_;
+    const auto goes_singly = [&](const Selection::Group& group) {
+        return !moves_as_run({group.table, 0}, *group.target) || group.end - group.begin <= detail::kFewRows;
+    };
     for (const Selection::Group& group : s.groups) {
-        DatabaseTable& from = *group.table;
-        DatabaseTable& to = *group.target;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (&from != &to && from.is_plain() && to.is_plain() && rows.size() > detail::kFewRows) {
-            const std::uint32_t first = transfer_rows(from, to, rows);
-            write_rows(to, {first, to.num_rows()}, &from.type(), values, sources.data(), 0);
+        if (goes_singly(group)) {
+            for (std::size_t i = 0; i < rows.size(); ++i) d.directory_.rows().set(entities[sources[i]], rows[i]);
             continue;
         }
-        for (std::size_t i = 0; i < rows.size(); ++i) d.directory_.rows().set(entities[sources[i]], rows[i]);
+        const std::uint32_t first = transfer_rows(*group.table, *group.target, rows);
+        write_rows(*group.target, {first, group.target->num_rows()}, &group.table->type(), values, sources.data(), 0);
+    }
+    for (const Selection::Group& group : s.groups) {
+        if (!goes_singly(group)) continue;
+        DatabaseTable& from = *group.table;
+        DatabaseTable& to = *group.target;
         const TakePlan& plan = plan_to(from, to);
-        for (const std::uint32_t source : sources) {
+        for (const std::uint32_t source : s.sources_of(group)) {
             DatabaseRow at = d.find(entities[source]);
-            if (&from != &to) at = {&to, transfer_row(at, to, plan)};
-            write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
+            if (at.table != &from) continue;  // the destructor of a dropped value has destroyed it
+            if (&from != &to) at = transfer_row(at, to, plan);
+            if (at.table == &to) write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
         }
     }
     s.num_selected = 0;
@@ -154,20 +163,22 @@ std::uint32_t Database::Call::transfer_rows(DatabaseTable& from, DatabaseTable& 
     return first;
 }
 
-/// Moves one row and returns its new place. Columns that are new are not written. Requires: reserved.
-std::uint32_t Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
+/// Moves one row and returns its new place, or where destructors of dropped values have left it. Columns that are new are
+/// not written. Requires: reserved.
+DatabaseRow Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
     for (std::size_t i = 0; i < target.presence_.size(); ++i) {
         const ComponentType component = target.type().toggled()[i];
         target.presence_[i].set(target.num_rows(), !from.type().has(component) || from.has(component, at.row));
     }
     for (PresenceBits& bits : from.presence_) bits.set(at.row, bits.get(from.num_rows() - 1));
-    d.directory_.set_table(from.entities()[at.row].index(), target.number());
+    const Entity entity = from.entities()[at.row];
+    d.directory_.set_table(entity.index(), target.number());
     const std::uint32_t row = target.table_.take(from.table_, RowRange{at.row, at.row + 1}, plan);
     ++d.num_structural_changes_;
     if (row == 0) d.note_rows(target);
     if (from.num_rows() == 0) d.note_rows(from);
-    return row;
+    return from.type().schema().has_opaque() ? d.find(entity) : DatabaseRow{&target, row};
 }
 
 template <bool kAdds>
