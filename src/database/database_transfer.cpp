@@ -163,7 +163,7 @@ std::uint32_t Database::Call::transfer_rows(DatabaseTable& from, DatabaseTable& 
     return first;
 }
 
-/// Moves one row and returns its new place, or where destructors of dropped values have left it. Columns that are new are
+/// Moves one row and returns its new place, or where the destructors of dropped values have left it. New columns are
 /// not written. Requires: reserved.
 DatabaseRow Database::Call::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;

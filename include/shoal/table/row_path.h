@@ -1,6 +1,6 @@
 #pragma once
-// The way of single rows from one table to another by a plan, with the addresses of all columns: what Table::take() would
-// look up for every row. It holds until the columns of either table come to lie elsewhere, and serves plain rows only.
+// The way of single rows from one table to another by a plan, with the addresses of all columns, which Table::take()
+// looks up for every row. It holds until the columns of either table move to another place, and serves plain rows only.
 //
 //     plan       kept columns           dropped columns
 //     columns    {from, to} ...         {from, nullptr} ...
@@ -31,8 +31,8 @@ public:
         return from.placement() + to.placement() == placements_;
     }
 
-    /// Moves a row as Table::take() does, and returns where it is; the entry of its owner in the index is the caller's.
-    /// Without kDrops no column is dropped. Requires: is_known(), to.has_room(); `owner` owns the row.
+    /// Moves a row as Table::take() does and returns its new row. The caller writes the index entry of its owner.
+    /// Without kDrops the plan drops no columns. Requires: is_known(), to.has_room(); `owner` owns the row.
     template <bool kDrops>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
         return take(from, to, row, owner,
