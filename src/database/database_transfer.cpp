@@ -185,9 +185,7 @@ template <bool kAdds>
 MovedRow RowMove::find_and_make(DatabaseState& d, Entity entity, TypedKey key) {
     const RowMove move = find<kAdds>(d, entity, key);
     if (SHOAL_UNLIKELY(!move)) return {};
-    return move.make(d, entity, [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row) {
-        return path.take<!kAdds>(from, to, row, entity);
-    });
+    return move.make<kAdds>(d, entity);
 }
 template MovedRow RowMove::find_and_make<true>(DatabaseState&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(DatabaseState&, Entity, TypedKey);

@@ -35,20 +35,19 @@ public:
         return {&from, &step, place.row};
     }
     explicit operator bool() const { return from_ != nullptr; }
-    /// The number of the archetype that the row leaves.
-    std::uint32_t type_number() const { return from_->type_number(); }
+    /// The number of the archetype to which the row goes.
+    std::uint32_t target_type() const { return step_->target->type_number(); }
 
-    /// Calls take(path, from, to, row), which moves the row and returns where it is.
-    template <class Take>
-    SHOAL_INLINE MovedRow make(DatabaseState& d, Entity entity, Take&& take) const {
-        const std::uint32_t to_row = take(step_->path, from_->table_, step_->target->table_, row_);
-        d.directory_.set_reserved(entity, step_->target->number(), to_row);
+    template <bool kAdds>
+    SHOAL_INLINE MovedRow make(DatabaseState& d, Entity entity) const {
+        const std::uint32_t row = step_->path.take<!kAdds>(from_->table_, step_->target->table_, row_, entity);
+        d.directory_.set_reserved(entity, step_->target->number(), row);
         ++d.num_structural_changes_;
         if (SHOAL_UNLIKELY(from_->num_rows() == 0)) d.note_rows(*from_);
-        return {step_, to_row};
+        return {step_, row};
     }
 
-    /// Both, for any columns.
+    /// Both, out of line.
     template <bool kAdds>
     SHOAL_API static MovedRow find_and_make(DatabaseState& d, Entity entity, TypedKey key);
 
