@@ -158,7 +158,7 @@ public:
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
     void set(DatabaseRow row, const ValueOf<kMember>& value);
-    template <auto kMember>  // see database_field.h
+    template <auto kMember>  // see field.h
     DatabaseField<kMember> field() const;
     /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
     /// Shape: as many values as entities. Cost: look-ups are fetched ahead.
@@ -305,7 +305,7 @@ private:
     std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
     Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
                         std::uint32_t count);
-    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
+    DatabaseRow transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
                     const std::uint32_t* sources, std::size_t first_source);
     bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
