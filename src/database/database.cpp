@@ -14,15 +14,6 @@
 #include <algorithm>
 
 namespace shoal {
-namespace {
-
-/// Whether rows go from one table to another column by column.
-bool moves_whole(const DatabaseTable& from, const DatabaseTable& to) {
-    return &from != &to && from.is_plain() && to.is_plain();
-}
-
-}  // namespace
-
 std::uint32_t detail::take_typed_slot(std::uint32_t* slot) {
     static std::uint32_t last = 0;
     std::uint32_t expected = 0;
@@ -364,7 +355,7 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
         if (SHOAL_UNLIKELY(!(*target)->has_reserved_plain_row()))
             if (Status status = reserve_rows(**target, 1); !status) return status;
         DatabaseTable& from = *at.table;
-        at = {*target, transfer_row(at, **target, plan_to(from, **target))};
+        at = transfer_row(at, **target, plan_to(from, **target));
         prepare(from, from.last_added_, key, values);
     }
     write_rows(*at.table, {at.row, at.row + 1}, &before, values, nullptr, 0);
@@ -513,6 +504,7 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
     entities = arguments.entities();
     Selection& s = *selection_;
     const std::span<EntityBits> entries = directory_.rows().entries();
+    Array<Entity> opaque{Owner("database")};  // those whose values have destructors
     for (const Selection::Group& group : s.groups()) {
         DatabaseTable& table = *group.table;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
@@ -524,9 +516,17 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
             continue;
         }
         s.unselect(group, entities);
-        for (const std::uint32_t source : sources) remove_row(table, directory_.rows().find(entities[source]));
+        for (const std::uint32_t source : sources)
+            if (table.type().schema().has_opaque())
+                opaque.push_back(entities[source]);
+            else
+                remove_row(table, directory_.rows().find(entities[source]));
     }
-    return s.finish();
+    const std::uint32_t num_dropped = s.finish();
+    // Destructors may destroy others, whose rows move; what was selected is not looked at any more.
+    for (const Entity entity : opaque)
+        if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
+    return num_dropped;
 }
 
 /// Removes the rows of the dead from a table and returns how many went.
@@ -536,7 +536,7 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
         tables_.count_changes(table.table_.remove_dead(entities_));
     } else {
         for (std::uint32_t row = before; row-- > 0;)
-            if (!entities_.alive(table.entities()[row])) remove_row(table, row);
+            if (row < table.num_rows() && !entities_.alive(table.entities()[row])) remove_row(table, row);
     }
     tables_.note_rows(table);
     return before - table.num_rows();

@@ -13,6 +13,11 @@ SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) 
     if (SHOAL_UNLIKELY(table.num_rows() == 0)) tables_.note_rows(table);
 }
 
+/// Whether rows go from one table to another column by column.
+inline bool moves_whole(const DatabaseTable& from, const DatabaseTable& to) {
+    return &from != &to && from.is_plain() && to.is_plain();
+}
+
 namespace detail {
 
 inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; below it all is in the cache

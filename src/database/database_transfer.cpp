@@ -58,21 +58,28 @@ Status Database::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<cons
 /// Moves every group to its target and gives it the values of the call. Rows of groups that stay get values only.
 void Database::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
     Selection& s = *selection_;
+    const auto goes_singly = [](const Selection::Group& group) {
+        return !moves_whole(*group.table, *group.target) || group.size() <= detail::kFewRows;
+    };
     for (const Selection::Group& group : s.groups()) {
-        DatabaseTable& from = *group.table;
-        DatabaseTable& to = *group.target;
-        const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (&from != &to && from.is_plain() && to.is_plain() && rows.size() > detail::kFewRows) {
-            const std::uint32_t first = transfer_rows(from, to, rows);
-            write_rows(to, {first, to.num_rows()}, &from.type(), values, sources.data(), 0);
+        if (goes_singly(group)) {
+            s.unselect(group, entities);
             continue;
         }
-        s.unselect(group, entities);
+        const std::uint32_t first = transfer_rows(*group.table, *group.target, s.rows_of(group));
+        write_rows(*group.target, {first, group.target->num_rows()}, &group.table->type(), values,
+                   s.sources_of(group).data(), 0);
+    }
+    for (const Selection::Group& group : s.groups()) {
+        if (!goes_singly(group)) continue;
+        DatabaseTable& from = *group.table;
+        DatabaseTable& to = *group.target;
         const TakePlan& plan = plan_to(from, to);
-        for (const std::uint32_t source : sources) {
+        for (const std::uint32_t source : s.sources_of(group)) {
             DatabaseRow at = find(entities[source]);
-            if (&from != &to) at = {&to, transfer_row(at, to, plan)};
-            write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
+            if (at.table != &from) continue;  // the destructor of a dropped value has destroyed it
+            if (&from != &to) at = transfer_row(at, to, plan);
+            if (at.table == &to) write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
         }
     }
     s.finish();
@@ -88,29 +95,29 @@ std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, Ro
     return first;
 }
 
-/// Moves one row and returns its new place. Columns that are new are not written. Requires: reserved.
-std::uint32_t Database::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
+/// Moves one row and returns its new place, or where the destructors of dropped values have left it. New columns are
+/// not written. Requires: reserved.
+DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan) {
     DatabaseTable& from = *at.table;
     for (std::size_t i = 0; i < target.presence_.size(); ++i) {
         const ComponentType component = target.type().toggled()[i];
         target.presence_[i].set(target.num_rows(), !from.type().has(component) || from.has(component, at.row));
     }
     for (PresenceBits& bits : from.presence_) bits.set(at.row, bits.get(from.num_rows() - 1));
-    directory_.set_table(from.entities()[at.row].index(), target.number());
+    const Entity entity = from.entities()[at.row];
+    directory_.set_table(entity.index(), target.number());
     const std::uint32_t row = target.table_.take(from.table_, RowRange{at.row, at.row + 1}, plan);
     tables_.count_changes();
     if (row == 0) tables_.note_rows(target);
     if (from.num_rows() == 0) tables_.note_rows(from);
-    return row;
+    return from.type().schema().has_opaque() ? find(entity) : DatabaseRow{&target, row};
 }
 
 template <bool kAdds>
-MovedRow RowMove::find_and_make(Database& d, Entity entity, TypedKey key) {
-    const RowMove move = find<kAdds>(d, entity, key);
+MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key) {
+    const RowMove move = find<kAdds>(database, entity, key);
     if (SHOAL_UNLIKELY(!move)) return {};
-    return move.make(d, entity, [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row) {
-        return path.take<!kAdds>(from, to, row, entity);
-    });
+    return move.make<kAdds>(database, entity);
 }
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);

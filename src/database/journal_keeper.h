@@ -1,5 +1,5 @@
 #pragma once
-// The journal that a database keeps. See shoal/store/journal.h.
+// The journal that a database keeps. See shoal/database/journal.h.
 // Thread: the structural thread of the database.
 
 #include "shoal/database/journal.h"

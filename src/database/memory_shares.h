@@ -1,11 +1,11 @@
 #pragma once
-// How the memory of a database is told of its component types.
+// How the memory of a database is divided among its component types.
 
 #include "shoal/database/database.h"
 
 namespace shoal {
 
-/// A part of something of which `all` parts are there. Shares of growing parts grow to the whole.
+/// Returns `part` of `all` equal shares of `whole`, rounded down; all shares are the whole.
 inline MemoryUse memory_share(const MemoryUse& whole, std::uint64_t part, std::uint64_t all) {
     const auto share = [&](std::size_t bytes) {
         return static_cast<std::size_t>(bytes / all * part + bytes % all * part / all);

@@ -187,7 +187,7 @@ private:
         DatabaseTable& target = *targets_[place];
         DatabaseRow at = database_.find(batches_[0].entities[place]);
         if (at) {
-            at = {&target, database_.transfer_row(at, target, database_.plan_to(*at.table, target))};
+            at = database_.transfer_row(at, target, database_.plan_to(*at.table, target));
         } else {
             at = {&target, target.num_rows()};
             const std::uint32_t num_placed = database_.place_leading(target, batches_[0].entities.subspan(place, 1));

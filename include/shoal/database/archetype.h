@@ -1,12 +1,12 @@
 #pragma once
-// An archetype is a set of component types. Entities of one archetype and one zone lie in one table, whose
-// columns are those of its component types, in the order of their numbers:
+// An archetype is a set of component types (the design documents say "entity type"). Entities of one archetype and one
+// zone lie in one table. Its columns are those of the component types, in the order of their numbers:
 //
 //     archetype {position 0, mass 2}     schema columns    position.value | mass.value
 //                                          first_column(0) = 0, first_column(2) = 1, first_column(1) = none
 //
-// Component types are numbered by the database in the order of their registration; archetypes in the order in
-// which they form. Both numbers mean something in one database only.
+// A database numbers component types in the order of their registration, and archetypes in the order in which they
+// form. The numbers mean nothing to another database.
 // Thread: immutable once made; any thread.
 
 #include "shoal/base/bit_set.h"
@@ -37,17 +37,17 @@ public:
     const BitSet& signature() const { return signature_; }
     /// Ascending.
     std::span<const ComponentType> components() const { return components_; }
-    /// The component types that come and go by a bit per row. Ascending.
+    /// The component types that each row has or lacks by a bit. Ascending.
     std::span<const ComponentType> toggled() const { return toggled_; }
     bool has(ComponentType component) const { return signature_.test(component.number); }
-    /// Returns the first column of a component type, or kNoColumn; the others follow. One without fields has a number
-    /// too, but no column.
+    /// Returns the first column of a component type, or kNoColumn; its other columns follow. A component type without
+    /// fields has a number too, but no column there.
     std::uint32_t first_column(ComponentType component) const {
         return component.number < first_column_.size() ? first_column_[component.number] : kNoColumn;
     }
-    /// Whether first_column() is one: a quicker has().
+    /// Whether first_column() is not kNoColumn: a faster has().
     bool has_column_of(ComponentType component) const { return first_column(component) != kNoColumn; }
-    /// Returns the place of `component` in toggled(), or -1.
+    /// Returns the index of `component` in toggled(), or -1.
     int toggle_index(ComponentType component) const {
         for (std::size_t i = 0; i < toggled_.size(); ++i)
             if (toggled_[i] == component) return static_cast<int>(i);

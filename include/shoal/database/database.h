@@ -1,25 +1,25 @@
 #pragma once
-// A database is a store for many component types: entities that have the same component types and are in the same
-// zone lie in one table.
+// A database is a store for many component types: entities with the same component types in the same zone share a
+// table.
 //
 //     entity --directory--> table, row          table (zone 3, {position, velocity})    e1 e4 e9  | columns
 //                                               table (zone 3, {position})              e2        | columns
 //                                               table (zone 7, {position, velocity})    e3 e5     | columns
 //
 //     Database sea(entities, world.pool());
-//     sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{1, 0, 0}});    // a span: the real operation
+//     sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{1, 0, 0}});    // all at once
 //     sea.add(fish, Hungry{});                         // they move to the table of {position, velocity, hungry}
 //     sea.remove<Velocity>(fish[7]);
 //     sea.move(fish, far);                             // to another zone
 //     if (DatabaseRow row = sea.find(fish[3]))         // one look-up,
 //         sea.set<&Position::value>(row, {1, 2, 3});   // many fields
 //
-// Archetypes form when they are needed, C++ types are registered at their first use; the calls with ComponentType do
-// the same for component types that are known at run time only. Removing its last component leaves an entity here, in
-// its zone; drop() and destroy() take it away. A component type declared `toggled` keeps its columns in every row of
-// the archetypes that have it: removing and adding it flips a bit, and the value stays unless a new one is given.
-// Schemas that say `many` belong into managers. Everything is immediate; rows of entities that were destroyed
-// elsewhere go at settle(). Inside passes changes are asked for; see commands.h.
+// Archetypes form when they are needed, and C++ types are registered at their first use. The calls with ComponentType
+// serve component types that are known at run time only. An entity that loses its last component keeps its row and its
+// zone; drop() and destroy() remove the row. A component type declared `toggled` keeps its columns in every row of its
+// archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. A component type that
+// says `many` needs a manager. All calls are immediate; rows of entities that were destroyed elsewhere are removed at
+// settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
 // Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
 // DatabaseLock; asserted); const calls from any thread between them.
 
@@ -119,7 +119,7 @@ public:
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Takes components away and returns how many entities have lost any. Errors: as above.
+    /// Removes components and returns how many entities have lost any. Errors: as above.
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities);
@@ -130,10 +130,10 @@ public:
     SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
     Result<bool> move(Entity entity, Zone zone);
 
-    /// Destroys entities and takes their rows away, and returns how many died.
+    /// Destroys entities, removes their rows, and returns how many died.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
     SHOAL_API bool destroy(Entity entity);
-    /// Destroys all entities of a zone and returns how many died. Memory stays until it was not needed for a while.
+    /// Destroys all entities of a zone and returns how many died. Its memory is given back after some settles.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
     /// What the pass that the calling thread runs, or the program outside of passes, asks for; see commands.h.
@@ -158,7 +158,7 @@ public:
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
     void set(DatabaseRow row, const ValueOf<kMember>& value);
-    template <auto kMember>  // see database_field.h
+    template <auto kMember>  // see field.h
     DatabaseField<kMember> field() const;
     /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
     /// Shape: as many values as entities. Cost: look-ups are fetched ahead.
@@ -226,8 +226,8 @@ public:
 
     /// What collects changes until the database settles; nullptr: nobody has asked for any. Thread: any.
     DeferredChanges* deferred_changes() const { return __atomic_load_n(&deferred_changes_, __ATOMIC_ACQUIRE); }
-    /// Gives the database `made`, which it releases in the end. Returns what it has: `made`, or what another thread gave
-    /// it before. Thread: any.
+    /// Gives the database `made`, which it releases in the end. Returns what it has: `made`, or what another thread
+    /// gave it before. Thread: any.
     SHOAL_API DeferredChanges& set_deferred_changes(DeferredChanges& made);
 
 private:
@@ -305,7 +305,7 @@ private:
     std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
     Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
                         std::uint32_t count);
-    std::uint32_t transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
+    DatabaseRow transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
                     const std::uint32_t* sources, std::size_t first_source);
     bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);

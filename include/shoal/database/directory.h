@@ -6,9 +6,9 @@
 //     tables              .    7     .        2 bytes: the lower half of the table's number
 //     upper tables        .    0     .        2 bytes, reserved only once there are more than 65,536 tables
 //
-// Two arrays instead of one of 8-byte entries: 6 bytes an entity, and half the cache lines for whoever asks about
-// rows only. The upper half keeps thousands of zones with hundreds of archetypes possible, and costs those without
-// them a branch that is never taken. Those with it lose the short ways of calls for one entity.
+// Two arrays take 6 bytes an entity instead of 8, and a look-up that needs only the row touches half the cache lines.
+// The upper half makes thousands of zones with hundreds of archetypes possible. Databases without it pay for a branch
+// that is never taken; databases with it lose the fast path of calls for one entity.
 // Thread: find from any thread between structural calls.
 
 #include "shoal/table/row_index.h"
@@ -29,13 +29,13 @@ public:
         if (SHOAL_UNLIKELY(row == kNilRow)) return {};
         return {table_of(entity.index()), row};
     }
-    /// For structural calls that take a short cut: one test tells that the index is kept, that rows are not held, and
-    /// that there are no more than 65,536 tables. Otherwise nothing is found.
+    /// For the fast path of structural calls: one test shows that the directory reaches the index, that rows are not
+    /// held, and that there are at most 65,536 tables. Otherwise nothing is found.
     SHOAL_INLINE Place find_unless_held(Entity entity) const {
         if (SHOAL_UNLIKELY(!is_open(entity.index()))) return {};
         return find_covered(entity);
     }
-    /// Whether nobody has a row on the index, and one can be set there. As above.
+    /// Whether no entity has a row on the index, and one can be set there. As above.
     SHOAL_INLINE bool is_free_unless_held(Entity entity) const {
         return SHOAL_LIKELY(is_open(entity.index())) && rows_.entries()[entity.index()] == 0;
     }
@@ -44,7 +44,7 @@ public:
         rows_.entries()[entity.index()] = RowIndex::entry_of(entity, row);
         tables_[entity.index()] = static_cast<std::uint16_t>(table);
     }
-    /// find() without a test whether the index is kept at all. Requires: covers() it.
+    /// find() without the test whether the directory reaches the index. Requires: covers().
     SHOAL_INLINE Place find_covered(Entity entity) const {
         return {tables_[entity.index()], RowIndex::row_in(rows_.entries()[entity.index()], entity)};
     }
@@ -56,17 +56,17 @@ public:
         __builtin_prefetch(rows_.entries().data() + entity.index());
         __builtin_prefetch(tables_.data() + entity.index());
     }
-    /// Whether the calls above do for all of `entities`. Cost: a fraction of a look-up each.
+    /// Whether the calls above work for all of `entities`. Cost: a fraction of a look-up each.
     bool covers(std::span<const Entity> entities) const {
         return upper_tables_.capacity() == 0 && rows_.covers(entities);
     }
-    /// The same for prefetching: whatever is kept for the index, without asking whose it is.
+    /// The same for prefetching: what the directory has for the index, whichever entity it belongs to.
     SHOAL_INLINE Place guess(Entity entity) const {
         const std::span<const EntityBits> entries = rows_.entries();
         if (SHOAL_UNLIKELY(entity.index() >= entries.size())) return {0, 0};
         return {table_of(entity.index()), static_cast<std::uint32_t>(entries[entity.index()] & kIndexMask)};
     }
-    /// The table of whoever has a row on this index. Requires: somebody has.
+    /// The table of the entity that has a row on this index. Requires: there is one.
     SHOAL_INLINE std::uint32_t table_of(std::uint32_t entity_index) const {
         std::uint32_t table = tables_[entity_index];
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0)) table |= std::uint32_t(upper_tables_[entity_index]) << 16;
@@ -79,8 +79,8 @@ public:
     }
     /// Sets the places of entities in consecutive rows. Requires: reserved.
     SHOAL_API void set(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row);
-    /// The same for entities whose ids follow on each other, if nobody has a row on any of their indices; else returns
-    /// false.
+    /// The same for entities with consecutive ids. Returns false, and changes nothing, when an entity has a row on one
+    /// of their indices.
     SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row);
     SHOAL_INLINE void prefetch(Entity entity) const {
         rows_.prefetch(entity);
@@ -92,7 +92,7 @@ public:
     /// Makes room for table numbers below `num_tables`. Errors: as above.
     SHOAL_API Status reserve_tables(std::uint32_t num_tables);
 
-    /// While held, no row may come, go or move. Holds may lie within each other. Thread: any.
+    /// While rows are held, none may be added, removed or moved. Holds nest. Thread: any.
     void hold() { __atomic_fetch_sub(&gate_, kHold, __ATOMIC_RELAXED); }
     void release() {
         SHOAL_ASSERT(is_held(), "rows are released that were not held");

@@ -1,5 +1,5 @@
 #pragma once
-// One field of whatever entities are asked about. Included by database.h.
+// One field of the entities of a database, for many look-ups. Included by database.h.
 //
 //     const auto mass = sea.field<&Mass::value>();           // finds the columns of all tables once
 //     if (const float* m = mass.find(entity)) total += *m;   // two look-ups in the directory, one in a column
@@ -65,7 +65,7 @@ public:
 
     /// Returns the field of an entity, or nullptr. Total: any id is fine.
     SHOAL_INLINE Found find(Entity entity) const { return find_at(directory_->find(entity)); }
-    /// Fetches the field into the cache, or anything else for an entity without one: cheaper than to ask.
+    /// Fetches the field into the cache. For an entity without one it fetches something else: testing costs more.
     SHOAL_INLINE void prefetch(Entity entity) const {
         if (SHOAL_LIKELY(!columns_.empty())) prefetch_at(directory_->guess(entity));
     }

@@ -1,13 +1,13 @@
 #pragma once
-// Zones as the tiles of a grid, so that a loop over what is near something reads the tiles around it and no others.
+// Zones as the tiles of a grid: a loop over what is near a place reads the tiles around it and no others.
 //
 //     zone      first + 6    first + 7    first + 8          3 x 3 tiles; `origin` is the lower corner of the first
 //               first + 3    first + 4    first + 5
 //               first + 0    first + 1    first + 2          and first + 9: for what is larger than a tile
 //
-// A thing lies in the tile of its centre, so one that is no larger than a tile reaches half a tile beyond: widen a
-// query by the largest half extent of the things that it looks for. The tiles at the border reach out without end: no
-// position is outside. The zone for what is larger than a tile touches everything.
+// An entity lies in the tile of its centre and may reach half a tile beyond it: widen a query by the largest half
+// extent of what it looks for. The tiles at the border have no outer edge, so that no position is outside. The zone for
+// what is larger than a tile touches everything.
 //
 //     GridZones tiles({.origin = {-100, 0, -100}, .tile_size = 12.5f, .num_x = 16, .num_y = 16, .up = GridUp::kY});
 //     sea.create<Position>(fish, tiles.zone_of(place), Position{place});

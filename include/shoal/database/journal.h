@@ -1,5 +1,5 @@
 #pragma once
-// What has changed places in a database, for those who keep something beside it: an index, a renderer, a replica.
+// Which rows of a database were added, removed and moved, for code that mirrors it: an index, a renderer, a replica.
 //
 //     sea.keep_journal(100'000);
 //     std::uint64_t seen = world.stamp();                         // and the index is made from all rows
@@ -18,12 +18,12 @@
 //
 //     stamp 7 | table 3: rows 4-9 added | table 1: row 2 removed | table 1: row 8 moved to 2 | stamp 8 | ...
 //
-// It is a view of the tables' lists of structural changes, collected when the database settles. An entry names places,
-// not what is there: who has them now, the table says, and whoever has read all entries knows where everybody is, in
-// whatever order the tables come. An entity that goes to another table is removed from one and added to the other. A
-// table whose number is free, or another's, is empty as far as older entries are concerned. Toggled component types
-// move nobody and are not in it: their blocks count as written (see DatabaseQuery::changed_since).
-// Bounded: when there are more entries than asked for, the oldest settles are forgotten, a whole one at a time.
+// The database collects the tables' lists of structural changes when it settles. An entry names rows, not their
+// entities: the table says which entities own the rows now. After all entries were read, in any order of the tables,
+// the place of every entity is known. An entity that goes to another table is removed from one and added to the other.
+// To older entries, a table whose number is free or was used again is empty. Switching a toggled component moves no row
+// and is not in the journal: its block counts as written (see changed_since() of queries).
+// The journal is bounded: when it holds more entries than asked for, the oldest settles are dropped as a whole.
 // Thread: as for the database's const calls.
 
 #include "shoal/database/database.h"

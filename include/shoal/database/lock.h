@@ -1,12 +1,12 @@
 #pragma once
-// Keeps the rows of a database where they are while a loop runs over them.
+// Keeps the rows of a database in place while a loop runs over them.
 
 #include "shoal/database/database.h"
 
 namespace shoal {
 
-/// Keeps the rows of a database where they are: while it lives, structural calls end the program.
-/// Thread: any; locks may lie within each other and side by side.
+/// Keeps the rows of a database in place: while it lives, structural calls end the program.
+/// Thread: any; locks nest and overlap.
 class DatabaseLock {
 public:
     explicit DatabaseLock(Database& database) : database_(database) { database_.hold_rows(true); }

@@ -1,6 +1,6 @@
 #pragma once
 // The tables of a database whose archetypes have some component types and lack others, for loops that run often.
-// What matched is kept as bits: a refresh looks only at archetypes and tables that are new.
+// A bit per table says whether it matches: a refresh looks only at new archetypes and new tables.
 //
 //     table number    0 1 2 3 4 5 ...
 //     matched         1 0 1 1 0 1          kept here

@@ -1,6 +1,6 @@
 #pragma once
-// What a source can say of how entities are spawned into databases. These component types are instructions: no store
-// keeps them. Compilers know them once they are registered; `shoal compile` has them.
+// Component types by which a source says how entities are spawned into databases. They are instructions: no store
+// keeps them. A compiler knows them when they are registered; `shoal compile` registers them.
 //
 //     { type = "zone" zone = 12 }                        the entity is put into zone 12, and its children where they
 //                                                        do not say otherwise; before Database::spawn_into_tiles

@@ -6,10 +6,10 @@
 //     columns             ..   ..   ..          those of the archetype's schema
 //     bits of "asleep"    1    0    1           a toggled component type: does the entity have it now?
 //
-// For passes and queries: read columns, or write unmarked columns and mark them when the loop has ended. Rows come
-// and go through the Database only.
-// Lifetime: an empty table goes after many settles, and table numbers are used again; Database::table_list_epoch()
-// tells. Thread: as for Table.
+// For passes and queries: read columns, or write unmarked columns and mark them when the loop has ended. Only the
+// Database adds and removes rows.
+// Lifetime: a table that stays empty is removed after many settles, and its number is used again; then
+// Database::table_list_epoch() grows. Thread: as for Table.
 
 #include "shoal/database/archetype.h"
 #include "shoal/store/zone.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What a database is made with, what its calls are given, and what they give back.
+// The options of a database, and the arguments and results of its calls.
 // Thread: values.
 
 #include "shoal/database/table.h"

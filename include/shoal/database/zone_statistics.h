@@ -1,10 +1,10 @@
 #pragma once
-// What a database holds, zone by zone: the ledger of component types, split once more.
+// What a database holds, by zone and component type.
 //
 //     zone   component    rows   used     committed
 //        0   position      120   1.4 KiB  ...            rows of all archetypes of the zone that have it
 //        0   velocity       80
-//        1   position       97                           over all zones: what Database::statistics says, to the byte
+//        1   position       97                           the sum over all zones is what Database::statistics says
 //
 // Thread: a const call on the database.
 

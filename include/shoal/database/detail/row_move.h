@@ -1,19 +1,20 @@
 #pragma once
-// One row on its way from a table to the end of another, when its entity gains or loses components by a call with C++
-// types. All that can be known beforehand stands in the step that the row before it has taken:
+// How a single row moves when its entity gains or loses components by a call with C++ types. A table remembers the last
+// step that one of its rows has taken; the next row that takes the same step needs no look-up but that of its entity:
 //
-//     find    entity -> table, row; the table's last step; do its addresses still hold, and is there room?
-//     make    owner, columns (from its row to the target; the last row of its table into its place), index, stamps
+//     find    entity -> table, row; is the table's last step the one asked for, do its addresses hold, is there room?
+//     make    owner, columns (from the row to the target; the table's last row into its place), index, stamps
 //
-// Where that does not lead (another component than last time, a table that has grown elsewhere, opaque columns, toggled
-// component types, a journal, more than 65,536 tables), nothing is found and the slow way is taken, which prepares the
-// next step. Nothing is found either while rows are held; the slow way then ends the program.
+// find() returns nothing when the step does not apply: other components than last time, a table whose memory has moved,
+// opaque columns, toggled component types, a journal, more than 65,536 tables, or rows that are held. Then the call for
+// spans of components runs; it prepares the next step, and ends the program while rows are held.
 // Thread: that of the database.
 
-#include "shoal/database/database.h"
 #include "shoal/database/detail/typed_slots.h"
 
 namespace shoal {
+
+class Database;
 
 /// Where a row has gone.
 struct MovedRow {
@@ -24,32 +25,17 @@ struct MovedRow {
 class RowMove {
 public:
     template <bool kAdds>
-    SHOAL_INLINE static RowMove find(Database& d, Entity entity, TypedKey key) {
-        const DatabaseDirectory::Place place = d.directory_.find_unless_held(entity);
-        if (SHOAL_UNLIKELY(!place)) return {};
-        DatabaseTable& from = d.tables_[place.table];
-        const DatabaseTable::Step& step = kAdds ? from.last_added_ : from.last_removed_;
-        if (SHOAL_UNLIKELY(step.key != key || !step.path.is_known(from.table_, step.target->table_))) return {};
-        if (SHOAL_UNLIKELY(!step.target->has_reserved_row() || (kAdds && d.is_dead(entity)))) return {};
-        return {&from, &step, place.row};
-    }
+    SHOAL_INLINE static RowMove find(Database& database, Entity entity, TypedKey key);
     explicit operator bool() const { return from_ != nullptr; }
-    /// The number of the archetype that the row leaves.
-    std::uint32_t type_number() const { return from_->type_number(); }
+    /// The number of the archetype to which the row goes.
+    std::uint32_t target_type() const { return step_->target->type_number(); }
 
-    /// Calls take(path, from, to, row), which moves the row and returns where it is.
-    template <class Take>
-    SHOAL_INLINE MovedRow make(Database& d, Entity entity, Take&& take) const {
-        const std::uint32_t to_row = take(step_->path, from_->table_, step_->target->table_, row_);
-        d.directory_.set_reserved(entity, step_->target->number(), to_row);
-        d.tables_.count_changes();
-        if (SHOAL_UNLIKELY(from_->num_rows() == 0)) d.tables_.note_rows(*from_);
-        return {step_, to_row};
-    }
-
-    /// Both, for any columns.
     template <bool kAdds>
-    SHOAL_API static MovedRow find_and_make(Database& d, Entity entity, TypedKey key);
+    SHOAL_INLINE MovedRow make(Database& database, Entity entity) const;
+
+    /// Both, out of line.
+    template <bool kAdds>
+    SHOAL_API static MovedRow find_and_make(Database& database, Entity entity, TypedKey key);
 
 private:
     RowMove() = default;
@@ -72,4 +58,30 @@ SHOAL_INLINE void write_gained(const MovedRow& moved, const Ts&... values) {
 }
 
 }  // namespace detail
+}  // namespace shoal
+
+#include "shoal/database/database.h"
+
+namespace shoal {
+
+template <bool kAdds>
+SHOAL_INLINE RowMove RowMove::find(Database& database, Entity entity, TypedKey key) {
+    const DatabaseDirectory::Place place = database.directory_.find_unless_held(entity);
+    if (SHOAL_UNLIKELY(!place)) return {};
+    DatabaseTable& from = database.tables_[place.table];
+    const DatabaseTable::Step& step = kAdds ? from.last_added_ : from.last_removed_;
+    if (SHOAL_UNLIKELY(step.key != key || !step.path.is_known(from.table_, step.target->table_))) return {};
+    if (SHOAL_UNLIKELY(!step.target->has_reserved_row() || (kAdds && database.is_dead(entity)))) return {};
+    return {&from, &step, place.row};
+}
+
+template <bool kAdds>
+SHOAL_INLINE MovedRow RowMove::make(Database& database, Entity entity) const {
+    const std::uint32_t row = step_->path.take<!kAdds>(from_->table_, step_->target->table_, row_, entity);
+    database.directory_.set_reserved(entity, step_->target->number(), row);
+    database.tables_.count_changes();
+    if (SHOAL_UNLIKELY(from_->num_rows() == 0)) database.tables_.note_rows(*from_);
+    return {step_, row};
+}
+
 }  // namespace shoal

@@ -1,0 +1,101 @@
+// Where the row of each entity is.
+
+#include "shoal/database/directory.h"
+
+#include "shoal/base/random.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace shoal_test {
+namespace {
+
+using namespace shoal;
+
+// With few tables, and with more than fit into two bytes.
+TEST(DatabaseDirectories, find_what_a_map_holds_and_nothing_else) {
+    SCOPED_TRACE(seed_text());
+    for (const std::uint32_t num_tables : {10u, 100'000u}) {
+        Random random(seed());
+        DatabaseDirectory directory;
+        std::map<std::uint32_t, std::pair<Entity, DatabaseDirectory::Place>> places;  // by entity index
+        EXPECT_FALSE(directory.find(make_entity(5, 1)));
+        ASSERT_TRUE(directory.reserve(500).ok());
+        ASSERT_TRUE(directory.reserve_tables(num_tables).ok());
+        for (int step = 0; step < 20'000; ++step) {
+            const Entity entity =
+                make_entity(std::uint32_t(1 + random.below(2000)), std::uint32_t(1 + random.below(3)));
+            const auto table = static_cast<std::uint32_t>(random.below(num_tables));
+            const auto row = static_cast<std::uint32_t>(random.below(1000));
+            ASSERT_TRUE(directory.reserve(entity.index()).ok());
+            directory.set({&entity, 1}, table, row);
+            places[entity.index()] = {entity, {table, row}};
+            const Entity other = make_entity(std::uint32_t(1 + random.below(2000)), std::uint32_t(1 + random.below(3)));
+            const auto known = places.find(other.index());
+            const DatabaseDirectory::Place found = directory.find(other);
+            if (known == places.end() || known->second.first != other) {
+                ASSERT_FALSE(found);
+                continue;
+            }
+            ASSERT_EQ(found.table, known->second.second.table);
+            ASSERT_EQ(found.row, known->second.second.row);
+        }
+    }
+}
+
+TEST(DatabaseDirectories, are_total) {
+    DatabaseDirectory directory;
+    ASSERT_TRUE(directory.reserve(10).ok());
+    EXPECT_FALSE(directory.find(kNullEntity));
+    EXPECT_FALSE(directory.find(make_entity(4'000'000, 3)));
+    EXPECT_FALSE(directory.find(Entity{static_cast<EntityBits>(~EntityBits(0))}));
+}
+
+TEST(DatabaseDirectories, a_run_is_set_only_where_nobody_has_a_row) {
+    for (const std::uint32_t table : {3u, 70'000u}) {
+        DatabaseDirectory directory;
+        std::vector<Entity> run;
+        for (std::uint32_t i = 0; i < 100; ++i) run.push_back(make_entity(10 + i, 1));
+        ASSERT_TRUE(directory.reserve(200).ok());
+        ASSERT_TRUE(directory.reserve_tables(table + 1).ok());
+        const Entity other = make_entity(60, 2);
+        directory.set({&other, 1}, 1, 5);
+        EXPECT_FALSE(directory.set_run(run, table, 7));
+        EXPECT_FALSE(directory.find(run[0])) << "nothing has changed";
+        directory.rows().entries()[60] = 0;
+        EXPECT_TRUE(directory.set_run(run, table, 7));
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            EXPECT_EQ(directory.find(run[i]).table, table);
+            EXPECT_EQ(directory.find(run[i]).row, 7 + i);
+        }
+    }
+}
+
+TEST(DatabaseDirectories, short_ways_are_closed_while_rows_are_held_and_with_many_tables) {
+    DatabaseDirectory directory;
+    const Entity entity = make_entity(5, 1), free = make_entity(6, 1);
+    ASSERT_TRUE(directory.reserve(10).ok());
+    directory.set({&entity, 1}, 2, 3);
+    EXPECT_TRUE(directory.find_unless_held(entity));
+    EXPECT_TRUE(directory.is_free_unless_held(free));
+    EXPECT_FALSE(directory.is_free_unless_held(entity));
+    directory.hold();
+    directory.hold();
+    directory.release();
+    EXPECT_TRUE(directory.is_held());
+    EXPECT_FALSE(directory.find_unless_held(entity));
+    EXPECT_FALSE(directory.is_free_unless_held(free));
+    EXPECT_TRUE(directory.find(entity)) << "the long way is open";
+    directory.release();
+    EXPECT_FALSE(directory.is_held());
+    EXPECT_TRUE(directory.find_unless_held(entity));
+    ASSERT_TRUE(directory.reserve_tables(100'000).ok());
+    EXPECT_FALSE(directory.find_unless_held(entity));
+    EXPECT_EQ(directory.find(entity).table, 2u);
+    EXPECT_DEATH(directory.release(), "rows are released that were not held");
+}
+
+}  // namespace
+}  // namespace shoal_test
