@@ -36,7 +36,7 @@
 // pass, not from a chunk of another loop.
 
 #include "shoal/command/detail/command_recorder.h"
-#include "shoal/command/loop_commands.h"
+#include "shoal/command/loop_scope.h"
 #include "shoal/database/database.h"
 
 namespace shoal {

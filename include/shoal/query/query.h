@@ -44,7 +44,7 @@
 // may run at once, of different queries, if neither writes what the other names. A query is used by one thread, and by
 // chunks of its own loop.
 
-#include "shoal/command/loop_commands.h"
+#include "shoal/command/loop_scope.h"
 #include "shoal/query/detail/database_rows.h"
 #include "shoal/query/detail/joined_rows.h"
 #include "shoal/query/detail/manager_rows.h"

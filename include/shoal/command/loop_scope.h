@@ -1,6 +1,6 @@
 #pragma once
-// How a loop over rows opens the commands of its chunks. For loops, as those of queries.
-// Thread: open_commands() from the thread that starts the loop.
+// What a loop over rows tells of itself, so that its functions get commands of their own and no others. For queries.
+// Thread: the one that runs the loop, or a chunk of it.
 
 #include "shoal/base/config.h"
 
