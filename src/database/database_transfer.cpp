@@ -117,7 +117,9 @@ template <bool kAdds>
 MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key) {
     const RowMove move = find<kAdds>(database, entity, key);
     if (SHOAL_UNLIKELY(!move)) return {};
-    return move.make<kAdds>(database, entity);
+    return move.make(database, entity, [entity](const RowPath& path, Table& from, Table& to, std::uint32_t row) {
+        return path.take<!kAdds>(from, to, row, entity);
+    });
 }
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);

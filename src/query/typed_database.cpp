@@ -13,11 +13,9 @@ void ListedTypes::add_component(const Schema& schema, std::uint32_t number) {
                  "the database has numbered its component types otherwise; make the typed view of it first");
 }
 
-void ListedTypes::add_type(std::span<const ComponentType> components) {
-    const Archetype& type = database_->archetype(components);
-    types_.push_back(&type);
-    if (is_listed_.size() <= type.number()) is_listed_.resize(type.number() + 1);
-    is_listed_[type.number()] = 1;
+std::uint32_t ListedTypes::add_type(std::span<const ComponentType> components) {
+    types_.push_back(&database_->archetype(components));
+    return types_.back()->number();
 }
 
 bool ListedTypes::has(const Archetype& type) const {

@@ -17,38 +17,13 @@
 
 #include "shoal/database/database.h"
 #include "shoal/query/query.h"
+#include "shoal/query/detail/typed_moves.h"
 
 #include <array>
 
 namespace shoal {
 
-/// An archetype, by its component types in any order. Toggled ones belong to it on or off.
-template <DescribedComponent... Ts>
-struct Has {};
-
-/// All archetypes of a program.
-template <class... Types>
-struct Archetypes {};
-
 namespace detail {
-
-template <class List>
-inline constexpr bool kNamesEachOnce = false;
-template <class... Ts>
-inline constexpr bool kNamesEachOnce<Has<Ts...>> = kDiffer<Ts...>;
-
-template <class T, class List>
-inline constexpr bool kLists = false;
-template <class T, class... Ts>
-inline constexpr bool kLists<T, Has<Ts...>> = (std::is_same_v<T, Ts> || ...);
-
-/// Whether a listed archetype has all of these component types, and whether it has no others.
-template <class List, class... Ts>
-inline constexpr bool kListsAll = (kLists<Ts, List> && ...);
-template <class List, class... Ts>
-inline constexpr bool kListsOnly = false;
-template <class... Listed, class... Ts>
-inline constexpr bool kListsOnly<Has<Listed...>, Ts...> = (kLists<Listed, Has<Ts...>> && ...);
 
 /// Each component type once, in the order of its first mention.
 template <class Joined, class... Lists>
@@ -85,7 +60,7 @@ public:
     explicit ListedTypes(Database& database) : database_(&database) {}
     /// Requires: registered as component type number `number`.
     SHOAL_API void add_component(const Schema& schema, std::uint32_t number);
-    SHOAL_API void add_type(std::span<const ComponentType> components);
+    SHOAL_API std::uint32_t add_type(std::span<const ComponentType> components);
     /// Errors: an entity would come to be of an archetype that is not listed.
     SHOAL_API Status check_step(std::span<const Entity> entities, std::span<const ComponentType> components, bool adds);
     SHOAL_API Status validate() const;
@@ -94,8 +69,6 @@ public:
     bool was_checked(DatabaseRow at, TypedKey key) const {
         return at && checked_key_ == key && checked_type_ == at.table->type_number();
     }
-    /// Whether the archetype of a number is listed.
-    SHOAL_INLINE bool has_number(std::uint32_t type) const { return type < is_listed_.size() && is_listed_[type] != 0; }
     void note_checked(const Archetype& type, TypedKey key) { checked_type_ = type.number(), checked_key_ = key; }
 
 private:
@@ -103,7 +76,6 @@ private:
 
     Database* database_;
     Array<const Archetype*> types_{Owner("typed database")};
-    Array<std::uint8_t> is_listed_{Owner("typed database")};  // by archetype number
     std::uint32_t checked_type_ = 0;
     TypedKey checked_key_ = nullptr;
 };
@@ -233,20 +205,18 @@ private:
     template <class... Ts>
     void add(Has<Ts...>) {
         (types_.add_component(schema_of<Ts>(), component<Ts>().number), ...);
-        (add_type(Types()), ...);
+        std::size_t i = 0;
+        ((numbers_[i++] = add_type(Types())), ...);
     }
     template <class... Ts>
-    void add_type(Has<Ts...>) {
+    std::uint32_t add_type(Has<Ts...>) {
         const std::array<ComponentType, sizeof...(Ts)> components = {component<Ts>()...};
-        types_.add_type(components);
+        return types_.add_type(components);
     }
-    /// Moves the row of an entity as the call before it did, if that leads to a listed archetype.
     template <bool kAdds, class... Ts>
     SHOAL_INLINE MovedRow move(Entity entity) {
         constexpr TypedKey key = detail::ListSlot<Ts...>::key();
-        const RowMove move = RowMove::find<kAdds>(*database_, entity, key);
-        if (SHOAL_UNLIKELY(!move || !types_.has_number(move.target_type()))) return {};
-        return move.make<kAdds>(*database_, entity);
+        return detail::move_listed<kAdds, Ts...>(*database_, entity, key, numbers_, Archetypes<Types...>());
     }
     template <class... Ts>
     SHOAL_NOINLINE Result<AddCounts> add_through_span(Entity entity, Ts... values) {
@@ -273,6 +243,7 @@ private:
 
     Database* database_;
     detail::ListedTypes types_;
+    std::uint32_t numbers_[sizeof...(Types) + 1];  // of the archetypes
 };
 
 }  // namespace shoal

@@ -20,6 +20,7 @@ public:
     };
 
     const TakePlan* plan() const { return plan_; }
+    std::span<const Column> columns() const { return columns_; }
 
     /// Follows a plan from now on; addresses are not known yet. Lifetime: the plan outlives its use.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
@@ -34,8 +35,15 @@ public:
     /// Without kDrops the plan drops no columns. Requires: is_known(), to.has_room(); `owner` owns the row.
     template <bool kDrops>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
+        return take(from, to, row, owner,
+                    [this](std::size_t at, std::size_t last, std::size_t to_row)
+                        __attribute__((always_inline)) { copy<kDrops>(at, last, to_row); });
+    }
+    /// The same; copy(row, last, to_row) copies the elements of the row, and those of the last row into its place.
+    template <class Copy>
+    SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner, Copy&& copy) const {
         const std::uint32_t to_row = to.append_one(owner);
-        copy<kDrops>(row, from.num_rows() - 1, to_row);
+        copy(std::size_t(row), std::size_t(from.num_rows() - 1), std::size_t(to_row));
         from.close_row(row);
         return to_row;
     }

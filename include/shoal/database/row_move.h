@@ -27,11 +27,12 @@ public:
     template <bool kAdds>
     SHOAL_INLINE static RowMove find(Database& database, Entity entity, TypedKey key);
     explicit operator bool() const { return from_ != nullptr; }
-    /// The number of the archetype to which the row goes.
-    std::uint32_t target_type() const { return step_->target->type_number(); }
+    /// The number of the archetype that the row leaves.
+    std::uint32_t type_number() const { return from_->type_number(); }
 
-    template <bool kAdds>
-    SHOAL_INLINE MovedRow make(Database& database, Entity entity) const;
+    /// take(path, from, to, row) moves the row and returns its new row.
+    template <class Take>
+    SHOAL_INLINE MovedRow make(Database& database, Entity entity, Take&& take) const;
 
     /// Both, out of line.
     template <bool kAdds>
@@ -75,9 +76,9 @@ SHOAL_INLINE RowMove RowMove::find(Database& database, Entity entity, TypedKey k
     return {&from, &step, place.row};
 }
 
-template <bool kAdds>
-SHOAL_INLINE MovedRow RowMove::make(Database& database, Entity entity) const {
-    const std::uint32_t row = step_->path.take<!kAdds>(from_->table_, step_->target->table_, row_, entity);
+template <class Take>
+SHOAL_INLINE MovedRow RowMove::make(Database& database, Entity entity, Take&& take) const {
+    const std::uint32_t row = take(step_->path, from_->table_, step_->target->table_, row_);
     database.directory_.set_reserved(entity, step_->target->number(), row);
     database.tables_.count_changes();
     if (SHOAL_UNLIKELY(from_->num_rows() == 0)) database.tables_.note_rows(*from_);
