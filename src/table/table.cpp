@@ -328,7 +328,10 @@ void Table::write_entries(RowList rows) {
     if (index_ == nullptr) return;
     const Entity* const owners = storage_.owners();
     const std::span<EntityBits> entries = index_->entries();
-    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    const RowRange range = rows.is_range() ? rows.range() : RowRange();
+    for (std::uint32_t row = range.begin; row < range.end; ++row)
+        entries[owners[row].index()] = RowIndex::entry_of(owners[row], row);
+    for (std::uint32_t i = 0; !rows.is_range() && i < rows.size(); ++i) {
         if (i + kAhead < rows.size()) __builtin_prefetch(&entries[owners[rows[i + kAhead]].index()]);
         entries[owners[rows[i]].index()] = RowIndex::entry_of(owners[rows[i]], rows[i]);
     }
