@@ -219,7 +219,7 @@ void Table::gather_image(std::uint32_t row, std::byte* image) const {
 
 void Table::copy_columns(RowRange rows, std::span<const std::byte* const> columns) {
     SHOAL_ASSERT(rows.begin <= rows.end && rows.end <= num_rows_, "the rows do not exist");
-    SHOAL_ASSERT(columns.size() == schema_->columns().size(), "one source per schema column is needed");
+    SHOAL_ASSERT(columns.size() <= schema_->columns().size(), "there are more sources than schema columns");
     if (rows.begin == rows.end) return;
     for (std::size_t c = 0; c < columns.size(); ++c) {
         SHOAL_ASSERT(columns_[c].opaque == nullptr, "opaque fields cannot be filled from bytes");

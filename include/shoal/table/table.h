@@ -132,7 +132,8 @@ public:
     SHOAL_API void scatter(RowRange rows, const std::byte* images, std::size_t stride);
     /// Writes the component of `row` to a struct image, opaque fields left out.
     SHOAL_API void gather_image(std::uint32_t row, std::byte* image) const;
-    /// Copies whole columns into `rows`. Shape: one pointer per schema column, size of `rows` elements each.
+    /// Copies whole columns into `rows`. Shape: one pointer for each of the first schema columns, rows.size() elements
+    /// each.
     SHOAL_API void copy_columns(RowRange rows, std::span<const std::byte* const> columns);
 
     // --- index and links -----------------------------------------------------------------------------------------
