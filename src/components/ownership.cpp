@@ -1,6 +1,7 @@
 #include "shoal/components/ownership.h"
 
 #include "shoal/base/text.h"
+#include "shoal/store/stable_span.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,11 +19,11 @@ std::uint32_t blob_owner(const SpawnBatch& batch, std::size_t i) {
     return stored.id < batch.num_blob_entities ? static_cast<std::uint32_t>(stored.id) : kNoBlobEntity;
 }
 
-/// Returns a blob entity that owns itself, however indirectly, or kNoBlobEntity.
+/// Returns a blob entity that owns itself, directly or not, or kNoBlobEntity.
 std::uint32_t find_cycle(const SpawnBatch& batch) {
-    Array<std::uint32_t> owner_of = Array<std::uint32_t>(batch.num_blob_entities, kNoBlobEntity, "ownership");
+    Array<std::uint32_t> owner_of(batch.num_blob_entities, kNoBlobEntity, "ownership");
     for (std::size_t i = 0; i < batch.entity_index.size(); ++i) owner_of[batch.entity_index[i]] = blob_owner(batch, i);
-    Array<std::uint32_t> walk_of = Array<std::uint32_t>(batch.num_blob_entities, kNoBlobEntity, "ownership");
+    Array<std::uint32_t> walk_of(batch.num_blob_entities, kNoBlobEntity, "ownership");
     for (std::uint32_t start = 0; start < batch.num_blob_entities; ++start) {
         std::uint32_t entity = start;
         while (entity != kNoBlobEntity && walk_of[entity] == kNoBlobEntity) {
@@ -37,27 +38,31 @@ std::uint32_t find_cycle(const SpawnBatch& batch) {
 }  // namespace
 
 OwnershipManager::OwnershipManager(EntityManager& entities, PagePool& pool)
-    : entities_(entities), table_(schema_of<Owned>(), pool, {.tree = true}) {
-    table_.attach_index(&index_);
-    callback_ = entities.add_destruction_callback(
-        [](void* self, std::span<const Entity> dead) { static_cast<OwnershipManager*>(self)->take_along(dead); }, this);
-}
+    : entities_(entities),
+      rows_(schema_of<Owned>(), entities, pool,
+            {.death = DeathPolicy::kByCallback,
+             .tree = true,
+             .remove_dead =
+                 [](void* self, std::span<const Entity> dead) {
+                     static_cast<OwnershipManager*>(self)->destroy_owned(dead);
+                 },
+             .store = this}) {}
 
-OwnershipManager::~OwnershipManager() { entities_.remove_destruction_callback(callback_); }
+OwnershipManager::~OwnershipManager() = default;
 
 // --- owning and releasing ----------------------------------------------------------------------------------------
 
 Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     if (!entities_.alive(owner)) return Status::error("an entity that is not alive cannot own others");
     Array<Entity> newcomers{Owner("ownership")};  // a copy: `owned` may lie in the table
-    Array<Entity> owning{Owner("ownership")};     // those that could own the owner
+    Array<Entity> owning{Owner("ownership")};     // those of them that may own `owner`
     std::uint32_t highest = owner.index();
     for (const Entity entity : owned) {
         if (!entities_.alive(entity)) continue;
         newcomers.push_back(entity);
         highest = std::max(highest, entity.index());
-        const std::uint32_t row = index_.find(entity);
-        const bool owns = row != kNilRow && table_.links(LinkColumn::kTreeFirstChild)[row] != kNilRow;
+        const std::uint32_t row = rows_.find(entity);
+        const bool owns = row != kNilRow && table().links(LinkColumn::kTreeFirstChild)[row] != kNilRow;
         if (owns || entity == owner) owning.push_back(entity);
     }
     std::sort(owning.begin(), owning.end());
@@ -65,32 +70,16 @@ Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
         if (std::binary_search(owning.begin(), owning.end(), above))
             return Status::error("an entity cannot own itself, or one that owns it; release the owner first");
     if (newcomers.empty()) return {};
-    if (Status status = reserve(newcomers.size() + 1, highest); !status) return status;
+    if (Status status = rows_.reserve(newcomers.size() + 1, highest); !status) return status;
     for (const Entity entity : newcomers) link(entity, owner);
     return {};
 }
 
-Status OwnershipManager::reserve(std::size_t num_rows, std::uint32_t highest_index) {
-    if (num_rows > table_.capacity_rows() - table_.num_rows())
-        return Status::error(concat("ownership holds ", table_.num_rows(), " rows and at most ", table_.capacity_rows(),
-                                    "; ", num_rows, " more do not fit"));
-    const auto count = static_cast<std::uint32_t>(num_rows);
-    if (Status status = index_.reserve(count, highest_index); !status) return status;
-    return table_.reserve(count);
-}
-
-/// Returns the row of a living entity, made if there is none. Requires: reserved.
+/// Returns the row of a living entity, which is added if there is none. Requires: reserved.
 std::uint32_t OwnershipManager::row_of(Entity entity) {
-    const std::uint32_t there = index_.find_any_generation(entity);
-    if (there != kNilRow && table_.entities()[there] == entity) return there;
-    // Its index was given out again before this manager was told of a death.
-    if (there != kNilRow) {
-        const Entity dead = table_.entities()[there];
-        take_along({&dead, 1});
-    }
-    const std::uint32_t row = table_.append({&entity, 1});
-    std::memcpy(table_.write_element(kOwnerColumn, row), &kNullEntity, sizeof(Entity));
-    index_.set(entity, row);
+    if (rows_.remove_stale(entity)) return rows_.find(entity);
+    const std::uint32_t row = rows_.append(entity);
+    std::memcpy(rows_.table().write_element(kOwnerColumn, row), &kNullEntity, sizeof(Entity));
     return row;
 }
 
@@ -100,65 +89,66 @@ void OwnershipManager::link(Entity owned, Entity owner) {
     if (before == owner) return;
     row_of(owner);
     const std::uint32_t row = row_of(owned);  // may move the owner's
-    table_.link_tree(row, index_.find(owner));
-    std::memcpy(table_.write_element(kOwnerColumn, row), &owner, sizeof owner);
-    if (before) remove_if_idle(index_.find(before));
+    rows_.table().link_tree(row, rows_.find(owner));
+    std::memcpy(rows_.table().write_element(kOwnerColumn, row), &owner, sizeof owner);
+    if (before) remove_if_idle(rows_.find(before));
 }
 
-/// Sets a row free; its links go too.
+/// Releases a row from its owner.
 void OwnershipManager::unlink(std::uint32_t row) {
-    table_.link_tree(row, kNilRow);
-    std::memcpy(table_.write_element(kOwnerColumn, row), &kNullEntity, sizeof(Entity));
+    rows_.table().link_tree(row, kNilRow);
+    std::memcpy(rows_.table().write_element(kOwnerColumn, row), &kNullEntity, sizeof(Entity));
 }
 
-/// Removes a row. If the last one, which takes its place, owns many, it changes places with one half way down before:
-/// it would move with every row that goes, and a move costs a step for each that it owns.
+/// Removes a row. If the last row, which takes its place, owns many entities, it is swapped half way down first:
+/// otherwise it would move with every row that is removed, and a move costs a step for each entity that it owns.
 void OwnershipManager::remove_row(std::uint32_t row) {
-    const std::uint32_t last = table_.num_rows() - 1, down = last / 2;
-    const std::span<const std::uint32_t> next = table_.links(LinkColumn::kTreeNext);
+    const std::uint32_t last = rows_.num_rows() - 1, down = last / 2;
+    const std::span<const std::uint32_t> next = table().links(LinkColumn::kTreeNext);
     std::uint32_t num_owned = 0;
-    for (std::uint32_t child = table_.links(LinkColumn::kTreeFirstChild)[last];
+    for (std::uint32_t child = table().links(LinkColumn::kTreeFirstChild)[last];
          child != kNilRow && num_owned < kManyOwned; child = next[child])
         ++num_owned;
     if (num_owned == kManyOwned && row != last) {
-        table_.swap(down, last);
+        rows_.table().swap(down, last);
         if (row == down) row = last;
     }
-    table_.remove(row);
+    rows_.remove_row(row);
 }
 
 void OwnershipManager::remove_if_idle(std::uint32_t row) {
     if (row == kNilRow) return;
-    const auto none = [&](LinkColumn link) { return table_.links(link)[row] == kNilRow; };
+    const auto none = [&](LinkColumn link) { return table().links(link)[row] == kNilRow; };
     if (none(LinkColumn::kTreeParent) && none(LinkColumn::kTreeFirstChild)) remove_row(row);
 }
 
 std::uint32_t OwnershipManager::release(std::span<const Entity> owned) {
-    const Array<Entity> entities = Array<Entity>(owned.begin(), owned.end(), "ownership");
+    rows_.require_unlocked();
+    const StableSpan entities(owned, table().entities());
     std::uint32_t num_released = 0;
-    for (const Entity entity : entities) {
+    for (const Entity entity : entities.get()) {
         const Entity before = owner(entity);
         if (!before) continue;
         ++num_released;
-        unlink(index_.find(entity));
-        remove_if_idle(index_.find(entity));
-        remove_if_idle(index_.find(before));
+        unlink(rows_.find(entity));
+        remove_if_idle(rows_.find(entity));
+        remove_if_idle(rows_.find(before));
     }
     return num_released;
 }
 
 Entity OwnershipManager::owner(Entity owned) const {
-    const std::uint32_t row = index_.find(owned);
+    const std::uint32_t row = rows_.find(owned);
     if (row == kNilRow) return kNullEntity;
-    const std::uint32_t parent = table_.links(LinkColumn::kTreeParent)[row];
-    return parent == kNilRow ? kNullEntity : table_.entities()[parent];
+    const std::uint32_t parent = table().links(LinkColumn::kTreeParent)[row];
+    return parent == kNilRow ? kNullEntity : table().entities()[parent];
 }
 
 // --- death -------------------------------------------------------------------------------------------------------
 
-/// Removes the rows of the dead and asks for the deaths of what they own.
-void OwnershipManager::take_along(std::span<const Entity> dead) {
-    if (table_.num_rows() == 0) return;
+/// Removes the rows of the dead, and has what they own destroyed next.
+void OwnershipManager::destroy_owned(std::span<const Entity> dead) {
+    if (num_rows() == 0) return;
     Array<Entity> next{Owner("ownership")};
     for (const Entity entity : dead)
         for_each_owned(entity, [&](Entity owned) {
@@ -169,19 +159,20 @@ void OwnershipManager::take_along(std::span<const Entity> dead) {
 }
 
 void OwnershipManager::drop(std::span<const Entity> entities) {
-    const Array<Entity> leaving = Array<Entity>(entities.begin(), entities.end(), "ownership");
+    rows_.require_unlocked();
+    const StableSpan dropped(entities, table().entities());
     Array<Entity> freed{Owner("ownership")};
-    for (const Entity entity : leaving) {
-        const std::uint32_t row = index_.find(entity);
+    for (const Entity entity : dropped.get()) {
+        const std::uint32_t row = rows_.find(entity);
         if (row == kNilRow) continue;
         const Entity before = owner(entity);
         freed.clear();
         for_each_owned(entity, [&](Entity owned) { freed.push_back(owned); });
         remove_row(row);
-        if (before) remove_if_idle(index_.find(before));
+        if (before) remove_if_idle(rows_.find(before));
         for (const Entity owned : freed) {
-            unlink(index_.find(owned));
-            remove_if_idle(index_.find(owned));
+            unlink(rows_.find(owned));
+            remove_if_idle(rows_.find(owned));
         }
     }
 }
@@ -189,51 +180,36 @@ void OwnershipManager::drop(std::span<const Entity> entities) {
 // --- store -------------------------------------------------------------------------------------------------------
 
 Status OwnershipManager::spawn(const SpawnBatch& batch) {
-    SHOAL_ASSERT(batch.component == schema_->id() && batch.columns.size() == schema_->columns().size(),
-                 "the batch is of another component type");
+    require_batch(batch, rows_.schema());
     if (const std::uint32_t entity = find_cycle(batch); entity != kNoBlobEntity)
         return Status::error(concat("the entity at place ", entity, " of the resource owns itself, through those that ",
                                     "it owns; take \"owned\" from one of them"));
     std::uint32_t highest = 0;
     for (const Entity entity : batch.entities) {
         highest = std::max(highest, entity.index());
-        if (index_.find(entity) != kNilRow)
+        if (rows_.find(entity) != kNilRow)
             return Status::error("an entity of the batch owns others or is owned already");
     }
     const std::size_t most_rows = std::min(batch.entities.size(), 2 * batch.entity_index.size() * batch.num_copies);
-    if (Status status = reserve(most_rows, highest); !status) return status;
+    if (Status status = rows_.reserve(most_rows, highest); !status) return status;
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
         for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
             const std::uint32_t owner = blob_owner(batch, i);
             if (owner == kNoBlobEntity) continue;
-            link(batch.owner(copy, i), batch.entities[std::size_t(copy) * batch.num_blob_entities + owner]);
+            link(batch.owner(copy, i), batch.translate(copy, Entity{owner}));
         }
     return {};
 }
 
-void OwnershipManager::settle(const SettleContext& context) {
-    table_.settle_memory();
-    table_.set_stamp(std::max(table_.stamp(), context.stamp));
-}
-
-std::size_t OwnershipManager::statistics(std::span<StoreStatistics> out) const {
-    if (!out.empty())
-        out[0] = {.component = schema_->name(),
-                  .num_rows = table_.num_rows(),
-                  .rows = table_.memory_use(),
-                  .index = index_.memory_use()};
-    return 1;
-}
-
 Status OwnershipManager::validate() const {
-    if (Status status = table_.validate(); !status) return status;
-    const auto* owners = reinterpret_cast<const Entity*>(table_.column(kOwnerColumn));
-    for (std::uint32_t row = 0; row < table_.num_rows(); ++row) {
-        const Entity entity = table_.entities()[row];
+    if (Status status = rows_.validate(); !status) return status;
+    const auto* owners = reinterpret_cast<const Entity*>(table().column(kOwnerColumn));
+    for (std::uint32_t row = 0; row < rows_.num_rows(); ++row) {
+        const Entity entity = table().entities()[row];
         if (!entities_.alive(entity)) return Status::error(concat("ownership: row ", row, " is of a dead entity"));
         if (owners[row] != owner(entity))
             return Status::error(concat("ownership: row ", row, " names another owner than its link"));
-        if (!owners[row] && table_.links(LinkColumn::kTreeFirstChild)[row] == kNilRow)
+        if (!owners[row] && table().links(LinkColumn::kTreeFirstChild)[row] == kNilRow)
             return Status::error(concat("ownership: row ", row, " neither owns nor is owned"));
     }
     return {};

@@ -45,9 +45,16 @@ bool same_arrays(const ModelPose& a, const ModelPose& b) {
 }  // namespace
 
 ModelPoseManager::ModelPoseManager(EntityManager& entities, PagePool& pool, const ModelPoseOptions& options)
-    : entities_(entities), pool_(pool), options_(options), instances_(schema_of<ModelInstance>(), pool) {
-    instances_.attach_index(&index_);
-    cursor_ = entities.open_death_cursor();
+    : entities_(entities),
+      pool_(pool),
+      options_(options),
+      instances_(schema_of<ModelPose>(), entities, pool,
+                 {.row_schema = &schema_of<ModelInstance>(),
+                  .remove_dead =
+                      [](void* self, std::span<const Entity> dead) {
+                          static_cast<ModelPoseManager*>(self)->remove_rows(dead, true);
+                      },
+                  .store = this}) {
     list_tables();
     if (options.library == nullptr) return;
     options.library->add_pin_counter(
@@ -63,7 +70,6 @@ ModelPoseManager::ModelPoseManager(EntityManager& entities, PagePool& pool, cons
 
 ModelPoseManager::~ModelPoseManager() {
     if (options_.library != nullptr) options_.library->remove_pin_counter(this);
-    entities_.close_death_cursor(cursor_);
     for (Tree* tree : trees_) delete tree;
 }
 
@@ -77,7 +83,7 @@ ModelPoseManager::Tree& ModelPoseManager::tree_at(NodeTreeId id) const {
 
 ModelPoseManager::Tree& ModelPoseManager::tree_of(Instance instance) const {
     SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
-    return *trees_[value_at(instances_, kTree, instance.row)];
+    return *trees_[value_at(instances_.table(), kTree, instance.row)];
 }
 
 /// Returns the slot.
@@ -105,7 +111,7 @@ void ModelPoseManager::remove_unused_trees() {
 }
 
 void ModelPoseManager::list_tables() {
-    tables_.assign(1, &instances_);
+    tables_.assign(1, &instances_.table());
     for (const Tree* tree : trees_)
         if (tree != nullptr) tables_.push_back(&tree->table);
 }
@@ -160,30 +166,14 @@ std::uint32_t ModelPoseManager::find_node(NodeTreeId id, StringId name) const {
 
 // --- instances ---------------------------------------------------------------------------------------------------
 
-Entity ModelPoseManager::entity(Instance instance) const {
-    SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
-    return instances_.entities()[instance.row];
-}
-
 NodeTreeId ModelPoseManager::tree(Instance instance) const {
     const Tree& tree = tree_of(instance);
-    return {value_at(instances_, kTree, instance.row), tree.use};
+    return {value_at(instances_.table(), kTree, instance.row), tree.use};
 }
 
 std::uint32_t ModelPoseManager::block(Instance instance) const {
     SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
-    return value_at(instances_, kBlock, instance.row);
-}
-
-/// Makes room for `count` more instances, of entities with indices up to `highest_index`.
-Status ModelPoseManager::reserve_instances(std::size_t count, std::uint32_t highest_index) {
-    const std::uint32_t num_rows = instances_.num_rows();
-    if (count > instances_.capacity_rows() - num_rows)
-        return Status::error(concat("there are ", num_rows, " model poses and at most ", instances_.capacity_rows(),
-                                    "; ", count, " more do not fit"));
-    const auto num_more = static_cast<std::uint32_t>(count);
-    if (Status status = index_.reserve(num_more, highest_index); !status) return status;
-    return instances_.reserve(num_more);
+    return value_at(instances_.table(), kBlock, instance.row);
 }
 
 /// Makes room for the nodes of `count` more instances of a tree.
@@ -200,24 +190,15 @@ Status ModelPoseManager::reserve_blocks(std::uint32_t slot, std::size_t count) {
 
 /// Gives an entity without an instance one. Requires: reserved.
 void ModelPoseManager::append(Entity entity, std::uint32_t slot) {
-    const std::uint32_t row = instances_.append({&entity, 1});
-    set_value(instances_, kTree, row, slot);
-    set_value(instances_, kBlock, row, trees_[slot]->append_block(entity));
-    index_.set(entity, row);
-}
-
-/// Removes what an entity of an older generation left on the index of `entity`. Returns whether `entity` has one.
-bool ModelPoseManager::remove_stale(Entity entity) {
-    const std::uint32_t there = index_.find_any_generation(entity);
-    if (there == kNilRow || instances_.entities()[there] == entity) return there != kNilRow;
-    remove_row(there);
-    return false;
+    const std::uint32_t row = instances_.append(entity);
+    set_value(instances_.table(), kTree, row, slot);
+    set_value(instances_.table(), kBlock, row, trees_[slot]->append_block(entity));
 }
 
 /// Lets nothing follow what was moved by constraints on instances that go or begin anew, maybe with another tree.
 void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
     if (moved_.empty()) return;
-    Array<Entity> sorted = Array<Entity>(entities.begin(), entities.end(), "model poses");
+    Array<Entity> sorted(entities.begin(), entities.end(), "model poses");
     std::sort(sorted.begin(), sorted.end());
     std::erase_if(moved_,
                   [&](const Moved& moved) { return std::binary_search(sorted.begin(), sorted.end(), moved.entity); });
@@ -225,7 +206,8 @@ void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
 
 Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeId id) {
     Tree& tree = tree_at(id);
-    const Array<Entity> entities = Array<Entity>(added.begin(), added.end(), "model poses");  // it may lie in a table
+    // A copy: the span may lie in one of the tables.
+    const Array<Entity> entities(added.begin(), added.end(), "model poses");
     std::uint32_t highest = 0;
     std::size_t num_newcomers = 0;
     for (const Entity entity : entities) {
@@ -234,7 +216,7 @@ Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeI
         const Instance there = instance(entity);
         num_newcomers += !there || &tree_of(there) != &tree;
     }
-    if (Status status = reserve_instances(num_newcomers, highest); !status) return status;
+    if (Status status = instances_.reserve(num_newcomers, highest); !status) return status;
     if (Status status = reserve_blocks(id.slot, num_newcomers); !status) return status;
     forget_moved(entities);
     AddCounts counts;
@@ -243,46 +225,52 @@ Result<AddCounts> ModelPoseManager::add(std::span<const Entity> added, NodeTreeI
             ++counts.num_skipped;
             continue;
         }
-        const bool has_one = remove_stale(entity);
+        const bool has_one = instances_.remove_stale(entity);
         ++(has_one ? counts.num_set : counts.num_added);
         if (has_one && &tree_of(instance(entity)) == &tree) {
             tree.reset_block(block(instance(entity)));
             continue;
         }
-        if (has_one) remove_row(index_.find(entity));
+        if (has_one) remove_row(instance(entity).row);
         append(entity, id.slot);
     }
     remove_unused_trees();
     return counts;
 }
 
-/// Leaves trees without instances to remove_unused_trees().
 void ModelPoseManager::remove_row(std::uint32_t row) {
     Tree& tree = tree_of({row});
-    const std::uint32_t block = value_at(instances_, kBlock, row);
+    const std::uint32_t block = value_at(instances_.table(), kBlock, row);
     const std::uint32_t last = tree.num_blocks() - 1;
     const Entity last_owner = tree.table.entities()[tree.rows(last).begin];
-    set_value(instances_, kBlock, index_.find(last_owner), block);
+    set_value(instances_.table(), kBlock, instances_.find(last_owner), block);
     tree.remove_block(block);
-    instances_.remove(row);
+    instances_.remove_row(row);
 }
 
-std::uint32_t ModelPoseManager::remove(std::span<const Entity> removed) {
-    const Array<Entity> entities = Array<Entity>(removed.begin(), removed.end(), "model poses");
-    forget_moved(entities);
-    const std::uint32_t num_before = instances_.num_rows();
-    for (const Entity entity : entities)
-        if (const std::uint32_t row = index_.find(entity); row != kNilRow) remove_row(row);
-    const std::uint32_t num_removed = num_before - instances_.num_rows();
+std::uint32_t ModelPoseManager::remove(std::span<const Entity> entities) {
+    const std::uint32_t num_removed = remove_rows(entities, false);
     if (num_removed != 0) remove_unused_trees();
     return num_removed;
+}
+
+/// Removes the instances of these entities, or of the dead among them. Leaves trees without instances to
+/// remove_unused_trees().
+std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
+    instances_.require_unlocked();
+    Array<Entity> leaving{Owner("model poses")};  // a copy: the span may lie in one of the tables
+    for (const Entity entity : entities)
+        if (has(entity) && !(only_dead && entities_.alive(entity))) leaving.push_back(entity);
+    forget_moved(leaving);
+    const std::uint32_t num_before = num_instances();
+    for (const Entity entity : leaving)
+        if (const Instance there = instance(entity)) remove_row(there.row);
+    return num_before - num_instances();
 }
 
 // --- store -------------------------------------------------------------------------------------------------------
 
 Status ModelPoseManager::spawn(const SpawnBatch& batch) {
-    SHOAL_ASSERT(batch.component == schema_->id() && batch.columns.size() == schema_->columns().size(),
-                 "the batch is of another component type");
     Status status = spawn_all(batch);
     remove_unused_trees();
     return status;
@@ -290,22 +278,17 @@ Status ModelPoseManager::spawn(const SpawnBatch& batch) {
 
 /// Leaves new trees without instances when it fails.
 Status ModelPoseManager::spawn_all(const SpawnBatch& batch) {
+    if (Status status = instances_.reserve_batch(batch); !status) return status;
     const std::size_t num_components = batch.entity_index.size();
-    Array<std::uint32_t> slots = Array<std::uint32_t>(num_components, 0, "model poses");  // by component
+    Array<std::uint32_t> slots(num_components, 0, "model poses");  // by component
     for (std::size_t i = 0; i < num_components; ++i) {
         const bool as_before = i != 0 && same_arrays(pose_at(batch, i), pose_at(batch, i - 1));
         Result<std::uint32_t> slot = as_before ? Result<std::uint32_t>(slots[i - 1]) : find_tree(pose_at(batch, i));
         if (!slot) return slot.status();
         slots[i] = *slot;
     }
-    std::uint32_t highest = 0;
-    for (const Entity entity : batch.entities) {
-        highest = std::max(highest, entity.index());
-        if (remove_stale(entity)) return Status::error("an entity of the batch has a \"model_pose\" already");
-    }
-    Array<std::size_t> counts = Array<std::size_t>(trees_.size(), 0, "model poses");  // new instances, by slot
+    Array<std::size_t> counts(trees_.size(), 0, "model poses");  // new instances, by slot
     for (const std::uint32_t slot : slots) counts[slot] += batch.num_copies;
-    if (Status status = reserve_instances(num_components * batch.num_copies, highest); !status) return status;
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (Status status = reserve_blocks(slot, counts[slot]); !status) return status;
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
@@ -314,31 +297,20 @@ Status ModelPoseManager::spawn_all(const SpawnBatch& batch) {
 }
 
 void ModelPoseManager::settle(const SettleContext& context) {
-    const DeathRange dead = entities_.deaths(cursor_);
-    // Between two settles far apart all generations of an index may pass, and an id on the list may live again.
-    const std::span<const Entity> candidates = dead.fell_behind ? instances_.entities() : dead.entities;
-    Array<Entity> gone{Owner("model poses")};
-    for (const Entity entity : candidates)
-        if (has(entity) && !entities_.alive(entity)) gone.push_back(entity);
-    remove(gone);
-    entities_.advance(cursor_, dead.end);
-    const auto settle_table = [&](Table& table) {
-        table.settle_memory();
-        table.set_stamp(std::max(table.stamp(), context.stamp));
-    };
-    settle_table(instances_);
-    for (Tree* tree : trees_)
-        if (tree != nullptr) settle_table(tree->table);
+    instances_.settle(context);
+    remove_unused_trees();
+    for (Tree* tree : trees_) {
+        if (tree == nullptr) continue;
+        tree->table.settle_memory();
+        tree->table.set_stamp(std::max(tree->table.stamp(), context.stamp));
+    }
 }
 
 std::size_t ModelPoseManager::statistics(std::span<StoreStatistics> out) const {
-    if (out.empty()) return 1;
-    StoreStatistics& result = out[0] = {.component = schema_->name()};
-    result.num_rows = instances_.num_rows();
-    for (const Entity owner : instances_.entities()) result.num_dead_rows += !entities_.alive(owner);
-    for (const Table* table : tables_) result.rows += table->memory_use();
-    result.index = index_.memory_use();
-    return 1;
+    const std::size_t count = instances_.statistics(out);
+    for (const Tree* tree : trees_)
+        if (tree != nullptr && !out.empty()) out[0].rows += tree->table.memory_use();
+    return count;
 }
 
 Status ModelPoseManager::validate() const {
@@ -348,12 +320,12 @@ Status ModelPoseManager::validate() const {
     if (num_blocks != instances_.num_rows())
         return Status::error(concat("model poses: ", num_blocks, " blocks for ", instances_.num_rows(), " instances"));
     for (std::uint32_t row = 0; row < instances_.num_rows(); ++row) {
-        const Tree* tree = trees_[value_at(instances_, kTree, row)];
-        const std::uint32_t block = value_at(instances_, kBlock, row);
+        const Tree* tree = trees_[value_at(instances_.table(), kTree, row)];
+        const std::uint32_t block = value_at(instances_.table(), kBlock, row);
         if (tree == nullptr || block >= tree->num_blocks())
             return Status::error(concat("model poses: instance ", row, " has no block"));
         for (std::uint32_t i = tree->rows(block).begin; i < tree->rows(block).end; ++i)
-            if (tree->table.entities()[i] != instances_.entities()[row])
+            if (tree->table.entities()[i] != instances_.owner(row))
                 return Status::error(concat("model poses: the block of instance ", row, " belongs to another entity"));
     }
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)

@@ -34,23 +34,25 @@ Schema make_row_schema() {
 }  // namespace
 
 TransformManager::TransformManager(EntityManager& entities, PagePool& pool, const TransformOptions& options)
-    : entities_(entities),
-      options_(options),
+    : options_(options),
       row_schema_(make_row_schema()),
-      schema_pointer_(&schema_of<Transform>()),
-      index_(RowIndexKind::kPaged),
-      table_(row_schema_, pool, {.capacity_rows = options.capacity_rows, .chain = false, .tree = true}),
+      rows_(schema_of<Transform>(), entities, pool,
+            {.capacity_rows = options.capacity_rows,
+             .row_schema = &row_schema_,
+             .tree = true,
+             .remove_dead =
+                 [](void* self, std::span<const Entity> dead) {
+                     static_cast<TransformManager*>(self)->work_->remove(dead, true);
+                 },
+             .store = this}),
       work_(new(allocate_memory(sizeof(Work), "transform manager")) Work(*this)) {
-    table_.attach_index(&index_);
-    cursor_ = entities_.open_death_cursor();
     if (options.children_of_dead != ChildrenOfDead::kDie) return;
-    callback_ = entities_.add_destruction_callback(
+    callback_ = entities.add_destruction_callback(
         [](void* work, std::span<const Entity> dead) { static_cast<Work*>(work)->destroy_children(dead); }, work_);
 }
 
 TransformManager::~TransformManager() {
-    entities_.close_death_cursor(cursor_);
-    if (callback_.number != 0) entities_.remove_destruction_callback(callback_);
+    if (callback_.number != 0) rows_.entity_manager().remove_destruction_callback(callback_);
     work_->~Work();
     release_memory(work_, sizeof(Work), "transform manager");
 }
@@ -103,11 +105,6 @@ void TransformManager::unlink(Instance child, KeepPose keep) {
 void TransformManager::restore_order() { work_->restore_order(); }
 
 // --- look-up -----------------------------------------------------------------------------------------------------
-
-Entity TransformManager::entity(Instance instance) const {
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
-    return table_.entities()[instance.row];
-}
 
 Instance TransformManager::parent(Instance instance) const {
     SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");

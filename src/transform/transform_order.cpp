@@ -240,7 +240,7 @@ void TransformManager::Work::remove_row(std::uint32_t row) {
     }
     row = move_parent_down(last, is_clean && clean == table_.num_rows() ? 0 : std::min(clean, last), row);
     if (row != last) uproot(last);
-    table_.remove(row);
+    rows_.remove_row(row);
     if (is_clean && clean == last + 1) clean = last;
     links_changed();
     repeats_ |= has_pending();

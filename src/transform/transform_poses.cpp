@@ -1,5 +1,6 @@
 // Poses: one by one and many at once, and when they are computed.
 
+#include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_math.h"
 #include "transform/transform_work.h"
 
@@ -83,7 +84,7 @@ std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, s
             __builtin_prefetch(&mark[row], 1);
             fetch(row);
         };
-        manager_.index_.find_each(
+        rows_.index().find_each(
             some, is_far ? kFetchDistance : 0, [&](std::size_t i, std::uint32_t row) { found[i] = row; }, fetch_row);
         // Entities may be close where their rows are not.
         if (fetches && !is_far && !are_close(rows.size(), [&](std::size_t i) { return rows[i]; }))
@@ -146,9 +147,9 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
 
 Transform TransformManager::local(Instance instance) const {
     SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
-    return {element<Vec3>(table_, Work::kPositionColumn, instance.row),
-            element<Quaternion>(table_, Work::kRotationColumn, instance.row),
-            element<Vec3>(table_, Work::kScaleColumn, instance.row)};
+    return {element<Vec3>(table(), Work::kPositionColumn, instance.row),
+            element<Quaternion>(table(), Work::kRotationColumn, instance.row),
+            element<Vec3>(table(), Work::kScaleColumn, instance.row)};
 }
 
 void TransformManager::set_local(Instance instance, const Transform& local) {
@@ -226,15 +227,12 @@ std::size_t TransformManager::set_locals(std::span<const Entity> entities, std::
     return num_set;
 }
 
-std::size_t TransformManager::set_positions(std::span<const Entity> entities, std::span<const Vec3> positions,
+std::size_t TransformManager::set_positions(std::span<const Entity> entities, std::span<const Vec3> given,
                                             Executor* executor) {
-    SHOAL_ASSERT(positions.size() == entities.size(), "one position per entity is needed");
+    SHOAL_ASSERT(given.size() == entities.size(), "one position per entity is needed");
     Vec3* const position = work_->column<Vec3>(Work::kPositionColumn);
-    Array<Vec3> copy{Owner("transform manager")};
-    if (overlap(positions, std::span<const Vec3>(position, num_rows()))) {
-        copy.assign(positions.begin(), positions.end());
-        positions = copy;
-    }
+    const StableSpan stable(given, std::span<const Vec3>(position, num_rows()));
+    const std::span<const Vec3> positions = stable.get();
     work_->begin_batch();
     const std::size_t num_set = work_->set_each(
         entities, 1u << Work::kPositionColumn,
@@ -251,7 +249,7 @@ std::size_t TransformManager::world_positions(std::span<const Entity> entities, 
     SHOAL_ASSERT(out.size() == entities.size(), "as many positions as entities are written");
     const Matrix3x4* const worlds = this->worlds().data();
     std::size_t num_found = 0;
-    index_.find_each(
+    rows_.index().find_each(
         entities, fetch_distance(entities),
         [&](std::size_t i, std::uint32_t row) {
             if (row == kNilRow) return static_cast<void>(out[i] = {});
@@ -270,7 +268,7 @@ std::size_t TransformManager::world_poses(std::span<const Entity> entities, std:
     SHOAL_ASSERT(out.size() == entities.size(), "as many poses as entities are written");
     const Matrix3x4* const worlds = this->worlds().data();
     std::size_t num_found = 0;
-    index_.find_each(
+    rows_.index().find_each(
         entities, fetch_distance(entities),
         [&](std::size_t i, std::uint32_t row) {
             out[i] = row == kNilRow ? Matrix3x4{} : worlds[row];

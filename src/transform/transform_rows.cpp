@@ -1,6 +1,7 @@
 // Rows that come, in spans and from blobs, and rows that go, one by one and with the dead.
 
 #include "shoal/base/text.h"
+#include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_math.h"
 #include "transform/transform_work.h"
 
@@ -14,7 +15,6 @@ namespace {
 constexpr std::size_t kFetchFrom = 4096;
 constexpr std::size_t kFetchDistance = 32;
 constexpr std::uint32_t kBlockRows = 256;  // of which local and world poses are in the nearest cache
-constexpr std::size_t kRunLength = 512;    // entities whose entries are looked at and written while they are near
 
 /// The pose that applies `local` first and `root` then; the nearest one where that would be sheared.
 Transform compose(const Transform& root, const Transform& local) {
@@ -32,27 +32,11 @@ Transform compose(const Transform& root, const Transform& local) {
 
 // --- rows that come ----------------------------------------------------------------------------------------------
 
-Status TransformManager::Work::reserve(std::size_t count, std::uint32_t highest_index) {
-    const std::uint32_t num_rows = table_.num_rows();
-    if (count > manager_.options_.capacity_rows - num_rows)
-        return Status::error(concat("there are ", num_rows, " transforms and room for ",
-                                    manager_.options_.capacity_rows, "; ", count, " more do not fit"));
-    if (Status status = manager_.index_.reserve(static_cast<std::uint32_t>(count), highest_index); !status)
-        return status;
-    return table_.reserve(static_cast<std::uint32_t>(count));
-}
-
-/// Appends rows, clean ones unless a larger suffix is in the way. Their owners are to be written at once.
-RowRange TransformManager::Work::append(std::uint32_t count, std::span<Entity>& owners) {
-    if (count >= table_.num_rows() - manager_.num_clean_) leave_all();
-    const bool has_suffix = manager_.num_clean_ != table_.num_rows();
-    const std::uint32_t first = table_.num_rows();
-    owners = table_.append_unowned(count);
-    if (!has_suffix) leave_all();
-    const RowRange rows{first, table_.num_rows()};
+/// Makes rows that were appended roots, clean ones unless a larger suffix is in the way.
+void TransformManager::Work::admit(RowRange rows) {
+    if (rows.size() >= rows.begin - manager_.num_clean_) leave_all();
     std::fill(extents() + rows.begin, extents() + rows.end, 1u);
     std::fill(marks() + rows.begin, marks() + rows.end, 0u);
-    return rows;
 }
 
 /// Links new rows, as often as `parents` go into them. Returns whether they are in depth-first order.
@@ -80,48 +64,19 @@ bool TransformManager::Work::add_extents(RowRange rows) {
     return is_depth_first;
 }
 
-/// Writes rows to the index for entities that all live and have none. Returns false, and has done nothing, otherwise.
-bool TransformManager::Work::place_all(std::span<const Entity> entities, std::uint32_t first) {
-    const std::span<EntityBits> entries = manager_.index_.entries();
-    std::size_t num_placed = 0;
-    while (num_placed < entities.size()) {
-        const std::span<const Entity> run =
-            entities.subspan(num_placed, std::min(kRunLength, entities.size() - num_placed));
-        const auto row = first + static_cast<std::uint32_t>(num_placed);
-        const bool is_run = manager_.entities_.is_living_run(run);
-        EntityBits any = 0;
-        for (std::size_t i = 0; is_run && i < run.size(); ++i) any |= entries[run.front().index() + i];
-        std::size_t i = 0;
-        if (is_run && any == 0)
-            for (const EntityBits entry = RowIndex::entry_of(run.front(), row); i < run.size(); ++i)
-                entries[run.front().index() + i] = entry + static_cast<EntityBits>(i);
-        for (; i < run.size(); ++i) {
-            if (!manager_.entities_.alive(run[i]) || entries[run[i].index()] != 0) break;
-            entries[run[i].index()] = RowIndex::entry_of(run[i], row + static_cast<std::uint32_t>(i));
-        }
-        num_placed += i;
-        if (i == run.size()) continue;
-        while (num_placed-- > 0) entries[entities[num_placed].index()] = 0;
-        return false;
-    }
-    return true;
-}
-
-Result<AddCounts> TransformManager::Work::add(std::span<const Entity> entities, std::span<const Transform> locals,
-                                              std::span<const std::uint32_t> parents) {
+Result<AddCounts> TransformManager::Work::add(std::span<const Entity> added, std::span<const Transform> locals,
+                                              std::span<const std::uint32_t> given_parents) {
+    const StableSpan stable(added, table_.entities());
+    const StableSpan stable_parents(given_parents, table_.links(LinkColumn::kTreeParent));
+    const std::span<const Entity> entities = stable.get();
+    const std::span<const std::uint32_t> parents = stable_parents.get();
     std::uint32_t highest = 0;
     for (const Entity entity : entities) highest = std::max(highest, entity.index());
-    highest = std::min(highest, static_cast<std::uint32_t>(manager_.entities_.num_indices_used()));
-    if (const std::span<const std::uint32_t> own = table_.links(LinkColumn::kTreeParent); overlap(parents, own)) {
-        const Array<std::uint32_t> copy = Array<std::uint32_t>(parents.begin(), parents.end(), "transform manager");
-        return add(entities, locals, copy);
-    }
-    const bool is_own = overlap(entities, table_.entities());
-    if (is_own || !reserve(entities.size(), highest) || !place_all(entities, table_.num_rows()))
+    highest = std::min(highest, static_cast<std::uint32_t>(entities_.num_indices_used()));
+    if (!rows_.reserve(entities.size(), highest) || !rows_.append_all(entities))
         return add_some(entities, locals, parents, highest);
-    std::span<Entity> owners;
-    const RowRange rows = append(static_cast<std::uint32_t>(entities.size()), owners);
-    std::copy(entities.begin(), entities.end(), owners.begin());
+    const RowRange rows{num_rows() - static_cast<std::uint32_t>(entities.size()), num_rows()};
+    admit(rows);
     if (link_new(rows, parents)) {
         // Block by block, so that poses are computed while they are near: beyond a cache, writing is what it costs.
         for (std::uint32_t row = rows.begin; row < rows.end; row += kBlockRows) {
@@ -153,51 +108,47 @@ void TransformManager::Work::write_locals(RowRange rows, std::span<const Transfo
 }
 
 /// add() where some have a row already, are dead or occur twice, or where there may be no room.
-Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> added, std::span<const Transform> locals,
+Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> entities, std::span<const Transform> locals,
                                                    std::span<const std::uint32_t> parents, std::uint32_t highest) {
-    const Array<Entity> entities = Array<Entity>(added.begin(), added.end(), "transform manager");
     std::size_t num_new = 0;
-    for (const Entity entity : entities) num_new += manager_.entities_.alive(entity) && row_of(entity) == kNilRow;
-    if (Status status = reserve(num_new, highest); !status) return status;
+    for (const Entity entity : entities) num_new += entities_.alive(entity) && row_of(entity) == kNilRow;
+    if (Status status = rows_.reserve(num_new, highest); !status) return status;
     for (const Entity entity : entities)
-        if (manager_.entities_.alive(entity)) remove_stale(entity);
+        if (entities_.alive(entity)) rows_.remove_stale(entity);
     AddCounts counts;
-    Array<std::uint32_t> places{Owner("transform manager")};  // rows, by position in the span
-    Array<Entity> new_owners{Owner("transform manager")};
-    Array<std::uint32_t> above_new{Owner("transform manager")};  // the rows that they will follow
-    const std::uint32_t first = table_.num_rows();
+    Array<std::uint32_t> places{Owner("transform manager")};     // rows, by position in the span
+    Array<std::uint32_t> above_new{Owner("transform manager")};  // the rows that the new ones will follow
+    const std::uint32_t first = num_rows();
     for (std::size_t i = 0; i < entities.size(); ++i) {
         const bool is_root = parents.empty() || parents[i] == kNilRow;
         SHOAL_ASSERT(is_root || parents[i] < i, "a parent does not come before its child");
         const std::uint32_t above = is_root ? kNilRow : places[parents[i]];
         std::uint32_t row = row_of(entities[i]);
-        if (!manager_.entities_.alive(entities[i])) {
+        if (!entities_.alive(entities[i])) {
             ++counts.num_skipped;
             row = above;  // its children follow whom it would have followed
         } else if (row != kNilRow) {
             ++counts.num_set;
         } else {
-            row = first + counts.num_added++;
-            manager_.index_.set(entities[i], row);
-            new_owners.push_back(entities[i]);
+            row = rows_.append(entities[i]);
             above_new.push_back(above);
+            ++counts.num_added;
         }
         places.push_back(row);
     }
-    std::span<Entity> owners;
-    const RowRange rows = append(counts.num_added, owners);
-    std::copy(new_owners.begin(), new_owners.end(), owners.begin());
+    const RowRange rows{first, num_rows()};
+    admit(rows);
     std::fill(worlds() + rows.begin, worlds() + rows.end, Matrix3x4{});
     begin_batch();
     for (std::size_t i = 0; i < entities.size(); ++i) {
-        if (!manager_.entities_.alive(entities[i])) continue;
+        if (!entities_.alive(entities[i])) continue;
         write_local(places[i], sound_pose(locals[locals.size() == 1 ? 0 : i]));
         note(places[i]);
     }
     // By entity, since linking may let rows change places; backwards, since what is linked comes first.
     Array<std::pair<Entity, Entity>> links{Owner("transform manager")};
     for (std::uint32_t i = rows.size(); i-- > 0;)
-        if (above_new[i] != kNilRow) links.push_back({new_owners[i], owner(above_new[i])});
+        if (above_new[i] != kNilRow) links.push_back({owner(first + i), owner(above_new[i])});
     for (const auto& [child, parent] : links) link(row_of(child), row_of(parent));
     end_batch(nullptr);
     if (!in_batch()) compute_pending(nullptr);
@@ -206,15 +157,7 @@ Result<AddCounts> TransformManager::Work::add_some(std::span<const Entity> added
 
 // --- rows that go ------------------------------------------------------------------------------------------------
 
-/// Removes what an older entity left on the index of a new one.
-void TransformManager::Work::remove_stale(Entity entity) {
-    const std::uint32_t row = manager_.index_.find_any_generation(entity);
-    if (row == kNilRow || owner(row) == entity) return;
-    const Entity old = owner(row);
-    remove({&old, 1}, false);
-}
-
-/// Makes the children of a row roots, and notes them: who of them stays is placed when all who go have gone.
+/// Makes the children of a row roots, and notes them: those that stay are placed after all leaving rows are gone.
 void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& freed) {
     for (std::uint32_t child = first_children()[row]; child != kNilRow; child = first_children()[row]) {
         freed.push_back(owner(child));
@@ -223,9 +166,9 @@ void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& fre
 }
 
 std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bool only_dead) {
-    Array<Entity> copy{Owner("transform manager")};
-    if (overlap(removed, table_.entities())) copy.assign(removed.begin(), removed.end());
-    const std::span<const Entity> entities = copy.empty() ? removed : std::span<const Entity>(copy);
+    rows_.require_unlocked();
+    const StableSpan stable(removed, table_.entities());
+    const std::span<const Entity> entities = stable.get();
     compute_pending(nullptr);
     begin_batch();
     if (entities.size() > table_.num_rows() - manager_.num_clean_) leave_all();
@@ -234,10 +177,10 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
     std::uint32_t num_removed = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) {
         if (fetches && i + 2 * kFetchDistance < entities.size()) {
-            manager_.index_.prefetch(entities[i + 2 * kFetchDistance]);
+            rows_.index().prefetch(entities[i + 2 * kFetchDistance]);
             table_.prefetch(row_of(entities[i + kFetchDistance]));
         }
-        if (only_dead && manager_.entities_.alive(entities[i])) continue;
+        if (only_dead && entities_.alive(entities[i])) continue;
         const std::uint32_t row = row_of(entities[i]);
         if (row == kNilRow) continue;
         free_children(row, freed);
@@ -251,20 +194,6 @@ std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bo
     return num_removed;
 }
 
-/// Removes the rows of those that died since the last settle.
-void TransformManager::Work::remove_dead() {
-    const DeathRange dead = manager_.entities_.deaths(manager_.cursor_);
-    if (dead.fell_behind) {
-        Array<Entity> owners{Owner("transform manager")};
-        owners.assign(table_.entities().begin(), table_.entities().end());
-        remove(owners, true);
-    } else if (!dead.entities.empty()) {
-        remove(dead.entities, true);
-    }
-    manager_.entities_.advance(manager_.cursor_, dead.end);
-    if (!in_batch()) compute_pending(nullptr);
-}
-
 /// Lets all that hangs on the dead die next. A child that is dead already has taken its own with it.
 void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
     Array<Entity> children{Owner("transform manager")};
@@ -272,19 +201,16 @@ void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
         const std::uint32_t root = row_of(entity);
         if (root == kNilRow) continue;
         for (std::uint32_t child = first_children()[root]; child != kNilRow; child = next_siblings()[child])
-            if (manager_.entities_.alive(owner(child))) children.push_back(owner(child));
+            if (entities_.alive(owner(child))) children.push_back(owner(child));
     }
-    manager_.entities_.destroy_next(children);
+    entities_.destroy_next(children);
 }
 
 // --- Store -------------------------------------------------------------------------------------------------------
 
 Status TransformManager::spawn(const SpawnBatch& batch) {
-    SHOAL_ASSERT(batch.component == schema_pointer_->id() && batch.columns.size() == schema_pointer_->columns().size(),
-                 "the batch is of another component type");
     SHOAL_ASSERT(batch.root_poses.empty() || batch.root_poses.size() == batch.num_copies,
                  "one root pose per copy is needed, or none");
-    if (batch.entity_index.empty() || batch.num_copies == 0) return {};
     return work_->spawn(batch);
 }
 
@@ -331,33 +257,16 @@ Status TransformManager::Work::check_poses(const SpawnBatch& batch) {
 }
 
 Status TransformManager::Work::spawn(const SpawnBatch& batch) {
-    Array<std::uint32_t> parents{Owner("transform manager")};
+    if (Status status = rows_.reserve_batch(batch); !status) return status;
+    if (batch.entity_index.empty() || batch.num_copies == 0) return {};
     if (Status status = check_poses(batch); !status) return status;
+    Array<std::uint32_t> parents{Owner("transform manager")};
     if (Status status = find_parents(batch, parents); !status) return status;
+    const RowRange rows = rows_.append_batch(batch);
+    admit(rows);
     const auto count = static_cast<std::uint32_t>(batch.entity_index.size());
-    std::uint32_t highest = 0;
-    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const Entity entity = batch.owner(copy, i);
-            highest = std::max(highest, entity.index());
-            if (SHOAL_LIKELY(manager_.index_.find_any_generation(entity) == kNilRow)) continue;
-            if (row_of(entity) != kNilRow) return Status::error("an entity of the batch has a \"transform\" already");
-            remove_stale(entity);
-        }
-    if (Status status = reserve(std::size_t(count) * batch.num_copies, highest); !status) return status;
-    std::span<Entity> owners;
-    const RowRange rows = append(count * batch.num_copies, owners);
-    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
+    for (std::uint32_t copy = 0; copy < batch.root_poses.size(); ++copy) {
         const std::uint32_t first = rows.begin + copy * count;
-        for (std::uint32_t i = 0; i < count; ++i) {
-            owners[std::size_t(copy) * count + i] = batch.owner(copy, i);
-            manager_.index_.set(batch.owner(copy, i), first + i);
-        }
-        for (std::uint32_t c = 0; c < batch.columns.size(); ++c) {
-            const std::size_t bytes = manager_.row_schema_.columns()[c].element_bytes;
-            std::memcpy(table_.unmarked_column(c) + first * bytes, batch.columns[c], count * bytes);
-        }
-        if (batch.root_poses.empty()) continue;
         const auto& [position, rotation, scale] = batch.root_poses[copy];
         const Transform root = sound_pose({position, rotation, scale});
         for (std::uint32_t i = 0; i < count; ++i)
@@ -372,22 +281,10 @@ Status TransformManager::Work::spawn(const SpawnBatch& batch) {
 void TransformManager::settle(const SettleContext& context) {
     SHOAL_ASSERT(!work_->in_batch(), "the transforms settled inside a batch");
     if (options_.mode == TransformMode::kDeferred && !work_->ended_frame()) work_->end_frame(context.executor);
-    work_->remove_dead();
+    rows_.remove_dead(context);
+    work_->compute_pending(nullptr);
     work_->begin_settled_frame();
-    table_.settle_memory();
-    table_.set_stamp(std::max(table_.stamp(), context.stamp));
-}
-
-std::size_t TransformManager::statistics(std::span<StoreStatistics> out) const {
-    if (out.empty()) return 1;
-    StoreStatistics& result = out[0];
-    result = {};
-    result.component = schema_pointer_->name();
-    result.num_rows = num_rows();
-    for (const Entity owner : table_.entities()) result.num_dead_rows += !entities_.alive(owner);
-    result.rows = table_.memory_use();
-    result.index = index_.memory_use();
-    return 1;
+    rows_.settle_table(context);
 }
 
 }  // namespace shoal

@@ -22,15 +22,12 @@
 
 namespace shoal {
 
-/// Whether two spans share memory: a caller may hand over a column of the table.
-template <class T>
-bool overlap(std::span<const T> a, std::span<const T> b) {
-    return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
-}
-
 class TransformManager::Work {
 public:
-    explicit Work(TransformManager& manager) : manager_(manager), table_(manager.table_) { begin_frame(); }
+    explicit Work(TransformManager& manager)
+        : manager_(manager), entities_(manager.rows_.entity_manager()), rows_(manager.rows_), table_(rows_.table()) {
+        begin_frame();
+    }
 
     enum Code : std::uint32_t { kClear, kUnder, kSet, kSetAgain };
 
@@ -57,8 +54,9 @@ public:
         return {column<Vec3>(kPositionColumn), column<Quaternion>(kRotationColumn), column<Vec3>(kScaleColumn),
                 parents(), worlds()};
     }
+    std::uint32_t num_rows() const { return table_.num_rows(); }
     Entity owner(std::uint32_t row) const { return table_.entities()[row]; }
-    std::uint32_t row_of(Entity entity) const { return manager_.index_.find(entity); }
+    std::uint32_t row_of(Entity entity) const { return rows_.find(entity); }
     void write_local(std::uint32_t row, const Transform& local);
     /// Stamps one row of the columns of `mask`. What was stamped last is remembered: setters often go through rows.
     SHOAL_INLINE void stamp(std::uint32_t mask, std::uint32_t row) {
@@ -156,7 +154,6 @@ public:
                           std::span<const std::uint32_t> parents);
     Status spawn(const SpawnBatch& batch);
     std::uint32_t remove(std::span<const Entity> entities, bool only_dead);
-    void remove_dead();
     void destroy_children(std::span<const Entity> dead);
 
 private:
@@ -195,15 +192,12 @@ private:
     bool gather_subtree(std::uint32_t root, RowRange rows);
     void move_gathered(std::uint32_t to, bool is_whole);
     std::uint32_t move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole);
-    Status reserve(std::size_t count, std::uint32_t highest_index);
-    RowRange append(std::uint32_t count, std::span<Entity>& owners);
+    void admit(RowRange rows);
     bool link_new(RowRange rows, std::span<const std::uint32_t> parents);
     bool add_extents(RowRange rows);
-    bool place_all(std::span<const Entity> entities, std::uint32_t first);
     void write_locals(RowRange rows, std::span<const Transform> locals);
     Result<AddCounts> add_some(std::span<const Entity> entities, std::span<const Transform> locals,
                                std::span<const std::uint32_t> parents, std::uint32_t highest);
-    void remove_stale(Entity entity);
     void free_children(std::uint32_t row, Array<Entity>& freed);
     Status check_poses(const SpawnBatch& batch);
     Status find_parents(const SpawnBatch& batch, Array<std::uint32_t>& parents);
@@ -211,6 +205,8 @@ private:
     Status validate_poses();
 
     TransformManager& manager_;
+    EntityManager& entities_;
+    OwnedRows& rows_;
     Table& table_;
     Array<std::uint32_t> moved_{Owner("transform manager")};
     std::uint32_t tick_ = 0;

@@ -34,8 +34,8 @@ TYPED_TEST(BulkPaths, they_leave_what_the_long_ways_leave) {
     Random random(seed());
     Manager<TypeParam> quick(this->entities_, this->pool_), watched(this->entities_, this->pool_);
     watched.core().table().watch_changes(true);
-    ASSERT_TRUE(quick.core().has_plain_rows());
-    ASSERT_FALSE(watched.core().has_plain_rows());
+    ASSERT_TRUE(quick.core().rows().has_plain_rows());
+    ASSERT_FALSE(watched.core().rows().has_plain_rows());
     std::vector<Entity> made = create(this->entities_, 400);
     const auto pick = [&] { return made[random.below(static_cast<std::uint32_t>(made.size()))]; };
     const auto num_rounds = static_cast<std::uint32_t>(scaled_operations(2000));

@@ -88,10 +88,7 @@ TYPED_TEST(ManagerDeath, many_dead_are_collected_quickly_and_within_the_budget) 
             settler.settle(manager.core());
             ASSERT_LE(left - manager.num_components(), 500u);
         }
-        // Where nobody lives, only the budget ends a settle; the holes of an identity index count as living.
-        if (kind != RowIndexKind::kIdentity) {
-            EXPECT_EQ(num_settles, 20);
-        }
+        EXPECT_EQ(num_settles, 20) << "where nobody lives, only the budget ends a settle";
         EXPECT_EQ(manager.num_rows(), 0u);
         EXPECT_TRUE(manager.core().validate().ok());
 
@@ -102,6 +99,39 @@ TYPED_TEST(ManagerDeath, many_dead_are_collected_quickly_and_within_the_budget) 
         for (num_settles = 0; manager.num_components() > 6000; ++num_settles) settler.settle(manager.core());
         EXPECT_LT(num_settles, 4000);
         for (std::size_t i = 1; i < again.size(); i += 2) ASSERT_TRUE(manager.has(again[i]));
+    }
+}
+
+// req: B20 B21
+TYPED_TEST(ManagerDeath, random_probes_look_at_no_holes) {
+    for (const RowIndexKind kind : kinds_of<TypeParam>()) {
+        SCOPED_TRACE(kind_name(kind));
+        EntityManager entities;
+        Manager<TypeParam> manager(entities, this->pool, {.index = kind, .death = DeathPolicy::kRandomProbe});
+        const std::vector<Entity> all = create(entities, 1'000'000);
+        std::vector<Entity> made;
+        for (std::size_t i = 999; i < all.size(); i += 1000) made.push_back(all[i]);
+        ASSERT_TRUE(manager.add(made).ok());
+        Random random(seed());
+        for (int i = 0; i < 100; ++i) {
+            const CollectCounts counts = manager.core().collect(random, 100);
+            ASSERT_EQ(counts.num_probes, 4u);
+            ASSERT_EQ(counts.num_removed, 0u);
+        }
+        ASSERT_TRUE(manager.core().validate().ok());
+        const Entity last = made.back();
+        made.pop_back();
+        entities.destroy(made);
+        std::uint32_t num_calls = 0;
+        for (std::uint64_t bound = 0; manager.num_components() > 1; ++num_calls) {
+            ASSERT_LT(bound += manager.core().collect(random, 100).num_probes, 100'000u);
+        }
+        EXPECT_LT(num_calls, 1000u) << "a call ends at four probes in a row of the one that lives";
+        EXPECT_TRUE(manager.has(last));
+        entities.destroy(last);
+        EXPECT_EQ(manager.core().collect(random, 100).num_removed, 1u);
+        EXPECT_EQ(manager.core().collect(random, 100).num_probes, 0u) << "empty";
+        ASSERT_TRUE(manager.core().validate().ok());
     }
 }
 

@@ -320,7 +320,7 @@ private:
         const std::size_t count = span.size();
         entities_.destroy(span);
         for (const Entity entity : dying) {
-            if (manager_.core().options().death == DeathPolicy::kByCallback) model_.remove(entity);
+            if (manager_.core().rows().options().death == DeathPolicy::kByCallback) model_.remove(entity);
             EXPECT_TRUE(compare(entity));  // under the other policies the rows stay for now
         }
         return count;
@@ -328,10 +328,10 @@ private:
 
     std::size_t settle() {
         settler_.settle(manager_.core());
-        if (manager_.core().options().death == DeathPolicy::kAtSettle) {
+        if (manager_.core().rows().options().death == DeathPolicy::kAtSettle) {
             for (const Entity entity : model_.entities())
                 if (!entities_.alive(entity)) model_.remove(entity);
-        } else if (manager_.core().options().death == DeathPolicy::kRandomProbe) {
+        } else if (manager_.core().rows().options().death == DeathPolicy::kRandomProbe) {
             follow_collection();
         }
         return 1;

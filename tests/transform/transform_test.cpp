@@ -315,7 +315,7 @@ TEST_F(TransformTest, beyond_its_capacity_nothing_is_added) {
     const std::vector<Entity> ids = create(4);
     const Result<AddCounts> counts = few.add(ids, at(1));
     ASSERT_FALSE(counts.ok());
-    EXPECT_NE(counts.message().find("room for 3"), std::string_view::npos) << counts.message();
+    EXPECT_NE(counts.message().find("at most 3"), std::string_view::npos) << counts.message();
     EXPECT_EQ(few.num_rows(), 0u);
     EXPECT_FALSE(few.has(ids[0]));
     EXPECT_TRUE(few.add(std::span(ids).first(3), at(1)).ok());

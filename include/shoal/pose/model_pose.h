@@ -85,8 +85,6 @@ public:
     /// `entities` and `pool` outlive the manager.
     SHOAL_API ModelPoseManager(EntityManager& entities, PagePool& pool, const ModelPoseOptions& options = {});
     SHOAL_API ~ModelPoseManager() override;
-    ModelPoseManager(const ModelPoseManager&) = delete;
-    ModelPoseManager& operator=(const ModelPoseManager&) = delete;
 
     // --- trees ---------------------------------------------------------------------------------------------------
 
@@ -109,11 +107,11 @@ public:
     /// Removes the instances of these entities and returns how many went.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
 
-    Instance instance(Entity entity) const { return {index_.find(entity)}; }
-    bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
+    Instance instance(Entity entity) const { return {instances_.find(entity)}; }
+    bool has(Entity entity) const { return instances_.has(entity); }
     std::uint32_t num_instances() const { return instances_.num_rows(); }
     /// All of these require an instance that is not nil.
-    SHOAL_API Entity entity(Instance instance) const;
+    Entity entity(Instance instance) const { return instances_.owner(instance.row); }
     SHOAL_API NodeTreeId tree(Instance instance) const;
     /// Its rows in the columns of the tree are [block x num_nodes, (block + 1) x num_nodes).
     SHOAL_API std::uint32_t block(Instance instance) const;
@@ -170,10 +168,11 @@ public:
     SHOAL_API Status validate() const;
 
     // Store
-    std::span<const Schema* const> schemas() const override { return {&schema_, 1}; }
+    std::span<const Schema* const> schemas() const override { return instances_.schemas(); }
     /// Errors: no library, or the arrays are not in it; a tree that is not one (which node, and why); no memory.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
+    void hold_rows(bool hold) override { instances_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
     /// First the instances, then one table per tree.
     std::span<const Table* const> tables() const override { return tables_; }
@@ -197,11 +196,10 @@ private:
     void remove_tree(std::uint32_t slot);
     void remove_unused_trees();
     void list_tables();
-    Status reserve_instances(std::size_t count, std::uint32_t highest_index);
     Status reserve_blocks(std::uint32_t slot, std::size_t count);
     Status spawn_all(const SpawnBatch& batch);
     void append(Entity entity, std::uint32_t slot);
-    bool remove_stale(Entity entity);
+    std::uint32_t remove_rows(std::span<const Entity> entities, bool only_dead);
     void remove_row(std::uint32_t row);
     void forget_moved(std::span<const Entity> entities);
     Matrix3x4 entity_world(Entity entity) const;
@@ -211,10 +209,7 @@ private:
     EntityManager& entities_;
     PagePool& pool_;
     ModelPoseOptions options_;
-    const Schema* schema_ = &schema_of<ModelPose>();
-    RowIndex index_{RowIndexKind::kPaged};
-    Table instances_;  // by instance: slot of the tree, block
-    DeathCursor cursor_;
+    OwnedRows instances_;  // of each the slot of its tree and its block
     std::uint32_t num_trees_ = 0;
     std::uint32_t num_uses_ = 0;                // of slots, ever
     Array<Tree*> trees_{Owner("model poses")};  // by slot; nullptr: free

@@ -1,25 +1,16 @@
 #pragma once
-// A component manager is a store for one component type: one table, one index from entity to row, and a policy for
-// death. This is the type-erased core; manager.h puts a typed face on it.
+// A component manager is a store for one component type that consists of its rows and nothing else: one table, one index
+// from entity to row, and a policy for death. This is the type-erased core; manager.h puts a typed face on it.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //
-// An entity has one component here, or, when the schema says `many`, a chain of them. Rows are packed: an Instance
-// (a row) is valid until the next structural call, an Entity for ever.
-//
-// Death of an entity, by policy:
-//     at settle       rows go when the world settles, from the entity manager's list of deaths (the default)
-//     by callback     rows go inside EntityManager::destroy: for components that hold what must be given back at once
-//     random probe    settle looks at random rows until four in a row live: cost almost nothing when few die
+// An entity has one component here, or, when the schema says `many`, a chain of them. Rows are packed: an Instance (a
+// row) is valid until the next structural call, an Entity for ever. How rows come, go and die is in owned_rows.h.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes.
 
-#include "shoal/entity/entity_manager.h"
-#include "shoal/store/store.h"
-#include "shoal/table/table.h"
+#include "shoal/store/owned_rows.h"
 
 namespace shoal {
-
-enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
 
 struct ManagerOptions {
     RowIndexKind index = RowIndexKind::kPaged;
@@ -28,160 +19,75 @@ struct ManagerOptions {
     std::uint32_t capacity_rows = kDefaultCapacityRows;
 };
 
-/// A row of a manager. Lifetime: until the manager's next structural call.
-struct Instance {
-    std::uint32_t row = kNilRow;
-
-    bool is_nil() const { return row == kNilRow; }
-    explicit operator bool() const { return row != kNilRow; }
-    friend bool operator==(Instance, Instance) = default;
-};
-inline constexpr Instance kNilInstance{};
-
-/// What became of the entities of a span.
-struct AddCounts {
-    std::uint32_t num_added = 0;
-    std::uint32_t num_set = 0;      ///< had the component already, or occurred twice: the value was replaced
-    std::uint32_t num_skipped = 0;  ///< not alive
-};
-
-struct CollectCounts {
-    std::uint32_t num_probes = 0;
-    std::uint32_t num_removed = 0;
-};
-
-/// Gives rows their values: row rows.begin + k gets the value meant for entity `first_source + k` of the span.
-using FillRows = void (*)(void* context, Table& table, RowRange rows, std::size_t first_source);
-
 class ComponentManager final : public Store {
 public:
     /// `entities` and `pool` outlive the manager. Requires: `many` needs a paged or hash index.
     SHOAL_API ComponentManager(const Schema& schema, EntityManager& entities, PagePool& pool,
                                const ManagerOptions& options = {});
     SHOAL_API ~ComponentManager() override;
-    ComponentManager(const ComponentManager&) = delete;
-    ComponentManager& operator=(const ComponentManager&) = delete;
 
-    const Schema& schema() const { return schema_; }
-    const ManagerOptions& options() const { return options_; }
-    EntityManager& entity_manager() { return entities_; }
-    const EntityManager& entity_manager() const { return entities_; }
+    const Schema& schema() const { return rows_.schema(); }
+    EntityManager& entity_manager() { return rows_.entity_manager(); }
+    const EntityManager& entity_manager() const { return rows_.entity_manager(); }
 
     /// Adds a component to each living entity. Where there is one already it is set instead, unless the schema says
     /// `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may need room twice); nothing
     /// has changed.
-    SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
+    Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context) {
+        return rows_.add(entities, fill, context);
+    }
     /// The same with values as struct images. Shape: one image per entity, or a single one for all with stride 0.
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
     /// Removes all components of these entities and returns how many rows went. Others are skipped.
-    SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
+    std::uint32_t remove(std::span<const Entity> entities) { return rows_.remove(entities); }
     /// Removes one instance. Requires: it is not nil.
     SHOAL_API void remove(Instance instance);
     /// Removes everything and keeps the memory.
-    SHOAL_API void clear();
+    void clear() { rows_.clear(); }
 
     /// Returns the (first) instance of `entity`, or the nil instance. Total: any id is fine.
-    Instance instance(Entity entity) const { return {index_.find(entity)}; }
-    bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
+    Instance instance(Entity entity) const { return {rows_.find(entity)}; }
+    bool has(Entity entity) const { return rows_.has(entity); }
     /// Returns the next instance of the same entity, or the nil instance. The newest comes first; spawned ones are in
     /// source order.
     Instance next(Instance instance) const {
-        if (!schema_.many()) return {};
-        SHOAL_ASSERT(instance.row < table_.num_rows(), "the instance is nil or was removed");
-        return {table_.links(LinkColumn::kChainNext)[instance.row]};
+        if (!schema().many()) return {};
+        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+        return {table().links(LinkColumn::kChainNext)[instance.row]};
     }
-    Entity entity(Instance instance) const {
-        SHOAL_ASSERT(instance.row < table_.num_rows(), "the instance is nil or was removed");
-        return table_.entities()[instance.row];
-    }
+    Entity entity(Instance instance) const { return rows_.owner(instance.row); }
 
     /// Rows of the columns: with an identity index holes, whose entity is null, are among them.
-    std::uint32_t num_rows() const { return table_.num_rows(); }
+    std::uint32_t num_rows() const { return rows_.num_rows(); }
     /// Components, without holes.
-    std::uint32_t num_components() const { return table_.num_rows() - table_.num_holes(); }
+    std::uint32_t num_components() const { return rows_.num_owned(); }
     /// Grows with every row that is added, removed or moved: while it stays, what was derived from rows holds.
-    std::uint64_t num_structural_changes() const { return num_structural_changes_; }
+    std::uint64_t num_structural_changes() const { return rows_.num_structural_changes(); }
 
-    /// Removes rows of dead entities, found by random probes, until four in a row live or `max_removed` went.
-    /// Cost: four probes when nobody died, none when empty. Source: Frykholm, part 2.
-    SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
+    /// Removes rows of dead entities, found by random probes: see OwnedRows::collect.
+    CollectCounts collect(Random& random, std::uint32_t max_removed) { return rows_.collect(random, max_removed); }
 
-    Table& table() { return table_; }
-    const Table& table() const { return table_; }
-    RowIndex& index() { return index_; }
-    const RowIndex& index() const { return index_; }
-    /// Checks the table, its index and the count of holes.
-    SHOAL_API Status validate() const;
-
-    /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
-    /// kNilRow. For Manager<T>::add of one.
-    SHOAL_INLINE std::uint32_t try_append(Entity entity) {
-        require_unlocked();
-        if (SHOAL_UNLIKELY(!plain_index_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
-        EntityBits* const entry = index_.free_entry(entity);
-        if (SHOAL_UNLIKELY(entry == nullptr)) return kNilRow;
-        const std::uint32_t row = table_.append_one(entity);
-        ++num_structural_changes_;
-        *entry = RowIndex::entry_of(entity, row);
-        return row;
-    }
-    /// Whether remove_plain() may be called.
-    bool has_plain_rows() const { return table_.is_packed(); }
-    /// Removes the row of an entity if it has one. For Manager<T>::remove of one, which copies rows by type.
-    template <class CopyRow>
-    SHOAL_INLINE bool remove_plain(Entity entity, CopyRow&& copy_row) {
-        require_unlocked();
-        const bool removed = table_.remove_owned(entity, copy_row);
-        num_structural_changes_ += removed;
-        return removed;
-    }
+    OwnedRows& rows() { return rows_; }
+    const OwnedRows& rows() const { return rows_; }
+    Table& table() { return rows_.table(); }
+    const Table& table() const { return rows_.table(); }
+    const RowIndex& index() const { return rows_.index(); }
+    /// Checks the table, its index and the counts of holes.
+    Status validate() const { return rows_.validate(); }
 
     // Store
-    std::span<const Schema* const> schemas() const override { return {&schema_pointer_, 1}; }
-    SHOAL_API Status spawn(const SpawnBatch& batch) override;
-    void drop(std::span<const Entity> entities) override { remove(entities); }
-    SHOAL_API void settle(const SettleContext& context) override;
-    std::span<const Table* const> tables() const override { return {&table_pointer_, 1}; }
-    SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
+    void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
+    void hold_rows(bool hold) override { rows_.hold(hold); }
+    void settle(const SettleContext& context) override { rows_.settle(context); }
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
 
 private:
-    struct Run;
-
-    friend class RowLock;
-
-    void require_unlocked() const {
-        SHOAL_ASSERT(num_locks_ == 0, "components came or went while a loop ran over them; do it when it has ended");
-    }
-    Status reserve(std::span<const Entity> entities);
-    Status reserve_rows(std::size_t count, std::uint32_t highest);
-    std::uint32_t place_leading(std::span<const Entity> entities);
-    bool place_run(std::span<const Entity> entities, std::uint32_t first_row);
-    void remove_stale(Entity entity);
-    void remove_row(std::uint32_t row);
-    std::uint32_t place(Entity entity);
-    void remove_deaths(const DeathRange& dead);
-    bool is_free(std::uint32_t lowest_index, std::uint32_t highest_index) const;
-    void require_batch(const SpawnBatch& batch) const;
-    Status make_room(const SpawnBatch& batch, std::uint32_t highest_index);
-    void spawn_packed(const SpawnBatch& batch);
-    void place_copy(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
-    void spawn_in_place(const SpawnBatch& batch);
-    void translate_entities(const SpawnBatch& batch, RowRange rows, std::uint32_t copy);
-
-    Schema schema_;
-    const Schema* schema_pointer_ = &schema_;
-    EntityManager& entities_;
-    ManagerOptions options_;
-    RowIndex index_;
-    Table table_;
-    const Table* table_pointer_ = &table_;
-    DeathCursor cursor_;
-    DestructionCallback callback_;
-    std::uint32_t num_locks_ = 0;
-    std::uint64_t num_structural_changes_ = 0;
-    bool plain_index_ = false;  // paged, one per entity
+    OwnedRows rows_;
 };
 
 /// Keeps the rows of managers where they are: while it lives, structural calls end the program.
@@ -189,12 +95,12 @@ private:
 class RowLock {
 public:
     explicit RowLock(std::span<ComponentManager* const> managers) : managers_(managers) {
-        for (ComponentManager* manager : managers_) __atomic_fetch_add(&manager->num_locks_, 1u, __ATOMIC_RELAXED);
+        for (ComponentManager* manager : managers_) manager->rows().lock();
     }
     RowLock(const RowLock&) = delete;
     RowLock& operator=(const RowLock&) = delete;
     ~RowLock() {
-        for (ComponentManager* manager : managers_) __atomic_fetch_sub(&manager->num_locks_, 1u, __ATOMIC_RELAXED);
+        for (ComponentManager* manager : managers_) manager->rows().unlock();
     }
 
 private:

@@ -38,7 +38,7 @@ public:
     /// Gives `entity` a component, or sets the one it has (with `many`: adds another, which comes first).
     /// Returns the nil instance when the entity is not alive. Errors: no memory; nothing has changed.
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
-        const std::uint32_t row = core_.try_append(entity);
+        const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
         write_rows({row, row + 1}, &value, 0);
         return Instance{row};
@@ -58,8 +58,9 @@ public:
     }
 
     bool remove(Entity entity) {
-        if (SHOAL_UNLIKELY(!core_.has_plain_rows())) return core_.remove(std::span<const Entity>(&entity, 1)) != 0;
-        return core_.remove_plain(entity, [this](std::uint32_t to, std::uint32_t from) { copy_row(to, from); });
+        if (SHOAL_UNLIKELY(!core_.rows().has_plain_rows()))
+            return core_.remove(std::span<const Entity>(&entity, 1)) != 0;
+        return core_.rows().remove_plain(entity, [this](std::uint32_t to, std::uint32_t from) { copy_row(to, from); });
     }
     std::uint32_t remove(std::span<const Entity> entities) { return core_.remove(entities); }
     void remove(Instance instance) { core_.remove(instance); }

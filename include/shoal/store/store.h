@@ -9,6 +9,7 @@
 
 #include "shoal/base/math.h"
 #include "shoal/base/page_memory.h"
+#include "shoal/base/row_range.h"
 #include "shoal/base/status.h"
 #include "shoal/entity/entity.h"
 #include "shoal/store/zone.h"
@@ -63,7 +64,20 @@ struct SpawnBatch {
     Entity owner(std::uint32_t copy, std::size_t i) const {
         return entities[std::size_t(copy) * num_blob_entities + entity_index[i]];
     }
+    /// Turns what an Entity field holds, a blob entity, into the entity of one copy; null for none.
+    Entity translate(std::uint32_t copy, Entity stored) const {
+        if (stored.id >= num_blob_entities) return kNullEntity;  // none; a checked blob holds nothing else
+        return entities[std::size_t(copy) * num_blob_entities + static_cast<std::size_t>(stored.id)];
+    }
 };
+
+/// Asserts what Store::spawn requires of a batch of components of this schema.
+SHOAL_API void require_batch(const SpawnBatch& batch, const Schema& component);
+
+/// Translates the Entity fields of rows that were copied from a batch. `first_column` is where the component's columns
+/// begin in the table. Requires: the rows were just added (they are not marked as written again).
+SHOAL_API void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,
+                                  std::uint32_t first_column, RowRange rows);
 
 /// What one component type of a store holds.
 struct StoreStatistics {

@@ -160,7 +160,8 @@ public:
     /// Row rows.begin + i gets images[i]. Shape: `stride` bytes from image to image; 0: one for all rows.
     /// Requires: as above.
     SHOAL_API void scatter(RowRange rows, const std::byte* images, std::size_t stride);
-    /// Copies whole columns into `rows`. Shape: one pointer per schema column, size of `rows` elements each.
+    /// Copies whole columns into `rows`. Shape: one pointer for each of the first schema columns, rows.size() elements
+    /// each.
     SHOAL_API void copy_columns(RowRange rows, std::span<const std::byte* const> columns);
 
     // --- index and links -----------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@
 // const calls from any thread between them. An Instance holds until the next structural call.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
-#include "shoal/store/component_manager.h"
+#include "shoal/store/owned_rows.h"
 #include "shoal/table/describe.h"
 
 namespace shoal {
@@ -67,8 +67,6 @@ public:
     /// `entities` and `pool` outlive the manager.
     SHOAL_API TransformManager(EntityManager& entities, PagePool& pool, const TransformOptions& options = {});
     SHOAL_API ~TransformManager() override;
-    TransformManager(const TransformManager&) = delete;
-    TransformManager& operator=(const TransformManager&) = delete;
 
     // --- structure -----------------------------------------------------------------------------------------------
 
@@ -96,12 +94,12 @@ public:
 
     // --- look-up -------------------------------------------------------------------------------------------------
 
-    Instance instance(Entity entity) const { return {index_.find(entity)}; }
-    bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
-    SHOAL_API Entity entity(Instance instance) const;
-    std::uint32_t num_rows() const { return table_.num_rows(); }
-    /// Of these the last are the dirty suffix.
-    std::uint32_t num_dirty_rows() const { return table_.num_rows() - num_clean_; }
+    Instance instance(Entity entity) const { return {rows_.find(entity)}; }
+    bool has(Entity entity) const { return rows_.has(entity); }
+    Entity entity(Instance instance) const { return rows_.owner(instance.row); }
+    std::uint32_t num_rows() const { return rows_.num_rows(); }
+    /// Rows of the dirty suffix.
+    std::uint32_t num_dirty_rows() const { return num_rows() - num_clean_; }
 
     /// The nil instance when there is none.
     SHOAL_API Instance parent(Instance instance) const;
@@ -137,7 +135,7 @@ public:
     SHOAL_API Vec3 world_scale(Instance instance) const;
     /// Shape: num_rows(), by row. Lifetime: until the next structural call.
     std::span<const Matrix3x4> worlds() const {
-        return {reinterpret_cast<const Matrix3x4*>(table_.column(kWorldColumn)), table_.num_rows()};
+        return {reinterpret_cast<const Matrix3x4*>(table().column(kWorldColumn)), num_rows()};
     }
 
     // --- many at once --------------------------------------------------------------------------------------------
@@ -168,17 +166,18 @@ public:
     // --- health --------------------------------------------------------------------------------------------------
 
     const TransformCounts& counts() const { return counts_; }
-    const Table& table() const { return table_; }
+    const Table& table() const { return rows_.table(); }
     /// Checks the table, its links, the extents, the suffix, and that nothing pending was lost. Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store
-    std::span<const Schema* const> schemas() const override { return {&schema_pointer_, 1}; }
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
+    void hold_rows(bool hold) override { rows_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
-    std::span<const Table* const> tables() const override { return {&table_pointer_, 1}; }
-    SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
 
 private:
     friend class TransformBatch;
@@ -186,16 +185,11 @@ private:
 
     static constexpr std::uint32_t kWorldColumn = DescriptionOf<Transform>::first_column(3);
 
-    EntityManager& entities_;
     TransformOptions options_;
     Schema row_schema_;  // the fields of Transform, and what the manager keeps beside them
-    const Schema* schema_pointer_;
-    RowIndex index_;
-    Table table_;
-    const Table* table_pointer_ = &table_;
+    OwnedRows rows_;
     std::uint32_t num_clean_ = 0;
     TransformCounts counts_;
-    DeathCursor cursor_;
     DestructionCallback callback_;
     Work* work_;  // what is pending, and all that moves rows
 };
@@ -203,7 +197,7 @@ private:
 template <class Function>
 void TransformManager::for_each_moved_since(std::uint64_t stamp, Function&& moved) const {
     for (std::uint32_t row = 0; row < num_rows(); row += kRowsPerStampBlock)
-        if (table_.written_stamp(kWorldColumn, row / kRowsPerStampBlock) >= stamp)
+        if (table().written_stamp(kWorldColumn, row / kRowsPerStampBlock) >= stamp)
             moved(RowRange{row, num_rows() - row < kRowsPerStampBlock ? num_rows() : row + kRowsPerStampBlock});
 }
 

@@ -1,0 +1,42 @@
+#pragma once
+// A span that a caller has given, for a call that changes rows: the caller may have handed over a column of the very
+// table that the call reorders.
+//
+//     const StableSpan stable(given, table.entities());     // copied only if the two share memory
+//     for (Entity entity : stable.get()) ...
+//
+// Thread: values.
+
+#include "shoal/base/memory.h"
+
+#include <span>
+
+namespace shoal {
+
+/// Whether two spans share memory.
+template <class T>
+bool overlap(std::span<const T> a, std::span<const T> b) {
+    return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+}
+
+template <class T>
+class StableSpan {
+public:
+    /// `own` is the column that the call may change.
+    StableSpan(std::span<const T> given, std::span<const T> own) : span_(given) {
+        if (!overlap(given, own)) return;
+        copy_.assign(given.begin(), given.end());
+        span_ = copy_;
+    }
+    StableSpan(const StableSpan&) = delete;
+    StableSpan& operator=(const StableSpan&) = delete;
+
+    /// Lifetime: that of this, and of the given span.
+    std::span<const T> get() const { return span_; }
+
+private:
+    Array<T> copy_{Owner("stable span")};
+    std::span<const T> span_;
+};
+
+}  // namespace shoal

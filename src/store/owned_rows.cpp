@@ -1,0 +1,502 @@
+#include "shoal/store/owned_rows.h"
+
+#include "shoal/base/random.h"
+#include "shoal/base/text.h"
+#include "shoal/store/stable_span.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the nearest cache
+constexpr std::uint32_t kLivingInARow = 4;
+constexpr std::uint32_t kMostDraws = 16;      // of rows that may be holes, before the rows that are none are counted
+constexpr std::uint32_t kCountedRows = 4096;  // that share a count of those with an owner
+constexpr std::size_t kDeadShare = 2;         // from one row in so many on, one pass over all rows removes the dead
+constexpr std::size_t kMaxSpread = 4;         // indices per entity of a batch that is looked at as a whole
+
+std::uint32_t highest_index(std::span<const Entity> entities) {
+    std::uint32_t highest = 0;
+    for (const Entity entity : entities) highest = std::max(highest, entity.index());
+    return highest;
+}
+
+struct IndexRange {
+    std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
+};
+
+/// Returns the lowest and the highest index of `entities`.
+IndexRange index_range(std::span<const Entity> entities) {
+    IndexRange range;
+    // A loop for each of the two, or g++ does not vectorise them; over few entities, so that the second loop finds them
+    // in the cache.
+    while (!entities.empty()) {
+        const std::span<const Entity> some = entities.first(std::min<std::size_t>(entities.size(), 1024));
+        std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
+        for (std::size_t i = 0; i < some.size(); ++i) lowest = std::min(lowest, some[i].index());
+        for (std::size_t i = 0; i < some.size(); ++i) highest = std::max(highest, some[i].index());
+        range = {std::min(range.lowest, lowest), std::max(range.highest, highest)};
+        entities = entities.subspan(some.size());
+    }
+    return range;
+}
+
+}  // namespace
+
+OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool& pool, const OwnedRowsOptions& options)
+    : schema_(component),
+      entities_(entities),
+      options_(options),
+      index_(options.index, &pool),
+      table_(options.row_schema != nullptr ? *options.row_schema : schema_, pool,
+             {.capacity_rows = options.capacity_rows, .chain = component.many(), .tree = options.tree}),
+      plain_index_(options.index == RowIndexKind::kPaged && !component.many()) {
+    SHOAL_ASSERT(!component.many() || options.index != RowIndexKind::kIdentity,
+                 "with an identity index an entity has one row; use a paged or hash index for `many`");
+    SHOAL_ASSERT(options.remove_dead == nullptr || options.death != DeathPolicy::kRandomProbe,
+                 "random probes remove rows one by one; a store that removes more chooses another policy");
+    table_.attach_index(&index_);
+    if (options.index == RowIndexKind::kIdentity) num_owned_in_.resize(options.capacity_rows / kCountedRows + 1);
+    if (options.death == DeathPolicy::kAtSettle) cursor_ = entities.open_death_cursor();
+    if (options.death != DeathPolicy::kByCallback) return;
+    callback_ =
+        options.remove_dead != nullptr
+            ? entities.add_destruction_callback(options.remove_dead, options.store)
+            : entities.add_destruction_callback(
+                  [](void* self, std::span<const Entity> dead) { static_cast<OwnedRows*>(self)->remove(dead); }, this);
+}
+
+OwnedRows::~OwnedRows() {
+    if (cursor_.number != 0) entities_.close_death_cursor(cursor_);
+    if (callback_.number != 0) entities_.remove_destruction_callback(callback_);
+}
+
+void OwnedRows::refuse_change() const {
+    const bool passes_run = __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) >= kPassesRun;
+    const std::string message =
+        concat("rows of \"", schema_.name(), "\" came or went ",
+               passes_run ? "while the passes of a world ran; add and remove them before World::step or after it, or "
+                            "keep them in the database and ask its Commands"
+                          : "while a loop ran over them; add and remove them when it has ended");
+    fail_assertion({"num_locks_ == 0", message.c_str(), __FILE__, __LINE__});
+}
+
+// --- adding ------------------------------------------------------------------------------------------------------
+
+/// Consecutive new rows that are filled in one call.
+struct OwnedRows::Run {
+    OwnedRows& owned;
+    FillRows fill;
+    void* context;
+    RowRange rows{0, 0};
+    std::size_t first_source = 0;
+
+    void flush() {
+        if (rows.begin < rows.end) fill(context, owned.table_, rows, first_source);
+        rows = {0, 0};
+    }
+    void extend(std::uint32_t row, std::size_t source) {
+        if (rows.end == row && first_source + (rows.end - rows.begin) == source && rows.begin < rows.end) {
+            ++rows.end;
+            return;
+        }
+        flush();
+        rows = {row, row + 1};
+        first_source = source;
+    }
+};
+
+Status OwnedRows::reserve(std::size_t count, std::uint32_t highest) {
+    require_unlocked();
+    if (count == 0) return {};
+    const std::uint32_t num_rows = table_.num_rows();
+    const std::size_t num_more = options_.index != RowIndexKind::kIdentity ? count
+                                 : highest < num_rows                      ? 0
+                                                                           : std::size_t(highest) + 1 - num_rows;
+    if (num_more > options_.capacity_rows - num_rows)
+        return Status::error(concat("the store of \"", schema_.name(), "\" holds ", num_rows, " rows and at most ",
+                                    options_.capacity_rows, "; ", num_more, " more do not fit"));
+    if (Status status = index_.reserve(static_cast<std::uint32_t>(count), highest); !status) return status;
+    return table_.reserve(static_cast<std::uint32_t>(num_more));
+}
+
+/// Makes room for what add() of these entities needs.
+Status OwnedRows::reserve_for(std::span<const Entity> entities) {
+    // The living have indices that were given out; whatever else is in the span needs no room.
+    const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());
+    Status status = reserve(entities.size(), std::min(highest_index(entities), num_used));
+    if (SHOAL_LIKELY(status.ok())) return status;
+    // Without the dead, and those that will only be set, it may fit.
+    std::size_t num_newcomers = 0;
+    std::uint32_t highest = 0;
+    for (const Entity entity : entities) {
+        if (!entities_.alive(entity) || (!schema_.many() && has(entity))) continue;
+        ++num_newcomers;
+        highest = std::max(highest, entity.index());
+    }
+    return num_newcomers < entities.size() ? reserve(num_newcomers, highest) : status;
+}
+
+std::uint32_t OwnedRows::append(Entity entity) {
+    ++num_structural_changes_;
+    if (options_.index == RowIndexKind::kIdentity) return place_in_hole(entity);
+    const std::uint32_t row = table_.append({&entity, 1});
+    if (schema_.many())
+        table_.push_chain(row);
+    else
+        index_.set(entity, row);
+    return row;
+}
+
+/// The same with an identity index.
+std::uint32_t OwnedRows::place_in_hole(Entity entity) {
+    table_.occupy(entity);
+    ++num_owned_in_[entity.index() / kCountedRows];
+    return entity.index();
+}
+
+/// Writes entries for those living entities at the front that have none, for rows behind the last, and returns how many
+/// they are. Requires: plain_index_, reserved.
+std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
+    const std::span<EntityBits> entries = index_.entries();
+    const std::uint32_t first = table_.num_rows();
+    std::uint32_t row = first;
+    for (std::size_t begin = 0; begin == row - first && begin < entities.size(); begin += kRunLength) {
+        const std::span<const Entity> some = entities.subspan(begin, std::min(kRunLength, entities.size() - begin));
+        if (place_run(some, row)) {
+            row += static_cast<std::uint32_t>(some.size());
+            continue;
+        }
+        for (const Entity entity : some) {
+            if (SHOAL_UNLIKELY(!entities_.alive(entity) || entries[entity.index()] != 0)) break;
+            entries[entity.index()] = RowIndex::entry_of(entity, row++);
+        }
+    }
+    return row - first;
+}
+
+/// Writes the entries of entities whose ids follow on each other, if all live and none has a row: loops over whole
+/// vectors, where one by one each entity costs two look-ups.
+bool OwnedRows::place_run(std::span<const Entity> entities, std::uint32_t first_row) {
+    if (!entities_.is_living_run(entities)) return false;
+    EntityBits* const entries = index_.entries().data() + entities.front().index();
+    EntityBits any = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) any |= entries[i];
+    if (any != 0) return false;
+    const EntityBits first = RowIndex::entry_of(entities.front(), first_row);
+    for (std::size_t i = 0; i < entities.size(); ++i) entries[i] = first + static_cast<EntityBits>(i);
+    return true;
+}
+
+bool OwnedRows::append_all(std::span<const Entity> entities) {
+    SHOAL_ASSERT(plain_index_, "rows are appended as a whole to a paged index without `many` only");
+    const std::uint32_t num_placed = place_leading(entities);
+    if (num_placed != entities.size()) {
+        for (const Entity entity : entities.first(num_placed)) index_.entries()[entity.index()] = 0;
+        return false;
+    }
+    table_.append(entities);
+    num_structural_changes_ += num_placed;
+    return true;
+}
+
+Result<AddCounts> OwnedRows::add(std::span<const Entity> added, FillRows fill, void* context) {
+    const StableSpan stable(added, table_.entities());
+    const std::span<const Entity> entities = stable.get();
+    if (Status status = reserve_for(entities); !status) return status;
+    AddCounts counts;
+    Run run{*this, fill, context};
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        if (const std::uint32_t count = plain_index_ ? place_leading(entities.subspan(i)) : 0; count != 0) {
+            run.flush();
+            table_.append(entities.subspan(i, count));
+            fill(context, table_, {table_.num_rows() - count, table_.num_rows()}, i);
+            num_structural_changes_ += count;
+            counts.num_added += count;
+            i += count - 1;
+            continue;
+        }
+        const Entity entity = entities[i];
+        if (SHOAL_UNLIKELY(!entities_.alive(entity))) {
+            ++counts.num_skipped;
+            continue;
+        }
+        const std::uint32_t there = index_.find_any_generation(entity);
+        if (SHOAL_UNLIKELY(there != kNilRow && table_.entities()[there] != entity)) {
+            run.flush();
+            remove_stale(entity);
+        } else if (there != kNilRow && !schema_.many()) {
+            run.flush();
+            fill(context, table_, {there, there + 1}, i);
+            ++counts.num_set;
+            continue;
+        }
+        run.extend(append(entity), i);
+        ++counts.num_added;
+    }
+    run.flush();
+    return counts;
+}
+
+// --- spawning ----------------------------------------------------------------------------------------------------
+
+Status OwnedRows::spawn(const SpawnBatch& batch) {
+    if (Status status = reserve_batch(batch); !status) return status;
+    if (options_.index == RowIndexKind::kIdentity)
+        spawn_in_place(batch);
+    else
+        append_batch(batch);
+    return {};
+}
+
+Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
+    require_unlocked();
+    require_batch(batch, schema_);
+    if (batch.entity_index.empty() || batch.num_copies == 0) return {};
+    const auto [lowest, highest] = index_range(batch.entities);
+    SHOAL_ASSERT(lowest != 0, "an entity of the batch is null");
+    const bool is_compact = highest - lowest < kMaxSpread * batch.entities.size();
+    if (!plain_index_ || !is_compact || !is_free(lowest, highest))
+        if (Status status = require_free(batch); !status) return status;
+    return reserve(batch.entity_index.size() * batch.num_copies, highest);
+}
+
+/// Returns whether the index keeps nothing between the lowest and the highest index of a batch. Entities made together
+/// mostly lie close together: then this is a loop over vectors, where a look-up per entity costs as much as copying it.
+bool OwnedRows::is_free(std::uint32_t lowest_index, std::uint32_t highest_index) const {
+    const std::span<const EntityBits> entries = index_.entries();
+    const std::size_t begin = std::min<std::size_t>(lowest_index, entries.size());
+    const std::size_t end = std::min<std::size_t>(highest_index + std::size_t(1), entries.size());
+    EntityBits any = 0;
+    for (const EntityBits entry : entries.subspan(begin, end - begin)) any |= entry;
+    return any == 0;
+}
+
+/// Removes what older entities left on the indices of the new ones. Errors: one of them has a row already.
+Status OwnedRows::require_free(const SpawnBatch& batch) {
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
+            const Entity owner = batch.owner(copy, i);
+            if (SHOAL_LIKELY(index_.find_any_generation(owner) == kNilRow)) continue;
+            if (remove_stale(owner) && !schema_.many())
+                return Status::error(concat("an entity of the batch has a \"", schema_.name(), "\" already"));
+        }
+    return {};
+}
+
+RowRange OwnedRows::append_batch(const SpawnBatch& batch) {
+    SHOAL_ASSERT(options_.index != RowIndexKind::kIdentity, "with an identity index rows are not side by side");
+    const auto count = static_cast<std::uint32_t>(batch.entity_index.size());
+    const std::uint32_t first = table_.num_rows();
+    if (count == 0 || batch.num_copies == 0) return {first, first};
+    ++num_structural_changes_;
+    const std::span<Entity> owners = table_.append_unowned(count * batch.num_copies);
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
+        const RowRange rows{first + copy * count, first + (copy + 1) * count};
+        place_owners(batch, copy, rows, owners.data() + std::size_t(copy) * count);
+        table_.copy_columns(rows, batch.columns);
+        translate_entities(batch, copy, schema_, table_, 0, rows);
+    }
+    // Heads are pushed last to first, so that a chain is in source order.
+    for (std::uint32_t row = table_.num_rows(); schema_.many() && row-- > first;) table_.push_chain(row);
+    return {first, table_.num_rows()};
+}
+
+/// Writes the owners of one copy, and their rows to the index.
+void OwnedRows::place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners) {
+    if (!plain_index_) {
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
+            const Entity owner = batch.owner(copy, row - rows.begin);
+            *owners++ = owner;
+            if (!schema_.many()) index_.set(owner, row);
+        }
+        return;
+    }
+    EntityBits* const __restrict entries = index_.entries().data();
+    const Entity* const entities = batch.entities.data() + std::size_t(copy) * batch.num_blob_entities;
+    const std::uint32_t* const from = batch.entity_index.data();
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+        const Entity owner = entities[from[i]];
+        owners[i] = owner;
+        entries[owner.index()] = RowIndex::entry_of(owner, rows.begin + i);
+    }
+}
+
+/// With an identity index every component has a place of its own.
+void OwnedRows::spawn_in_place(const SpawnBatch& batch) {
+    const std::span<const ColumnDefinition> columns = schema_.columns();
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
+            const std::uint32_t row = append(batch.owner(copy, i));
+            for (std::uint32_t c = 0; c < columns.size(); ++c) {
+                const std::size_t bytes = columns[c].element_bytes;
+                std::memcpy(table_.write_element(c, row), batch.columns[c] + i * bytes, bytes);
+            }
+            translate_entities(batch, copy, schema_, table_, 0, {row, row + 1});
+        }
+}
+
+// --- removing ----------------------------------------------------------------------------------------------------
+
+void OwnedRows::remove_row(std::uint32_t row) {
+    ++num_structural_changes_;
+    table_.remove(row);
+    if (options_.index == RowIndexKind::kIdentity) --num_owned_in_[row / kCountedRows];
+}
+
+bool OwnedRows::remove_stale(Entity entity) {
+    for (;;) {
+        const std::uint32_t row = index_.find_any_generation(entity);
+        if (row == kNilRow) return false;
+        const Entity there = table_.entities()[row];
+        if (there == entity) return true;
+        if (options_.remove_dead != nullptr)
+            options_.remove_dead(options_.store, {&there, 1});
+        else
+            remove_row(row);
+    }
+}
+
+/// Removes all rows of the entities, except of those alive in `spared`, and returns how many went.
+std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const EntityManager* spared) {
+    std::uint32_t num_removed = 0;
+    if (options_.index != RowIndexKind::kIdentity) {
+        num_removed = table_.remove_owned(entities, spared);
+        num_structural_changes_ += num_removed;
+        return num_removed;
+    }
+    for (const Entity entity : entities) {
+        const std::uint32_t row = index_.find(entity);
+        if (row == kNilRow || (spared != nullptr && spared->alive(entity))) continue;
+        remove_row(row);
+        ++num_removed;
+    }
+    return num_removed;
+}
+
+std::uint32_t OwnedRows::remove(std::span<const Entity> entities) {
+    require_unlocked();
+    const StableSpan stable(entities, table_.entities());
+    return remove_owned(stable.get(), nullptr);
+}
+
+void OwnedRows::clear() {
+    require_unlocked();
+    ++num_structural_changes_;
+    table_.clear();
+    std::ranges::fill(num_owned_in_, 0u);
+}
+
+// --- death -------------------------------------------------------------------------------------------------------
+
+void OwnedRows::remove_dead(const SettleContext& context) {
+    require_unlocked();
+    const std::uint32_t num_before = num_owned();
+    if (options_.death == DeathPolicy::kAtSettle) {
+        remove_listed_deaths();
+    } else if (options_.death == DeathPolicy::kRandomProbe) {
+        SHOAL_ASSERT(context.random != nullptr, "random probes need the world's random generator");
+        collect(*context.random, options_.max_collected);
+    }
+    if (context.counts != nullptr) context.counts->num_removed += num_before - num_owned();
+}
+
+/// Removes the rows of those that died since the last settle. Between two settles far apart all generations of an index
+/// may pass, and an id on the list may live again: only the dead go.
+void OwnedRows::remove_listed_deaths() {
+    const DeathRange dead = entities_.deaths(cursor_);
+    if (dead.entities.empty() && !dead.fell_behind) return;
+    const bool sweeps = dead.fell_behind || (has_plain_rows() && options_.remove_dead == nullptr &&
+                                             dead.entities.size() > table_.num_rows() / kDeadShare);
+    if (sweeps)
+        remove_all_dead();
+    else if (options_.remove_dead != nullptr)
+        options_.remove_dead(options_.store, dead.entities);
+    else
+        remove_owned(dead.entities, &entities_);
+    entities_.advance(cursor_, dead.end);
+}
+
+/// Removes every row whose entity is dead.
+void OwnedRows::remove_all_dead() {
+    if (options_.remove_dead != nullptr) {
+        Array<Entity> owners{Owner("owned rows")};
+        owners.assign(table_.entities().begin(), table_.entities().end());
+        return options_.remove_dead(options_.store, owners);
+    }
+    if (options_.index != RowIndexKind::kIdentity) {
+        num_structural_changes_ += table_.remove_dead(entities_);
+        return;
+    }
+    for (std::uint32_t row = table_.num_rows(); row-- > 0;) {
+        if (row >= table_.num_rows()) continue;  // it was a trailing hole
+        const Entity owner = table_.entities()[row];
+        if (owner && !entities_.alive(owner)) remove_row(row);
+    }
+}
+
+CollectCounts OwnedRows::collect(Random& random, std::uint32_t max_removed) {
+    require_unlocked();
+    CollectCounts counts;
+    std::uint32_t num_living = 0;
+    while (table_.num_rows() > 0 && num_living < kLivingInARow && counts.num_removed < max_removed) {
+        ++counts.num_probes;
+        const std::uint32_t row = draw_row(random);
+        if (entities_.alive(table_.entities()[row])) {
+            ++num_living;
+            continue;
+        }
+        num_living = 0;
+        remove_row(row);
+        ++counts.num_removed;
+    }
+    return counts;
+}
+
+/// Draws one of the rows that have an owner, each with the same probability. Requires: there is one.
+std::uint32_t OwnedRows::draw_row(Random& random) const {
+    const std::span<const Entity> owners = table_.entities();
+    for (std::uint32_t draw = 0; draw < kMostDraws; ++draw)
+        if (const std::uint32_t row = random.below(table_.num_rows()); owners[row]) return row;
+    std::uint32_t num_before = random.below(num_owned());  // rows with an owner, before the one that is drawn
+    std::uint32_t block = 0;
+    while (num_before >= num_owned_in_[block]) num_before -= num_owned_in_[block++];
+    std::uint32_t row = block * kCountedRows;
+    while (!owners[row] || num_before-- != 0) ++row;
+    return row;
+}
+
+void OwnedRows::settle_table(const SettleContext& context) {
+    table_.settle_memory();
+    table_.set_stamp(std::max(table_.stamp(), context.stamp));
+}
+
+// --- reports -----------------------------------------------------------------------------------------------------
+
+std::size_t OwnedRows::statistics(std::span<StoreStatistics> out) const {
+    if (out.empty()) return 1;
+    StoreStatistics& result = out[0];
+    result = {};
+    result.component = schema_.name();
+    result.num_rows = num_owned();
+    for (const Entity owner : table_.entities()) result.num_dead_rows += owner && !entities_.alive(owner);
+    result.rows = table_.memory_use();
+    result.index = index_.memory_use();
+    return 1;
+}
+
+Status OwnedRows::validate() const {
+    if (Status status = table_.validate(); !status) return status;
+    Array<std::uint32_t> num_owned_in(num_owned_in_.size(), 0, "owned rows");
+    for (std::uint32_t row = 0; row < table_.num_rows(); ++row) {
+        if (options_.index != RowIndexKind::kIdentity) break;
+        num_owned_in[row / kCountedRows] += bool(table_.entities()[row]);
+    }
+    if (num_owned_in != num_owned_in_)
+        return Status::error(concat("store of \"", schema_.name(), "\": a block of rows counts its holes wrongly"));
+    return {};
+}
+
+}  // namespace shoal

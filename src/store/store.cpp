@@ -1,0 +1,42 @@
+#include "shoal/store/store.h"
+
+#include "shoal/base/assert.h"
+#include "shoal/table/table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+
+void require_batch(const SpawnBatch& batch, const Schema& component) {
+    SHOAL_ASSERT(batch.component == component.id() && batch.columns.size() == component.columns().size(),
+                 "the batch is of another component type");
+    SHOAL_ASSERT(batch.entities.size() == std::size_t(batch.num_blob_entities) * batch.num_copies,
+                 "a batch has as many entities as there are blob entities in all copies");
+    SHOAL_ASSERT(!component.has_opaque(), "a component with opaque fields cannot be spawned from a blob");
+    std::uint32_t highest_owner = 0;
+    for (const std::uint32_t owner : batch.entity_index) highest_owner = std::max(highest_owner, owner);
+    SHOAL_ASSERT(batch.entity_index.empty() || highest_owner < batch.num_blob_entities,
+                 "the owner of a component is not among the blob entities");
+}
+
+void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,
+                        std::uint32_t first_column, RowRange rows) {
+    if (!component.has(FieldType::kEntity)) return;
+    for (const Field& field : component.fields()) {
+        if (field.type != FieldType::kEntity) continue;
+        const std::size_t bytes = component.columns()[field.first_column].element_bytes;
+        std::byte* const data =
+            table.unmarked_column(first_column + field.first_column) + component.offset_in_column(field);
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+            for (std::uint32_t value = 0; value < field.num_values(); ++value) {
+                std::byte* const place = data + row * bytes + value * sizeof(Entity);
+                Entity entity;
+                std::memcpy(&entity, place, sizeof entity);
+                entity = batch.translate(copy, entity);
+                std::memcpy(place, &entity, sizeof entity);
+            }
+    }
+}
+
+}  // namespace shoal

@@ -1,0 +1,164 @@
+// Rows as a store of another class holds them: it is told of the dead, and nothing comes or goes while rows are held.
+
+#include "shoal/base/random.h"
+#include "shoal/store/manager.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Lamp {
+    float light = 1;
+};
+SHOAL_COMPONENT(Lamp, light)
+
+/// Lamps, and the sum of their light beside them, which every lamp leaves when it goes.
+class Lamps {
+public:
+    Lamps(EntityManager& entities, PagePool& pool, DeathPolicy death, RowIndexKind index = RowIndexKind::kPaged)
+        : rows_(schema_of<Lamp>(), entities, pool,
+                {.index = index,
+                 .death = death,
+                 .remove_dead = [](void* self,
+                                   std::span<const Entity> dead) { static_cast<Lamps*>(self)->remove_dead(dead); },
+                 .store = this}) {}
+
+    void add(std::span<const Entity> entities) {
+        const auto fill = [](void* light, Table& table, RowRange added, std::size_t) {
+            for (std::uint32_t row = added.begin; row < added.end; ++row) {
+                new (table.write_element(0, row)) float(1);
+                *static_cast<double*>(light) += 1;
+            }
+        };
+        ASSERT_TRUE(rows_.add(entities, fill, &light_).ok());
+    }
+    OwnedRows& rows() { return rows_; }
+    double light() const { return light_; }
+
+private:
+    void remove_dead(std::span<const Entity> dead) {
+        for (const Entity entity : dead)
+            if (!rows_.entity_manager().alive(entity)) light_ -= rows_.remove({&entity, 1});
+    }
+
+    OwnedRows rows_;
+    double light_ = 0;
+};
+
+std::vector<Entity> create(EntityManager& entities, std::size_t count) {
+    std::vector<Entity> made(count);
+    EXPECT_TRUE(entities.create(made).ok());
+    return made;
+}
+
+TEST(OwnedRows, a_store_removes_the_dead_its_own_way) {
+    for (const DeathPolicy death : {DeathPolicy::kAtSettle, DeathPolicy::kByCallback})
+        for (const RowIndexKind index : {RowIndexKind::kPaged, RowIndexKind::kHash}) {
+            EntityManager entities;
+            PagePool pool;
+            Lamps lamps(entities, pool, death, index);
+            const std::vector<Entity> made = create(entities, 100);
+            lamps.add(made);
+            entities.destroy(std::span(made).first(90));
+            EXPECT_EQ(lamps.light(), death == DeathPolicy::kByCallback ? 10 : 100);
+            SettleCounts counts;
+            lamps.rows().settle({.stamp = 2, .counts = &counts});
+            EXPECT_EQ(lamps.light(), 10);
+            EXPECT_EQ(counts.num_removed, death == DeathPolicy::kByCallback ? 0u : 90u);
+            EXPECT_EQ(lamps.rows().num_owned(), 10u);
+            EXPECT_TRUE(lamps.rows().validate().ok());
+        }
+}
+
+TEST(OwnedRows, a_store_that_fell_behind_removes_the_dead_its_own_way) {
+    EntityManager entities({.max_death_list = 10});
+    PagePool pool;
+    Lamps lamps(entities, pool, DeathPolicy::kAtSettle);
+    const std::vector<Entity> made = create(entities, 100);
+    lamps.add(made);
+    for (std::size_t i = 0; i < made.size(); i += 2) entities.destroy(made[i]);
+    lamps.rows().settle({});
+    EXPECT_EQ(lamps.light(), 50);
+    EXPECT_EQ(lamps.rows().num_owned(), 50u);
+}
+
+TEST(OwnedRows, what_an_older_entity_left_goes_the_stores_own_way) {
+    EntityManager entities({.minimum_waiting = 1});
+    PagePool pool;
+    Lamps lamps(entities, pool, DeathPolicy::kAtSettle);
+    const Entity old = *entities.create();
+    lamps.add({&old, 1});
+    entities.destroy(old);
+    const std::vector<Entity> newer = create(entities, 5);
+    const auto same = [&](Entity entity) { return entity.index() == old.index(); };
+    ASSERT_TRUE(std::ranges::any_of(newer, same));
+    lamps.add(newer);
+    EXPECT_EQ(lamps.light(), 5);
+    EXPECT_FALSE(lamps.rows().has(old));
+    EXPECT_TRUE(lamps.rows().remove_stale(newer[0]));
+    EXPECT_FALSE(lamps.rows().remove_stale(*entities.create()));
+}
+
+TEST(OwnedRows, are_appended_all_or_none) {
+    EntityManager entities;
+    PagePool pool;
+    OwnedRows rows(schema_of<Lamp>(), entities, pool);
+    std::vector<Entity> made = create(entities, 2000);
+    ASSERT_TRUE(rows.reserve(5000, made.back().index()).ok());
+    ASSERT_TRUE(rows.append_all(std::span(made).subspan(1900, 1)));
+    EXPECT_FALSE(rows.append_all(made)) << "one of them has a row";
+    EXPECT_EQ(rows.num_rows(), 1u);
+    EXPECT_FALSE(rows.has(made[0]));
+    EXPECT_TRUE(rows.append_all(std::span(made).first(1900)));
+    for (std::uint32_t i = 0; i < 1900; ++i) ASSERT_EQ(rows.find(made[i]), i + 1);
+    entities.destroy(made[1999]);
+    EXPECT_FALSE(rows.append_all(std::span(made).subspan(1901))) << "one of them is dead";
+    made[1905] = made[1904];
+    EXPECT_FALSE(rows.append_all(std::span(made).subspan(1901, 50))) << "one of them occurs twice";
+    EXPECT_EQ(rows.num_rows(), 1901u);
+    EXPECT_TRUE(rows.validate().ok());
+}
+
+TEST(OwnedRows, while_passes_run_no_row_comes_or_goes) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EntityManager entities;
+    PagePool pool;
+    Manager<Lamp> lamps(entities, pool);
+    const std::vector<Entity> made = create(entities, 4);
+    ASSERT_TRUE(lamps.add(std::span(made).first(2)).ok());
+    const float light = 1;
+    const std::byte* const column = reinterpret_cast<const std::byte*>(&light);
+    const std::uint32_t owner = 0;
+    const SpawnBatch batch{.component = schema_of<Lamp>().id(),
+                           .entities = std::span(made).subspan(2, 1),
+                           .num_blob_entities = 1,
+                           .entity_index = {&owner, 1},
+                           .columns = {&column, 1},
+                           .parents = {}};
+    lamps.core().hold_rows(true);
+    lamps.core().hold_rows(true);  // by two worlds
+    lamps.core().hold_rows(false);
+    constexpr const char* kMessage = "rows of \"lamp\" came or went while the passes of a world ran; add and remove";
+    EXPECT_DEATH(static_cast<void>(lamps.add(made[2])), kMessage);
+    EXPECT_DEATH(static_cast<void>(lamps.add(made)), kMessage);
+    EXPECT_DEATH(static_cast<void>(lamps.core().spawn(batch)), kMessage);
+    EXPECT_DEATH(lamps.remove(made[0]), kMessage);
+    EXPECT_DEATH(lamps.remove(made), kMessage);
+    EXPECT_DEATH(lamps.remove(lamps.instance(made[0])), kMessage);
+    EXPECT_DEATH(lamps.clear(), kMessage);
+    EXPECT_DEATH(lamps.core().settle({}), kMessage);
+    Random random(1);
+    EXPECT_DEATH(lamps.core().collect(random, 1), kMessage);
+    lamps.set<&Lamp::light>(lamps.instance(made[0]), 5);
+    lamps.core().hold_rows(false);
+    EXPECT_TRUE(lamps.add(made).ok());
+    EXPECT_TRUE(lamps.remove(made[0]));
+}
+
+}  // namespace

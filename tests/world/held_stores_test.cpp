@@ -1,0 +1,94 @@
+// While the passes of a world run, no store lets rows come or go, in any build; values and links may change.
+
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace {
+
+using namespace shoal;
+
+struct Crab {
+    float mass = 1;
+};
+SHOAL_COMPONENT(Crab, mass)
+
+/// Crabs with all that the library knows; some things are left to do inside a pass.
+struct HeldStores : ::testing::Test {
+    HeldStores() {
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+        EXPECT_TRUE(entities.create(beach).ok());
+        const std::span<const Entity> some = std::span(beach).first(5);
+        EXPECT_TRUE(crabs.add(some).ok());
+        EXPECT_TRUE(places.add(some).ok());
+        EXPECT_TRUE(ownership.own(beach[0], some.subspan(1)).ok());
+        EXPECT_TRUE(tags.add_tag(beach[0], "old").ok());
+        tree = *models.add_node_tree(
+            {.names = names, .parents = parents, .positions = positions, .rotations = rotations, .scales = scales});
+        EXPECT_TRUE(models.add(some, tree).ok());
+    }
+    void in_a_pass(const std::function<void()>& function) {
+        world.schedule().add("meddle", [&](PassContext&) { function(); });
+        world.step(0.1f);
+        EXPECT_TRUE(world.schedule().remove("meddle").ok());
+    }
+
+    EntityManager entities;
+    World world{entities};
+    Manager<Crab>& crabs = world.manager<Crab>();
+    TransformManager& places = world.transforms();
+    OwnershipManager& ownership = world.make_store<OwnershipManager>();
+    ModelPoseManager& models = world.make_store<ModelPoseManager>();
+    TagManager tags{world.manager<Tag>(), world.strings()};
+    Entity beach[10];
+    NodeTreeId tree;
+    const StringId names[1] = {StringId("root")};
+    const std::uint32_t parents[1] = {kNilRow};
+    const Vec3 positions[1] = {};
+    const Quaternion rotations[1] = {};
+    const Vec3 scales[1] = {{1, 1, 1}};
+};
+
+TEST_F(HeldStores, refuse_that_rows_come_or_go) {
+    const std::function<void()> changes[] = {
+        [&] { static_cast<void>(crabs.add(beach[7])); },
+        [&] { crabs.remove(beach[1]); },
+        [&] { static_cast<void>(places.add({&beach[7], 1})); },
+        [&] { places.remove({&beach[1], 1}); },
+        [&] { static_cast<void>(ownership.own(beach[7], beach[8])); },
+        [&] { ownership.release(beach[1]); },
+        [&] { ownership.drop({&beach[1], 1}); },
+        [&] { static_cast<void>(models.add({&beach[7], 1}, tree)); },
+        [&] { models.remove({&beach[1], 1}); },
+        [&] { static_cast<void>(tags.add_tag(beach[1], "new")); },
+        [&] { tags.remove_tag(beach[0], "old"); },
+        [&] { entities.destroy(beach[1]); },  // the callback of the ownership manager removes a row
+    };
+    for (const std::function<void()>& change : changes)
+        EXPECT_DEATH(in_a_pass(change), "came or went while the passes of a world ran") << &change - changes;
+}
+
+TEST_F(HeldStores, let_values_and_links_change) {
+    in_a_pass([&] {
+        crabs.set<&Crab::mass>(crabs.instance(beach[1]), 3);
+        places.set_position(places.instance(beach[1]), {1, 2, 3});
+        ASSERT_TRUE(places.link(places.instance(beach[2]), places.instance(beach[1])).ok());
+        models.set_local(models.instance(beach[1]), 0, {.position = {4, 5, 6}});
+        EXPECT_EQ(models.compute(), 5u);
+    });
+    EXPECT_EQ(places.world_position(places.instance(beach[2])), (Vec3{1, 2, 3}));
+    EXPECT_EQ(models.model(models.instance(beach[1]), 0).row[1].w, 5);
+    EXPECT_TRUE(crabs.add(beach[7]).ok());
+    EXPECT_EQ(places.remove(beach), 5u);
+    EXPECT_TRUE(entities.destroy(beach[0]));
+    EXPECT_FALSE(entities.alive(beach[1]));
+}
+
+}  // namespace
