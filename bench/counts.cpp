@@ -1,0 +1,373 @@
+// A fixed set of hot calls, whose instructions `./dev bench --counts` counts with callgrind. Instructions say nothing about
+// caches, but they do not depend on how busy the machine is: a call that does more than before is noticed.
+//
+//     ids_create_one 1000      what it prints: a call, and how many operations that does
+//
+// Callgrind is asked for one count per call. Each call runs once uncounted, on pages and archetypes that are then warm.
+
+#include "shoal/query/typed_database.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#if SHOAL_HAS_VALGRIND
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_ZERO_STATS
+#define CALLGRIND_DUMP_STATS_AT(name)
+#endif
+
+namespace shoal_counts {
+
+using namespace shoal;
+
+struct Place {
+    Vec3 position;
+};
+SHOAL_COMPONENT(Place, position)
+struct Motion {
+    Vec3 velocity;
+};
+SHOAL_COMPONENT(Motion, velocity)
+struct Heat {
+    float value = 0;
+};
+SHOAL_COMPONENT(Heat, value)
+struct Awake {};
+SHOAL_COMPONENT((Awake, toggled))
+
+/// Component types that only tell archetypes apart.
+template <int kNumber>
+struct Mark {};
+template <int kNumber>
+constexpr auto shoal_describe(ComponentTag<Mark<kNumber>>) {
+    constexpr const char* kNames[] = {"mark_a", "mark_b", "mark_c", "mark_d", "mark_e", "mark_f", "mark_g",
+                                      "mark_h", "mark_i", "mark_j", "mark_k", "mark_l", "mark_m", "mark_n",
+                                      "mark_o", "mark_p", "mark_q", "mark_r", "mark_s", "mark_t", "mark_u",
+                                      "mark_v", "mark_w", "mark_x", "mark_y", "mark_z"};
+    return describe<Mark<kNumber>>(describe_head(kNames[kNumber]));
+}
+
+constexpr std::size_t kNumCalls = 1000;  ///< single calls of one count, and rows of one loop
+constexpr std::size_t kNumMany = 10'000;
+constexpr int kNumMarks = 26;
+constexpr float kDt = 1.0f / 64;
+
+void need(bool ok) {
+    if (ok) return;
+    std::fputs("shoal_counts: a call failed\n", stderr);
+    std::exit(1);
+}
+
+/// Keeps the compiler from leaving out what nobody looks at.
+template <class T>
+void keep(const T& value) {
+    asm volatile("" : : "g"(&value) : "memory");
+}
+
+struct Ids {
+    EntityManager entities;
+    std::vector<Entity> some = std::vector<Entity>(kNumCalls), many = std::vector<Entity>(kNumMany);
+
+    void ids_create_one() {
+        for (Entity& entity : some) need(entities.create({&entity, 1}).ok());
+    }
+    void ids_alive() {
+        std::size_t num_alive = 0;
+        for (const Entity entity : some) num_alive += entities.alive(entity);
+        keep(num_alive);
+    }
+    void ids_destroy_one() {
+        for (const Entity& entity : some) need(entities.destroy({&entity, 1}) == 1);
+    }
+    void ids_create_span() { need(entities.create(many).ok()); }
+    void ids_destroy_span() { need(entities.destroy(many) == many.size()); }
+};
+
+struct Managers {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Place> places{entities, pool};
+    Manager<Motion> motions{entities, pool};
+    std::vector<Entity> ids = std::vector<Entity>(kNumMany);
+    std::span<const Entity> some = std::span(ids).first(kNumCalls);
+    decltype(query<Write<&Place::position>>(places)) all = query<Write<&Place::position>>(places);
+    decltype(query<Write<&Place::position>, Gather<&Motion::velocity>>(places, motions)) gathered =
+        query<Write<&Place::position>, Gather<&Motion::velocity>>(places, motions);
+
+    Managers() { need(entities.create(ids).ok()); }
+
+    void manager_add_one() {
+        for (const Entity entity : some) need(places.add(entity, {{1, 2, 3}}).ok());
+    }
+    void manager_get_one() {
+        float sum = 0;
+        for (const Entity entity : some) sum += places.get<&Place::position>(places.instance(entity)).x;
+        keep(sum);
+    }
+    void manager_set_one() {
+        for (const Entity entity : some) places.set<&Place::position>(places.instance(entity), {1, 2, 3});
+    }
+    void manager_remove_one() {
+        for (const Entity entity : some) need(places.remove(entity));
+    }
+    void manager_query() {
+        all.for_each([](auto&& p) { p += Vec3{1, 1, 1} * kDt; });
+    }
+    void manager_query_gather() {
+        gathered.for_each([](auto&& p, const Vec3* v) {
+            if (v != nullptr) p += *v * kDt;
+        });
+    }
+    void manager_add_span() { need(places.add(ids, Place{{1, 2, 3}}).ok()); }
+    void manager_remove_span() { places.remove(ids); }
+};
+
+template <int kNumber>
+void create_marked(Database& database) {
+    std::vector<Entity> ids(kNumCalls / kNumMarks);
+    need(database.create<Heat, Mark<kNumber>>(ids, 0, {float(kNumber)}, {}).ok());
+}
+
+struct Databases {
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+    Database marked{entities, pool};
+    std::vector<Entity> ids = std::vector<Entity>(kNumCalls), many = std::vector<Entity>(kNumMany);
+    decltype(query<Write<&Place::position>, Read<&Motion::velocity>>(database)) moving =
+        query<Write<&Place::position>, Read<&Motion::velocity>>(database);
+    decltype(query<Write<&Place::position>, Read<&Motion::velocity>, With<Awake>>(database)) awake =
+        query<Write<&Place::position>, Read<&Motion::velocity>, With<Awake>>(database);
+    decltype(query<Write<&Heat::value>>(marked)) hot = query<Write<&Heat::value>>(marked);
+
+    Databases() {
+        [&]<int... kNumbers>(std::integer_sequence<int, kNumbers...>) {
+            (create_marked<kNumbers>(marked), ...);
+        }(std::make_integer_sequence<int, kNumMarks>());
+    }
+
+    void database_create_one() {
+        for (Entity& entity : ids) need(database.create<Place, Motion>({&entity, 1}, 0, Place{}, Motion{}).ok());
+    }
+    void database_add_one() {
+        for (const Entity entity : ids) need(database.add(entity, Heat{1}).ok());
+    }
+    void database_get_one() {
+        float sum = 0;
+        for (const Entity entity : ids) sum += database.get<&Place::position>(database.find(entity)).x;
+        keep(sum);
+    }
+    void database_set_one() {
+        for (const Entity entity : ids) database.set<&Place::position>(database.find(entity), {1, 2, 3});
+    }
+    void database_remove_one() {
+        for (const Entity entity : ids) need(database.remove<Heat>(entity).ok());
+    }
+    void database_move_one() {
+        for (const Entity entity : ids) need(database.move(entity, 1).ok());
+    }
+    void database_move_back() { need(database.move(ids, 0).ok()); }
+    void database_toggle_on() {
+        for (const Entity entity : ids) need(database.add(entity, Awake{}).ok());
+    }
+    void database_toggle_off() {
+        for (const Entity entity : ids) need(database.remove<Awake>(entity).ok());
+    }
+    void database_query() {
+        moving.for_each([](auto&& p, Vec3 v) { p += v * kDt; });
+    }
+    void database_query_toggled() {
+        awake.for_each([](auto&& p, Vec3 v) { p += v * kDt; });
+    }
+    void database_query_26_tables() {
+        hot.for_each([](float& value) { value += 1; });
+    }
+    void database_destroy_one() {
+        for (const Entity& entity : ids) database.destroy({&entity, 1});
+    }
+    void database_create_span() { need(database.create<Place, Motion>(many, 0, Place{}, Motion{}).ok()); }
+    void database_add_span() { need(database.add(std::span<const Entity>(many), Heat{1}).ok()); }
+    void database_remove_span() { need(database.remove<Heat>(many).ok()); }
+    void database_destroy_span() { database.destroy(many); }
+};
+
+struct Listed {
+    using Types = Archetypes<Has<Place, Motion>, Has<Place, Motion, Heat>>;
+
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+    TypedDatabase<Types> typed{database};
+    std::vector<Entity> ids = std::vector<Entity>(kNumCalls);
+
+    Listed() { need(typed.create<Place, Motion>(ids, 0).ok()); }
+
+    void typed_add_one() {
+        for (const Entity entity : ids) need(typed.add(entity, Heat{1}).ok());
+    }
+    void typed_remove_one() {
+        for (const Entity entity : ids) need(typed.remove<Heat>(entity).ok());
+    }
+};
+
+struct Asked {
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+    std::vector<Entity> ids = std::vector<Entity>(kNumCalls);
+    decltype(query<Read<&Place::position>>(database)) all = query<Read<&Place::position>>(database);
+
+    Asked() { need(database.create<Place, Motion>(ids, 0, Place{}, Motion{}).ok()); }
+
+    // What is asked for, and the settle that does it.
+    void commands_add() {
+        all.for_each([](Commands& commands, Entity entity, const Vec3&) { commands.add(entity, Heat{1}); });
+        database.settle({});
+    }
+    void commands_remove() {
+        all.for_each([](Commands& commands, Entity entity, const Vec3&) { commands.remove<Heat>(entity); });
+        database.settle({});
+    }
+    void commands_destroy_and_create() {
+        all.for_each([](Commands& commands, Entity entity, const Vec3&) {
+            commands.destroy(entity);
+            commands.create(0, Place{}, Motion{});
+        });
+        database.settle({});
+    }
+};
+
+struct Poses {
+    EntityManager entities;
+    PagePool pool;
+    TransformManager transforms;
+    std::vector<Entity> ids = std::vector<Entity>(kNumMany);
+
+    explicit Poses(TransformMode mode) : transforms(entities, pool, {.mode = mode}) {
+        need(entities.create(ids).ok());
+        std::vector<std::uint32_t> parents(ids.size());
+        for (std::uint32_t i = 0; i < ids.size(); ++i) parents[i] = i % 5 == 0 ? kNilRow : i - 1;
+        need(transforms.add(ids, std::vector<Transform>(ids.size()), parents).ok());
+        if (mode == TransformMode::kDeferred) transforms.compute_moved();
+    }
+
+    void move_some() {
+        for (std::size_t i = 0; i < kNumCalls; ++i)
+            transforms.set_local(transforms.instance(ids[5 * i]), {.position = {1, 2, 3}});
+    }
+    void transform_set_local() { move_some(); }
+    void transform_set_local_deferred() { move_some(); }
+    void transform_compute_moved() { transforms.compute_moved(); }
+};
+
+std::vector<std::byte> make_level() {
+    BlobWriter writer;
+    writer.set_name("counts/level");
+    const std::uint32_t place = *writer.add_component_type(schema_of<Place>(), 0);
+    const std::uint32_t heat = *writer.add_component_type(schema_of<Heat>(), 1);
+    for (std::uint32_t i = 0; i < kNumCalls; ++i) {
+        writer.add_entity({});
+        const Place value = {{float(i), 0, 0}};
+        const Heat warm = {1};
+        writer.add_component(place, i, std::as_bytes(std::span(&value, 1)));
+        if (i % 2 == 0) writer.add_component(heat, i, std::as_bytes(std::span(&warm, 1)));
+    }
+    return *writer.write();
+}
+
+struct Spawning {
+    EntityManager entities;
+    World world{entities};
+    std::vector<std::byte> bytes = make_level();
+    Result<Blob> level = Blob::load(bytes);
+
+    Spawning() {
+        need(level.ok());
+        world.manager<Place>();
+        world.manager<Heat>();
+    }
+
+    void blob_load() { need(Blob::load(bytes).ok()); }
+    void world_spawn() { need(world.spawn(*level).ok()); }
+    void world_settle() { world.settle(); }
+};
+
+/// One call of a group, and the operations that it does.
+template <class Group>
+struct Call {
+    const char* name;
+    void (Group::*function)();
+    std::size_t num_operations;
+};
+#define SHOAL_CALL(group, function, num_operations) \
+    Call<group> { #function, &group::function, num_operations }
+
+/// Runs the calls in order, twice: uncounted, then counted.
+template <class Group>
+void run(Group& group, std::initializer_list<Call<Group>> calls) {
+    for (const Call<Group>& call : calls) (group.*call.function)();
+    for (const Call<Group>& call : calls) {
+        CALLGRIND_ZERO_STATS;
+        (group.*call.function)();
+        CALLGRIND_DUMP_STATS_AT(call.name);
+        std::printf("%s %zu\n", call.name, call.num_operations);
+    }
+}
+
+void count_stores() {
+    Ids ids;
+    run(ids, {SHOAL_CALL(Ids, ids_create_one, kNumCalls), SHOAL_CALL(Ids, ids_alive, kNumCalls),
+              SHOAL_CALL(Ids, ids_destroy_one, kNumCalls), SHOAL_CALL(Ids, ids_create_span, kNumMany),
+              SHOAL_CALL(Ids, ids_destroy_span, kNumMany)});
+    Managers managers;
+    need(managers.motions.add(managers.some, Motion{{1, 2, 3}}).ok());
+    run(managers,
+        {SHOAL_CALL(Managers, manager_add_one, kNumCalls), SHOAL_CALL(Managers, manager_get_one, kNumCalls),
+         SHOAL_CALL(Managers, manager_set_one, kNumCalls), SHOAL_CALL(Managers, manager_query, kNumCalls),
+         SHOAL_CALL(Managers, manager_query_gather, kNumCalls), SHOAL_CALL(Managers, manager_remove_one, kNumCalls),
+         SHOAL_CALL(Managers, manager_add_span, kNumMany), SHOAL_CALL(Managers, manager_remove_span, kNumMany)});
+}
+
+void count_databases() {
+    Databases databases;
+    run(databases,
+        {SHOAL_CALL(Databases, database_create_one, kNumCalls), SHOAL_CALL(Databases, database_add_one, kNumCalls),
+         SHOAL_CALL(Databases, database_get_one, kNumCalls), SHOAL_CALL(Databases, database_set_one, kNumCalls),
+         SHOAL_CALL(Databases, database_remove_one, kNumCalls), SHOAL_CALL(Databases, database_move_one, kNumCalls),
+         SHOAL_CALL(Databases, database_move_back, kNumCalls), SHOAL_CALL(Databases, database_toggle_on, kNumCalls),
+         SHOAL_CALL(Databases, database_query, kNumCalls), SHOAL_CALL(Databases, database_query_toggled, kNumCalls),
+         SHOAL_CALL(Databases, database_toggle_off, kNumCalls),
+         SHOAL_CALL(Databases, database_query_26_tables, kNumCalls / kNumMarks * kNumMarks),
+         SHOAL_CALL(Databases, database_destroy_one, kNumCalls), SHOAL_CALL(Databases, database_create_span, kNumMany),
+         SHOAL_CALL(Databases, database_add_span, kNumMany), SHOAL_CALL(Databases, database_remove_span, kNumMany),
+         SHOAL_CALL(Databases, database_destroy_span, kNumMany)});
+    Listed listed;
+    run(listed, {SHOAL_CALL(Listed, typed_add_one, kNumCalls), SHOAL_CALL(Listed, typed_remove_one, kNumCalls)});
+}
+
+void count_frames() {
+    Asked asked;
+    run(asked, {SHOAL_CALL(Asked, commands_add, kNumCalls), SHOAL_CALL(Asked, commands_remove, kNumCalls),
+                SHOAL_CALL(Asked, commands_destroy_and_create, kNumCalls)});
+    Poses immediate(TransformMode::kImmediate), deferred(TransformMode::kDeferred);
+    run(immediate, {SHOAL_CALL(Poses, transform_set_local, kNumCalls)});
+    run(deferred, {SHOAL_CALL(Poses, transform_set_local_deferred, kNumCalls),
+                   SHOAL_CALL(Poses, transform_compute_moved, kNumCalls)});
+    Spawning spawning;
+    run(spawning, {SHOAL_CALL(Spawning, blob_load, kNumCalls), SHOAL_CALL(Spawning, world_spawn, kNumCalls),
+                   SHOAL_CALL(Spawning, world_settle, 1)});
+}
+
+}  // namespace shoal_counts
+
+int main() {
+    shoal_counts::count_stores();
+    shoal_counts::count_databases();
+    shoal_counts::count_frames();
+    return 0;
+}
