@@ -77,12 +77,56 @@ void for_each_link(std::string_view line, Visit&& visit) {
     }
 }
 
-}  // namespace
+/// Whether a line ends a statement: texts in other languages do not, and drawings that are explained at their right.
+bool is_statement(std::string_view line) {
+    line = trim(line.substr(0, line.find("//")));
+    return line.ends_with(';') && !line.starts_with('|');
+}
 
-Lines broken_snippets(const Path& root) {
-    Lines regions, broken;
+void check_block(const std::string& place, const Lines& block, const Lines& regions, Lines& broken) {
+    if (std::none_of(block.begin(), block.end(), is_statement)) return;
+    const std::string text = without_indent(block);
+    if (std::find(regions.begin(), regions.end(), text) == regions.end())
+        broken.push_back(place + ": this C++ is no region `// [name]` of a source in examples/ or tests/");
+}
+
+/// Looks at the blocks of the comment that a header opens with: lines indented by five spaces or more.
+void check_header(const Path& root, const Path& header, const Lines& regions, Lines& broken) {
+    const Lines lines = read_lines(header);
+    const std::string name = std::filesystem::relative(header, root).string();
+    Lines block;
+    for (std::size_t i = 1; i < lines.size() && lines[i].starts_with("//"); ++i) {
+        const std::string text = lines[i].substr(2);
+        if (text.starts_with("     ")) {
+            block.push_back(text);
+            continue;
+        }
+        check_block(name + ":" + std::to_string(i), block, regions, broken);
+        block.clear();
+    }
+}
+
+Lines all_regions(const Path& root) {
+    Lines regions;
     for (const std::string folder : {"examples", "tests"})
         for (const Path& file : files_beneath(root, folder, {".cpp"})) collect_regions(file, regions);
+    return regions;
+}
+
+}  // namespace
+
+Lines broken_header_snippets(const Path& root, const Lines& rooms) {
+    const Lines regions = all_regions(root);
+    Lines broken;
+    for (const std::string& room : rooms)
+        for (const Path& header : files_beneath(root, "include/shoal/" + room, {".h"}))
+            check_header(root, header, regions, broken);
+    return broken;
+}
+
+Lines broken_snippets(const Path& root) {
+    const Lines regions = all_regions(root);
+    Lines broken;
     for (const Path& document : documents_of(root)) check_document(root, document, regions, broken);
     return broken;
 }

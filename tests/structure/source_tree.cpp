@@ -7,8 +7,8 @@
 namespace structure {
 namespace {
 
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
-    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return text.starts_with(p); });
+bool starts_with_any(std::string_view text, std::initializer_list<std::string> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return text.starts_with(p); });
 }
 
 std::string place(const Path& root, const Path& file, int line, const std::string& what) {
@@ -68,22 +68,35 @@ std::vector<Path> files_beneath(const Path& root, const std::string& folder, con
     return files;
 }
 
-Lines read_rooms(const Path& root) {
-    Lines rooms;
-    for (const std::string& line : read_lines(root / "cmake" / "rooms.cmake")) {
-        const std::size_t end = line.find("_ROOMS ");
-        if (!line.starts_with("set(SHOAL_") || end == std::string::npos || line.find('$') != std::string::npos)
-            continue;
-        std::string word;
-        for (const char c : line.substr(end + 7)) {
-            if (c != ' ' && c != ')') {
-                word.push_back(c);
-            } else if (!word.empty()) {
-                rooms.push_back(word);
-                word.clear();
-            }
+namespace {
+
+/// Adds the rooms of one line `set(SHOAL_..._ROOMS name name)`.
+void add_rooms(const std::string& line, Lines& rooms) {
+    const std::size_t end = line.find("_ROOMS ");
+    if (!line.starts_with("set(SHOAL_") || end == std::string::npos || line.find('$') != std::string::npos) return;
+    std::string word;
+    for (const char c : line.substr(end + 7)) {
+        if (c != ' ' && c != ')') {
+            word.push_back(c);
+        } else if (!word.empty()) {
+            rooms.push_back(word);
+            word.clear();
         }
     }
+}
+
+}  // namespace
+
+Lines read_rooms(const Path& root) {
+    Lines rooms;
+    for (const std::string& line : read_lines(root / "cmake" / "rooms.cmake")) add_rooms(line, rooms);
+    return rooms;
+}
+
+Lines read_runtime_rooms(const Path& root) {
+    Lines rooms;
+    for (const std::string& line : read_lines(root / "cmake" / "rooms.cmake"))
+        if (line.starts_with("set(SHOAL_RUNTIME_ROOMS")) add_rooms(line, rooms);
     return rooms;
 }
 
@@ -146,6 +159,39 @@ Lines broken_system_includes(const Path& root) {
                         place(root, file, include.line, "<" + include.name + "> belongs to src/base/os_*"));
             }
     return broken;
+}
+
+Lines broken_detail_includes(const Path& root) {
+    Lines broken;
+    for (const std::string folder : {"include", "src", "tests", "apps", "samples", "examples", "bench", "fuzz"})
+        for (const Path& file : files_beneath(root, folder, {".h", ".cpp"})) {
+            const std::string name = std::filesystem::relative(file, root).string();
+            if (name.starts_with("tests/structure/fixtures")) continue;
+            for (const Include& include : read_includes(file)) {
+                const std::size_t detail = include.name.find("/detail/");
+                if (!include.name.starts_with("shoal/") || detail == std::string::npos) continue;
+                const std::string room = include.name.substr(6, detail - 6);
+                if (!starts_with_any(name, {"include/shoal/" + room + "/", "src/" + room + "/", "tests/" + room + "/"}))
+                    broken.push_back(place(root, file, include.line, "includes \"" + include.name + "\""));
+            }
+        }
+    return broken;
+}
+
+Lines headers_not_in_shoal_h(const Path& root) {
+    std::vector<std::string> reached = {"shoal/shoal.h"};
+    for (std::size_t i = 0; i < reached.size(); ++i)
+        for (const Include& include : read_includes(root / "include" / reached[i]))
+            if (include.quoted && std::find(reached.begin(), reached.end(), include.name) == reached.end())
+                reached.push_back(include.name);
+    Lines missing;
+    for (const std::string& room : read_runtime_rooms(root))
+        for (const Path& file : files_beneath(root, "include/shoal/" + room, {".h"})) {
+            const std::string name = std::filesystem::relative(file, root / "include").string();
+            const bool is_detail = name.find("/detail/") != std::string::npos;
+            if (!is_detail && std::find(reached.begin(), reached.end(), name) == reached.end()) missing.push_back(name);
+        }
+    return missing;
 }
 
 Lines files_with_lines(const Path& root, const std::string& folder, std::size_t limit) {

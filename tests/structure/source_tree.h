@@ -23,6 +23,7 @@ std::vector<Path> files_beneath(const Path& root, const std::string& folder, con
 
 /// Returns the rooms of `set(SHOAL_..._ROOMS name name)` lines in cmake/rooms.cmake, top to bottom.
 Lines read_rooms(const Path& root);
+Lines read_runtime_rooms(const Path& root);
 
 struct Include {
     std::string name;  ///< what stands between the quotes or angles
@@ -43,12 +44,37 @@ Lines broken_system_includes(const Path& root);
 /// Returns the files beneath root/folder with `limit` lines or more.
 Lines files_with_lines(const Path& root, const std::string& folder, std::size_t limit);
 
+/// A function with a body. Lines are counted from the one with the opening brace to that with the closing one.
+struct Function {
+    Path file;
+    int line = 0;  ///< of the opening brace
+    int num_lines = 0;
+};
+std::vector<Function> functions_of(const Path& file);
+std::vector<Function> functions_beneath(const Path& root, const Lines& folders);
+/// Returns the places of those with more than `limit` lines.
+Lines functions_longer_than(const Path& root, const std::vector<Function>& functions, int limit);
+
+/// What only templates of a room need lies in include/shoal/<room>/detail/. Nobody outside of the room includes it.
+Lines broken_detail_includes(const Path& root);
+
+/// Returns the public headers of the runtime's rooms that shoal/shoal.h does not bring.
+Lines headers_not_in_shoal_h(const Path& root);
+
+/// The rooms as an SVG: a box each, from top to bottom, and an arc for every room that another one includes, without those
+/// that follow from others.
+std::string rooms_picture(const Path& root);
+
 /// Every ```cpp block of the documents is, word for word, a region of a source that is compiled and run: the lines
 /// between two lines `// [name]`, without their common indent.
 Lines broken_snippets(const Path& root);
 
 /// Links in the documents name files that exist.
 Lines broken_links(const Path& root);
+
+/// The same for C++ in the comments that public headers open with: a block indented by five spaces of which a line ends with
+/// a semicolon. Looks at the headers of `rooms` only.
+Lines broken_header_snippets(const Path& root, const Lines& rooms);
 
 /// Joins the places for a message.
 std::string to_text(const Lines& places);

@@ -1,10 +1,9 @@
 #pragma once
 // What can be expected to fail returns a Status, or a Result that holds a value or a Status.
 //
-//     if (Status status = manager.add(entities, value); !status) return status;
-//     Result<Blob> blob = read_blob(path);
-//     if (!blob) return blob.status();
-//     use(*blob);
+//     Result<std::string> text = read_file(from);
+//     if (!text) return text.status();
+//     if (Status status = write_file(to, *text); !status) return status;
 //
 // A message says what failed, where and what to do. Success costs one null pointer.
 

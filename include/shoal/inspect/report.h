@@ -2,8 +2,8 @@
 // Reports what a world costs: time per pass, memory per component type and per owner.
 //
 //     WorldReport report = report_world(world);
-//     std::fputs(report_text(report).c_str(), stdout);      for people
-//     std::fputs(report_json(report).c_str(), file);        for programs, the same facts
+//     std::fputs(report_text(report).c_str(), stdout);  // for people
+//     std::fputs(report_json(report).c_str(), file);    // for programs, the same facts
 //
 //     pass      runs    rows  ms total  ms mean  ms last   GB/s
 //     simulate   600  10,137     12.48    0.021    0.020  23.46

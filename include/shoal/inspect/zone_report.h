@@ -2,7 +2,7 @@
 // Reports what the zones of a database cost, for people and for programs.
 //
 //     std::vector<ZoneReport> zones = report_zones(sea);
-//     std::fputs(zones_text(zones, 10).c_str(), stdout);        // the ten largest, and the rest in a line each
+//     std::fputs(zones_text(zones, 10).c_str(), stdout);  // the ten largest, and the rest in a line each
 //     std::fputs(zones_json(zones).c_str(), file);
 //
 //     zone        component  rows  dead     used  committed  reserved    index

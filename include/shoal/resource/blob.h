@@ -2,9 +2,9 @@
 // A compiled resource, used in place. Loading checks, once, every byte that will ever be trusted; after that nothing
 // needs a check: every index is in range, every text is UTF-8, parents come before children.
 //
-//     Result<Blob> level = Blob::read("levels/reef.blob");
+//     Result<Blob> level = Blob::read(path);
 //     if (!level) return report(level.status());
-//     for (const BlobComponents& components : level->component_types()) ...
+//     for (const BlobComponents& components : level->component_types()) count += components.count();
 //
 // The check takes linear time and memory in the size of the blob, whatever the bytes say. A blob never changes.
 // Thread: any thread may read. Moving a blob does not move its bytes.

@@ -3,7 +3,7 @@
 //
 //     bool compile_light(void*, const CompileInput& in, CompileOutput& out) {
 //         Light light;
-//         if (!read_kelvin(in.node, in.diagnostics, light.color)) return false;    // it has reported why
+//         if (!read_kelvin(in.node, in.diagnostics, light.color)) return false;  // it has reported why
 //         out.store(light);
 //         out.store_entity(offsetof(Light, target), out.find_entity("../tower"));
 //         return true;

@@ -2,7 +2,7 @@
 // What is known of component types by name: schema, compile function, spawn order, spawn function.
 //
 //     ComponentRegistry registry;
-//     if (Status s = registry.add<PointMass>(); !s) return report(s);                        // text and blob know it
+//     if (Status s = registry.add<PointMass>(); !s) return report(s);  // text and blob know it
 //     if (Status s = registry.set_compile_function("light", compile_light, nullptr, 20); !s) return report(s);
 //
 // The compiler goes through the component types in spawn order (then by name) and leaves them in the blob in that

@@ -3,7 +3,7 @@
 //
 //     Store* stores[] = {&masses, &names};
 //     Result<Spawned> bullets = spawn({entities, stores}, blob, {.copies = 200});
-//     Entity muzzle = bullets->find("muzzle", 17);
+//     Entity reef = bullets->find("reef", 17);
 //
 //     blob entity        0   1   2   0   1   2 ...       entities of copy k: [k * n, (k + 1) * n)
 //     spawned entity     e0  e1  e2  e3  e4  e5

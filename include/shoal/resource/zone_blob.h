@@ -4,9 +4,9 @@
 //     Result<ZoneBlob> far = save_zone(sea, 12, {.name = "sea/12"});
 //     if (!far) return report(far.status());
 //     sea.clear_zone(12);
-//     ...
-//     Result<Blob> blob = Blob::load(far->bytes);           // checked like every blob
-//     Result<Spawned> back = world.spawn(*blob);            // by the ordinary spawner, into zone 12
+//     // later:
+//     Result<Blob> blob = Blob::load(far->bytes);  // checked like every blob
+//     Result<Spawned> back = world.spawn(*blob);   // by the ordinary spawner, into zone 12
 //
 // Every living entity of the zones becomes a blob entity, zone by zone, table by table, in the order of the rows. It
 // keeps all that it has in the database, including the values of toggled components that are off; the components

@@ -1,13 +1,13 @@
 #pragma once
 // Compiling: from a source to a blob.
 //
-//     ComponentRegistry registry;              // built-in component types, the program's own, those of schema files
+//     ComponentRegistry registry;  // built-in component types, the program's own, those of schema files
 //     CompileOptions options;
 //     Diagnostics diagnostics;
-//     if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return fail(diagnostics);
+//     if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return report(diagnostics);
 //     Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options, diagnostics);
 //     std::fputs(diagnostics.format().c_str(), stderr);  // errors and warnings, each with its place
-//     if (reef) return write_file("garden.blob", std::span<const std::byte>(reef->blob));
+//     if (reef) return write_file("garden.blob", reef->blob);
 //
 //     compose  ->  entities, parents first  ->  per component type, in spawn order: an image per component  ->  blob
 //

@@ -1,0 +1,93 @@
+// What the headers of source and inspect show.
+
+#include "shoal/base/file.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/inspect/report.h"
+#include "shoal/inspect/zone_report.h"
+#include "shoal/source/compiler.h"
+#include "shoal/source/schema_file.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+
+namespace {
+
+using namespace shoal;
+
+Status report(const Diagnostics& diagnostics) { return Status::error(diagnostics.format()); }
+
+Status compile_garden() {
+    // [source/compiler]
+    ComponentRegistry registry;  // built-in component types, the program's own, those of schema files
+    CompileOptions options;
+    Diagnostics diagnostics;
+    if (!read_schema_file("reef.schema.sjson", registry, options.rules, diagnostics)) return report(diagnostics);
+    Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options, diagnostics);
+    std::fputs(diagnostics.format().c_str(), stderr);  // errors and warnings, each with its place
+    if (reef) return write_file("garden.blob", reef->blob);
+    // [source/compiler]
+    return reef.status();
+}
+
+/// A folder of its own, where the process stays while the test runs.
+struct SourceManuals : ::testing::Test {
+    SourceManuals() {
+        std::filesystem::create_directories(folder / "reef");
+        std::filesystem::current_path(folder);
+    }
+    ~SourceManuals() override {
+        std::filesystem::current_path(before);
+        std::filesystem::remove_all(folder);
+    }
+    const std::filesystem::path before = std::filesystem::current_path();
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "shoal_manuals";
+};
+
+TEST_F(SourceManuals, a_source_is_compiled) {
+    EXPECT_FALSE(compile_garden()) << "there is no schema file";
+    ASSERT_TRUE(
+        write_file("reef.schema.sjson", std::string_view("components = { crab = { fields = { claws = uint8 } } }")));
+    ASSERT_TRUE(write_file("reef/garden.sjson", std::string_view("components = { crab = { claws = 2 } }")));
+    const Status status = compile_garden();
+    EXPECT_TRUE(status) << status.message();
+    EXPECT_GT(read_file("garden.blob")->size(), 100u);
+}
+
+TEST_F(SourceManuals, a_source_is_composed) {
+    ASSERT_TRUE(write_file("reef/garden.sjson", std::string_view("components = { crab = { claws = 2 } }")));
+    ComposeOptions options;
+    // [source/composer]
+    Diagnostics diagnostics;
+    std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
+    // [source/composer]
+    EXPECT_TRUE(reef.has_value()) << diagnostics.format();
+}
+
+TEST(InspectManuals, reports_are_printed) {
+    EntityManager entities;
+    World world(entities);
+    Database sea(entities, world.pool());
+    Entity fish[3];
+    ASSERT_TRUE(sea.create<PointMass>(fish, 12));
+    FILE* const file = std::tmpfile();
+    ASSERT_NE(file, nullptr);
+    {
+        // [inspect/report]
+        WorldReport report = report_world(world);
+        std::fputs(report_text(report).c_str(), stdout);  // for people
+        std::fputs(report_json(report).c_str(), file);    // for programs, the same facts
+        // [inspect/report]
+    }
+    // [inspect/zone_report]
+    std::vector<ZoneReport> zones = report_zones(sea);
+    std::fputs(zones_text(zones, 10).c_str(), stdout);  // the ten largest, and the rest in a line each
+    std::fputs(zones_json(zones).c_str(), file);
+    // [inspect/zone_report]
+    EXPECT_GT(std::ftell(file), 100);
+    std::fclose(file);
+}
+
+}  // namespace

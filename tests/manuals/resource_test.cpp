@@ -1,0 +1,126 @@
+// What the headers of resource show.
+
+#include "shoal/base/file.h"
+#include "shoal/base/string_id.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/registry.h"
+#include "shoal/resource/spawner.h"
+#include "shoal/resource/zone_blob.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+namespace {
+
+using namespace shoal;
+
+Status report(const Status& status) { return Status::error(status.message()); }
+
+struct Light {
+    Vec3 color{};
+    Entity target;
+};
+SHOAL_COMPONENT(Light, color, target)
+
+bool read_kelvin(Node, Diagnostics&, Vec3& color) {
+    color = {1, 1, 1};
+    return true;
+}
+
+// [resource/compile]
+bool compile_light(void*, const CompileInput& in, CompileOutput& out) {
+    Light light;
+    if (!read_kelvin(in.node, in.diagnostics, light.color)) return false;  // it has reported why
+    out.store(light);
+    out.store_entity(offsetof(Light, target), out.find_entity("../tower"));
+    return true;
+}
+// [resource/compile]
+
+Status fill_a_registry() {
+    // [resource/registry]
+    ComponentRegistry registry;
+    if (Status s = registry.add<PointMass>(); !s) return report(s);  // text and blob know it
+    if (Status s = registry.set_compile_function("light", compile_light, nullptr, 20); !s) return report(s);
+    // [resource/registry]
+    return registry.find("light") && registry.find("point_mass") ? Status() : Status::error("not found");
+}
+
+std::vector<std::byte> written(std::span<const std::byte> image) {
+    // [resource/blob_writer]
+    BlobWriter blob;
+    blob.set_name("levels/reef");
+    std::uint32_t root = blob.add_entity({.name = "reef"});
+    std::uint32_t stone = blob.add_entity({.parent = root, .guid = hash_text("43d2ce7f")});
+    Result<std::uint32_t> type = blob.add_component_type(schema_of<PointMass>());
+    blob.add_component(*type, stone, image);
+    Result<std::vector<std::byte>> bytes = blob.write();
+    // [resource/blob_writer]
+    EXPECT_TRUE(bytes) << bytes.message();
+    return *bytes;
+}
+
+Status count_components(const std::string& path, std::uint32_t& count) {
+    // [resource/blob]
+    Result<Blob> level = Blob::read(path);
+    if (!level) return report(level.status());
+    for (const BlobComponents& components : level->component_types()) count += components.count();
+    // [resource/blob]
+    return {};
+}
+
+TEST(ResourceManuals, a_registry_is_filled) { EXPECT_TRUE(fill_a_registry()); }
+
+TEST(ResourceManuals, a_blob_is_written_read_and_spawned) {
+    const PointMass mass{.mass = 2};
+    const std::vector<std::byte> bytes = written(std::as_bytes(std::span(&mass, 1)));
+    const std::string path = testing::TempDir() + "shoal_manual_reef.blob";
+    ASSERT_TRUE(write_file(path, bytes));
+    std::uint32_t count = 0;
+    ASSERT_TRUE(count_components(path, count));
+    EXPECT_EQ(count, 1u);
+    EXPECT_EQ(std::remove(path.c_str()), 0);
+
+    const Blob blob = *Blob::load(bytes);
+    EntityManager entities;
+    World world(entities);
+    ComponentManager& masses = world.manager<PointMass>().core();
+    ComponentManager& names = world.manager<DebugName>().core();
+    // [resource/spawner]
+    Store* stores[] = {&masses, &names};
+    Result<Spawned> bullets = spawn({entities, stores}, blob, {.copies = 200});
+    Entity reef = bullets->find("reef", 17);
+    // [resource/spawner]
+    EXPECT_TRUE(entities.alive(reef));
+    EXPECT_EQ(masses.num_rows(), 200u);
+}
+
+Status save_and_spawn(World& world, Database& sea) {
+    // [resource/zone_blob]
+    Result<ZoneBlob> far = save_zone(sea, 12, {.name = "sea/12"});
+    if (!far) return report(far.status());
+    sea.clear_zone(12);
+    // later:
+    Result<Blob> blob = Blob::load(far->bytes);  // checked like every blob
+    Result<Spawned> back = world.spawn(*blob);   // by the ordinary spawner, into zone 12
+    // [resource/zone_blob]
+    return back ? Status() : report(back.status());
+}
+
+TEST(ResourceManuals, a_zone_goes_and_comes_back) {
+    EntityManager entities;
+    World world(entities);
+    Database sea(entities, world.pool());
+    ASSERT_TRUE(world.attach(sea));
+    Entity fish[3];
+    ASSERT_TRUE(sea.create<PointMass>(fish, 12));
+    ASSERT_TRUE(save_and_spawn(world, sea));
+    EXPECT_EQ(sea.num_rows(), 3u);
+}
+
+}  // namespace
