@@ -2,8 +2,12 @@
 if(NOT SHOAL_SANITIZE AND NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(structure)
 endif()
-# What compilers say of mistakes; each is asked once, by the release build.
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT SHOAL_WIDE_IDS)
+# The programs that headers show.
+if(NOT SHOAL_RUNTIME_ONLY)
+  add_subdirectory(manuals)
+endif()
+# What compilers say of mistakes: g++ is asked by the release preset, clang by the preset runtime.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_WIDE_IDS)
   add_subdirectory(compile_fail)
 endif()
 # The command-line tool as a process, and what it makes of damage. Its threads are those of the rooms, whose tests the

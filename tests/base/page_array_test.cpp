@@ -16,6 +16,8 @@
 namespace shoal {
 namespace {
 
+using shoal_test::kSanitized;
+
 constexpr std::size_t kMegabyte = std::size_t(1) << 20;
 
 std::size_t num_resident_pages(const std::byte* begin, std::size_t num_bytes) {
@@ -47,12 +49,6 @@ int with_address_space(std::size_t num_bytes, const std::function<int()>& body) 
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 TEST(Pages, a_range_is_aligned_zero_and_costs_only_what_is_written) {
     Result<PageRange> range = reserve_pages(256 * kMegabyte + 1);

@@ -1,27 +1,28 @@
 #!/usr/bin/env bash
-# check.sh ROOT WORK RESULTS: installs shoal as static and as shared libraries, moves the installed tree, and builds
-# another project on it with CMake and with pkg-config. Adds `pass NAME` and `fail NAME` lines to RESULTS.
+# check.sh ROOT BUILD RESULTS KIND...: installs the libraries of a build folder by kind (static, shared), moves the
+# installed tree, and builds another project on it with CMake and with pkg-config. Works in BUILD/consumer. Adds
+# `pass NAME` and `fail NAME` lines to RESULTS.
 # shellcheck disable=SC2317  # the checks are called by name
 set -euo pipefail
-root=$1 work=$2 results=$3
+root=$1 build=$2 results=$3
+kinds=("${@:4}")
+work=$build/consumer
 source=$root/tests/consumer
 expected="shoal 0.1 works"
 
-install_shoal() { # install_shoal KIND SHARED
-    local build=$work/build_$1 prefix=$work/$1
-    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHOAL_WARNINGS_AS_ERRORS=ON -DBUILD_SHARED_LIBS="$2"
-    cmake --build "$build" --parallel "$(nproc)"
+install_shoal() { # install_shoal KIND
+    local prefix=$work/$1
     rm -rf "$prefix" "$prefix.elsewhere"
-    cmake --install "$build" --prefix "$prefix.elsewhere"
+    cmake --install "$build" --component "$1" --prefix "$prefix.elsewhere"
     mv "$prefix.elsewhere" "$prefix"
 }
 
 use_cmake() {
-    local build=$work/use_cmake_$1
-    rm -rf "$build"
-    cmake -S "$source" -B "$build" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
-    cmake --build "$build"
-    [[ $("$build/consumer") == "$expected" ]]
+    local folder=$work/use_cmake_$1
+    rm -rf "$folder"
+    cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
+    cmake --build "$folder"
+    [[ $("$folder/consumer") == "$expected" ]]
 }
 
 flags() { # flags KIND: what it takes to use every library that is installed
@@ -79,11 +80,11 @@ check() {
 all_status=0
 export CMAKE_COLOR_DIAGNOSTICS=OFF
 mkdir -p "$work"
-for kind in static shared; do
-    check install_shoal "$kind" "$([[ $kind == shared ]] && echo ON || echo OFF)"
+for kind in "${kinds[@]}"; do
+    check install_shoal "$kind"
     check use_cmake "$kind"
     check use_pkg_config "$kind"
     check mixed_builds_do_not_link "$kind"
+    if [[ $kind == shared ]]; then check exports_are_ours shared; fi
 done
-check exports_are_ours shared
 exit $((all_status != 0))

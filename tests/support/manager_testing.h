@@ -133,18 +133,6 @@ inline int with_address_space(std::size_t num_bytes, const std::function<int()>&
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
 using AllComponents = ::testing::Types<ApartOne, SplitOne, WholeOne, ApartMany, SplitMany, WholeMany>;
 using OneComponents = ::testing::Types<ApartOne, SplitOne, WholeOne>;
 using ManyComponents = ::testing::Types<ApartMany, SplitMany, WholeMany>;

@@ -10,6 +10,19 @@
 
 namespace shoal_test {
 
+/// Whether the address or the thread sanitizer watches this build.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 /// The seed of every random test: SHOAL_TEST_SEED, or a fixed one. Print it with SCOPED_TRACE(seed_text()).
 std::uint64_t seed();
 inline std::string seed_text() { return "SHOAL_TEST_SEED=" + std::to_string(seed()); }

@@ -13,7 +13,8 @@ using namespace shoal_test;
 Schema serial_schema() {
     ComponentDefinition definition;
     definition.name = "linked";
-    definition.fields = {make_field("serial", FieldType::kUint32), make_field("ballast", FieldType::kMatrix3x4)};
+    definition.fields = {shoal_test::make_field("serial", FieldType::kUint32),
+                         shoal_test::make_field("ballast", FieldType::kMatrix3x4)};
     return make_schema(definition);
 }
 
