@@ -75,7 +75,7 @@ endif()
 
 # Headers and the tool belong to every kind; how CMake finds a library differs by kind.
 foreach(kind IN LISTS kinds)
-  install(EXPORT shoal-targets-${kind} NAMESPACE shoal:: FILE shoal-targets.cmake DESTINATION ${config_folder}
+  install(EXPORT shoal-targets-${kind} NAMESPACE shoal:: FILE shoal-${kind}-targets.cmake DESTINATION ${config_folder}
           COMPONENT ${kind})
   install(FILES ${PROJECT_SOURCE_DIR}/include/shoal/shoal.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/shoal COMPONENT ${kind})
   foreach(room IN LISTS SHOAL_ROOMS)
