@@ -140,8 +140,8 @@ std::uint32_t ComponentManager::place(Entity entity) {
     return entity.index();
 }
 
-/// Gives those living entities at the front that have no row one, and returns how many they are. Requires: plain_index_,
-/// reserved.
+/// Gives those living entities at the front that have no row one, and returns how many they are. Requires:
+/// plain_index_, reserved.
 std::uint32_t ComponentManager::place_leading(std::span<const Entity> entities) {
     const std::span<EntityBits> entries = index_.entries();
     const std::uint32_t first = table_.num_rows();

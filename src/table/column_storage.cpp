@@ -187,7 +187,8 @@ ColumnStorage::OpaqueRow::OpaqueRow(ColumnStorage& storage, std::uint32_t row) :
 }
 
 ColumnStorage::OpaqueRow::~OpaqueRow() {
-    for_each([](const OpaqueOperations& operations, std::byte* element, std::uint32_t) { operations.destroy(element); });
+    for_each(
+        [](const OpaqueOperations& operations, std::byte* element, std::uint32_t) { operations.destroy(element); });
     if (allocated_ != nullptr) release_memory(allocated_, allocated_bytes_, "table");
 }
 

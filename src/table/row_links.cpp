@@ -187,8 +187,7 @@ Status RowLinks::validate(std::uint32_t num_rows, std::string_view table) const 
         for (std::uint32_t child = first_child[row]; child != kNilRow; before = child, child = next[child]) {
             if (parent[child] != row)
                 return broken(table, concat("its child, row ", child, ", names another parent"), row);
-            if (previous[child] != before)
-                return broken(table, "its link to the sibling before is wrong", child);
+            if (previous[child] != before) return broken(table, "its link to the sibling before is wrong", child);
             if (++num_enumerated > num_rows) return broken(table, "its children form a cycle", row);
         }
     }

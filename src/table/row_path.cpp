@@ -8,7 +8,8 @@ bool RowPath::look_up(Table& from, Table& to) {
     columns_.clear();
     for (const TakePlan::Column& column : plan_->kept())
         columns_.push_back({from.unmarked_column(column.from), to.unmarked_column(column.to)});
-    for (const TakePlan::Column& column : plan_->dropped()) columns_.push_back({from.unmarked_column(column.from), nullptr});
+    for (const TakePlan::Column& column : plan_->dropped())
+        columns_.push_back({from.unmarked_column(column.from), nullptr});
     placements_ = from.placement() + to.placement();
     return true;
 }

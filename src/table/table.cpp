@@ -208,6 +208,8 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
     };
     if (!is_packed_) {
         std::uint32_t num_removed = 0;
+        Array<Entity> copied{Owner("table")};  // the span may be of a list that destructors lengthen
+        if (schema().has_opaque()) copied.assign(owners.begin(), owners.end()), owners = copied;
         for (std::size_t i = 0; i < owners.size(); ++i) {
             fetch(i);
             if (spared != nullptr && spared->alive(owners[i])) continue;
@@ -248,7 +250,8 @@ std::uint32_t Table::remove_dead(const EntityManager& entities) {
         }
         const std::uint32_t begin = row;
         while (row < num_rows() && entities.alive(owners[row])) ++row;
-        if (begin != num_kept && begin != row) move_rows(RowRange{begin, row}, RowRange{num_kept, num_kept + row - begin});
+        if (begin != num_kept && begin != row)
+            move_rows(RowRange{begin, row}, RowRange{num_kept, num_kept + row - begin});
         num_kept += row - begin;
     }
     storage_.cut(num_kept);
@@ -325,7 +328,10 @@ void Table::write_entries(RowList rows) {
     if (index_ == nullptr) return;
     const Entity* const owners = storage_.owners();
     const std::span<EntityBits> entries = index_->entries();
-    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+    const RowRange range = rows.is_range() ? rows.range() : RowRange();
+    for (std::uint32_t row = range.begin; row < range.end; ++row)
+        entries[owners[row].index()] = RowIndex::entry_of(owners[row], row);
+    for (std::uint32_t i = 0; !rows.is_range() && i < rows.size(); ++i) {
         if (i + kAhead < rows.size()) __builtin_prefetch(&entries[owners[rows[i + kAhead]].index()]);
         entries[owners[rows[i]].index()] = RowIndex::entry_of(owners[rows[i]], rows[i]);
     }
@@ -435,8 +441,9 @@ void Table::push_chain(std::uint32_t row) {
 }
 
 void Table::link_tree(std::uint32_t child, std::uint32_t parent) {
-    SHOAL_ASSERT(links_.has_tree() && child < num_rows() && (parent < num_rows() || parent == kNilRow) && child != parent,
-                 "the table was made without a tree, or a row does not exist, or it would be its own parent");
+    SHOAL_ASSERT(
+        links_.has_tree() && child < num_rows() && (parent < num_rows() || parent == kNilRow) && child != parent,
+        "the table was made without a tree, or a row does not exist, or it would be its own parent");
     links_.link_tree(child, parent);
 }
 

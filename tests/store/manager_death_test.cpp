@@ -222,5 +222,68 @@ TYPED_TEST(ManagerDeath, memory_goes_back_after_a_burst) {
         ASSERT_TRUE(same_value(manager.value(manager.instance(made[i])), TypeParam{}));
 }
 
+/// Takes another entity along when it ends.
+struct Companion {
+    EntityManager* entities = nullptr;
+    Entity other;
+
+    Companion() = default;
+    Companion(EntityManager* of, Entity along) : entities(of), other(along) {}
+    Companion(Companion&& companion) noexcept
+        : entities(std::exchange(companion.entities, nullptr)), other(companion.other) {}
+    Companion& operator=(Companion&& companion) noexcept {
+        std::swap(entities, companion.entities);
+        std::swap(other, companion.other);
+        return *this;
+    }
+    ~Companion() {
+        if (entities != nullptr) entities->destroy(other);
+    }
+};
+}  // namespace
+
+struct Accompanied {
+    Companion companion;
+    std::string text = "a text that needs memory of its own";
+};
+SHOAL_COMPONENT(Accompanied, companion, text)
+
+namespace {
+
+TEST(ManagerDestructors, may_destroy_other_entities_by_every_policy_and_index) {
+    const LeakCheck leaks;
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    constexpr std::uint32_t kCount = 30;
+    for (int round = 0; round < 200; ++round)
+        for (const DeathPolicy death : {DeathPolicy::kAtSettle, DeathPolicy::kByCallback})
+            for (const RowIndexKind kind : {RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity}) {
+                EntityManager entities;
+                PagePool pool;
+                Manager<Accompanied> manager(entities, pool, {.index = kind, .death = death});
+                std::vector<Entity> made = create(entities, kCount);
+                for (const Entity entity : made) {
+                    Accompanied value;
+                    if (random.below(2) == 0) value.companion = Companion(&entities, made[random.below(kCount)]);
+                    ASSERT_TRUE(manager.add(entity, std::move(value)).ok());
+                }
+                std::vector<Entity> doomed = made;
+                doomed.resize(random.below(kCount));
+                entities.destroy(doomed);
+                for (std::uint32_t i = 0; i < kCount; ++i) manager.core().settle({});
+                const Status status = manager.core().validate();
+                ASSERT_TRUE(status.ok()) << status.message();
+                for (const Entity entity : made) {
+                    ASSERT_EQ(manager.has(entity), entities.alive(entity));
+                    if (!manager.has(entity)) continue;
+                    ASSERT_EQ(manager.get<&Accompanied::text>(manager.instance(entity)),
+                              "a text that needs memory of its own");
+                }
+                for (const Entity entity : made)
+                    if (manager.has(entity))
+                        manager.set<&Accompanied::companion>(manager.instance(entity), Companion());
+            }
+}
+
 }  // namespace
 }  // namespace shoal_test

@@ -124,6 +124,25 @@ void chains_agree(RowIndexKind kind) {
 TEST(TableChain, survives_every_move_with_a_paged_index) { chains_agree(RowIndexKind::kPaged); }  // req: B13
 TEST(TableChain, survives_every_move_with_a_hash_index) { chains_agree(RowIndexKind::kHash); }    // req: B13
 
+TEST(TableChain, rows_of_long_chains_go_without_a_search) {
+    // With a search for the row before each, this would take 10^10 steps.
+    PagePool pool;
+    const Schema schema = uniform_schema(FieldType::kUint32, 1);
+    Table table(schema, pool, {.chain = true});
+    RowIndex index(RowIndexKind::kPaged);
+    table.attach_index(&index);
+    constexpr std::uint32_t kRows = 200'000;
+    ASSERT_TRUE(table.reserve(kRows));
+    ASSERT_TRUE(index.reserve(2, 2));
+    const Entity owners[] = {make_entity(1, 1), make_entity(2, 1)};
+    for (std::uint32_t row = 0; row < kRows; ++row) table.append_one(owners[row % 2]);
+    for (std::uint32_t row = kRows; row-- > 0;) table.push_chain(row);
+    for (std::uint32_t i = 0; i < kRows / 4; ++i) table.remove(i % table.num_rows());
+    expect_valid(table);
+    EXPECT_EQ(table.remove_owned({owners, 1}) + table.remove_owned({owners + 1, 1}), kRows - kRows / 4);
+    EXPECT_EQ(table.num_rows(), 0u);
+}
+
 TEST(TableChain, rows_of_a_dead_entity_can_go_when_a_newer_one_has_its_index) {
     PagePool pool;
     const Schema schema = serial_schema();

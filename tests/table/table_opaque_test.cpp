@@ -104,6 +104,68 @@ TEST(TableOpaque, values_are_made_moved_and_ended_exactly_once) {
     EXPECT_EQ(CountedLarge::num_living, 0);
 }
 
+/// Ends another row of its table when it ends.
+struct Ending {
+    Table* table = nullptr;
+    Entity other;
+    bool is_moved_from = false;
+    std::string text = "a text that needs memory of its own";
+
+    Ending() = default;
+    Ending(Ending&& end) noexcept
+        : table(std::exchange(end.table, nullptr)), other(end.other), text(std::move(end.text)) {}
+    ~Ending() {
+        if (table != nullptr) table->remove_owned({&other, 1});
+    }
+};
+struct Linked {
+    int serial = 0;
+    Ending ending;
+};
+SHOAL_COMPONENT(Linked, serial, ending)
+
+TEST(TableOpaque, a_destructor_may_remove_another_row) {
+    const LeakCheck leaks;
+    constexpr std::uint32_t kRows = 5;
+    for (const RowIndexKind kind : {RowIndexKind::kPaged, RowIndexKind::kIdentity})
+        for (std::uint32_t first = 0; first < kRows; ++first)
+            for (std::uint32_t second = 0; second < kRows; ++second) {
+                if (first == second) continue;
+                SCOPED_TRACE(testing::Message() << "row " << first << " ends row " << second);
+                PagePool pool;
+                RowIndex index(kind);
+                Table table(schema_of<Linked>(), pool);
+                table.attach_index(&index);
+                ASSERT_TRUE(table.reserve(kRows + 1));
+                ASSERT_TRUE(index.reserve(kRows, kRows));
+                const auto element = [&](Entity owner) {
+                    return reinterpret_cast<Ending*>(table.write_element(1, index.find(owner)));
+                };
+                for (std::uint32_t i = 0; i < kRows; ++i) {
+                    const Entity owner = make_entity(i + 1, 1);
+                    if (kind == RowIndexKind::kIdentity)
+                        table.occupy(owner);
+                    else
+                        index.set(owner, table.append({&owner, 1}));
+                    element(owner)->text += std::to_string(i);
+                }
+                element(make_entity(first + 1, 1))->table = &table;
+                element(make_entity(first + 1, 1))->other = make_entity(second + 1, 1);
+                table.remove(index.find(make_entity(first + 1, 1)));
+                expect_valid(table);
+                EXPECT_EQ(table.num_rows() - table.num_holes(), kRows - 2);
+                for (std::uint32_t i = 0; i < kRows; ++i) {
+                    const Entity owner = make_entity(i + 1, 1);
+                    ASSERT_EQ(index.find(owner) == kNilRow, i == first || i == second);
+                    if (i != first && i != second) {
+                        EXPECT_TRUE(element(owner)->text.ends_with("own" + std::to_string(i)));
+                    }
+                }
+                if (table.num_rows() != 0) table.clear();
+                expect_valid(table);
+            }
+}
+
 TEST(TableDeathTest, misuse_is_caught) {
     PagePool pool;
     const Schema schema = uniform_schema(FieldType::kFloat, 2);

@@ -117,8 +117,10 @@ public:
     template <class Address, class Copy>
     SHOAL_INLINE void for_each(const Address* addresses, Copy&& copy) const {
         const Address* address = addresses;
-        for (const Address* end = addresses + ends_[0]; address != end; ++address) copy.template operator()<4>(*address, 4);
-        for (const Address* end = addresses + ends_[1]; address != end; ++address) copy.template operator()<8>(*address, 8);
+        for (const Address* end = addresses + ends_[0]; address != end; ++address)
+            copy.template operator()<4>(*address, 4);
+        for (const Address* end = addresses + ends_[1]; address != end; ++address)
+            copy.template operator()<8>(*address, 8);
         for (const Address* end = addresses + ends_[2]; address != end; ++address)
             copy.template operator()<12>(*address, 12);
         for (const Address* end = addresses + ends_[3]; address != end; ++address)

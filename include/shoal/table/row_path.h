@@ -1,6 +1,6 @@
 #pragma once
-// The way of single rows from one table to another by a plan, with the addresses of all columns: what Table::take() would
-// look up for every row. It holds until the columns of either table come to lie elsewhere, and serves plain rows only.
+// The way of single rows from one table to another by a plan, with the addresses of all columns, which Table::take()
+// looks up for every row. It holds until the columns of either table move to another place, and serves plain rows only.
 //
 //     plan       kept columns           dropped columns
 //     columns    {from, to} ...         {from, nullptr} ...
@@ -31,12 +31,13 @@ public:
         return from.placement() + to.placement() == placements_;
     }
 
-    /// Moves a row as Table::take() does, and returns where it is; the entry of its owner in the index is the caller's.
-    /// Without kDrops no column is dropped. Requires: is_known(), to.has_room(); `owner` owns the row.
+    /// Moves a row as Table::take() does and returns its new row. The caller writes the index entry of its owner.
+    /// Without kDrops the plan drops no columns. Requires: is_known(), to.has_room(); `owner` owns the row.
     template <bool kDrops>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
-        return take(from, to, row, owner, [this](std::size_t at, std::size_t last, std::size_t to_row)
-                                              __attribute__((always_inline)) { copy<kDrops>(at, last, to_row); });
+        return take(from, to, row, owner,
+                    [this](std::size_t at, std::size_t last, std::size_t to_row)
+                        __attribute__((always_inline)) { copy<kDrops>(at, last, to_row); });
     }
     /// The same; copy(row, last, to_row) copies the elements of the row, and those of the last row into its place.
     template <class Copy>
@@ -57,12 +58,11 @@ private:
                                                         copy_element<kBytes>(hole, column.from + last * bytes, bytes);
                                                     });
         if constexpr (!kDrops) return;
-        plan_->dropped().for_each(columns_.data() + plan_->kept().size(),
-                                  [&]<std::size_t kBytes>(const Column& column, std::size_t bytes)
-                                      __attribute__((always_inline)) {
-                                          copy_element<kBytes>(column.from + row * bytes, column.from + last * bytes,
-                                                               bytes);
-                                      });
+        plan_->dropped().for_each(
+            columns_.data() + plan_->kept().size(),
+            [&]<std::size_t kBytes>(const Column& column, std::size_t bytes) __attribute__((always_inline)) {
+                copy_element<kBytes>(column.from + row * bytes, column.from + last * bytes, bytes);
+            });
     }
 
     const TakePlan* plan_ = nullptr;

@@ -6,13 +6,13 @@
 //     column 0 ...   ..   ..   ..                  |           one per Schema::columns(), 64-byte aligned
 //     links          ..   ..   ..                  |           chain {next, previous}, tree {parent, first child, ...}
 //
-// Rows are packed: when one is removed, the last row moves into its place. A table is made of parts, and moves its rows
-// in all of them at once: the storage of the columns, the links between rows, the stamps of the last writes, the list of
-// structural changes, and the row index that is attached to it.
+// Rows are packed: when one is removed, the last row moves into its place. A table consists of parts: the storage of
+// the columns, the links between rows, the stamps of the last writes, the list of structural changes, and the row index
+// that is attached to it. It moves a row in all of them at once.
 // Nothing hands out mutable memory without a mark: per column and block of 1,024 rows the table keeps the stamp of the
 // last write.
-// The destructor of an opaque value runs when its row is gone and the table is whole: it may destroy other entities. The
-// destructor of a value that was moved from must leave tables alone.
+// The destructor of an opaque value runs after its row is gone, when the table is consistent: it may remove other rows.
+// The destructor of a value that was moved from must not change tables.
 // Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written
 // by several threads as long as no two write one cache line.
 
@@ -94,13 +94,13 @@ public:
     }
     /// Appends rows whose owners the caller writes to the span that it gets, at once. Requires: reserved.
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
-    /// Moves rows of another table to the end of this one and returns the first; the index knows where they are. Elements
-    /// that `from` lacks hold arbitrary bytes (opaque ones are made by default). Requires: reserved; `plan` is made for
-    /// the schemas; one paged index, or none, for both tables; neither has links; several rows are plain in both.
+    /// Moves rows of another table to the end of this one, updates the index, and returns the first. Elements that
+    /// `from` lacks hold arbitrary bytes (opaque ones are made by default). Requires: reserved; `plan` is made for the
+    /// schemas; both tables share one paged index, or have none; neither has links; several rows are plain in both.
     SHOAL_API std::uint32_t take(Table& from, RowList rows, const TakePlan& plan);
-    /// With an identity index: gives row entity.index() its owner; rows before it that nobody owns are holes. A hole's
-    /// owner is null; its fields keep harmless values. Requires: reserved; the index has room; the row is a hole, or past
-    /// the last row.
+    /// With an identity index: gives row owner.index() its owner. Rows before it without an owner are holes: their
+    /// owner is null, their fields keep harmless values. Requires: reserved; the index has room; the row is a hole, or
+    /// past the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
@@ -157,7 +157,8 @@ public:
 
     /// Gives every row of `rows` the component of one struct image. Requires: no opaque fields.
     void fill(RowRange rows, const std::byte* image) { scatter(rows, image, 0); }
-    /// Row rows.begin + i gets images[i]. Shape: `stride` bytes from image to image, 0: one for all. Requires: as above.
+    /// Row rows.begin + i gets images[i]. Shape: `stride` bytes from image to image; 0: one for all rows.
+    /// Requires: as above.
     SHOAL_API void scatter(RowRange rows, const std::byte* images, std::size_t stride);
     /// Copies whole columns into `rows`. Shape: one pointer per schema column, size of `rows` elements each.
     SHOAL_API void copy_columns(RowRange rows, std::span<const std::byte* const> columns);

@@ -4,7 +4,7 @@
 //     chain   {next, previous}                        the rows of one entity; whoever keeps the chain knows its head
 //     tree    {parent, first child, next, previous}   siblings are a list, headed by their parent
 //
-// A link is a row, or kNilRow. Every link has one that leads back (a child's parent, a next row's previous one), so that
+// A link is a row, or kNilRow. Every link has one that leads back (a child's parent, the next row's previous row), so
 // whatever names a row is found without a search. Links are right before and after each call; between begin_swap() and
 // end_swap() the caller swaps the rows.
 // Thread: that of the table.
@@ -34,7 +34,7 @@ public:
     bool has_tree() const { return has_tree_; }
     bool has_any() const { return has_chain_ || has_tree_; }
     std::uint32_t num_columns() const { return (has_chain_ ? 2 : 0) + (has_tree_ ? 4 : 0); }
-    /// Says where the columns lie. Shape: num_columns() columns, a chain's first; nullptr while there is no room for rows.
+    /// Says where the columns lie. Shape: num_columns() columns, the chain's first; nullptr while there are none.
     SHOAL_API void place(std::span<std::uint32_t* const> columns);
     const std::uint32_t* column(LinkColumn link) const { return links_[static_cast<int>(link)]; }
 
@@ -46,7 +46,7 @@ public:
     SHOAL_API void move(std::uint32_t from, std::uint32_t to);
     SHOAL_API void begin_swap(std::uint32_t a, std::uint32_t b);
     SHOAL_API void end_swap(std::uint32_t a, std::uint32_t b);
-    /// Row rows.begin + i has moved to new_rows[i], with its links. Errors: none; a link out of `rows` ends the program.
+    /// Row rows.begin + i has moved to new_rows[i], with its links. Requires: no link leads out of `rows`.
     SHOAL_API void permute(RowRange rows, const std::uint32_t* new_rows);
 
     /// Puts an unlinked row before the head of a chain, or makes it one of its own (kNilRow).

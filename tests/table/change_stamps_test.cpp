@@ -1,0 +1,80 @@
+// Stamps and the list of changes alone.
+
+#include "shoal/table/detail/change_stamps.h"
+#include "shoal/table/structural_change.h"
+
+#include <gtest/gtest.h>
+
+namespace shoal {
+namespace {
+
+TEST(ChangeStamps, a_mark_reaches_exactly_the_blocks_of_its_rows) {
+    ChangeStamps stamps(2);
+    stamps.reserve(5 * kRowsPerStampBlock);
+    stamps.set_now(7);
+    stamps.mark(1, RowRange{kRowsPerStampBlock - 1, 3 * kRowsPerStampBlock});
+    for (std::uint32_t block = 0; block < 5; ++block) {
+        EXPECT_EQ(stamps.written(0, block), 0u);
+        EXPECT_EQ(stamps.written(1, block), block < 3 ? 7u : 0u) << block;
+    }
+    stamps.set_now(9);
+    stamps.mark(0, 4 * kRowsPerStampBlock);
+    stamps.mark(0, RowRange{8, 8});
+    EXPECT_EQ(stamps.written(0, 4), 9u);
+    EXPECT_EQ(stamps.written(0, 0), 0u) << "no rows are no write";
+}
+
+TEST(ChangeStamps, rows_that_come_count_for_every_column) {
+    ChangeStamps stamps(3);
+    stamps.reserve(2 * kRowsPerStampBlock);
+    stamps.set_now(4);
+    stamps.mark_row(kRowsPerStampBlock);
+    stamps.set_now(5);
+    stamps.mark(2, kRowsPerStampBlock);
+    EXPECT_EQ(stamps.written(0, 1), 4u);
+    EXPECT_EQ(stamps.written(2, 1), 5u);
+    EXPECT_EQ(stamps.written(0, 0), 0u);
+}
+
+TEST(ChangeStamps, growing_keeps_what_was_written) {
+    ChangeStamps stamps(3);
+    stamps.reserve(1);
+    stamps.set_now(3);
+    for (std::uint32_t c = 0; c < 2; ++c) stamps.mark(c, 0u);
+    stamps.reserve(100 * kRowsPerStampBlock);
+    EXPECT_GE(stamps.num_blocks(), 100u);
+    for (std::uint32_t c = 0; c < 3; ++c) EXPECT_EQ(stamps.written(c, 0), c < 2 ? 3u : 0u);
+    for (std::uint32_t block = 1; block < 100; ++block) EXPECT_EQ(stamps.written(0, block), 0u);
+}
+
+TEST(StructuralChanges, nothing_is_listed_while_nobody_watches) {
+    StructuralChanges changes;
+    changes.add_rows({0, 3});
+    changes.remove_row(1, make_entity(1, 1));
+    EXPECT_TRUE(changes.all().empty());
+    changes.watch(true);
+    changes.watch(true);
+    changes.watch(false);
+    changes.move_row(2, 1, make_entity(3, 1));
+    ASSERT_EQ(changes.all().size(), 1u);
+    EXPECT_EQ(changes.all()[0].kind, StructuralChange::Kind::kMoved);
+    EXPECT_EQ(changes.all()[0].rows, (RowRange{1, 2}));
+    EXPECT_EQ(changes.all()[0].from_row, 2u);
+    changes.watch(false);
+    EXPECT_TRUE(changes.all().empty()) << "the last who watched has gone";
+}
+
+TEST(StructuralChanges, rows_added_one_after_the_other_are_one_change) {
+    StructuralChanges changes;
+    changes.watch(true);
+    changes.add_rows({0, 3});
+    changes.add_rows({3, 4});
+    changes.add_rows({2, 3}, make_entity(5, 1));
+    changes.add_rows({4, 5});
+    ASSERT_EQ(changes.all().size(), 3u);
+    EXPECT_EQ(changes.all()[0].rows, (RowRange{0, 4}));
+    EXPECT_EQ(changes.all()[1].entity, make_entity(5, 1));
+}
+
+}  // namespace
+}  // namespace shoal
