@@ -2,12 +2,15 @@
 // The whole runtime, for programs that do not mind what it costs to compile; the header of one room compiles faster.
 // Lists the headers that no other header brings.
 
+#include "shoal/base/clock.h"
+#include "shoal/base/file.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
+#include "shoal/database/grid_zones.h"
 #include "shoal/database/journal.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/database/zone_statistics.h"
@@ -20,7 +23,6 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/dump.h"
 #include "shoal/resource/zone_blob.h"
-#include "shoal/table/copy_elements.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/pose_text.h"

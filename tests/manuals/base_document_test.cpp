@@ -54,8 +54,7 @@ TEST(DocumentManuals, a_document_is_built) {
     // [document/builder]
     DocumentBuilder builder;
     builder.begin_mapping(level.position());
-    builder.key("mass");
-    builder.number(2.5);
+    builder.number("mass", 2.5);               // a key and its value
     builder.member(prefab.find("transform"));  // its key and its whole subtree, by reference
     builder.end();
     Document merged = builder.finish();

@@ -3,7 +3,7 @@
 //
 //     DocumentBuilder builder;
 //     builder.begin_mapping(level.position());
-//     builder.number("mass", 2.5);                  // a key and its value
+//     builder.number("mass", 2.5);               // a key and its value
 //     builder.member(prefab.find("transform"));  // its key and its whole subtree, by reference
 //     builder.end();
 //     Document merged = builder.finish();
