@@ -273,7 +273,8 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     Array<std::uint32_t>& order = scratch_.order;
     changed.clear();
     order.clear();
-    for (std::uint32_t i = 0; i < run.num_rows(); ++i) {
+    const std::uint32_t count = run.num_rows();
+    for (std::uint32_t i = 0; i < count; ++i) {
         Row& row = run.row(i);
         if (row.entity && test(scratch_.twice, row.entity.index())) {
             scratch_.contended.push_back({row.entity, chunk, run.list, reinterpret_cast<std::byte*>(&row)});
@@ -283,7 +284,7 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
         }
     }
     if (changed.empty()) return;
-    give_values(run, changed.size() == run.num_rows() ? std::span<const std::uint32_t>() : order);
+    give_values(run, changed.size() == count ? std::span<const std::uint32_t>() : order);
     run.list->kind == Kind::kAdd ? apply(changed, scratch_.given, {}) : apply(changed, {}, scratch_.components);
 }
 
