@@ -315,6 +315,12 @@ void BlobLayout::write_component_types() {
 }
 
 void BlobLayout::write_component_data() {
+    std::size_t most_bytes = out_.size();
+    for (const BlobContent::ComponentType& t : content_.types) {
+        most_bytes += t.owners.size() * sizeof(std::uint32_t) + kBlobAlignment;
+        for (const std::vector<std::byte>& column : t.columns) most_bytes += column.size() + kBlobColumnAlignment;
+    }
+    out_.reserve(most_bytes);
     std::size_t column_entry = types_offset_ + order_.size() * sizeof(BlobComponentType);
     for (std::size_t i = 0; i < order_.size(); ++i) {
         align(kBlobAlignment);
