@@ -7,13 +7,12 @@
 // Thread: started and waited for by one thread.
 
 #include "shoal/base/row_range.h"
+#include "shoal/command/loop_commands.h"
 #include "shoal/job/executor.h"
 #include "shoal/table/table.h"
 
 namespace shoal {
 
-class Commands;
-class Database;
 class DatabaseTable;
 
 namespace detail {

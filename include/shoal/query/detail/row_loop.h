@@ -10,13 +10,8 @@
 
 #include "shoal/base/bits.h"
 #include "shoal/base/row_range.h"
+#include "shoal/command/loop_commands.h"
 #include "shoal/query/detail/blended_values.h"
-
-namespace shoal {
-
-class Commands;
-
-}  // namespace shoal
 
 namespace shoal::detail {
 
