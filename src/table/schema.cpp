@@ -327,7 +327,8 @@ std::string snake_case(std::string_view name) {
     return result;
 }
 
-FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& type, const void* component, const void* value) {
+static FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& type, const void* component,
+                                  const void* value) {
     FieldDefinition field;
     field.name = note.name;
     field.type = type.type;
@@ -349,6 +350,28 @@ FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& type, con
         field.default_value.assign(bytes, bytes + type.value_bytes * (type.array_length == 0 ? 1 : type.array_length));
     }
     return field;
+}
+
+ComponentDefinition make_definition(const DescribedDefaults& described) {
+    const ComponentNote& note = described.component;
+    ComponentDefinition definition;
+    definition.name = note.name != nullptr ? note.name : snake_case(note.struct_name);
+    definition.version = note.version;
+    definition.whole = note.whole;
+    definition.toggled = note.toggled;
+    definition.many = note.many;
+    definition.struct_bytes = static_cast<std::uint32_t>(described.struct_bytes);
+    definition.struct_alignment = static_cast<std::uint32_t>(described.struct_alignment);
+    for (std::size_t i = 0; i < described.num_fields; ++i)
+        definition.fields.push_back(
+            make_field(described.fields[i], described.types[i], described.defaults, described.values[i]));
+    return definition;
+}
+
+Schema make_schema(const DescribedDefaults& described) {
+    Result<Schema> result = Schema::make(make_definition(described));
+    SHOAL_ASSERT(result.ok(), result.ok() ? "" : result.message().data());
+    return std::move(result).value();
 }
 
 }  // namespace shoal

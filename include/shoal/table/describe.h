@@ -136,40 +136,44 @@ inline constexpr bool kIsDescribed = DescribedComponent<T>;
 template <DescribedComponent T>
 using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
 
-/// Fills what a field's type and a default-made struct tell. Used by make_definition.
-SHOAL_API FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& type, const void* component,
-                                     const void* value);
+/// What a declaration and a default-made struct tell, for code that knows no C++ types.
+struct DescribedDefaults {
+    const ComponentNote& component;
+    std::size_t struct_bytes, struct_alignment;
+    const FieldNote* fields;
+    const FieldTypeInfo* types;  ///< by field
+    const void* const* values;   ///< by field, within `defaults`
+    const void* defaults;
+    std::size_t num_fields;
+};
+SHOAL_API ComponentDefinition make_definition(const DescribedDefaults& described);
+/// Requires: the declaration is valid (a name, sizes that fit).
+SHOAL_API Schema make_schema(const DescribedDefaults& described);
 
-/// Returns the definition of T, with the defaults of a value-initialised T.
-template <DescribedComponent T>
-ComponentDefinition make_definition() {
-    constexpr auto kDescription = shoal_describe(ComponentTag<T>{});
-    ComponentDefinition definition;
-    definition.name = kDescription.component.name != nullptr ? kDescription.component.name
-                                                             : snake_case(kDescription.component.struct_name);
-    definition.version = kDescription.component.version;
-    definition.whole = kDescription.component.whole;
-    definition.toggled = kDescription.component.toggled;
-    definition.many = kDescription.component.many;
-    definition.struct_bytes = sizeof(T);
-    definition.struct_alignment = alignof(T);
+/// Returns what `make`, one of these functions, makes of T, with the defaults of a value-initialised T.
+template <DescribedComponent T, class Result>
+Result make_of(Result (*make)(const DescribedDefaults&)) {
+    static constexpr auto kDescription = shoal_describe(ComponentTag<T>{});
     const T defaults{};
+    FieldTypeInfo types[DescriptionOf<T>::kNumFields + 1];
+    const void* values[DescriptionOf<T>::kNumFields + 1];
     std::size_t i = 0;
     DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
-        definition.fields.push_back(make_field(kDescription.fields[i++], FieldTraits<ValueOf<kMember>>::info(),
-                                               &defaults, &(defaults.*kMember)));
+        types[i] = FieldTraits<ValueOf<kMember>>::info();
+        values[i++] = &(defaults.*kMember);
     });
-    return definition;
+    return make({kDescription.component, sizeof(T), alignof(T), kDescription.fields, types, values, &defaults, i});
 }
 
-/// Returns the schema of T, made at the first call. Requires: the declaration is valid (a name, sizes that fit).
+template <DescribedComponent T>
+ComponentDefinition make_definition() {
+    return make_of<T, ComponentDefinition>(make_definition);
+}
+
+/// Returns the schema of T, made at the first call. Requires: as above.
 template <DescribedComponent T>
 const Schema& schema_of() {
-    static const Schema schema = [] {
-        Result<Schema> result = Schema::make(make_definition<T>());
-        SHOAL_ASSERT(result.ok(), result.ok() ? "" : result.message().data());
-        return std::move(result).value();
-    }();
+    static const Schema schema = make_of<T, Schema>(make_schema);
     return schema;
 }
 

@@ -103,8 +103,8 @@ public:
     bool toggled() const { return toggled_; }
     bool many() const { return many_; }
 
-    std::span<const Field> fields() const { return fields_; }
-    std::span<const ColumnDefinition> columns() const { return columns_; }
+    std::span<const Field> fields() const { return {fields_.data(), fields_.size()}; }
+    std::span<const ColumnDefinition> columns() const { return {columns_.data(), columns_.size()}; }
     /// Returns the index of the field called `name`, or -1.
     SHOAL_API int find_field(std::string_view name) const;
 
@@ -116,7 +116,7 @@ public:
     /// The struct image: one component with all fields at their struct_offset. Defaults are one such image.
     std::uint32_t struct_bytes() const { return struct_bytes_; }
     std::uint32_t struct_alignment() const { return struct_alignment_; }
-    std::span<const std::byte> default_image() const { return default_image_; }
+    std::span<const std::byte> default_image() const { return {default_image_.data(), default_image_.size()}; }
 
     /// Bytes of one row over all columns.
     std::uint32_t row_bytes() const { return row_bytes_; }
