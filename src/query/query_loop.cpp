@@ -104,7 +104,6 @@ void StartedLoop::wait() {
 void StartedLoop::run_chunk(void* loop, std::uint32_t chunk, std::uint32_t) {
     const LoopScope scope;
     const StartedLoop& self = *static_cast<const StartedLoop*>(loop);
-    const LoopScope scope;
     Commands* const commands = self.commands_ == nullptr ? nullptr : self.commands_ + chunk;
     for (const QueryPart& part : self.cuts_.chunk(chunk)) self.run_(self.context_, commands, part);
 }

@@ -22,7 +22,7 @@
 // not what is there: who has them now, the table says, and whoever has read all entries knows where everybody is, in
 // whatever order the tables come. An entity that goes to another table is removed from one and added to the other. A
 // table whose number is free, or another's, is empty as far as older entries are concerned. Toggled component types
-// move nobody and are not in it: their blocks count as written (see DatabaseQuery::changed_since).
+// move nobody and are not in it: their blocks count as written (see Query::changed_since).
 // Bounded: when there are more entries than asked for, the oldest settles are forgotten, a whole one at a time.
 // Thread: as for the database's const calls.
 
