@@ -8,8 +8,8 @@
 //     another store's     7 8 9 - - 3 4 0
 //     runs                |---|     |-|-|       rows that follow each other in every store
 //
-// Each run is one loop, or one batch. A loop on an executor is cut along the driver's rows. Where it writes fields of another store, whose rows are met in
-// any order, it stays on the calling thread: two jobs would write one cache line.
+// Each run is one loop, or one batch. A loop on an executor is cut along the driver's rows. Where it writes fields of
+// another store, whose rows are met in any order, it stays on the calling thread: two jobs would write one cache line.
 // Thread: as for the query.
 
 #include "shoal/query/detail/database_side.h"
