@@ -1,4 +1,5 @@
 // A database: entities with any mix of component types, in zones, and queries over those that match.
+#include <shoal/database/database.h>
 #include <shoal/query/query.h>
 
 #include <cstdio>

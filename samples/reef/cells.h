@@ -11,6 +11,8 @@
 #include "components.h"
 #include "tiles.h"
 
+#include <shoal/database/database.h>
+
 #include <vector>
 
 namespace reef {

@@ -37,7 +37,9 @@ SHOAL_COMPONENT(Here)
 
 enum Source { kManagers, kDatabase, kJoin, kNumSources };
 template <class T>
-inline constexpr std::size_t kColour = std::is_same_v<T, Red> ? 0 : std::is_same_v<T, Green> ? 1 : 2;
+inline constexpr std::size_t kColour = std::is_same_v<T, Red>     ? 0
+                                       : std::is_same_v<T, Green> ? 1
+                                                                  : 2;
 
 struct Known {
     Zone zone = 0;
@@ -255,10 +257,10 @@ private:
     }
     void settle() {
         ++stamp_;
-        for (Store* store : {static_cast<Store*>(&reds_.core()), static_cast<Store*>(&greens_.core()),
-                             static_cast<Store*>(&blues_.core()), static_cast<Store*>(&far_greens_.core()),
-                             static_cast<Store*>(&far_blues_.core()), static_cast<Store*>(&all_),
-                             static_cast<Store*>(&some_)})
+        for (Store* store :
+             {static_cast<Store*>(&reds_.core()), static_cast<Store*>(&greens_.core()),
+              static_cast<Store*>(&blues_.core()), static_cast<Store*>(&far_greens_.core()),
+              static_cast<Store*>(&far_blues_.core()), static_cast<Store*>(&all_), static_cast<Store*>(&some_)})
             store->settle({nullptr, stamp_});
         for (auto& [entity, known] : known_)
             for (auto& is_new : known.is_new) std::fill(std::begin(is_new), std::end(is_new), false);
@@ -418,14 +420,16 @@ TEST_F(Sources, a_batch_of_a_join_with_a_database_has_its_zone_and_lacks_what_it
     ASSERT_TRUE(database.add(std::span(sea).subspan(30, 10), Blue{8}).ok());
     std::map<Zone, std::uint32_t> rows_of_zone;
     std::uint32_t num_blue = 0;
-    query<Read<&Red::value>, Maybe<&Blue::value>, With<Here>>(database, reds).in({1, 2}).for_each_batch([&](auto&& batch) {
-        rows_of_zone[batch.zone()] += batch.num_rows();
-        const auto blues = batch.template column<&Blue::value>();
-        EXPECT_TRUE(blues.size() == 0 || blues.size() == batch.num_rows());
-        for (std::size_t row = 0; row < blues.size(); ++row) EXPECT_EQ(blues[row], 8u);
-        num_blue += static_cast<std::uint32_t>(blues.size());
-        EXPECT_EQ(batch.template column<&Red::value>().size(), batch.num_rows());
-    });
+    query<Read<&Red::value>, Maybe<&Blue::value>, With<Here>>(database, reds)
+        .in({1, 2})
+        .for_each_batch([&](auto&& batch) {
+            rows_of_zone[batch.zone()] += batch.num_rows();
+            const auto blues = batch.template column<&Blue::value>();
+            EXPECT_TRUE(blues.size() == 0 || blues.size() == batch.num_rows());
+            for (std::size_t row = 0; row < blues.size(); ++row) EXPECT_EQ(blues[row], 8u);
+            num_blue += static_cast<std::uint32_t>(blues.size());
+            EXPECT_EQ(batch.template column<&Red::value>().size(), batch.num_rows());
+        });
     EXPECT_EQ(rows_of_zone, (std::map<Zone, std::uint32_t>{{1, 20}, {2, 20}}));
     EXPECT_EQ(num_blue, 10u);
 }
@@ -471,7 +475,7 @@ TEST_F(Sources, changed_since_finds_the_blocks_of_a_manager) {
     EXPECT_EQ(since(5), (std::set<std::uint32_t>{1, 4}));
     std::size_t num_rows = 0;
     query<Read<&Red::value>>(reds).changed_since(5).for_each_batch(executor,
-                                                                  [&](auto&& batch) { num_rows += batch.num_rows(); });
+                                                                   [&](auto&& batch) { num_rows += batch.num_rows(); });
     EXPECT_EQ(num_rows, 1024u + 904u);
 }
 
@@ -481,12 +485,13 @@ TEST_F(Sources, changed_since_of_a_join_visits_what_any_of_its_stores_says) {
     settle(5);
     const auto since = [&](std::uint64_t stamp) {
         std::set<Entity> result;
-        query<Read<&Red::value>, Read<&Green::value>>(reds, greens).changed_since(stamp).for_each(
-            [&](Entity entity, std::uint32_t, std::uint32_t) { result.insert(entity); });
+        query<Read<&Red::value>, Read<&Green::value>>(reds, greens)
+            .changed_since(stamp)
+            .for_each([&](Entity entity, std::uint32_t, std::uint32_t) { result.insert(entity); });
         return result;
     };
     EXPECT_EQ(since(5).size(), 0u);
-    reds.set<&Red::value>(reds.instance(sea[0]), 1);       // rows 0 to 1023 of the reds
+    reds.set<&Red::value>(reds.instance(sea[0]), 1);        // rows 0 to 1023 of the reds
     greens.set<&Green::value>(greens.instance(sea[0]), 1);  // the last rows of the greens
     EXPECT_EQ(since(5), std::set<Entity>(sea.begin(), sea.begin() + 1024));
     greens.set<&Green::value>(greens.instance(sea[4999]), 1);  // the first 1024 rows of the greens

@@ -24,8 +24,8 @@
 //     Without<T>          those that lack T                     nothing
 //
 // A toggled component type that is off in a database is not had. Where several stores must have an entity, the one
-// with the fewest rows is gone through and the others are looked up; driver() says which one that is. A Maybe field of a
-// manager is gathered.
+// with the fewest rows is gone through and the others are looked up; driver() says which one that is. A Maybe field
+// of a manager is gathered.
 //
 //     auto pushed = query<Write<&Body::velocity>, Gather<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) { if (force) v += *force; });
@@ -36,9 +36,11 @@
 // PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: only functions
 // that take the Entity are spared them. Keep a query: it remembers which tables match, and looks at new ones only.
 //
-// While a loop runs, its function reaches a field that the query writes through its argument only: the compiler takes
-// it that no other way leads there. (Another row's value of a written field is read from a copy, or in a second pass.)
-// Other fields may be read by any way; see Manager::get(), Database::get().
+// While a loop runs, its function uses a field that the query writes through its argument only: the compiler assumes
+// that nothing else reads or writes that column, and a read by Manager::get() or Database::get() may give an old or a
+// new value. Read such values of other rows from a copy, or in a second pass. Other fields may be read in any way.
+//
+// A program that uses a Database includes database/database.h, one that uses Commands command/commands.h.
 // Lifetime: a query refers to its stores; columns are looked up anew by each loop.
 // Thread: between structural calls; made inside a loop, they end the program (see RowLock, DatabaseLock). Two loops
 // may run at once, of different queries, if neither writes what the other names. A query is used by one thread, and by
@@ -91,7 +93,9 @@ public:
     template <class Function>
     static constexpr bool kFits = Loop::template kFits<Function>;
 
-    explicit Query(Stores&... stores) : rows_(stores...) { ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...); }
+    explicit Query(Stores&... stores) : rows_(stores...) {
+        ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...);
+    }
 
     /// The same query, on the rows of some zones only.
     Query in(const ZoneSet& zones) const {
@@ -254,9 +258,11 @@ auto query(Stores&... stores) {
     static_assert(kAllGiven,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
                   "query<...>(database, managers...) for what is gathered");
-    static_assert(!kAllGiven || kDrives, "a query over managers needs a Read, Write or With: it says whose rows to visit");
-    static_assert(kAsks, "no term is about the database; leave it out: query<...>(managers...), with "
-                         ".asking(database) for commands");
+    static_assert(!kAllGiven || kDrives,
+                  "a query over managers needs a Read, Write or With: it says whose rows to visit");
+    static_assert(kAsks,
+                  "no term is about the database; leave it out: query<...>(managers...), with "
+                  ".asking(database) for commands");
     static_assert(kJoinsSingly, "a join needs managers with one component per entity");
     if constexpr (kAreComplete && kNamesSome && kEachOnce && kAllGiven && kDrives && kAsks && kJoinsSingly)
         return Query<From<Stores...>, Terms...>(stores...);

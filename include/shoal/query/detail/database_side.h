@@ -76,8 +76,7 @@ public:
     using Lock = typename Later<Stores, DatabaseLock>::Type;
     using Bits = RowBits<kNumRequired, kNumExcluded>;
 
-    explicit DatabaseSide(Database& database)
-        : DatabaseSide(database, Chosen(database)) {}
+    explicit DatabaseSide(Database& database) : DatabaseSide(database, Chosen(database)) {}
 
     Database& database() const { return *database_; }
     void set_zones(const ZoneSet& zones) {
@@ -143,8 +142,7 @@ private:
         }
         template <class Field>
         void add_field([[maybe_unused]] Database& database, [[maybe_unused]] std::size_t field) {
-            if constexpr (kIsHere<Field>)
-                fields[field] = database.template component<typename Field::Component>();
+            if constexpr (kIsHere<Field>) fields[field] = database.template component<typename Field::Component>();
         }
         template <class Term>
         void add([[maybe_unused]] Database& database) {

@@ -6,10 +6,10 @@
 //
 //     driver's rows       0 1 2 3 4 5 6 7
 //     another store's     7 8 9 - - 3 4 0
-//     runs                |---|     |-|-|       rows that follow each other in every store: one loop, or one batch, each
+//     runs                |---|     |-|-|       rows that follow each other in every store
 //
-// A loop on an executor is cut along the driver's rows. Where it writes fields of another store, whose rows are met in
-// any order, it stays on the calling thread: two jobs would write one cache line.
+// Each run is one loop, or one batch. A loop on an executor is cut along the driver's rows. Where it writes fields of
+// another store, whose rows are met in any order, it stays on the calling thread: two jobs would write one cache line.
 // Thread: as for the query.
 
 #include "shoal/query/detail/database_side.h"
@@ -93,9 +93,8 @@ public:
         const std::size_t driver = driving_store();
         if constexpr (kHasDatabase)
             if (driver == 0)
-                return side_.for_each_table([&](DatabaseTable& table) {
-                    visit(QueryPart{&table.table(), &table, {0, table.num_rows()}});
-                });
+                return side_.for_each_table(
+                    [&](DatabaseTable& table) { visit(QueryPart{&table.table(), &table, {0, table.num_rows()}}); });
         Table& table = stores_.core(driver)->table();
         visit(QueryPart{&table, nullptr, {0, table.num_rows()}});
     }
@@ -139,9 +138,9 @@ private:
     /// Rows of the driver that follow each other in every store.
     struct Run {
         RowRange rows;
-        DatabaseTable* table = nullptr;         // of the database, in which they are
+        DatabaseTable* table = nullptr;        // of the database, in which they are
         std::uint32_t first[kNumStores] = {};  // the row of the first, by store; any when nothing is required of it
-        std::uint64_t missing = 0;              // bits of the Maybe fields of the database that they lack
+        std::uint64_t missing = 0;             // bits of the Maybe fields of the database that they lack
 
         bool continues_with(const Run& next) const {
             for (std::size_t i = 0; i < kNumStores; ++i)
@@ -272,7 +271,8 @@ private:
             const std::uint32_t block = run.first[Fields_::kStores[field]] / kRowsPerStampBlock;
             const std::uint32_t first = first_column<Field>(run, field);
             if (first == kLacksColumns) return false;
-            for (std::uint32_t c = first + Place::kFirstColumn; c < first + Place::kFirstColumn + Place::kNumColumns; ++c)
+            for (std::uint32_t c = first + Place::kFirstColumn; c < first + Place::kFirstColumn + Place::kNumColumns;
+                 ++c)
                 if (table_of<Field>(run, field).written_stamp(c, block) >= since_) return true;
         }
         return false;
