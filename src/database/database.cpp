@@ -513,6 +513,7 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
     entities = arguments.entities();
     Selection& s = *selection_;
     const std::span<EntityBits> entries = directory_.rows().entries();
+    Array<Entity> opaque{Owner("database")};  // those whose values have destructors
     for (const Selection::Group& group : s.groups()) {
         DatabaseTable& table = *group.table;
         const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
@@ -524,9 +525,18 @@ std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
             continue;
         }
         s.unselect(group, entities);
-        for (const std::uint32_t source : sources) remove_row(table, directory_.rows().find(entities[source]));
+        for (const std::uint32_t source : sources) {
+            if (table.type().schema().has_opaque())
+                opaque.push_back(entities[source]);
+            else
+                remove_row(table, directory_.rows().find(entities[source]));
+        }
     }
-    return s.finish();
+    const std::uint32_t num_dropped = s.finish();
+    // Destructors may destroy other entities, whose rows move: from here on nothing that was selected is looked at.
+    for (const Entity entity : opaque)
+        if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
+    return num_dropped;
 }
 
 /// Removes the rows of the dead from a table and returns how many went.
@@ -536,7 +546,7 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
         tables_.count_changes(table.table_.remove_dead(entities_));
     } else {
         for (std::uint32_t row = before; row-- > 0;)
-            if (!entities_.alive(table.entities()[row])) remove_row(table, row);
+            if (row < table.num_rows() && !entities_.alive(table.entities()[row])) remove_row(table, row);
     }
     tables_.note_rows(table);
     return before - table.num_rows();

@@ -58,21 +58,30 @@ Status Database::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<cons
 /// Moves every group to its target and gives it the values of the call. Rows of groups that stay get values only.
 void Database::transfer(std::span<const Entity> entities, std::span<const ComponentValues> values) {
     Selection& s = *selection_;
+    const auto goes_singly = [](const Selection::Group& group) {
+        return !group.moves() || !group.table->is_plain() || !group.target->is_plain() ||
+               group.size() <= detail::kFewRows;
+    };
     for (const Selection::Group& group : s.groups()) {
-        DatabaseTable& from = *group.table;
-        DatabaseTable& to = *group.target;
-        const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (&from != &to && from.is_plain() && to.is_plain() && rows.size() > detail::kFewRows) {
-            const std::uint32_t first = transfer_rows(from, to, rows);
-            write_rows(to, {first, to.num_rows()}, &from.type(), values, sources.data(), 0);
+        if (goes_singly(group)) {
+            s.unselect(group, entities);
             continue;
         }
-        s.unselect(group, entities);
+        const std::uint32_t first = transfer_rows(*group.table, *group.target, s.rows_of(group));
+        write_rows(*group.target, {first, group.target->num_rows()}, &group.table->type(), values,
+                   s.sources_of(group).data(), 0);
+    }
+    for (const Selection::Group& group : s.groups()) {
+        if (!goes_singly(group)) continue;
+        DatabaseTable& from = *group.table;
+        DatabaseTable& to = *group.target;
         const TakePlan& plan = plan_to(from, to);
-        for (const std::uint32_t source : sources) {
+        for (const std::uint32_t source : s.sources_of(group)) {
             DatabaseRow at = find(entities[source]);
-            if (&from != &to) at = {&to, transfer_row(at, to, plan)};
-            write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
+            if (at.table != &from) continue;  // the destructor of a dropped value has destroyed it
+            if (group.moves()) at = {&to, transfer_row(at, to, plan)};
+            if (from.type().schema().has_opaque()) at = find(entities[source]);
+            if (at.table == &to) write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
         }
     }
     s.finish();

@@ -1,0 +1,169 @@
+// Destructors of components that destroy other entities, in every call that ends components.
+
+#include "shoal/database/database.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shoal_test {
+
+using namespace shoal;
+
+/// Takes another entity along when it ends.
+struct Hook {
+    Database* database = nullptr;
+    Entity other;
+
+    Hook() = default;
+    Hook(Database* of, Entity along) : database(of), other(along) {}
+    Hook(Hook&& hook) noexcept : database(std::exchange(hook.database, nullptr)), other(hook.other) {}
+    Hook& operator=(Hook&& hook) noexcept {
+        std::swap(database, hook.database);
+        std::swap(other, hook.other);
+        return *this;
+    }
+    Hook(const Hook& hook) = default;
+    Hook& operator=(const Hook& hook) = default;
+    ~Hook() {
+        if (database != nullptr) database->destroy(other);
+    }
+};
+
+struct Hooked {
+    Hook hook;
+    std::string text = "a text that needs memory of its own";
+};
+SHOAL_COMPONENT(Hooked, hook, text)
+struct Serial {
+    std::uint32_t number = 0;
+};
+SHOAL_COMPONENT(Serial, number)
+struct Weight {
+    float value = 0;
+};
+SHOAL_COMPONENT(Weight, value)
+
+namespace {
+
+/// Entity i takes entity others[i] along; some lie in one table, some in another.
+struct Sea {
+    explicit Sea(std::size_t count) : made(count) {
+        EXPECT_TRUE(entities.create(made).ok());
+        for (std::size_t i = 0; i < count; ++i) {
+            EXPECT_TRUE(database.add(made[i], Serial{static_cast<std::uint32_t>(i)}, Hooked()).ok());
+            if (i % 3 != 0) continue;
+            EXPECT_TRUE(database.add(made[i], Weight{1}).ok());
+        }
+    }
+    ~Sea() {
+        for (const Entity entity : made) hook(entity, kNullEntity);
+    }
+    void hook(Entity entity, Entity other) {
+        const DatabaseRow row = database.find(entity);
+        if (!row || !database.has<Hooked>(entity)) return;
+        auto* const hooks = reinterpret_cast<Hook*>(
+            row.table->table().unmarked_column(row.table->first_column(database.component<Hooked>())));
+        hooks[row.row].database = other ? &database : nullptr;
+        hooks[row.row].other = other;
+    }
+    void expect_sound() {
+        const Status status = database.validate();
+        ASSERT_TRUE(status.ok()) << status.message();
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            const DatabaseRow row = database.find(made[i]);
+            ASSERT_EQ(static_cast<bool>(row), entities.alive(made[i])) << i;
+            if (!row) continue;
+            ASSERT_EQ(database.get<&Serial::number>(row), i);
+            if (!database.has<Hooked>(made[i])) continue;
+            ASSERT_EQ(database.get<&Hooked::text>(row), "a text that needs memory of its own");
+        }
+    }
+
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+    std::vector<Entity> made;
+};
+
+constexpr std::size_t kCount = 40;
+
+void hook_at_random(Sea& sea, Random& random) {
+    for (std::size_t i = 0; i < kCount; ++i)
+        if (random.below(3) == 0) sea.hook(sea.made[i], sea.made[random.below(kCount)]);
+}
+
+TEST(Destructors, may_destroy_others_while_one_entity_is_destroyed) {
+    const LeakCheck leaks;
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    for (int round = 0; round < 50; ++round) {
+        Sea sea(kCount);
+        hook_at_random(sea, random);
+        for (int i = 0; i < 10; ++i) {
+            sea.database.destroy(sea.made[random.below(kCount)]);
+            sea.expect_sound();
+            if (testing::Test::HasFatalFailure()) return;
+        }
+    }
+}
+
+TEST(Destructors, may_destroy_others_while_a_span_is_destroyed_or_dropped_at_settle) {
+    const LeakCheck leaks;
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    for (int round = 0; round < 100; ++round) {
+        Sea sea(kCount);
+        hook_at_random(sea, random);
+        std::vector<Entity> doomed = sea.made;
+        for (std::size_t i = kCount; i > 1; --i)
+            std::swap(doomed[i - 1], doomed[random.below(static_cast<std::uint32_t>(i))]);
+        doomed.resize(random.below(kCount));
+        if (round % 2 == 0) {
+            sea.database.destroy(doomed);
+        } else {
+            sea.entities.destroy(doomed);
+            for (int i = 0; i < 5; ++i) sea.database.settle({});  // each may let others die
+        }
+        sea.expect_sound();
+        if (testing::Test::HasFatalFailure()) return;
+        for (const Entity entity : doomed) ASSERT_FALSE(sea.entities.alive(entity));
+    }
+}
+
+TEST(Destructors, may_destroy_others_while_components_are_removed) {
+    const LeakCheck leaks;
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    for (int round = 0; round < 100; ++round) {
+        Sea sea(kCount);
+        hook_at_random(sea, random);
+        const std::span<const Entity> some = std::span(sea.made).first(random.below(kCount));
+        const std::size_t num_at_once = round % 2 == 0 ? some.size() : 0;
+        ASSERT_TRUE(sea.database.remove<Hooked>(some.first(num_at_once)).ok());
+        for (const Entity entity : some.subspan(num_at_once)) ASSERT_TRUE(sea.database.remove<Hooked>(entity).ok());
+        sea.expect_sound();
+        if (testing::Test::HasFatalFailure()) return;
+        for (const Entity entity : some) ASSERT_FALSE(sea.database.has<Hooked>(entity));
+    }
+}
+
+TEST(Destructors, may_destroy_others_while_a_zone_is_cleared) {
+    const LeakCheck leaks;
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    for (int round = 0; round < 50; ++round) {
+        Sea sea(kCount);
+        hook_at_random(sea, random);
+        ASSERT_TRUE(sea.database.move(std::span<const Entity>(sea.made).first(kCount / 2), 3).ok());
+        sea.database.clear_zone(3);
+        sea.expect_sound();
+        if (testing::Test::HasFatalFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace shoal_test
