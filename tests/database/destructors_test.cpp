@@ -64,7 +64,7 @@ struct Sea {
     }
     void hook(Entity entity, Entity other) {
         const DatabaseRow row = database.find(entity);
-        if (!row) return;
+        if (!row || !database.has<Hooked>(entity)) return;
         auto* const hooks = reinterpret_cast<Hook*>(
             row.table->table().unmarked_column(row.table->first_column(database.component<Hooked>())));
         hooks[row.row].database = other ? &database : nullptr;
