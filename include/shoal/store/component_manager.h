@@ -1,6 +1,6 @@
 #pragma once
-// A component manager is a store for one component type that consists of its rows and nothing else: one table, one index
-// from entity to row, and a policy for death. This is the type-erased core; manager.h puts a typed face on it.
+// A component manager is a store for one component type that consists of its rows and nothing else: one table, one
+// index from entity to row, and a policy for death. This is the type-erased core; manager.h puts a typed face on it.
 //
 //     entity --index--> row 0..n-1 --table--> columns
 //

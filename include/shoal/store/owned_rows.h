@@ -14,8 +14,8 @@
 //
 // A ComponentManager is a store that consists of such rows and nothing else. A store that keeps more (links between
 // rows, a block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
-// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. Where a row cannot go without
-// something else, the store says how the dead leave it: OwnedRowsOptions::remove_dead.
+// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. Where a row cannot go
+// without something else, the store says how the dead leave it: OwnedRowsOptions::remove_dead.
 //
 // Rows are packed and one row belongs to one entity; with `many` in the schema an entity has a chain of rows. With an
 // identity index the row is the entity's index, and rows without an owner (holes) lie between the others.

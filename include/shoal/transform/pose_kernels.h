@@ -7,6 +7,7 @@
 //     world_i    (p_i0 * local_0 + p_i1 * local_1) + (p_i2 * local_2 + {0, 0, 0, p_i3}), row by row
 //
 // The parent of a root is the identity, so that its world pose is its local one (and a zero in it is positive).
+// Thread: calls may run in parallel as long as no row is written by one and read or written by another.
 
 #include "shoal/base/math.h"
 #include "shoal/base/row_range.h"
@@ -29,13 +30,13 @@ struct PoseColumns {
 };
 
 /// Computes the world poses of `rows` in order; a parent within `rows` comes before its children, others are right.
-void compute_poses(const PoseColumns& columns, RowRange rows);
-/// The same, row by row: what the tests compare with.
-void compute_poses_plain(const PoseColumns& columns, RowRange rows);
+SHOAL_API void compute_poses(const PoseColumns& columns, RowRange rows);
+/// Does the same row by row; tests compare with it.
+SHOAL_API void compute_poses_plain(const PoseColumns& columns, RowRange rows);
 
 /// Computes rows[0], rows[1], ... in that order; a parent among them comes before its children.
 /// Cost: rows are fetched ahead.
-void compute_poses_scattered(const PoseColumns& columns, const std::uint32_t* rows, std::size_t num_rows);
+SHOAL_API void compute_poses_scattered(const PoseColumns& columns, const std::uint32_t* rows, std::size_t num_rows);
 
 /// A row of a matrix in a vector.
 using PoseRow = float __attribute__((vector_size(16)));

@@ -1,29 +1,31 @@
 #pragma once
-// Poses from matrices, in double precision: what set_world_pose() and linking need.
+// Poses from matrices, computed in double precision: what set_world_pose() and linking need. And what a sound pose is:
+// finite, a rotation of length 1, no scale of zero.
+// Thread: functions of values.
 
 #include "shoal/transform/transform.h"
 
 namespace shoal {
 
-/// A pose, and whether it is the matrix that it was made from or only near it.
+/// A pose, and whether its matrix equals the one it was made from or is only near it.
 struct NearestPose {
     Transform pose;
     bool is_exact = true;
 };
 
 /// Returns the pose whose matrix is nearest to `matrix`: for matrices without shear, the pose that it is made of.
-NearestPose nearest_pose(const Matrix3x4& matrix);
+SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
-NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
+SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// Whether a matrix is finite and can be inverted.
-bool is_regular(const Matrix3x4& matrix);
+/// Returns whether a matrix is finite and can be inverted.
+SHOAL_API bool is_regular(const Matrix3x4& matrix);
 
 /// Returns inverse(parent) x world. Requires: the parent is not flat.
-Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
+SHOAL_API Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// What sound_rotation() does with a rotation that is not of length 1.
-Quaternion mended_rotation(Quaternion rotation, float square);
+/// For sound_rotation(): treats a rotation whose length is not 1.
+SHOAL_API Quaternion mended_rotation(Quaternion rotation, float square);
 
 inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
 inline bool is_sound_scale(Vec3 v) { return is_sound_position(v) && v.x != 0 && v.y != 0 && v.z != 0; }

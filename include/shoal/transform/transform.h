@@ -18,7 +18,8 @@
 //
 // Death: when an entity with children goes, they become roots where they are, or die with it (see ChildrenOfDead).
 // Thread: structural calls (add, remove, link, compute_moved, settle) and setters from the world's structural thread;
-// const calls from any thread between them. An Instance holds until the next structural call.
+// const calls from any thread between them. An Instance holds until the next structural call. While the passes of a
+// world run, add, remove and settle end the program; a pass that writes the transforms may set poses, link, compute.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
 #include "shoal/store/owned_rows.h"
@@ -74,9 +75,9 @@ public:
     /// Errors: no memory or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, const Transform& local = {});
     /// The same with a pose each, linked at once. Shape: as many locals as entities; parents: empty, or for each entity
-    /// the position of its parent in `entities`, kNilRow for a root. Children come in the order of the span; those of
-    /// the dead follow whom the dead would have followed; who has a transform already keeps its links. Requires:
-    /// parents come before children. Cost: world poses included; some passes more when not in depth-first order.
+    /// the position of its parent in `entities`, kNilRow for a root. Children come in the order of the span; children
+    /// of a dead entity follow the parent given for it; an entity with a transform keeps its links. Requires: parents
+    /// come before children. Cost: world poses included; some passes more when not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});
     /// Removes the transforms of these entities and returns how many went. Children become roots where they are; what
