@@ -114,7 +114,8 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, std::span<const 
     Array<CommandPart> parts("commands");
     std::size_t end = sizeof(CommandRow), alignment = alignof(CommandRow);
     for (const ComponentType component : components) {
-        SHOAL_ASSERT(component.number < database.schemas().size(), "the component type is not registered in this database");
+        SHOAL_ASSERT(component.number < database.schemas().size(),
+                     "the component type is not registered in this database");
         CommandPart part{.component = component};
         if (const ComponentValues* given = find_values(values, component); given != nullptr && given->has_values()) {
             SHOAL_ASSERT(given->write == nullptr, "a command brings values that are bytes; name the C++ type instead");

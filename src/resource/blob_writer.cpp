@@ -40,8 +40,7 @@ std::uint32_t StringPool::intern(std::string_view text) {
 void copy_strided(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
                   std::size_t bytes, std::size_t count) {
     visit_element_size(bytes, [&]<std::size_t kBytes>() {
-        for (std::size_t i = 0; i < count; ++i)
-            copy_element<kBytes>(to + i * to_stride, from + i * from_stride, bytes);
+        for (std::size_t i = 0; i < count; ++i) copy_element<kBytes>(to + i * to_stride, from + i * from_stride, bytes);
     });
 }
 

@@ -181,7 +181,8 @@ private:
     // Made before anything is there, and kept.
     Query<From<Database>, Write<&Count::value>, Read<&Step::value>> moving_{database_};
     Query<From<Database>, Write<&Count::value>, Without<Still>> awake_{database_};
-    Query<From<Database>, Write<&Count::value>, Write<&Still::since>, Without<Rare>, Maybe<&Step::value>> asleep_{database_};
+    Query<From<Database>, Write<&Count::value>, Write<&Still::since>, Without<Rare>, Maybe<&Step::value>> asleep_{
+        database_};
     Query<From<Database>, With<Rare>, Read<&Count::value>, With<Still>> some_{database_};
 };
 

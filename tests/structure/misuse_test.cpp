@@ -65,8 +65,8 @@ TEST(Misuse, a_mistake_is_a_short_error_that_says_what_to_do) {
          kArguments, 12},
         {"plain_reference", "query<Write<&Body::position>>(bodies).for_each([](Vec3& p) { p.x = 1; });", kArguments,
          12},
-        {"foreign_read", "query<Read<&Sail::area>>(bodies).for_each([](float) {});", "the manager of a component is missing",
-         12},
+        {"foreign_read", "query<Read<&Sail::area>>(bodies).for_each([](float) {});",
+         "the manager of a component is missing", 12},
         {"no_such_field", "} struct Oar { int a; }; SHOAL_COMPONENT(Oar, b) void more() {", "is not a member of", 20},
     };
     for (const Mistake& mistake : mistakes) {

@@ -16,8 +16,8 @@
 // Thread: that of the database.
 
 #include "shoal/database/database.h"
-#include "shoal/query/query.h"
 #include "shoal/query/detail/typed_moves.h"
+#include "shoal/query/query.h"
 
 #include <array>
 

@@ -140,8 +140,8 @@ private:
     }
 
     template <class Function, class Places, std::size_t... kFields>
-    SHOAL_INLINE static void run_views(const Places& places, Function& function, RowRange rows,
-                                       std::byte* const* lanes, std::index_sequence<kFields...>) {
+    SHOAL_INLINE static void run_views(const Places& places, Function& function, RowRange rows, std::byte* const* lanes,
+                                       std::index_sequence<kFields...>) {
         run_rows(places, function, rows, view<Fields>(lanes + first_lane(kFields), places.template size<kFields>())...);
     }
 
