@@ -1,24 +1,10 @@
 #include "database/arguments.h"
 
 namespace shoal {
-namespace {
-
-bool lies_in(const DatabaseTable& table, const void* address) {
-    const auto is_within = [&](const void* begin, std::size_t num_bytes) {
-        return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) < num_bytes;
-    };
-    if (is_within(table.entities().data(), table.entities().size_bytes())) return true;
-    const std::span<const ColumnDefinition> columns = table.type().schema().columns();
-    for (std::uint32_t c = 0; c < columns.size(); ++c)
-        if (is_within(table.table().column(c), std::size_t(table.num_rows()) * columns[c].element_bytes)) return true;
-    return false;
-}
-
-}  // namespace
 
 void Database::Arguments::keep_apart_from(const DatabaseTable& table) {
     if (table.num_rows() == 0) return;
-    if (lies_in(table, entities_.data())) {
+    if (table.table().contains(entities_.data())) {
         copied_entities_.assign(entities_.begin(), entities_.end());
         entities_ = copied_entities_;
     }
@@ -28,8 +14,8 @@ void Database::Arguments::keep_apart_from(const DatabaseTable& table) {
 void Database::Arguments::keep_values_apart_from(const DatabaseTable& table) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
         const ComponentValues& given = values_[i];
-        bool is_inside = given.images != nullptr && lies_in(table, given.images);
-        for (const std::byte* column : given.columns) is_inside = is_inside || lies_in(table, column);
+        bool is_inside = given.images != nullptr && table.table().contains(given.images);
+        for (const std::byte* column : given.columns) is_inside = is_inside || table.table().contains(column);
         if (!is_inside) continue;
         if (copied_values_.empty()) copied_values_.assign(values_.begin(), values_.end());
         copy_values(copied_values_[i], table);
@@ -46,7 +32,7 @@ void Database::Arguments::copy_values(ComponentValues& given, const DatabaseTabl
     if (given.columns.empty()) return;
     Array<const std::byte*> columns(given.columns.begin(), given.columns.end(), Owner("database"));
     for (std::size_t c = 0; c < columns.size(); ++c)
-        if (lies_in(table, columns[c]))
+        if (table.table().contains(columns[c]))
             columns[c] = copy_bytes(columns[c], entities_.size() * schema.columns()[c].element_bytes);
     copied_columns_.push_back(std::move(columns));
     given.columns = copied_columns_.back();

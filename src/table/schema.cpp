@@ -352,7 +352,7 @@ static FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& ty
     return field;
 }
 
-ComponentDefinition make_definition(const DescribedDefaults& described) {
+ComponentDefinition make_described_definition(const DescribedDefaults& described) {
     const ComponentNote& note = described.component;
     ComponentDefinition definition;
     definition.name = note.name != nullptr ? note.name : snake_case(note.struct_name);
@@ -368,8 +368,8 @@ ComponentDefinition make_definition(const DescribedDefaults& described) {
     return definition;
 }
 
-Schema make_schema(const DescribedDefaults& described) {
-    Result<Schema> result = Schema::make(make_definition(described));
+Schema make_described_schema(const DescribedDefaults& described) {
+    Result<Schema> result = Schema::make(make_described_definition(described));
     SHOAL_ASSERT(result.ok(), result.ok() ? "" : result.message().data());
     return std::move(result).value();
 }

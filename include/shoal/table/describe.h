@@ -146,9 +146,9 @@ struct DescribedDefaults {
     const void* defaults;
     std::size_t num_fields;
 };
-SHOAL_API ComponentDefinition make_definition(const DescribedDefaults& described);
+SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults& described);
 /// Requires: the declaration is valid (a name, sizes that fit).
-SHOAL_API Schema make_schema(const DescribedDefaults& described);
+SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
 
 /// Returns what `make`, one of these functions, makes of T, with the defaults of a value-initialised T.
 template <DescribedComponent T, class Result>
@@ -166,14 +166,14 @@ Result make_of(Result (*make)(const DescribedDefaults&)) {
 }
 
 template <DescribedComponent T>
-ComponentDefinition make_definition() {
-    return make_of<T, ComponentDefinition>(make_definition);
+ComponentDefinition make_described_definition() {
+    return make_of<T, ComponentDefinition>(make_described_definition);
 }
 
 /// Returns the schema of T, made at the first call. Requires: as above.
 template <DescribedComponent T>
 const Schema& schema_of() {
-    static const Schema schema = make_of<T, Schema>(make_schema);
+    static const Schema schema = make_of<T, Schema>(make_described_schema);
     return schema;
 }
 

@@ -69,6 +69,8 @@ public:
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
     /// The columns for a pass that marks them itself when it has ended. See mark_written.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
+    /// Whether `address` is in the memory of the columns: what is there may change with every structural call.
+    bool contains(const void* address) const { return storage_.contains(address); }
     /// Grows when columns come to lie elsewhere or is_plain() changes; while it stays, addresses may be kept. Not 0.
     std::uint64_t placement() const { return storage_.placement(); }
 

@@ -45,6 +45,12 @@ public:
         return columns_[column].data + std::size_t(row) * columns_[column].element_bytes;
     }
     Entity* owners() const { return owners_; }
+    /// Whether `address` is in the memory of the columns.
+    bool contains(const void* address) const {
+        const std::byte* const begin = slab_bytes_ != 0 ? block_ : range_.data;
+        const std::size_t num_bytes = slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes;
+        return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin) < num_bytes;
+    }
     std::uint32_t* links(std::uint32_t link) const {
         return reinterpret_cast<std::uint32_t*>(columns_[schema_->columns().size() + 1 + link].data);
     }
