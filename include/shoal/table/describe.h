@@ -166,7 +166,7 @@ Result make_of(Result (*make)(const DescribedDefaults&)) {
 }
 
 template <DescribedComponent T>
-ComponentDefinition make_described_definition() {
+ComponentDefinition make_definition() {
     return make_of<T, ComponentDefinition>(make_described_definition);
 }
 
