@@ -6,6 +6,7 @@
 #include "shoal/store/manager.h"
 
 #include <bit>
+#include <cstring>
 
 namespace shoal_bench {
 

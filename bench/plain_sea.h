@@ -6,6 +6,8 @@
 #include "reference.h"
 #include "shoal/base/math.h"
 
+#include <cstring>
+
 namespace shoal_bench {
 
 class PlainSea {

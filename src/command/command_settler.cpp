@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 
 namespace shoal {

@@ -6,6 +6,7 @@
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace shoal {
 

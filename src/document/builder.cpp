@@ -3,6 +3,7 @@
 #include "shoal/document/document_builder.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace shoal {

@@ -1,6 +1,7 @@
 #include "document/node_writer.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace shoal {
 

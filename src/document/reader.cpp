@@ -4,6 +4,7 @@
 #include "document/utf8.h"
 #include "shoal/base/text.h"
 
+#include <cstring>
 #include <limits>
 
 namespace shoal {

@@ -2,6 +2,8 @@
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 
+#include <cstring>
+
 namespace shoal {
 namespace {
 

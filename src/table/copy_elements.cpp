@@ -3,6 +3,7 @@
 #include "shoal/base/assert.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace shoal {
 namespace {

@@ -10,6 +10,8 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
 namespace resource_test {
 namespace {
 

@@ -4,6 +4,8 @@
 #include "resource/samples.h"
 #include "shoal/resource/spawner.h"
 
+#include <cstring>
+
 namespace resource_test {
 
 class FakeStore final : public Store {

@@ -3,6 +3,7 @@
 
 #include "resource/samples.h"
 
+#include <cstring>
 #include <map>
 
 namespace resource_test {

@@ -8,6 +8,7 @@
 #include "shoal/table/describe.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 

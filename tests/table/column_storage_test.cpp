@@ -5,6 +5,8 @@
 #include "shoal/table/describe.h"
 #include "table/table_fixture.h"
 
+#include <cstring>
+
 namespace shoal {
 namespace {
 

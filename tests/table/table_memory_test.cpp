@@ -3,6 +3,7 @@
 #include "table/table_fixture.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 
 #include <sys/mman.h>

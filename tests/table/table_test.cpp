@@ -2,6 +2,7 @@
 
 #include "table/table_fixture.h"
 
+#include <cstring>
 #include <deque>
 #include <optional>
 

@@ -10,6 +10,7 @@
 // give a `T&`, or a SplitReference that can be read, assigned, and used with += -= *=.
 // Lifetime: until the table's next structural call. Thread: as for the table.
 
+#include "shoal/base/bytes.h"
 #include "shoal/table/describe.h"
 
 namespace shoal {
@@ -30,12 +31,12 @@ public:
         float values[kLanesOf<T>];
         for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) values[lane] = lanes_[lane][row_];
         T result;
-        std::memcpy(static_cast<void*>(&result), values, sizeof values);
+        copy_bytes(static_cast<void*>(&result), values, sizeof values);
         return result;
     }
     SHOAL_INLINE void set(const T& value) const {
         float values[kLanesOf<T>];
-        std::memcpy(values, &value, sizeof values);
+        copy_bytes(values, &value, sizeof values);
         for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) lanes_[lane][row_] = values[lane];
     }
     SHOAL_INLINE operator T() const { return get(); }  // NOLINT: it stands for a T
@@ -132,7 +133,7 @@ public:
             float values[kNumLanes];
             for (std::uint32_t lane = 0; lane < kNumLanes; ++lane) values[lane] = lanes_[lane][row];
             Value result;
-            std::memcpy(static_cast<void*>(&result), values, sizeof values);
+            copy_bytes(static_cast<void*>(&result), values, sizeof values);
             return result;
         } else {
             return SplitReference<Value>(lanes_, row);

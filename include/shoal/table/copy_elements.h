@@ -9,11 +9,11 @@
 //
 // Thread: as for the columns.
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/memory.h"
 #include "shoal/base/row_range.h"
 
 #include <cstddef>
-#include <cstring>
 #include <span>
 
 namespace shoal {
@@ -42,18 +42,18 @@ private:
 template <std::size_t kBytes>
 SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes = kBytes) {
     if constexpr (kBytes == 0) {
-        std::memmove(to, from, bytes);
+        move_bytes(to, from, bytes);
     } else if constexpr (kBytes == 12) {  // g++ keeps a local array of 12 bytes in memory
         std::uint64_t low;
         std::uint32_t high;
-        std::memcpy(&low, from, 8);
-        std::memcpy(&high, from + 8, 4);
-        std::memcpy(to, &low, 8);
-        std::memcpy(to + 8, &high, 4);
+        copy_bytes(&low, from, 8);
+        copy_bytes(&high, from + 8, 4);
+        copy_bytes(to, &low, 8);
+        copy_bytes(to + 8, &high, 4);
     } else {
         std::byte element[kBytes];
-        std::memcpy(element, from, kBytes);
-        std::memcpy(to, element, kBytes);
+        copy_bytes(element, from, kBytes);
+        copy_bytes(to, element, kBytes);
     }
 }
 

@@ -20,7 +20,6 @@
 #include "shoal/table/field_values.h"
 
 #include <array>
-#include <cstring>
 #include <new>
 #include <span>
 #include <string_view>

@@ -1,9 +1,9 @@
 #pragma once
 // Values of fields that C++ has no type of its own for: text in place, and arrays that stay in their blob.
 
+#include "shoal/base/bytes.h"
 #include "shoal/base/string_id.h"
 
-#include <cstring>
 #include <string_view>
 
 namespace shoal {
@@ -21,9 +21,12 @@ struct FixedString {
         std::size_t length = text.size() < kCapacity ? text.size() : kCapacity - 1;
         while (length > 0 && length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
             --length;
-        if (length > 0) std::memcpy(data, text.data(), length);
+        if (length > 0) copy_bytes(data, text.data(), length);
     }
-    std::string_view view() const { return {data, ::strnlen(data, kCapacity)}; }
+    std::string_view view() const {
+        const std::string_view all(data, kCapacity);
+        return all.substr(0, all.find('\0'));
+    }
     friend bool operator==(const FixedString& a, const FixedString& b) { return a.view() == b.view(); }
 };
 

@@ -12,7 +12,6 @@
 #include "shoal/base/math.h"
 #include "shoal/base/row_range.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,18 +57,19 @@ inline PoseRows local_rows(const Vec3& position, const Quaternion& rotation, con
 
 /// One row of a product: `p` is that row of the parent.
 inline Vec4 product_row(const Vec4& p, const PoseRows& local) {
-    return std::bit_cast<Vec4>((p.x * local.row0 + p.y * local.row1) + (p.z * local.row2 + PoseRow{0, 0, 0, p.w}));
+    return __builtin_bit_cast(Vec4, (p.x * local.row0 + p.y * local.row1) + (p.z * local.row2 + PoseRow{0, 0, 0, p.w}));
 }
 
 inline Matrix3x4 local_matrix(const Vec3& position, const Quaternion& rotation, const Vec3& scale) {
     const PoseRows rows = local_rows(position, rotation, scale);
-    return {{std::bit_cast<Vec4>(rows.row0), std::bit_cast<Vec4>(rows.row1), std::bit_cast<Vec4>(rows.row2)}};
+    return {{__builtin_bit_cast(Vec4, rows.row0), __builtin_bit_cast(Vec4, rows.row1),
+             __builtin_bit_cast(Vec4, rows.row2)}};
 }
 
 /// The matrix that applies `b` first and `a` then.
 inline Matrix3x4 product(const Matrix3x4& a, const Matrix3x4& b) {
-    const PoseRows rows = {std::bit_cast<PoseRow>(b.row[0]), std::bit_cast<PoseRow>(b.row[1]),
-                           std::bit_cast<PoseRow>(b.row[2])};
+    const PoseRows rows = {__builtin_bit_cast(PoseRow, b.row[0]), __builtin_bit_cast(PoseRow, b.row[1]),
+                           __builtin_bit_cast(PoseRow, b.row[2])};
     return {{product_row(a.row[0], rows), product_row(a.row[1], rows), product_row(a.row[2], rows)}};
 }
 

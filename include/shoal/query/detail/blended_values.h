@@ -3,6 +3,7 @@
 // into the row under a mask. See row_loop.h.
 // Thread: values of one row.
 
+#include "shoal/base/bytes.h"
 #include "shoal/query/detail/terms.h"
 
 namespace shoal::detail {
@@ -24,11 +25,11 @@ public:
         constexpr std::size_t kNumWords = sizeof(Value) / sizeof(Word);
         const Value old = view[row];
         Word kept[kNumWords], made[kNumWords];
-        std::memcpy(kept, &old, sizeof old);
-        std::memcpy(made, &value_, sizeof value_);
+        copy_bytes(kept, &old, sizeof old);
+        copy_bytes(made, &value_, sizeof value_);
         for (std::size_t i = 0; i < kNumWords; ++i) made[i] = static_cast<Word>((made[i] & mask) | (kept[i] & ~mask));
         Value result = old;
-        std::memcpy(static_cast<void*>(&result), made, sizeof result);
+        copy_bytes(static_cast<void*>(&result), made, sizeof result);
         view[row] = result;
     }
 
