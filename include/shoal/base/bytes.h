@@ -1,0 +1,21 @@
+#pragma once
+// memcpy and memmove without <cstring>, which would add 460 preprocessed lines to every file that includes shoal.
+// Thread: values.
+
+#include "shoal/base/config.h"
+
+#include <cstddef>
+
+namespace shoal {
+
+/// Copies bytes that do not overlap.
+SHOAL_INLINE void copy_bytes(void* to, const void* from, std::size_t num_bytes) {
+    __builtin_memcpy(to, from, num_bytes);
+}
+
+/// Copies bytes that may overlap.
+SHOAL_INLINE void move_bytes(void* to, const void* from, std::size_t num_bytes) {
+    __builtin_memmove(to, from, num_bytes);
+}
+
+}  // namespace shoal
