@@ -115,8 +115,8 @@ private:
         }
 
     private:
-        static constexpr bool kIsOptional[] = {Fields::kIsOptional..., false};
-        static constexpr bool kFieldCanBeOff[] = {kCanBeOff<typename Fields::Component>..., false};
+        static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
+        static constexpr bool kFieldCanBeOff[sizeof...(Fields) + 1] = {kCanBeOff<typename Fields::Component>..., false};
 
         template <class Field>
         SHOAL_INLINE void note(const Side& side, const DatabaseTable& table, std::size_t field) {

@@ -32,8 +32,8 @@ public:
     static constexpr std::size_t kNumFields = sizeof...(Fields);
     static constexpr std::size_t kNumStores = sizeof...(Stores);
     /// By field; the 0 at the end keeps an array of no fields from being empty.
-    static constexpr std::size_t kStores[] = {List::template store_of<Fields>()..., 0};
-    static constexpr bool kLooksUp[] = {List::template kLooksUp<Fields>..., false};
+    static constexpr std::size_t kStores[sizeof...(Fields) + 1] = {List::template store_of<Fields>()..., 0};
+    static constexpr bool kLooksUp[sizeof...(Fields) + 1] = {List::template kLooksUp<Fields>..., false};
 
     explicit FieldStores(Stores&... stores) : cores_{core_of(stores)...} {}
 

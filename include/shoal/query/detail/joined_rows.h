@@ -173,7 +173,7 @@ private:
                 return joined.stores_.core(kStore)->num_rows();
         }
     };
-    static constexpr bool kIsOptional[] = {Fields::kIsOptional..., false};
+    static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
 
     template <class First, class... Others>
     static First& first(First& first, Others&...) {
