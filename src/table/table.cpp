@@ -411,6 +411,7 @@ void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
 
 void Table::scatter(RowRange rows, const std::byte* images, std::size_t stride) {
     require_rows(rows);
+    if (rows.begin == rows.end) return;  // there may be no values to read
     SHOAL_ASSERT(!schema().has_opaque(), "opaque fields cannot be filled from bytes");
     std::uint32_t c = 0;
     for (const ColumnDefinition& column : schema().columns())
@@ -421,6 +422,7 @@ void Table::scatter(RowRange rows, const std::byte* images, std::size_t stride) 
 
 void Table::copy_columns(RowRange rows, std::span<const std::byte* const> columns) {
     require_rows(rows);
+    if (rows.begin == rows.end) return;  // there may be no values to read
     SHOAL_ASSERT(columns.size() <= schema().columns().size(), "there are more sources than schema columns");
     SHOAL_ASSERT(!schema().has_opaque(), "opaque fields cannot be filled from bytes");
     for (std::uint32_t c = 0; c < columns.size(); ++c) {

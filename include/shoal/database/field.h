@@ -92,8 +92,12 @@ private:
         }
     }
     SHOAL_INLINE void prefetch_at(DatabaseDirectory::Place place) const {
-        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
-            __builtin_prefetch(columns_[std::size_t(place.table) * Place::kNumColumns + c] + place.row * kStride);
+        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c) {
+            // As a number: the table may lack the column, whose address is null then.
+            const auto first =
+                reinterpret_cast<std::uintptr_t>(columns_[std::size_t(place.table) * Place::kNumColumns + c]);
+            __builtin_prefetch(reinterpret_cast<const void*>(first + place.row * kStride));
+        }
     }
 
     const DatabaseDirectory* directory_;
