@@ -25,7 +25,6 @@ struct Light {
     Vec3 color{};
     Entity target;
 };
-SHOAL_COMPONENT(Light, color, target)
 
 bool read_kelvin(Node, Diagnostics&, Vec3& color) {
     color = {1, 1, 1};
