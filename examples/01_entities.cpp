@@ -1,4 +1,5 @@
-// An entity is a number. It is a weak reference: you can always ask whether the entity is alive.
+// An entity is a number of 32 bits, or of 64 in a build with wide ids. It is a weak reference: you can always ask whether
+// the entity is alive.
 #include <shoal/entity/entity_manager.h>
 
 #include <cstdio>
@@ -15,7 +16,7 @@ int main() {
     }
     const auto whale = entities.create();
     if (!whale) return 1;
-    std::printf("%d living, %zu bytes each\n", static_cast<int>(entities.num_alive()), sizeof(shoal::Entity));
+    std::printf("%d living\n", static_cast<int>(entities.num_alive()));
 
     // Every holder of the id sees the death at once.
     const shoal::Entity remembered = herring[3];
