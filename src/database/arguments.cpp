@@ -4,10 +4,7 @@ namespace shoal {
 
 void Database::Arguments::keep_apart_from(const DatabaseTable& table) {
     if (table.num_rows() == 0) return;
-    if (table.table().contains(entities_.data())) {
-        copied_entities_.assign(entities_.begin(), entities_.end());
-        entities_ = copied_entities_;
-    }
+    if (table.table().contains(entities().data())) entities_.copy();
     keep_values_apart_from(table);
 }
 
@@ -26,14 +23,14 @@ void Database::Arguments::keep_values_apart_from(const DatabaseTable& table) {
 void Database::Arguments::copy_values(ComponentValues& given, const DatabaseTable& table) {
     const Schema& schema = database_.schema(given.component);
     if (given.images != nullptr) {
-        const std::size_t num_before_last = entities_.empty() ? 0 : entities_.size() - 1;
+        const std::size_t num_before_last = entities().empty() ? 0 : entities().size() - 1;
         given.images = copy_bytes(given.images, given.stride * num_before_last + schema.struct_bytes());
     }
     if (given.columns.empty()) return;
     Array<const std::byte*> columns(given.columns.begin(), given.columns.end(), Owner("database"));
     for (std::size_t c = 0; c < columns.size(); ++c)
         if (table.table().contains(columns[c]))
-            columns[c] = copy_bytes(columns[c], entities_.size() * schema.columns()[c].element_bytes);
+            columns[c] = copy_bytes(columns[c], entities().size() * schema.columns()[c].element_bytes);
     copied_columns_.push_back(std::move(columns));
     given.columns = copied_columns_.back();
 }

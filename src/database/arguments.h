@@ -3,6 +3,7 @@
 // Thread: that of the database.
 
 #include "shoal/database/database.h"
+#include "shoal/store/stable_span.h"
 
 namespace shoal {
 
@@ -20,7 +21,7 @@ public:
     /// The same for a call that does not look at its entities any more.
     void keep_values_apart_from(const DatabaseTable& table);
 
-    std::span<const Entity> entities() const { return entities_; }
+    std::span<const Entity> entities() const { return entities_.get(); }
     std::span<const ComponentValues> values() const { return values_; }
 
 private:
@@ -28,9 +29,8 @@ private:
     const std::byte* copy_bytes(const std::byte* from, std::size_t num_bytes);
 
     const Database& database_;
-    std::span<const Entity> entities_;
+    StableSpan<Entity> entities_;
     std::span<const ComponentValues> values_;
-    Array<Entity> copied_entities_{Owner("database")};
     Array<ComponentValues> copied_values_{Owner("database")};
     Array<Array<const std::byte*>> copied_columns_{Owner("database")};
     Array<Array<std::byte>> copied_bytes_{Owner("database")};

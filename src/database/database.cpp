@@ -3,10 +3,10 @@
 #include "shoal/database/database.h"
 
 #include "database/arguments.h"
-#include "database/database_internals.h"
 #include "database/journal_keeper.h"
 #include "database/memory_shares.h"
 #include "database/owned_objects.h"
+#include "database/rows.h"
 #include "database/selection.h"
 #include "database/spawn_zones.h"
 #include "shoal/base/text.h"
@@ -14,6 +14,7 @@
 #include <algorithm>
 
 namespace shoal {
+
 std::uint32_t detail::take_typed_slot(std::uint32_t* slot) {
     static std::uint32_t last = 0;
     std::uint32_t expected = 0;
@@ -163,18 +164,47 @@ void Database::forget_steps() {
     tables_.for_each([](DatabaseTable& table) { table.last_added_ = table.last_removed_ = {}; });
 }
 
-/// Makes room for `count` more rows. Errors: no memory; nothing has changed.
-Status Database::reserve_rows(DatabaseTable& table, std::size_t count) {
-    if (count == 0) return {};
-    const std::uint32_t room = options_.capacity_rows - table.num_rows();
-    if (count > room)
-        return Status::error(concat("zone ", table.zone(), " holds ", table.num_rows(), " entities of \"",
-                                    table.type().schema().name(), "\" and at most ", options_.capacity_rows, "; ",
-                                    count, " more do not fit"));
-    table.table_.set_stamp(std::max(stamp_, table.table_.stamp()));
-    for (PresenceBits& bits : table.presence_)
-        if (Status status = bits.reserve(table.num_rows() + static_cast<std::uint32_t>(count)); !status) return status;
-    return table.table_.reserve(static_cast<std::uint32_t>(count));
+/// Moves rows at once when the entities own consecutive rows of a table, and gives them the values of the call.
+/// `find_target(table)` tells where rows of a table go. Returns how many have moved; 0: they go by group.
+/// Errors: no memory; nothing has changed.
+template <class FindTarget>
+Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget&& find_target) {
+    const DatabaseRow run = find_run(arguments.entities());
+    if (!run) return 0u;
+    DatabaseTable& from = *run.table;
+    Result<DatabaseTable*> target = find_target(from);
+    if (!target) return target.status();
+    if (!moves_whole(from, **target)) return 0u;
+    const auto count = static_cast<std::uint32_t>(arguments.entities().size());
+    arguments.keep_values_apart_from(from);
+    arguments.keep_values_apart_from(**target);
+    if (Status status = reserve_rows(**target, count); !status) return status;
+    const std::uint32_t first = transfer_rows(from, **target, RowRange{run.row, run.row + count});
+    write_rows(**target, {first, first + count}, &from.type(), arguments.values(), nullptr, 0);
+    return count;
+}
+
+/// Finds where the selected rows go, by group, and makes room there, and in `first` for the entities without a row.
+/// Errors: no memory; nothing has changed, and nothing is selected any more.
+template <class FindTarget>
+Status Database::prepare_selected(Arguments& arguments, FindTarget&& find_target, DatabaseTable* first) {
+    Status status;
+    for (Selection::Group& group : selection_->groups()) {
+        Result<DatabaseTable*> target = find_target(*group.table);
+        if (!target) status = target.status();
+        if (target) group.target = *target;
+    }
+    if (status) {
+        for (const Selection::Group& group : selection_->groups()) {
+            arguments.keep_apart_from(*group.table);
+            if (group.moves()) arguments.keep_apart_from(*group.target);
+        }
+        if (first != nullptr) arguments.keep_apart_from(*first);
+        status = reserve_targets(first);
+    }
+    if (status && first != nullptr) status = reserve_entries(arguments.entities());
+    if (!status) selection_->unselect(arguments.entities());
+    return status;
 }
 
 // --- making ------------------------------------------------------------------------------------------------------
@@ -202,69 +232,6 @@ Result<AddCounts> Database::insert(std::span<const Entity> entities, const Arche
     return insert_into(**table, arguments, false);
 }
 
-/// Gives those living entities at the front that have no row one, and returns how many they are. Requires: reserved.
-std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Entity> entities) {
-    const std::span<EntityBits> entries = directory_.rows().entries();
-    const std::uint32_t first = table.num_rows();
-    auto count = static_cast<std::uint32_t>(entities.size());
-    if (!entities_.is_living_run(entities) || !directory_.set_run(entities, table.number(), first)) {
-        count = 0;
-        for (const Entity entity : entities) {
-            if (SHOAL_UNLIKELY(!entities_.alive(entity) || entries[entity.index()] != 0)) break;
-            entries[entity.index()] = RowIndex::entry_of(entity, first + count++);
-            directory_.set_table(entity.index(), table.number());
-        }
-    }
-    table.table_.append(entities.first(count));
-    for (PresenceBits& bits : table.presence_) bits.set({first, first + count}, true);
-    tables_.count_changes(count);
-    return count;
-}
-
-/// Gives living entities without a row one. Those with a row are skipped, or given the values with `sets`.
-Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& arguments, bool sets) {
-    // The living have indices that were given out; whatever else is in the span needs no room.
-    const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());
-    const std::span<const Entity> entities = arguments.entities();
-    if (Status status = directory_.reserve(std::min(detail::highest_index(entities), num_used)); !status) return status;
-    arguments.keep_apart_from(table);
-    if (Status status = reserve_rows(table, entities.size()); !status) return status;
-    return insert_reserved(table, arguments, sets, 0, entities.size());
-}
-
-/// The same for entities `begin` to `end` - 1 of a call. Requires: reserved.
-AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
-                                    std::size_t end) {
-    AddCounts counts;
-    for (std::size_t i = begin; i < end;) {
-        const std::uint32_t first = table.num_rows();
-        if (const std::uint32_t count = place_leading(table, arguments.entities().subspan(i, end - i)); count != 0) {
-            write_rows(table, {first, first + count}, nullptr, arguments.values(), nullptr, i);
-            counts.num_added += count;
-            i += count;
-            continue;
-        }
-        const Entity entity = arguments.entities()[i];
-        const DatabaseRow there = find(entity);
-        if (!entities_.alive(entity)) {
-            ++counts.num_skipped;
-        } else if (there) {
-            if (sets)
-                write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), arguments.values(), nullptr,
-                           i);
-            ++(sets ? counts.num_set : counts.num_skipped);
-        } else {  // an older entity on its index has left a row
-            DatabaseTable& left = tables_[directory_.table_of(entity.index())];
-            arguments.keep_apart_from(left);
-            remove_row(left, directory_.rows().find_any_generation(entity));
-            continue;
-        }
-        ++i;
-    }
-    tables_.note_rows(table);
-    return counts;
-}
-
 // --- adding and removing components ------------------------------------------------------------------------------
 
 Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<const ComponentValues> values) {
@@ -273,38 +240,15 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     Arguments arguments(*this, entities, values);
     Result<DatabaseTable*> first = first_table(values);
     if (!first) return first.status();
-    if (const DatabaseRow run = find_run(entities); run && !awaits_deaths()) {
-        Result<DatabaseTable*> target = target_with(*run.table, values, nullptr);
-        if (!target) return target.status();
-        const auto count = static_cast<std::uint32_t>(entities.size());
-        if (moves_whole(*run.table, **target)) {
-            arguments.keep_values_apart_from(*run.table);
-            arguments.keep_values_apart_from(**target);
-            if (Status status = transfer_run(run, **target, arguments.values(), count); !status) return status;
-            return AddCounts{.num_added = count};
-        }
+    const auto find_target = [&](DatabaseTable& from) { return target_with(from, values, nullptr); };
+    if (!awaits_deaths()) {
+        Result<std::uint32_t> num_moved = transfer_as_run(arguments, find_target);
+        if (!num_moved) return num_moved.status();
+        if (*num_moved != 0) return AddCounts{.num_added = *num_moved};
     }
     selection_->select(entities, Selection::Chosen::kLiving);
-    Selection& s = *selection_;
-    if (s.empty() && !s.missing().empty()) return insert_into(**first, arguments, true);
-    Status status;
-    for (Selection::Group& group : s.groups()) {
-        Result<DatabaseTable*> target = target_with(*group.table, values, nullptr);
-        if (!target) status = target.status();
-        if (target) group.target = *target;
-    }
-    if (status) {
-        keep_apart_from_selected(arguments);
-        arguments.keep_apart_from(**first);
-        status = reserve_targets(*first, static_cast<std::uint32_t>(s.missing().size()));
-    }
-    if (status)
-        status = directory_.reserve(
-            std::min(detail::highest_index(entities), static_cast<std::uint32_t>(entities_.num_indices_used())));
-    if (!status) {
-        selection_->unselect(arguments.entities());
-        return status;
-    }
+    if (selection_->empty() && !selection_->missing().empty()) return insert_into(**first, arguments, true);
+    if (Status status = prepare_selected(arguments, find_target, *first); !status) return status;
     return add_selected(arguments, *first);
 }
 
@@ -315,11 +259,11 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
     AddCounts counts{.num_skipped = s.num_skipped()};
     for (const Selection::Group& group : s.groups()) {
         const std::uint32_t size = group.size();
-        std::uint32_t num_added = group.target != group.table ? size : 0;
+        std::uint32_t num_added = group.moves() ? size : 0;
         if (!group.target->presence_.empty())
             for (const std::uint32_t source : s.sources_of(group)) {
                 const bool lacked = switch_on(find(arguments.entities()[source]), values);
-                num_added += group.target == group.table && lacked;
+                num_added += lacked && !group.moves();
             }
         counts.num_added += num_added;
         counts.num_set += size - num_added;
@@ -368,36 +312,17 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> entities, std::sp
     require_unlocked();
     for (const ComponentType component : components) graph_.require(component);
     Arguments arguments(*this, entities, {});
-    if (const DatabaseRow run = find_run(entities)) {
-        Result<DatabaseTable*> target = target_without(*run.table, components, nullptr);
-        if (!target) return target.status();
-        if (moves_whole(*run.table, **target)) {
-            const auto count = static_cast<std::uint32_t>(entities.size());
-            if (Status status = transfer_run(run, **target, {}, count); !status) return status;
-            return count;
-        }
-    }
+    const auto find_target = [&](DatabaseTable& from) { return target_without(from, components, nullptr); };
+    Result<std::uint32_t> num_moved = transfer_as_run(arguments, find_target);
+    if (!num_moved || *num_moved != 0) return num_moved;
     selection_->select(entities, Selection::Chosen::kAny);
-    Selection& s = *selection_;
-    Status status;
-    for (Selection::Group& group : s.groups()) {
-        Result<DatabaseTable*> target = target_without(*group.table, components, nullptr);
-        if (!target) status = target.status();
-        if (target) group.target = *target;
-    }
-    keep_apart_from_selected(arguments);
-    if (status) status = reserve_targets();
-    if (!status) {
-        selection_->unselect(arguments.entities());
-        return status;
-    }
+    if (Status status = prepare_selected(arguments, find_target); !status) return status;
     std::uint32_t num_changed = 0;
-    for (const Selection::Group& group : s.groups()) {
-        const bool moves = group.target != group.table;
-        num_changed += moves ? group.size() : 0;
+    for (const Selection::Group& group : selection_->groups()) {
+        num_changed += group.moves() ? group.size() : 0;
         if (group.table->presence_.empty()) continue;
-        for (const std::uint32_t row : s.rows_of(group))
-            num_changed += switch_off({group.table, row}, components) && !moves;
+        for (const std::uint32_t row : selection_->rows_of(group))
+            num_changed += switch_off({group.table, row}, components) && !group.moves();
     }
     transfer(arguments.entities(), {});
     return num_changed;
@@ -426,32 +351,15 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
 Result<std::uint32_t> Database::move(std::span<const Entity> entities, Zone zone) {
     require_unlocked();
     Arguments arguments(*this, entities, {});
-    if (const DatabaseRow run = find_run(entities)) {
-        Result<DatabaseTable*> target = table_for(run.table->type(), zone);
-        if (!target) return target.status();
-        if (moves_whole(*run.table, **target)) {
-            const auto count = static_cast<std::uint32_t>(entities.size());
-            if (Status status = transfer_run(run, **target, {}, count); !status) return status;
-            return count;
-        }
-    }
+    const auto find_target = [&](DatabaseTable& from) { return table_for(from.type(), zone); };
+    Result<std::uint32_t> num_moved = transfer_as_run(arguments, find_target);
+    if (!num_moved || *num_moved != 0) return num_moved;
     selection_->select(entities, Selection::Chosen::kAny);
-    Status status;
-    std::uint32_t num_moved = 0;
-    for (Selection::Group& group : selection_->groups()) {
-        Result<DatabaseTable*> target = table_for(group.table->type(), zone);
-        if (!target) status = target.status();
-        if (target) group.target = *target;
-        num_moved += group.target != group.table ? group.size() : 0;
-    }
-    keep_apart_from_selected(arguments);
-    if (status) status = reserve_targets();
-    if (!status) {
-        selection_->unselect(arguments.entities());
-        return status;
-    }
+    if (Status status = prepare_selected(arguments, find_target); !status) return status;
+    std::uint32_t num_moving = 0;
+    for (const Selection::Group& group : selection_->groups()) num_moving += group.moves() ? group.size() : 0;
     transfer(arguments.entities(), {});
-    return num_moved;
+    return num_moving;
 }
 
 std::uint32_t Database::destroy(std::span<const Entity> entities) {
@@ -495,51 +403,6 @@ void Database::drop(std::span<const Entity> entities) {
     run.table->table_.remove_rows(RowRange{run.row, run.row + static_cast<std::uint32_t>(entities.size())});
     tables_.count_changes(entities.size());
     tables_.note_rows(*run.table);
-}
-
-/// Takes the rows of selected entities of a call away and returns how many went.
-std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
-    Arguments arguments(*this, entities, {});
-    keep_apart_from_selected(arguments);
-    entities = arguments.entities();
-    Selection& s = *selection_;
-    const std::span<EntityBits> entries = directory_.rows().entries();
-    Array<Entity> opaque{Owner("database")};  // those whose values have destructors
-    for (const Selection::Group& group : s.groups()) {
-        DatabaseTable& table = *group.table;
-        const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
-        if (rows.size() > detail::kFewRows && table.is_plain()) {
-            for (const std::uint32_t source : sources) entries[entities[source].index()] = 0;
-            table.table_.remove_rows(rows);
-            tables_.count_changes(rows.size());
-            tables_.note_rows(table);
-            continue;
-        }
-        s.unselect(group, entities);
-        for (const std::uint32_t source : sources)
-            if (table.type().schema().has_opaque())
-                opaque.push_back(entities[source]);
-            else
-                remove_row(table, directory_.rows().find(entities[source]));
-    }
-    const std::uint32_t num_dropped = s.finish();
-    // Destructors may destroy others, whose rows move; what was selected is not looked at any more.
-    for (const Entity entity : opaque)
-        if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
-    return num_dropped;
-}
-
-/// Removes the rows of the dead from a table and returns how many went.
-std::uint32_t Database::sweep(DatabaseTable& table) {
-    const std::uint32_t before = table.num_rows();
-    if (table.is_plain()) {
-        tables_.count_changes(table.table_.remove_dead(entities_));
-    } else {
-        for (std::uint32_t row = before; row-- > 0;)
-            if (row < table.num_rows() && !entities_.alive(table.entities()[row])) remove_row(table, row);
-    }
-    tables_.note_rows(table);
-    return before - table.num_rows();
 }
 
 std::uint32_t Database::clear_zone(Zone zone) {

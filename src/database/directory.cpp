@@ -1,4 +1,7 @@
 #include "shoal/database/directory.h"
+
+#include "shoal/entity/entity_manager.h"
+
 #include <algorithm>
 
 namespace shoal {
@@ -26,30 +29,18 @@ Status DatabaseDirectory::reserve_tables(std::uint32_t num_tables) {
     return {};
 }
 
-void DatabaseDirectory::set(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row) {
-    EntityBits* const __restrict entries = rows_.entries().data();
-    std::uint16_t* const __restrict tables = tables_.data();
-    for (std::uint32_t i = 0; i < entities.size(); ++i) {
-        entries[entities[i].index()] = RowIndex::entry_of(entities[i], first_row + i);
-        tables[entities[i].index()] = static_cast<std::uint16_t>(table);
-    }
-    if (upper_tables_.capacity() == 0) return;
-    for (const Entity entity : entities) upper_tables_[entity.index()] = static_cast<std::uint16_t>(table >> 16);
-}
-
-bool DatabaseDirectory::set_run(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row) {
-    if (entities.empty()) return true;
-    const std::uint32_t first = entities.front().index();
-    const std::span<EntityBits> entries = rows_.entries().subspan(first, entities.size());
-    EntityBits any = 0;
-    for (const EntityBits entry : entries) any |= entry;
-    if (any != 0) return false;
-    const EntityBits entry = RowIndex::entry_of(entities.front(), first_row);
-    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = entry + static_cast<EntityBits>(i);
-    std::fill_n(tables_.data() + first, entities.size(), static_cast<std::uint16_t>(table));
-    if (upper_tables_.capacity() != 0)
-        std::fill_n(upper_tables_.data() + first, entities.size(), static_cast<std::uint16_t>(table >> 16));
-    return true;
+std::uint32_t DatabaseDirectory::set_leading(std::span<const Entity> entities, const EntityManager& living,
+                                             std::uint32_t table, std::uint32_t first_row) {
+    return rows_.set_leading(entities, living, first_row, [&](std::span<const Entity> placed, bool are_run) {
+        if (!are_run) {
+            for (const Entity entity : placed) set_table(entity.index(), table);
+            return;
+        }
+        const std::uint32_t first = placed.front().index();
+        std::fill_n(tables_.data() + first, placed.size(), static_cast<std::uint16_t>(table));
+        if (upper_tables_.capacity() != 0)
+            std::fill_n(upper_tables_.data() + first, placed.size(), static_cast<std::uint16_t>(table >> 16));
+    });
 }
 
 MemoryUse DatabaseDirectory::memory_use() const {

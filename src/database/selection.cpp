@@ -1,6 +1,6 @@
 #include "database/selection.h"
 
-#include "database/database_internals.h"
+#include "database/rows.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 //     position          0 1 2 3 | 4 5 | .          the place of each in the batch of its component type
 //     velocity          0 1 2 3 | . . | 4
 
-#include "database/database_internals.h"
 #include "database/owned_objects.h"
+#include "database/rows.h"
 #include "database/spawn_zones.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -23,16 +23,12 @@ public:
     explicit Spawn(Database& database) : database_(database) {}
 
     void add(const SpawnBatch& batch) {
-        SHOAL_ASSERT(batch.entities.size() == std::size_t(batch.num_blob_entities) * batch.num_copies,
-                     "a batch has as many entities as there are blob entities in all copies");
         SHOAL_ASSERT(batches_.empty() || (batches_[0].entities.data() == batch.entities.data() &&
                                           batches_[0].num_blob_entities == batch.num_blob_entities),
                      "the batches between begin_spawn() and finish_spawn() are of one blob");
         const ComponentType component = database_.find_component(batch.component);
-        SHOAL_ASSERT(component && batch.columns.size() == database_.schema(component).columns().size(),
-                     "the batch is of another component type");
-        SHOAL_ASSERT(!database_.schema(component).has_opaque(),
-                     "a component with opaque fields cannot be spawned from a blob");
+        SHOAL_ASSERT(component, "the batch is of another component type");
+        require_batch(batch, database_.schema(component));
         SHOAL_ASSERT(batch.zones.empty() || batch.zones.size() == batch.num_blob_entities,
                      "there is one zone per blob entity, or none");
         if (database_.spawn_place_ != nullptr && component == database_.spawn_place_->component)
@@ -52,7 +48,10 @@ public:
             find_zones(copy);
             if (Status status = find_runs(copy, step); !status) return status;
         }
-        if (Status status = reserve(); !status) return status;
+        const Status status = reserve([&](auto&& visit) {
+            for (const Run& run : runs_) visit(*run.table, (run.end - run.begin) * run.num_copies);
+        });
+        if (!status) return status;
         for (std::size_t begin = 0, end; begin < runs_.size(); begin = end) {
             for (end = begin + 1; end < runs_.size() && runs_[end].first_copy == runs_[begin].first_copy;) ++end;
             place_all({runs_.data() + begin, end - begin});
@@ -89,8 +88,6 @@ private:
         places_.assign(batches_.size() * num_blob_entities(), kNowhere);
         for (std::size_t b = 0; b < batches_.size(); ++b)
             for (std::uint32_t i = 0; i < batches_[b].entity_index.size(); ++i) {
-                SHOAL_ASSERT(batches_[b].entity_index[i] < num_blob_entities(),
-                             "the owner of a component is not among the blob entities");
                 std::uint32_t& place = place_of(b, batches_[b].entity_index[i]);
                 SHOAL_ASSERT(place == kNowhere, "an entity has one component of a type in a database");
                 place = i;
@@ -136,7 +133,11 @@ private:
     /// Gives entities of which some have rows here already what the batches hold. Errors: nothing has changed.
     Status add_to_rows() {
         if (Status status = find_targets(); !status) return status;
-        if (Status status = reserve_targets(); !status) return status;
+        const Status status = reserve([&](auto&& visit) {
+            for (DatabaseTable* table : targets_)
+                if (table != nullptr) visit(*table, 1);
+        });
+        if (!status) return status;
         for (std::size_t i = 0; i < targets_.size(); ++i)
             if (targets_[i] != nullptr) give_components(i);
         switch_off();
@@ -167,19 +168,6 @@ private:
         for (std::size_t b = 0; b < batches_.size(); ++b)
             if (place_of(b, entity) != kNowhere) result = &database_.with(*result, components_[b]);
         return *result;
-    }
-
-    Status reserve_targets() {
-        const std::uint32_t highest = detail::highest_index(batches_[0].entities);
-        if (Status status = database_.directory_.reserve(highest); !status) return status;
-        Status result;
-        for (DatabaseTable* table : targets_)
-            if (table != nullptr) ++table->num_wanted_;
-        for (DatabaseTable* table : targets_) {
-            const std::uint32_t count = table == nullptr ? 0 : std::exchange(table->num_wanted_, 0);
-            if (result && count != 0) result = database_.reserve_rows(*table, count);
-        }
-        return result;
     }
 
     /// Brings an entity to its target and fills what it gains. Requires: reserved.
@@ -262,17 +250,11 @@ private:
         return {};
     }
 
-    /// Makes room for all runs.
-    Status reserve() {
-        const std::uint32_t highest = detail::highest_index(batches_[0].entities);
-        if (Status status = database_.directory_.reserve(highest); !status) return status;
-        Status result;
-        for (const Run& run : runs_) run.table->num_wanted_ += (run.end - run.begin) * run.num_copies;
-        for (const Run& run : runs_) {
-            const std::uint32_t count = std::exchange(run.table->num_wanted_, 0);
-            if (result && count != 0) result = database_.reserve_rows(*run.table, count);
-        }
-        return result;
+    /// Makes room for all entities. See reserve_in_all().
+    template <class ForEachGain>
+    Status reserve(ForEachGain&& for_each_gain) {
+        if (Status status = database_.reserve_entries(batches_[0].entities); !status) return status;
+        return database_.reserve_in_all(for_each_gain);
     }
 
     void place(const Run& run) {
@@ -356,33 +338,12 @@ private:
     void fit_to_copy(DatabaseTable& table, RowRange rows, std::size_t batch, std::uint32_t copy) {
         const Schema& schema = database_.schema(components_[batch]);
         const std::uint32_t first = table.first_column(components_[batch]);
-        if (schema.has(FieldType::kEntity)) translate_entities(table.table_, rows, schema, first, copy);
+        translate_entities(batches_[batch], copy, schema, table.table_, first, rows);
         if (batch != place_batch_ || !moves_places()) return;
         const auto columns = place_columns<std::byte>(
             *database_.spawn_place_, schema, [&](std::uint32_t c) { return table.table_.unmarked_column(first + c); });
         for (std::uint32_t row = rows.begin; row < rows.end; ++row)
             columns.set(row, move_place(batches_[0].root_poses[copy], columns.get(row)));
-    }
-
-    /// Turns blob entities in Entity fields into the entities of a copy.
-    void translate_entities(Table& table, RowRange rows, const Schema& schema, std::uint32_t first_column,
-                            std::uint32_t copy) {
-        const Entity* const entities = batches_[0].entities.data() + std::size_t(copy) * num_blob_entities();
-        for (const Field& field : schema.fields()) {
-            if (field.type != FieldType::kEntity) continue;
-            const std::size_t bytes = schema.columns()[field.first_column].element_bytes;
-            std::byte* const data =
-                table.unmarked_column(first_column + field.first_column) + schema.offset_in_column(field);
-            for (std::uint32_t row = rows.begin; row < rows.end; ++row)
-                for (std::uint32_t value = 0; value < field.num_values(); ++value) {
-                    std::byte* const place = data + row * bytes + value * sizeof(Entity);
-                    Entity entity;
-                    std::memcpy(&entity, place, sizeof entity);
-                    // A checked blob holds nothing else than its entities and none.
-                    entity = entity.id < num_blob_entities() ? entities[entity.id] : kNullEntity;
-                    std::memcpy(place, &entity, sizeof entity);
-                }
-        }
     }
 
     Database& database_;

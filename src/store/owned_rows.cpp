@@ -10,7 +10,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the nearest cache
 constexpr std::uint32_t kLivingInARow = 4;
 constexpr std::uint32_t kMostDraws = 16;      // of rows that may be holes, before the rows that are none are counted
 constexpr std::uint32_t kCountedRows = 4096;  // that share a count of those with an owner
@@ -157,37 +156,10 @@ std::uint32_t OwnedRows::place_in_hole(Entity entity) {
     return entity.index();
 }
 
-/// Writes entries for those living entities at the front that have none, for rows behind the last, and returns how many
+/// Sets the entries of those living entities at the front that have none, for rows behind the last, and returns how many
 /// they are. Requires: plain_index_, reserved.
 std::uint32_t OwnedRows::place_leading(std::span<const Entity> entities) {
-    const std::span<EntityBits> entries = index_.entries();
-    const std::uint32_t first = table_.num_rows();
-    std::uint32_t row = first;
-    for (std::size_t begin = 0; begin == row - first && begin < entities.size(); begin += kRunLength) {
-        const std::span<const Entity> some = entities.subspan(begin, std::min(kRunLength, entities.size() - begin));
-        if (place_run(some, row)) {
-            row += static_cast<std::uint32_t>(some.size());
-            continue;
-        }
-        for (const Entity entity : some) {
-            if (SHOAL_UNLIKELY(!entities_.alive(entity) || entries[entity.index()] != 0)) break;
-            entries[entity.index()] = RowIndex::entry_of(entity, row++);
-        }
-    }
-    return row - first;
-}
-
-/// Writes the entries of entities whose ids follow on each other, if all live and none has a row: loops over whole
-/// vectors, where one by one each entity costs two look-ups.
-bool OwnedRows::place_run(std::span<const Entity> entities, std::uint32_t first_row) {
-    if (!entities_.is_living_run(entities)) return false;
-    EntityBits* const entries = index_.entries().data() + entities.front().index();
-    EntityBits any = 0;
-    for (std::size_t i = 0; i < entities.size(); ++i) any |= entries[i];
-    if (any != 0) return false;
-    const EntityBits first = RowIndex::entry_of(entities.front(), first_row);
-    for (std::size_t i = 0; i < entities.size(); ++i) entries[i] = first + static_cast<EntityBits>(i);
-    return true;
+    return index_.set_leading(entities, entities_, table_.num_rows(), [](std::span<const Entity>, bool) {});
 }
 
 bool OwnedRows::append_all(std::span<const Entity> entities) {
@@ -257,21 +229,11 @@ Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
     if (batch.entity_index.empty() || batch.num_copies == 0) return {};
     const auto [lowest, highest] = index_range(batch.entities);
     SHOAL_ASSERT(lowest != 0, "an entity of the batch is null");
+    // Entities made together mostly lie close together: then one loop over their indices finds them free.
     const bool is_compact = highest - lowest < kMaxSpread * batch.entities.size();
-    if (!plain_index_ || !is_compact || !is_free(lowest, highest))
+    if (!plain_index_ || !is_compact || !index_.is_free(lowest, highest))
         if (Status status = require_free(batch); !status) return status;
     return reserve(batch.entity_index.size() * batch.num_copies, highest);
-}
-
-/// Returns whether the index keeps nothing between the lowest and the highest index of a batch. Entities made together
-/// mostly lie close together: then this is a loop over vectors, where a look-up per entity costs as much as copying it.
-bool OwnedRows::is_free(std::uint32_t lowest_index, std::uint32_t highest_index) const {
-    const std::span<const EntityBits> entries = index_.entries();
-    const std::size_t begin = std::min<std::size_t>(lowest_index, entries.size());
-    const std::size_t end = std::min<std::size_t>(highest_index + std::size_t(1), entries.size());
-    EntityBits any = 0;
-    for (const EntityBits entry : entries.subspan(begin, end - begin)) any |= entry;
-    return any == 0;
 }
 
 /// Removes what older entities left on the indices of the new ones. Errors: one of them has a row already.

@@ -41,6 +41,25 @@ std::size_t RowIndex::slot_of(std::uint32_t entity_index) const {
                      [=](const Slot& slot) { return slot.entity.index() == entity_index; });
 }
 
+bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {
+    const std::span<const EntityBits> entries = this->entries();
+    const std::size_t begin = std::min<std::size_t>(lowest, entries.size());
+    const std::size_t end = std::min<std::size_t>(highest + std::size_t(1), entries.size());
+    EntityBits any = 0;
+    for (const EntityBits entry : entries.subspan(begin, end - begin)) any |= entry;
+    return any == 0;
+}
+
+/// Sets the rows of entities with consecutive ids if nothing is kept for any of them, and returns whether that is so.
+/// Loops over whole vectors, where one by one each entity costs a look-up.
+bool RowIndex::set_run(std::span<const Entity> entities, std::uint32_t first_row) {
+    if (!is_free(entities.front().index(), entities.back().index())) return false;
+    EntityBits* const entries = flat_ + entities.front().index();
+    const EntityBits first = entry_of(entities.front(), first_row);
+    for (std::size_t i = 0; i < entities.size(); ++i) entries[i] = first + static_cast<EntityBits>(i);
+    return true;
+}
+
 bool RowIndex::covers(std::span<const Entity> entities) const {
     if (num_flat_ > kIndexMask) return true;
     std::uint32_t highest = 0;

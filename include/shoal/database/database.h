@@ -286,7 +286,10 @@ private:
     void list_columns(DatabaseTable& table, std::span<const ComponentType> components, Array<std::byte*>& columns);
     void forget_steps();
     Status reserve_rows(DatabaseTable& table, std::size_t count);
-    Status reserve_targets(DatabaseTable* also = nullptr, std::uint32_t num_more = 0);
+    Status reserve_entries(std::span<const Entity> entities);
+    template <class ForEachGain>
+    Status reserve_in_all(ForEachGain&& for_each_gain);
+    Status reserve_targets(DatabaseTable* first);
 
     // Rows that come and go.
     std::uint32_t place_leading(DatabaseTable& table, std::span<const Entity> entities);
@@ -294,7 +297,6 @@ private:
     AddCounts insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
                               std::size_t end);
     AddCounts add_selected(Arguments& arguments, DatabaseTable* first);
-    void keep_apart_from_selected(Arguments& arguments);
     void remove_row(DatabaseTable& table, std::uint32_t row);
     std::uint32_t drop_selected(std::span<const Entity> entities);
     std::uint32_t sweep(DatabaseTable& table);
@@ -303,8 +305,10 @@ private:
     DatabaseRow find_run(std::span<const Entity> entities) const;
     void transfer(std::span<const Entity> entities, std::span<const ComponentValues> values);
     std::uint32_t transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows);
-    Status transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
-                        std::uint32_t count);
+    template <class FindTarget>
+    Result<std::uint32_t> transfer_as_run(Arguments& arguments, FindTarget&& find_target);
+    template <class FindTarget>
+    Status prepare_selected(Arguments& arguments, FindTarget&& find_target, DatabaseTable* first = nullptr);
     DatabaseRow transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
                     const std::uint32_t* sources, std::size_t first_source);

@@ -15,6 +15,8 @@
 
 namespace shoal {
 
+class EntityManager;
+
 class DatabaseDirectory {
 public:
     struct Place {
@@ -77,11 +79,10 @@ public:
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0))
             upper_tables_[entity_index] = static_cast<std::uint16_t>(table >> 16);
     }
-    /// Sets the places of entities in consecutive rows. Requires: reserved.
-    SHOAL_API void set(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row);
-    /// The same for entities with consecutive ids. Returns false, and changes nothing, when an entity has a row on one
-    /// of their indices.
-    SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t table, std::uint32_t first_row);
+    /// Gives consecutive rows of a table to those living entities at the front that have none, and returns how many
+    /// they are. Requires: reserved.
+    SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,
+                                        std::uint32_t table, std::uint32_t first_row);
     SHOAL_INLINE void prefetch(Entity entity) const {
         rows_.prefetch(entity);
         if (entity.index() < tables_.capacity()) __builtin_prefetch(tables_.data() + entity.index());

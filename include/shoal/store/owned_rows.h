@@ -210,13 +210,11 @@ private:
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change() const;
     Status reserve_for(std::span<const Entity> entities);
     std::uint32_t place_leading(std::span<const Entity> entities);
-    bool place_run(std::span<const Entity> entities, std::uint32_t first_row);
     std::uint32_t place_in_hole(Entity entity);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);
     void remove_listed_deaths();
     void remove_all_dead();
     std::uint32_t draw_row(Random& random) const;
-    bool is_free(std::uint32_t lowest_index, std::uint32_t highest_index) const;
     Status require_free(const SpawnBatch& batch);
     void place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
     void spawn_in_place(const SpawnBatch& batch);

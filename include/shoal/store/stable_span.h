@@ -22,17 +22,21 @@ bool overlap(std::span<const T> a, std::span<const T> b) {
 template <class T>
 class StableSpan {
 public:
+    explicit StableSpan(std::span<const T> given) : span_(given) {}
     /// `own` is the column that the call may change.
     StableSpan(std::span<const T> given, std::span<const T> own) : span_(given) {
-        if (!overlap(given, own)) return;
-        copy_.assign(given.begin(), given.end());
-        span_ = copy_;
+        if (overlap(given, own)) copy();
     }
     StableSpan(const StableSpan&) = delete;
     StableSpan& operator=(const StableSpan&) = delete;
 
     /// Lifetime: that of this, and of the given span.
     std::span<const T> get() const { return span_; }
+    /// For a call that learns late what it changes: to be called before, once it is known that the span lies there.
+    void copy() {
+        copy_.assign(span_.begin(), span_.end());
+        span_ = copy_;
+    }
 
 private:
     Array<T> copy_{Owner("stable span")};

@@ -15,6 +15,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/entity/entity.h"
 
+#include <algorithm>
 #include <span>
 
 namespace shoal {
@@ -62,6 +63,16 @@ public:
     /// Lifetime: until the next reserve().
     std::span<EntityBits> entries() { return {flat_, num_flat_}; }
     std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
+
+    /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
+    /// Cost: a loop over vectors, where a look-up per entity takes as long as copying its component.
+    SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
+    /// Gives consecutive rows from `first_row` on to those entities at the front that `living`, an EntityManager, says
+    /// live and for whose indices nothing is kept. Calls note(span, are_run) for them in order; with `are_run` the ids
+    /// of the span are consecutive. Returns how many they are. Requires: reserved; a paged index.
+    template <class Living, class Note>
+    std::uint32_t set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
+                              Note&& note);
 
     /// Whether there is an entry of a paged index for each of `entities`, used or not.
     SHOAL_API bool covers(std::span<const Entity> entities) const;
@@ -123,6 +134,9 @@ private:
         bool is_used() const { return static_cast<bool>(entity); }
     };
 
+    static constexpr std::size_t kRunLength = 512;  // entities looked at in one go: their entries stay in the cache
+
+    SHOAL_API bool set_run(std::span<const Entity> entities, std::uint32_t first_row);
     SHOAL_API std::uint32_t find_other(Entity entity) const;
     SHOAL_API std::uint32_t find_any_other(Entity entity) const;
     SHOAL_API void set_other(Entity entity, std::uint32_t row);
@@ -147,6 +161,26 @@ private:
     PageArray<Generation> generations_;  // identity: indexed by entity index, 0 is a hole
     PageArray<Slot> slots_;              // hash
 };
+
+template <class Living, class Note>
+std::uint32_t RowIndex::set_leading(std::span<const Entity> entities, const Living& living, std::uint32_t first_row,
+                                    Note&& note) {
+    std::uint32_t row = first_row;
+    while (row - first_row < entities.size()) {
+        std::span<const Entity> some = entities.subspan(row - first_row);
+        some = some.first(std::min(kRunLength, some.size()));
+        const std::uint32_t begin = row;
+        const bool are_run = living.is_living_run(some) && set_run(some, row);
+        for (const Entity entity : are_run ? std::span<const Entity>() : some) {
+            if (SHOAL_UNLIKELY(!living.alive(entity) || flat_[entity.index()] != 0)) break;
+            flat_[entity.index()] = entry_of(entity, row++);
+        }
+        if (are_run) row += static_cast<std::uint32_t>(some.size());
+        note(some.first(row - begin), are_run);
+        if (row - begin < some.size()) break;
+    }
+    return row - first_row;
+}
 
 template <class Visit, class Fetch>
 SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit,

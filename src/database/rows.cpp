@@ -1,8 +1,9 @@
-// Rows on their way from table to table, and what is written to them.
+// Rows that come to the tables of a database, move between them and go, and what is written to them.
 
+#include "database/rows.h"
 #include "database/arguments.h"
-#include "database/database_internals.h"
 #include "database/selection.h"
+#include "shoal/base/text.h"
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
@@ -12,26 +13,88 @@ namespace shoal {
 
 // --- room --------------------------------------------------------------------------------------------------------
 
-/// Before the groups of selected rows go to their targets.
-void Database::keep_apart_from_selected(Arguments& arguments) {
-    for (const Selection::Group& group : selection_->groups()) {
-        arguments.keep_apart_from(*group.table);
-        if (group.target != group.table) arguments.keep_apart_from(*group.target);
-    }
+/// Makes room for `count` more rows. Errors: no memory; nothing has changed.
+Status Database::reserve_rows(DatabaseTable& table, std::size_t count) {
+    if (count == 0) return {};
+    const std::uint32_t room = options_.capacity_rows - table.num_rows();
+    if (count > room)
+        return Status::error(concat("zone ", table.zone(), " holds ", table.num_rows(), " entities of \"",
+                                    table.type().schema().name(), "\" and at most ", options_.capacity_rows, "; ",
+                                    count, " more do not fit"));
+    table.table_.set_stamp(std::max(stamp_, table.table_.stamp()));
+    for (PresenceBits& bits : table.presence_)
+        if (Status status = bits.reserve(table.num_rows() + static_cast<std::uint32_t>(count)); !status) return status;
+    return table.table_.reserve(static_cast<std::uint32_t>(count));
 }
 
-/// Makes room in the targets of all groups, and for more rows of another table. Errors: no memory; no row has changed.
-Status Database::reserve_targets(DatabaseTable* also, std::uint32_t num_more) {
-    Status result;
-    if (also != nullptr) also->num_wanted_ += num_more;
-    for (const Selection::Group& group : selection_->groups())
-        if (group.target != group.table) group.target->num_wanted_ += group.size();
-    for (const Selection::Group& group : selection_->groups()) {
-        const std::uint32_t count = std::exchange(group.target->num_wanted_, 0);
-        if (result) result = reserve_rows(*group.target, count);
+/// Makes room in the directory. The living have indices that were given out; whatever else is in the span needs none.
+Status Database::reserve_entries(std::span<const Entity> entities) {
+    std::uint32_t highest = 0;
+    for (const Entity entity : entities) highest = std::max(highest, entity.index());
+    return directory_.reserve(std::min(highest, static_cast<std::uint32_t>(entities_.num_indices_used())));
+}
+
+/// Makes room in the targets of all groups, and in `first` for the entities that have no row. Errors: no memory; no row
+/// has changed.
+Status Database::reserve_targets(DatabaseTable* first) {
+    return reserve_in_all([&](auto&& visit) {
+        if (first != nullptr) visit(*first, static_cast<std::uint32_t>(selection_->missing().size()));
+        for (const Selection::Group& group : selection_->groups())
+            if (group.moves()) visit(*group.target, group.size());
+    });
+}
+
+// --- coming ------------------------------------------------------------------------------------------------------
+
+/// Gives those living entities at the front that have no row one, and returns how many they are. Requires: reserved.
+std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Entity> entities) {
+    const std::uint32_t first = table.num_rows();
+    const std::uint32_t count = directory_.set_leading(entities, entities_, table.number(), first);
+    table.table_.append(entities.first(count));
+    for (PresenceBits& bits : table.presence_) bits.set({first, first + count}, true);
+    tables_.count_changes(count);
+    return count;
+}
+
+/// Gives living entities without a row one. Those with a row are skipped, or given the values with `sets`.
+Result<AddCounts> Database::insert_into(DatabaseTable& table, Arguments& arguments, bool sets) {
+    if (Status status = reserve_entries(arguments.entities()); !status) return status;
+    arguments.keep_apart_from(table);
+    if (Status status = reserve_rows(table, arguments.entities().size()); !status) return status;
+    return insert_reserved(table, arguments, sets, 0, arguments.entities().size());
+}
+
+/// The same for entities `begin` to `end` - 1 of a call. Requires: reserved.
+AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
+                                    std::size_t end) {
+    AddCounts counts;
+    for (std::size_t i = begin; i < end;) {
+        const std::uint32_t first = table.num_rows();
+        if (const std::uint32_t count = place_leading(table, arguments.entities().subspan(i, end - i)); count != 0) {
+            write_rows(table, {first, first + count}, nullptr, arguments.values(), nullptr, i);
+            counts.num_added += count;
+            i += count;
+            continue;
+        }
+        const Entity entity = arguments.entities()[i];
+        const DatabaseRow there = find(entity);
+        if (!entities_.alive(entity)) {
+            ++counts.num_skipped;
+        } else if (there) {
+            if (sets)
+                write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), arguments.values(), nullptr,
+                           i);
+            ++(sets ? counts.num_set : counts.num_skipped);
+        } else {  // an older entity on its index has left a row
+            DatabaseTable& left = tables_[directory_.table_of(entity.index())];
+            arguments.keep_apart_from(left);
+            remove_row(left, directory_.rows().find_any_generation(entity));
+            continue;
+        }
+        ++i;
     }
-    const std::uint32_t count = also == nullptr ? 0 : std::exchange(also->num_wanted_, 0);
-    return result && count != 0 ? reserve_rows(*also, count) : result;
+    tables_.note_rows(table);
+    return counts;
 }
 
 // --- runs --------------------------------------------------------------------------------------------------------
@@ -42,16 +105,6 @@ DatabaseRow Database::find_run(std::span<const Entity> entities) const {
     if (!first || entities.size() > first.table->num_rows() - first.row) return {};
     const Entity* const owners = first.table->entities().data() + first.row;
     return std::memcmp(owners, entities.data(), entities.size_bytes()) == 0 ? first : DatabaseRow();
-}
-
-/// Moves consecutive rows. Requires: the values lie in neither table. Errors: no memory; nothing has changed.
-Status Database::transfer_run(DatabaseRow run, DatabaseTable& to, std::span<const ComponentValues> values,
-                              std::uint32_t count) {
-    DatabaseTable& from = *run.table;
-    if (Status status = reserve_rows(to, count); !status) return status;
-    const std::uint32_t first = transfer_rows(from, to, RowRange{run.row, run.row + count});
-    write_rows(to, {first, first + count}, &from.type(), values, nullptr, 0);
-    return {};
 }
 
 // --- moving ------------------------------------------------------------------------------------------------------
@@ -124,6 +177,55 @@ MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key)
 }
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);
+
+// --- going -------------------------------------------------------------------------------------------------------
+
+/// Takes the rows of selected entities of a call away and returns how many went.
+std::uint32_t Database::drop_selected(std::span<const Entity> entities) {
+    Arguments arguments(*this, entities, {});
+    for (const Selection::Group& group : selection_->groups()) arguments.keep_apart_from(*group.table);
+    entities = arguments.entities();
+    Selection& s = *selection_;
+    const std::span<EntityBits> entries = directory_.rows().entries();
+    Array<Entity> opaque{Owner("database")};  // those whose values have destructors
+    for (const Selection::Group& group : s.groups()) {
+        DatabaseTable& table = *group.table;
+        const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
+        if (rows.size() > detail::kFewRows && table.is_plain()) {
+            for (const std::uint32_t source : sources) entries[entities[source].index()] = 0;
+            table.table_.remove_rows(rows);
+            tables_.count_changes(rows.size());
+            tables_.note_rows(table);
+            continue;
+        }
+        s.unselect(group, entities);
+        for (const std::uint32_t source : sources)
+            if (table.type().schema().has_opaque())
+                opaque.push_back(entities[source]);
+            else
+                remove_row(table, directory_.rows().find(entities[source]));
+    }
+    const std::uint32_t num_dropped = s.finish();
+    // Destructors may destroy others, whose rows move; what was selected is not looked at any more.
+    for (const Entity entity : opaque)
+        if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
+    return num_dropped;
+}
+
+/// Removes the rows of the dead from a table and returns how many went.
+std::uint32_t Database::sweep(DatabaseTable& table) {
+    const std::uint32_t before = table.num_rows();
+    if (table.is_plain()) {
+        tables_.count_changes(table.table_.remove_dead(entities_));
+    } else {
+        for (std::uint32_t row = before; row-- > 0;)
+            if (row < table.num_rows() && !entities_.alive(table.entities()[row])) remove_row(table, row);
+    }
+    tables_.note_rows(table);
+    return before - table.num_rows();
+}
+
+// --- what rows hold ----------------------------------------------------------------------------------------------
 
 /// Writes the values of a call to rows, row rows.begin + i those of entity sources[i], or first_source + i. Component
 /// types without values get their defaults unless `kept` has them.

@@ -1,5 +1,5 @@
 #pragma once
-// What the files of the database share.
+// Rows that come to the tables of a database, move between them and go: what its calls, its settling and spawning share.
 
 #include "shoal/database/database.h"
 
@@ -13,6 +13,19 @@ SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) 
     if (SHOAL_UNLIKELY(table.num_rows() == 0)) tables_.note_rows(table);
 }
 
+/// Makes room in several tables, all or none of it: for_each_gain(visit) calls visit(table, number of rows), for a table
+/// as often as it likes. Errors: no memory; no row has changed.
+template <class ForEachGain>
+Status Database::reserve_in_all(ForEachGain&& for_each_gain) {
+    for_each_gain([](DatabaseTable& table, std::uint32_t count) { table.num_wanted_ += count; });
+    Status status;
+    for_each_gain([&](DatabaseTable& table, std::uint32_t) {
+        const std::uint32_t count = std::exchange(table.num_wanted_, 0);
+        if (status) status = reserve_rows(table, count);
+    });
+    return status;
+}
+
 /// Whether rows go from one table to another column by column.
 inline bool moves_whole(const DatabaseTable& from, const DatabaseTable& to) {
     return &from != &to && from.is_plain() && to.is_plain();
@@ -24,12 +37,6 @@ inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; below
 inline constexpr std::size_t kPrefetchAhead = 48;
 
 inline constexpr std::size_t kFewRows = 8;  // are moved one by one
-
-inline std::uint32_t highest_index(std::span<const Entity> entities) {
-    std::uint32_t highest = 0;
-    for (const Entity entity : entities) highest = entity.index() > highest ? entity.index() : highest;
-    return highest;
-}
 
 /// Returns the values of a component type, or nullptr.
 inline const ComponentValues* find_values(std::span<const ComponentValues> values, ComponentType component) {
