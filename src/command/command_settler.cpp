@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 
-bool test_and_set(Array<std::uint64_t>& bits, std::size_t index) {
-    const std::uint64_t bit = std::uint64_t(1) << (index % 64);
-    return (std::exchange(bits[index / 64], bits[index / 64] | bit) & bit) != 0;
-}
-bool test(const Array<std::uint64_t>& bits, std::size_t index) { return (bits[index / 64] >> (index % 64) & 1) != 0; }
-
 }  // namespace
 
 SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> chunks, EntityBits epoch,
@@ -67,7 +61,7 @@ void CommandSettler::for_each_pending(Visit&& visit) {
 void CommandSettler::number_pending() {
     scratch_.owners.assign(static_cast<std::size_t>(num_pending_ / detail::CommandRecorder::kPendingBlock), kNoChunk);
     scratch_.made.resize(static_cast<std::size_t>(num_pending_));
-    scratch_.once.assign(static_cast<std::size_t>(num_pending_ / 64 + 1), 0);  // cancelled
+    scratch_.once.clear(static_cast<std::size_t>(num_pending_));  // cancelled
     for (std::uint32_t chunk = 0; chunk < chunks_.size(); ++chunk)
         for (const EntityBits block : chunks_[chunk]->pending_blocks())
             scratch_.owners[(block & kPendingNumberMask) / detail::CommandRecorder::kPendingBlock] = chunk;
@@ -138,7 +132,7 @@ void CommandSettler::destroy() {
 /// Cancels the creation of a pending entity. Returns false when it is not of this chunk, or already cancelled.
 bool CommandSettler::cancel(std::uint32_t chunk, Entity pending) {
     const EntityBits number = number_of(chunk, pending);
-    if (number == num_pending_ || test_and_set(scratch_.once, number)) return false;
+    if (number == num_pending_ || scratch_.once.test_and_set(static_cast<std::size_t>(number))) return false;
     ++num_cancelled_;
     return true;
 }
@@ -163,7 +157,7 @@ void CommandSettler::create() {
     if (!is_dense)
         for_each_pending([&](EntityBits first, std::size_t num_ids) {
             for (auto number = static_cast<std::size_t>(first); number < first + num_ids; ++number)
-                scratch_.made[number] = test(scratch_.once, number) ? kNullEntity : *next++;
+                scratch_.made[number] = scratch_.once[number] ? kNullEntity : *next++;
         });
     for_each_run(Kind::kCreate, Kind::kCreate, [&](std::uint32_t chunk, const Run& run) {
         resolve_values(chunk, run);
@@ -230,7 +224,7 @@ void CommandSettler::move() {
     Array<std::uint32_t>& order = scratch_.order;
     order.clear();
     for (auto i = static_cast<std::uint32_t>(moves.size()); i-- > 0;)  // the last counts
-        if (moves[i].entity && !test_and_set(scratch_.once, moves[i].entity.index())) order.push_back(i);
+        if (moves[i].entity && !scratch_.once.test_and_set(moves[i].entity.index())) order.push_back(i);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return moves[a].number != moves[b].number ? moves[a].number < moves[b].number : a < b;
     });
@@ -254,13 +248,12 @@ void CommandSettler::change() {
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t, const Run&) { any = true; });
     if (!any) return;
     clear_named();
-    scratch_.twice.assign(scratch_.once.size(), 0);
+    scratch_.twice.clear(entities_.num_indices_used() + 1);
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) {
         resolve_rows(chunk, run);
         if (run.list->kind == Kind::kAdd) resolve_values(chunk, run);
         for_each_row(run, [&](const Row& row) {
-            if (row.entity && test_and_set(scratch_.once, row.entity.index()))
-                test_and_set(scratch_.twice, row.entity.index());
+            if (row.entity && scratch_.once.test_and_set(row.entity.index())) scratch_.twice.set(row.entity.index());
         });
     });
     scratch_.contended.clear();
@@ -277,7 +270,7 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     const std::uint32_t count = run.num_rows();
     for (std::uint32_t i = 0; i < count; ++i) {
         Row& row = run.row(i);
-        if (row.entity && test(scratch_.twice, row.entity.index())) {
+        if (row.entity && scratch_.twice[row.entity.index()]) {
             scratch_.contended.push_back({row.entity, chunk, run.list, reinterpret_cast<std::byte*>(&row)});
         } else if (row.entity) {
             changed.push_back(row.entity);
@@ -388,7 +381,7 @@ void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> 
 }
 
 /// Clears the bits of all entities.
-void CommandSettler::clear_named() { scratch_.once.assign(entities_.num_indices_used() / 64 + 1, 0); }
+void CommandSettler::clear_named() { scratch_.once.clear(entities_.num_indices_used() + 1); }
 
 void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message) {
     counts_.num_dropped += count;

@@ -2,6 +2,7 @@
 // Applies commands. See commands.h for the rules.
 // Thread: the structural thread of the database.
 
+#include "shoal/base/bit_set.h"
 #include "shoal/command/commands.h"
 
 namespace shoal {
@@ -98,8 +99,8 @@ private:
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
         Array<Row> moves{Owner("commands")};
-        Array<std::uint64_t> once{Owner("commands")};   // by entity index: was it named,
-        Array<std::uint64_t> twice{Owner("commands")};  // and again?
+        BitSet once{Owner("commands")};   // by entity index: was it named,
+        BitSet twice{Owner("commands")};  // and again?
         Array<Contended> contended{Owner("commands")};
         Array<ComponentValues> given{Owner("commands")};
         Array<ComponentType> components{Owner("commands")};

@@ -1,5 +1,6 @@
 #include "shoal/table/table.h"
 
+#include "shoal/base/bit_set.h"
 #include "shoal/entity/entity_manager.h"
 #include "shoal/table/take_plan.h"
 
@@ -260,23 +261,17 @@ std::uint32_t Table::remove_dead(const EntityManager& entities) {
 
 namespace {
 
-/// Which of the last rows go.
-class Tail {
-public:
-    Tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end)
-        : first_(first), gone_((end - first + 63) / 64, 0, OwnedAllocator<std::uint64_t>("table")) {
-        for (const std::uint32_t row : removed) {
-            if (row < first) continue;
-            SHOAL_ASSERT(row < end && !has(row), "a row to be removed does not exist, or is named twice");
-            gone_[(row - first) / 64] |= std::uint64_t(1) << ((row - first) % 64);
-        }
+/// Returns which of the rows from `first` to `end` - 1 are among the removed ones, as bits from 0 on.
+BitSet removed_from_tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end) {
+    BitSet tail{Owner("table")};
+    tail.clear(end - first);
+    for (const std::uint32_t row : removed) {
+        if (row < first) continue;
+        const bool is_new = row < end && !tail.test_and_set(row - first);
+        SHOAL_ASSERT(is_new, "a row to be removed does not exist, or is named twice");
     }
-    bool has(std::uint32_t row) const { return (gone_[(row - first_) / 64] >> ((row - first_) % 64) & 1) != 0; }
-
-private:
-    std::uint32_t first_;
-    Array<std::uint64_t> gone_;
-};
+    return tail;
+}
 
 [[maybe_unused]] bool all_differ(Array<std::uint32_t> rows) {
     std::sort(rows.begin(), rows.end());
@@ -302,13 +297,13 @@ void Table::remove_rows(RowList rows) {
     //     rows to remove  {1, 4, 6} of 7      0 . 2 3 . 5 .        4 rows stay, so row 5 moves to 1
     //                                         0 5 2 3
     const std::span<const std::uint32_t> listed(rows.listed(), rows.size());
-    const Tail tail(listed, num_left, num_rows());
+    const BitSet tail = removed_from_tail(listed, num_left, num_rows());
     Array<std::uint32_t> holes{Owner("table")}, fillers{Owner("table")};
     for (const std::uint32_t row : listed)
         if (row < num_left) holes.push_back(row);
     fillers.reserve(holes.size());
     for (std::uint32_t row = num_left; row < num_rows(); ++row)
-        if (!tail.has(row)) fillers.push_back(row);
+        if (!tail[row - num_left]) fillers.push_back(row);
     SHOAL_CHECK(all_differ(holes), "a row to be removed is named twice");
     move_rows(std::span<const std::uint32_t>(fillers), std::span<const std::uint32_t>(holes));
     storage_.cut(num_left);

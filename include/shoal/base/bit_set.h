@@ -50,6 +50,8 @@ public:
     void resize(std::size_t num_bits) { words_.resize(num_bit_words(num_bits), 0); }
     /// Empties the set and keeps its memory.
     void clear() { words_.clear(); }
+    /// The same; makes it as many words long as `num_bits` bits need.
+    void clear(std::size_t num_bits) { words_.assign(num_bit_words(num_bits), 0); }
 
     bool empty() const {
         for (const std::uint64_t word : words_)
