@@ -10,8 +10,8 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# One file per call, with its name and the instructions since the counter was set to zero.
-valgrind -q --tool=callgrind --callgrind-out-file="$work/out" "$program" >"$work/operations"
+# Libraries are linked at the start, or the first call of memcpy would count. One file per call, with its name and the instructions since the counter was set to zero.
+LD_BIND_NOW=1 valgrind -q --tool=callgrind --callgrind-out-file="$work/out" "$program" >"$work/operations"
 awk '/^desc: Trigger: Client Request: / { name = $5 }
      /^totals: / && name != "" { print name, $2; name = "" }' "$work"/out.* >"$work/instructions"
 

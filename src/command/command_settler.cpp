@@ -252,8 +252,9 @@ void CommandSettler::change() {
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) {
         resolve_rows(chunk, run);
         if (run.list->kind == Kind::kAdd) resolve_values(chunk, run);
+        std::uint64_t* const once = scratch_.once.words().data();
         for_each_row(run, [&](const Row& row) {
-            if (row.entity && scratch_.once.test_and_set(row.entity.index())) scratch_.twice.set(row.entity.index());
+            if (row.entity && test_and_set_bit(once, row.entity.index())) scratch_.twice.set(row.entity.index());
         });
     });
     scratch_.contended.clear();

@@ -180,7 +180,7 @@ Result<std::uint32_t> Database::transfer_as_run(Arguments& arguments, FindTarget
     arguments.keep_values_apart_from(**target);
     if (Status status = reserve_rows(**target, count); !status) return status;
     const std::uint32_t first = transfer_rows(from, **target, RowRange{run.row, run.row + count});
-    write_rows(**target, {first, first + count}, &from.type(), arguments.values(), nullptr, 0);
+    write_rows(**target, {first, first + count}, &from.type(), arguments.values(), RowRange{0, count});
     return count;
 }
 
@@ -275,7 +275,7 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
     }
     for (const std::uint32_t source : s.repeated()) {
         const DatabaseRow at = find(arguments.entities()[source]);
-        write_rows(*at.table, {at.row, at.row + 1}, &at.table->type(), values, nullptr, source);
+        write_rows(*at.table, {at.row, at.row + 1}, &at.table->type(), values, RowRange{source, source + 1});
         ++counts.num_set;
     }
     return counts;
@@ -302,7 +302,7 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
         at = transfer_row(at, **target, plan_to(from, **target));
         prepare(from, from.last_added_, key, values);
     }
-    write_rows(*at.table, {at.row, at.row + 1}, &before, values, nullptr, 0);
+    write_rows(*at.table, {at.row, at.row + 1}, &before, values, RowRange{0, 1});
     const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && switch_on(at, values);
     if (values.size() == 1) at.table->note_switch(values.front().component, key);
     return moves || lacked ? AddCounts{.num_added = 1} : AddCounts{.num_set = 1};
@@ -360,6 +360,18 @@ Result<std::uint32_t> Database::move(std::span<const Entity> entities, Zone zone
     for (const Selection::Group& group : selection_->groups()) num_moving += group.moves() ? group.size() : 0;
     transfer(arguments.entities(), {});
     return num_moving;
+}
+
+Result<bool> Database::move(Entity entity, Zone zone) {
+    require_unlocked();
+    const DatabaseRow at = find(entity);
+    if (!at) return false;
+    Result<DatabaseTable*> target = table_for(at.table->type(), zone);
+    if (!target) return target.status();
+    if (*target == at.table) return false;
+    if (Status status = reserve_rows(**target, 1); !status) return status;
+    transfer_row(at, **target, plan_to(*at.table, **target));
+    return true;
 }
 
 std::uint32_t Database::destroy(std::span<const Entity> entities) {

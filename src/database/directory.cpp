@@ -29,13 +29,18 @@ Status DatabaseDirectory::reserve_tables(std::uint32_t num_tables) {
     return {};
 }
 
+void DatabaseDirectory::set_table(std::span<const Entity> entities, std::uint32_t table) {
+    std::uint16_t* const __restrict tables = tables_.data();
+#pragma GCC unroll 4
+    for (const Entity entity : entities) tables[entity.index()] = static_cast<std::uint16_t>(table);
+    if (upper_tables_.capacity() == 0) return;
+    for (const Entity entity : entities) upper_tables_[entity.index()] = static_cast<std::uint16_t>(table >> 16);
+}
+
 std::uint32_t DatabaseDirectory::set_leading(std::span<const Entity> entities, const EntityManager& living,
                                              std::uint32_t table, std::uint32_t first_row) {
     return rows_.set_leading(entities, living, first_row, [&](std::span<const Entity> placed, bool are_run) {
-        if (!are_run) {
-            for (const Entity entity : placed) set_table(entity.index(), table);
-            return;
-        }
+        if (!are_run) return set_table(placed, table);
         const std::uint32_t first = placed.front().index();
         std::fill_n(tables_.data() + first, placed.size(), static_cast<std::uint16_t>(table));
         if (upper_tables_.capacity() != 0)

@@ -69,9 +69,10 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
                                     std::size_t end) {
     AddCounts counts;
     for (std::size_t i = begin; i < end;) {
+        const auto source = static_cast<std::uint32_t>(i);
         const std::uint32_t first = table.num_rows();
         if (const std::uint32_t count = place_leading(table, arguments.entities().subspan(i, end - i)); count != 0) {
-            write_rows(table, {first, first + count}, nullptr, arguments.values(), nullptr, i);
+            write_rows(table, {first, first + count}, nullptr, arguments.values(), RowRange{source, source + count});
             counts.num_added += count;
             i += count;
             continue;
@@ -82,8 +83,8 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
             ++counts.num_skipped;
         } else if (there) {
             if (sets)
-                write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), arguments.values(), nullptr,
-                           i);
+                write_rows(*there.table, {there.row, there.row + 1}, &there.table->type(), arguments.values(),
+                           RowRange{source, source + 1});
             ++(sets ? counts.num_set : counts.num_skipped);
         } else {  // an older entity on its index has left a row
             DatabaseTable& left = tables_[directory_.table_of(entity.index())];
@@ -121,8 +122,7 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
             continue;
         }
         const std::uint32_t first = transfer_rows(*group.table, *group.target, s.rows_of(group));
-        write_rows(*group.target, {first, group.target->num_rows()}, &group.table->type(), values,
-                   s.sources_of(group).data(), 0);
+        write_rows(*group.target, {first, group.target->num_rows()}, &group.table->type(), values, s.sources_of(group));
     }
     for (const Selection::Group& group : s.groups()) {
         if (!goes_singly(group)) continue;
@@ -133,7 +133,8 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
             DatabaseRow at = find(entities[source]);
             if (at.table != &from) continue;  // the destructor of a dropped value has destroyed it
             if (&from != &to) at = transfer_row(at, to, plan);
-            if (at.table == &to) write_rows(to, {at.row, at.row + 1}, &from.type(), values, nullptr, source);
+            if (at.table == &to)
+                write_rows(to, {at.row, at.row + 1}, &from.type(), values, RowRange{source, source + 1});
         }
     }
     s.finish();
@@ -142,7 +143,7 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
 /// Moves rows that are bytes and nothing more, and returns the first of their new places. Requires: reserved.
 std::uint32_t Database::transfer_rows(DatabaseTable& from, DatabaseTable& to, RowList rows) {
     const std::uint32_t first = to.table_.take(from.table_, rows, plan_to(from, to));
-    for (const Entity entity : to.entities().subspan(first)) directory_.set_table(entity.index(), to.number());
+    directory_.set_table(to.entities().subspan(first), to.number());
     tables_.count_changes(rows.size());
     tables_.note_rows(from);
     tables_.note_rows(to);
@@ -160,7 +161,7 @@ DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const 
     for (PresenceBits& bits : from.presence_) bits.set(at.row, bits.get(from.num_rows() - 1));
     const Entity entity = from.entities()[at.row];
     directory_.set_table(entity.index(), target.number());
-    const std::uint32_t row = target.table_.take(from.table_, RowRange{at.row, at.row + 1}, plan);
+    const std::uint32_t row = target.table_.take(from.table_, at.row, plan);
     tables_.count_changes();
     if (row == 0) tables_.note_rows(target);
     if (from.num_rows() == 0) tables_.note_rows(from);
@@ -227,42 +228,43 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
 
 // --- what rows hold ----------------------------------------------------------------------------------------------
 
-/// Writes the values of a call to rows, row rows.begin + i those of entity sources[i], or first_source + i. Component
-/// types without values get their defaults unless `kept` has them.
+/// Writes the values of a call to rows: row rows.begin + i gets those of entity sources[i] of the call. Component types
+/// without values get their defaults unless `kept` has them.
 void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
-                          std::span<const ComponentValues> values, const std::uint32_t* sources,
-                          std::size_t first_source) {
-    const Archetype& type = table.type();
-    const auto first_value = static_cast<std::uint32_t>(first_source);
-    const RowList from_rows = sources != nullptr ? RowList(std::span(sources, rows.size()))
-                                                 : RowList(RowRange{first_value, first_value + rows.size()});
-    for (const ComponentType component : type.components()) {
+                          std::span<const ComponentValues> values, RowList sources) {
+    for (const ComponentType component : table.type().components()) {
         const ComponentValues* given = detail::find_values(values, component);
         if (given != nullptr && !given->has_values()) given = nullptr;
         if (given == nullptr && kept != nullptr && kept->has(component)) continue;
-        const std::span<const ColumnDefinition> columns = schema(component).columns();
-        const std::uint32_t first = type.first_column(component);
-        const bool is_set = kept == &type;
-        for (std::uint32_t c = 0; c < columns.size(); ++c) {
-            if (is_set) table.table_.mark_written(first + c, rows);
-            if (columns[c].opaque != nullptr) continue;
-            const std::size_t bytes = columns[c].element_bytes;
-            const bool has_columns = given != nullptr && !given->columns.empty();
-            const std::byte* from = has_columns ? given->columns[c]
-                                                : (given != nullptr && given->images != nullptr
-                                                       ? given->images
-                                                       : schema(component).default_image().data()) +
-                                                      columns[c].struct_offset;
-            const std::size_t stride = has_columns                                    ? bytes
-                                       : given != nullptr && given->images != nullptr ? given->stride
-                                                                                      : 0;
-            if (given != nullptr && given->write != nullptr) continue;
-            copy_elements(table.table_.unmarked_column(first + c), rows, {from, stride}, from_rows, bytes);
-        }
-        if (given == nullptr || given->write == nullptr) continue;
+        write_component(table, rows, component, given, sources);
+        if (kept != &table.type()) continue;  // rows that came in this call are marked
+        const std::uint32_t first = table.first_column(component);
+        for (std::uint32_t c = 0; c < schema(component).columns().size(); ++c)
+            table.table_.mark_written(first + c, rows);
+    }
+}
+
+/// The same for one component type; nullptr: its defaults.
+void Database::write_component(DatabaseTable& table, RowRange rows, ComponentType component,
+                               const ComponentValues* given, RowList sources) {
+    const Schema& schema = this->schema(component);
+    const std::uint32_t first = table.first_column(component);
+    if (given != nullptr && given->write != nullptr) {
         for (std::uint32_t i = 0; i < rows.size(); ++i)
-            given->write(given->context, table.table_, first, rows.begin + i,
-                         sources == nullptr ? first_source + i : sources[i]);
+            given->write(given->context, table.table_, first, rows.begin + i, sources[i]);
+        return;
+    }
+    const bool has_columns = given != nullptr && !given->columns.empty();
+    const bool has_images = given != nullptr && given->images != nullptr;
+    const ElementSource image = {has_images ? given->images : schema.default_image().data(),
+                                 has_images ? given->stride : 0};
+    for (std::uint32_t c = 0; c < schema.columns().size(); ++c) {
+        const ColumnDefinition& column = schema.columns()[c];
+        if (column.opaque != nullptr) continue;
+        const std::size_t bytes = column.element_bytes;
+        const ElementSource from = has_columns ? ElementSource{given->columns[c], bytes}
+                                               : ElementSource{image.data + column.struct_offset, image.stride};
+        copy_elements(table.table_.unmarked_column(first + c), rows, from, sources, bytes);
     }
 }
 

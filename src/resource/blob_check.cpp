@@ -279,12 +279,12 @@ Status BlobCheck::check_parents() {
     if (Status status = check_section_bytes(entry, std::uint64_t(4) * num_entities()); !status) return status;
     const auto* parents = at<std::uint32_t>(entry.offset);
     std::uint32_t num_roots = 0;
-    for (std::uint32_t i = 0; i < num_entities(); ++i) {
-        if (parents[i] == kNoBlobEntity)
-            ++num_roots;
-        else if (parents[i] >= i)
+    for (std::uint32_t i = 0, count = num_entities(); i < count; ++i) {
+        if (parents[i] < i) continue;
+        if (parents[i] != kNoBlobEntity)
             return fail_at(parents + i, "entity ", i, " has the parent ", parents[i],
                            parents[i] < num_entities() ? ", which does not come before it" : ", which does not exist");
+        ++num_roots;
     }
     if (num_roots != blob_.header().num_roots)
         return fail_at(&blob_.header().num_roots, "the header counts ", blob_.header().num_roots, " roots, but ",

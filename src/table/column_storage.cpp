@@ -132,16 +132,8 @@ void ColumnStorage::copy_rows(RowList from, RowList to) {
 }
 
 void ColumnStorage::swap_rows(std::uint32_t a, std::uint32_t b) {
-    std::byte buffer[256];
-    for (std::uint32_t c = 0; c < columns_.size(); ++c) {
-        const std::size_t bytes = columns_[c].opaque == nullptr ? columns_[c].element_bytes : 0;
-        for (std::size_t done = 0; done < bytes; done += sizeof buffer) {
-            const std::size_t step = std::min(sizeof buffer, bytes - done);
-            std::memcpy(buffer, element(c, a) + done, step);
-            std::memcpy(element(c, a) + done, element(c, b) + done, step);
-            std::memcpy(element(c, b) + done, buffer, step);
-        }
-    }
+    for (std::uint32_t c = 0; c < columns_.size(); ++c)
+        if (columns_[c].opaque == nullptr) swap_elements(element(c, a), element(c, b), columns_[c].element_bytes);
     if (!schema_->has_opaque()) return;
     OpaqueRow spare(*this, a);
     move_opaque(b, a);

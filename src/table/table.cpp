@@ -121,6 +121,18 @@ std::uint32_t Table::take(Table& from, RowList rows, const TakePlan& plan) {
     return taken.begin;
 }
 
+/// The same for one row, element by element.
+std::uint32_t Table::take_packed(Table& from, std::uint32_t row, const TakePlan& plan) {
+    SHOAL_ASSERT(index_ == from.index_, "rows are taken between tables that share an index");
+    const Entity owner = from.storage_.owners()[row];
+    const std::uint32_t taken = append_one(owner);
+    for (const TakePlan::Column& column : plan.kept())
+        copy_element(storage_.element(column.to, taken), from.storage_.element(column.from, row), column.bytes);
+    from.remove(row);
+    index_->entries()[owner.index()] = RowIndex::entry_of(owner, taken);
+    return taken;
+}
+
 void Table::occupy(Entity owner) {
     SHOAL_ASSERT(index_ != nullptr && index_->kind() == RowIndexKind::kIdentity,
                  "only a table with an identity index has holes");
@@ -218,13 +230,20 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
         }
         return num_removed;
     }
-    const auto copy_row = [this](std::uint32_t to, std::uint32_t from) { storage_.copy_elements_of_row(from, to); };
     PackedRows rows = packed_rows();
-    for (std::size_t i = 0; i < owners.size(); ++i) {
-        fetch(i);
-        if (fetches && rows.num_rows > kAhead) index_->prefetch(rows.owners[rows.num_rows - kAhead]);
-        if (spared == nullptr || !spared->alive(owners[i])) rows.remove(owners[i], copy_row);
-    }
+    const auto remove_unless = [&](auto&& is_spared) {
+        for (std::size_t i = 0; i < owners.size(); ++i) {
+            fetch(i);
+            if (fetches && rows.num_rows > kAhead) index_->prefetch(rows.owners[rows.num_rows - kAhead]);
+            if (is_spared(owners[i])) continue;
+            rows.remove(owners[i],
+                        [this](std::uint32_t to, std::uint32_t from) { storage_.copy_elements_of_row(from, to); });
+        }
+    };
+    if (spared == nullptr)
+        remove_unless([](Entity) { return false; });
+    else
+        remove_unless([spared](Entity entity) { return spared->alive(entity); });
     const std::uint32_t num_removed = num_rows() - rows.num_rows;
     storage_.cut(rows.num_rows);
     return num_removed;
@@ -324,6 +343,7 @@ void Table::write_entries(RowList rows) {
     const Entity* const owners = storage_.owners();
     const std::span<EntityBits> entries = index_->entries();
     const RowRange range = rows.is_range() ? rows.range() : RowRange();
+#pragma GCC unroll 4
     for (std::uint32_t row = range.begin; row < range.end; ++row)
         entries[owners[row].index()] = RowIndex::entry_of(owners[row], row);
     for (std::uint32_t i = 0; !rows.is_range() && i < rows.size(); ++i) {

@@ -40,10 +40,7 @@ public:
     /// Sets a bit. Returns whether it was set before.
     bool test_and_set(std::size_t bit) {
         reach(bit);
-        std::uint64_t& word = words_[bit / 64];
-        const std::uint64_t before = word;
-        word |= std::uint64_t(1) << (bit % 64);
-        return word == before;
+        return test_and_set_bit(words_.data(), bit);
     }
 
     /// Makes the set as many words long as `num_bits` bits need. New bits are 0.

@@ -33,6 +33,13 @@ constexpr void set_bit(std::uint64_t* words, std::size_t bit, bool value) {
     words[bit / 64] = value ? words[bit / 64] | mask : words[bit / 64] & ~mask;
 }
 
+/// Sets a bit. Returns whether it was set before.
+constexpr bool test_and_set_bit(std::uint64_t* words, std::size_t bit) {
+    const std::uint64_t before = words[bit / 64];
+    words[bit / 64] = before | std::uint64_t(1) << (bit % 64);
+    return (before >> (bit % 64) & 1) != 0;
+}
+
 /// Sets the bits begin to end - 1 to `value`.
 constexpr void set_bits(std::uint64_t* words, std::size_t begin, std::size_t end, bool value) {
     while (begin < end) {

@@ -128,7 +128,7 @@ public:
 
     /// Moves entities to a zone and returns how many were in another. Errors: as above.
     SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
-    Result<bool> move(Entity entity, Zone zone);
+    SHOAL_API Result<bool> move(Entity entity, Zone zone);
 
     /// Destroys entities, removes their rows, and returns how many died.
     SHOAL_API std::uint32_t destroy(std::span<const Entity> entities);
@@ -248,6 +248,8 @@ private:
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
 
+    template <class... Ts>
+    Status create_one(Entity& out, Zone zone, const Ts&... values);
     SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
     SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);
     template <class... Ts>
@@ -311,7 +313,9 @@ private:
     Status prepare_selected(Arguments& arguments, FindTarget&& find_target, DatabaseTable* first = nullptr);
     DatabaseRow transfer_row(DatabaseRow at, DatabaseTable& target, const TakePlan& plan);
     void write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept, std::span<const ComponentValues> values,
-                    const std::uint32_t* sources, std::size_t first_source);
+                    RowList sources);
+    void write_component(DatabaseTable& table, RowRange rows, ComponentType component, const ComponentValues* given,
+                         RowList sources);
     bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
     bool switch_off(DatabaseRow at, std::span<const ComponentType> components);
 

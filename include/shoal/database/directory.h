@@ -79,6 +79,8 @@ public:
         if (SHOAL_UNLIKELY(upper_tables_.capacity() != 0))
             upper_tables_[entity_index] = static_cast<std::uint16_t>(table >> 16);
     }
+    /// The same for many.
+    SHOAL_API void set_table(std::span<const Entity> entities, std::uint32_t table);
     /// Gives consecutive rows of a table to those living entities at the front that have none, and returns how many
     /// they are. Requires: reserved.
     SHOAL_API std::uint32_t set_leading(std::span<const Entity> entities, const EntityManager& living,

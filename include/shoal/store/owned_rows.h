@@ -161,9 +161,9 @@ public:
     template <class CopyRow>
     SHOAL_INLINE bool remove_plain(Entity entity, CopyRow&& copy_row) {
         require_unlocked();
-        const bool removed = table_.remove_owned(entity, copy_row);
-        num_structural_changes_ += removed;
-        return removed;
+        if (!table_.remove_owned(entity, copy_row)) return false;
+        ++num_structural_changes_;
+        return true;
     }
 
     // --- death and time ------------------------------------------------------------------------------------------

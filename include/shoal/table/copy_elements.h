@@ -3,6 +3,7 @@
 // these the compiler makes code of its own. No other place in the library looks at the size of an element.
 //
 //     copy_element      one element
+//     swap_elements     two
 //     copy_elements     many elements of one column: consecutive ones, listed ones, or one out of each struct
 //     fill_elements     copies of one element
 //     ColumnsBySize     one element of each of several columns
@@ -82,6 +83,25 @@ SHOAL_INLINE void visit_element_size(std::size_t bytes, Visit&& visit) {
 
 SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes) {
     visit_element_size(bytes, [&]<std::size_t kBytes>() { copy_element<kBytes>(to, from, bytes); });
+}
+
+/// Swaps two different elements.
+SHOAL_INLINE void swap_elements(std::byte* a, std::byte* b, std::size_t bytes) {
+    visit_element_size(bytes, [&]<std::size_t kBytes>() {
+        constexpr std::size_t kStep = kBytes == 0 ? 16 : kBytes;
+        std::byte element[kStep];
+        const auto swap_bytes = [&](std::size_t begin, std::size_t count) {
+            copy_bytes(element, a + begin, count);
+            copy_bytes(a + begin, b + begin, count);
+            copy_bytes(b + begin, element, count);
+        };
+        std::size_t done = 0;
+        for (; kBytes == 0 && done + kStep <= bytes; done += kStep) swap_bytes(done, kStep);
+        if constexpr (kBytes != 0)
+            swap_bytes(0, kBytes);
+        else
+            swap_bytes(done, bytes - done);
+    });
 }
 
 /// Where elements are read: that of row r is `data + r * stride`.

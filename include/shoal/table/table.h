@@ -100,6 +100,11 @@ public:
     /// `from` lacks hold arbitrary bytes (opaque ones are made by default). Requires: reserved; `plan` is made for the
     /// schemas; both tables share one paged index, or have none; neither has links; several rows are plain in both.
     SHOAL_API std::uint32_t take(Table& from, RowList rows, const TakePlan& plan);
+    /// The same for one row.
+    std::uint32_t take(Table& from, std::uint32_t row, const TakePlan& plan) {
+        if (SHOAL_LIKELY(is_packed_ && from.is_packed_)) return take_packed(from, row, plan);
+        return take(from, RowRange{row, row + 1}, plan);
+    }
     /// With an identity index: gives row owner.index() its owner. Rows before it without an owner are holes: their
     /// owner is null, their fields keep harmless values. Requires: reserved; the index has room; the row is a hole, or
     /// past the last row.
@@ -131,9 +136,9 @@ public:
     template <class CopyRow>
     SHOAL_INLINE bool remove_owned(Entity owner, CopyRow&& copy_row) {
         PackedRows rows = packed_rows();
-        const bool removed = rows.remove(owner, copy_row);
+        if (!rows.remove(owner, copy_row)) return false;
         storage_.cut(rows.num_rows);
-        return removed;
+        return true;
     }
     /// Removes all rows of the dead and returns how many; if rows are packed, the others keep their order. Requires: an
     /// index.
@@ -213,6 +218,7 @@ public:
 private:
     void note_kind();
     void note_places();
+    SHOAL_API std::uint32_t take_packed(Table& from, std::uint32_t row, const TakePlan& plan);
     SHOAL_API void finish_append(RowRange rows);
     SHOAL_API void remove_unpacked(std::uint32_t row);
     void forget(std::uint32_t row);

@@ -93,8 +93,21 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
     requires(sizeof...(Ts) > 0)
 {
+    if (out.size() == 1) return create_one<Ts...>(out.front(), zone, values...);
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     return create(out, archetype<Ts...>(), zone, given);
+}
+
+template <class... Ts>
+Status Database::create_one(Entity& out, Zone zone, const Ts&... values) {
+    require_unlocked();
+    const Result<Entity> made = entities_.create();
+    if (!made) return made.status();
+    const Result<bool> inserted = insert(*made, zone, values...);
+    out = inserted ? *made : kNullEntity;
+    if (inserted) return {};
+    entities_.destroy(*made);
+    return inserted.status();
 }
 
 template <DescribedComponent... Ts>
@@ -250,12 +263,6 @@ void Database::write_plain(DatabaseTable& table, std::uint32_t row, const T& val
         detail::write_component(table.table_, first, row, value);
         for (std::uint32_t c = 0; c < schema_of<T>().columns().size(); ++c) table.table_.write_element(first + c, row);
     }
-}
-
-inline Result<bool> Database::move(Entity entity, Zone zone) {
-    Result<std::uint32_t> count = move(std::span<const Entity>(&entity, 1), zone);
-    if (!count) return count.status();
-    return *count != 0;
 }
 
 // --- look-up -----------------------------------------------------------------------------------------------------

@@ -149,9 +149,9 @@ private:
     SHOAL_INLINE static void run_rows(const Places& places, Function& function, RowRange rows, const Views&... views) {
         if constexpr (Places::kChooses)
             run_chosen(places, function, rows, views...);
-        else
-            for (std::uint32_t row = rows.begin; row < rows.end; ++row)
-                call(function, places, row, FieldIndices(), views...);
+        else  // wide: then the address is all that the loop counts
+            for (std::size_t row = rows.begin; row < rows.end; ++row)
+                call(function, places, static_cast<std::uint32_t>(row), FieldIndices(), views...);
     }
 
     template <class Field>
