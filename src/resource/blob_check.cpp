@@ -278,14 +278,17 @@ Status BlobCheck::check_parents() {
     const BlobSection& entry = *section(BlobSectionKind::kParents);
     if (Status status = check_section_bytes(entry, std::uint64_t(4) * num_entities()); !status) return status;
     const auto* parents = at<std::uint32_t>(entry.offset);
-    std::uint32_t num_roots = 0;
-    for (std::uint32_t i = 0, count = num_entities(); i < count; ++i) {
-        if (parents[i] < i) continue;
-        if (parents[i] != kNoBlobEntity)
-            return fail_at(parents + i, "entity ", i, " has the parent ", parents[i],
-                           parents[i] < num_entities() ? ", which does not come before it" : ", which does not exist");
-        ++num_roots;
+    const auto is_wrong = [parents](std::uint32_t i) { return parents[i] >= i && parents[i] != kNoBlobEntity; };
+    const std::uint32_t count = num_entities();
+    std::uint32_t num_roots = 0, num_wrong = 0;  // counted without branches, for mostly none is wrong
+    for (std::uint32_t i = 0; i < count; ++i) {
+        num_roots += parents[i] == kNoBlobEntity;
+        num_wrong += is_wrong(i);
     }
+    for (std::uint32_t i = 0; num_wrong != 0 && i < count; ++i)
+        if (is_wrong(i))
+            return fail_at(parents + i, "entity ", i, " has the parent ", parents[i],
+                           parents[i] < count ? ", which does not come before it" : ", which does not exist");
     if (num_roots != blob_.header().num_roots)
         return fail_at(&blob_.header().num_roots, "the header counts ", blob_.header().num_roots, " roots, but ",
                        num_roots, " entities have no parent");

@@ -30,7 +30,8 @@ struct Tables : ::testing::Test {
             const Entity entity = make_entity(next_index++, 1);
             ASSERT_TRUE(directory.reserve(entity.index()).ok());
             ASSERT_TRUE(table.table().reserve(1).ok());
-            directory.set({&entity, 1}, table.number(), table.table().append({&entity, 1}));
+            directory.rows().set(entity, table.table().append({&entity, 1}));
+            directory.set_table(entity.index(), table.number());
         } else {
             table.table().remove(table.num_rows() - 1);
         }
