@@ -83,7 +83,7 @@ TEST_F(JournalTest, an_index_that_is_kept_from_the_journal_alone_equals_a_scan) 
     std::uint64_t seen = stamp;
     database.keep_journal(20'000);
     std::size_t num_entries = 0, num_rebuilt = 0;
-    for (std::int64_t i = 0; i < scaled_operations(120'000); ++i) {
+    for (std::int64_t i = 0; i < scaled_operations(40'000); ++i) {
         change(random, known);
         if (known.size() > 5000) known.erase(known.begin(), known.begin() + 2500);
         if (random.below(50) != 0) continue;
@@ -98,7 +98,7 @@ TEST_F(JournalTest, an_index_that_is_kept_from_the_journal_alone_equals_a_scan) 
         seen = stamp;
         ASSERT_EQ(index, scan());
     }
-    EXPECT_GT(num_entries, std::size_t(scaled_operations(30'000)));
+    EXPECT_GT(num_entries, std::size_t(scaled_operations(10'000)));
     EXPECT_EQ(database.validate().message(), "");
 }
 

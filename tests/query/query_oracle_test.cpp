@@ -190,7 +190,7 @@ private:
 TEST(QueryOracle, visits_what_maps_say_after_every_change) {
     SCOPED_TRACE(shoal_test::seed_text());
     QueryOracle oracle(shoal_test::seed(), 90);
-    for (std::int64_t i = 0; i < shoal_test::scaled_operations(5'000); ++i) {
+    for (std::int64_t i = 0; i < shoal_test::scaled_operations(3'000); ++i) {
         oracle.change();
         if (i % 7 == 0) oracle.loop(nullptr);
         if (i % 50 == 0) oracle.settle();
@@ -205,7 +205,7 @@ TEST(QueryOracle, the_state_is_the_same_for_every_number_of_workers) {
     for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
         shoal_test::ThreadPoolExecutor executor(num_workers);
         QueryOracle oracle(shoal_test::seed() + 1, 3000);
-        for (std::int64_t i = 0; i < shoal_test::scaled_operations(1'000); ++i) {
+        for (std::int64_t i = 0; i < std::max<std::int64_t>(shoal_test::scaled_operations(400), 100); ++i) {
             oracle.change();
             if (i % 10 == 9) oracle.loop(&executor);
             if (i % 100 == 50) oracle.compare();

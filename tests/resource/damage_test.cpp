@@ -75,7 +75,7 @@ TEST(Damage, flipped_bits_with_a_right_checksum_never_crash) {
     const std::vector<std::byte> little = sample_bytes({.offset_tables = true});
     const std::vector<std::byte> big = sample_bytes({.big_endian = true, .offset_tables = true});
     std::int64_t num_refused = 0;
-    const std::int64_t rounds = shoal_test::scaled_operations(300000);
+    const std::int64_t rounds = shoal_test::scaled_operations(150'000);
     for (std::int64_t i = 0; i < rounds; ++i) {
         std::vector<std::byte> damaged = i % 4 == 3 ? big : little;
         for (std::uint32_t flips = 1 + random.below(3); flips > 0; --flips)
