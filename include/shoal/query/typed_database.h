@@ -127,7 +127,9 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// As in Database. Errors: those, and that an entity would come to be of an archetype that is not listed.
+    /// As in Database, also for the dead, whose rows stay until the database settles: they gain nothing, and lose
+    /// components as the living do. Errors: those of Database, and an entity, dead or alive, that would come to be of an
+    /// archetype that is not listed; nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");
