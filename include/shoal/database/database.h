@@ -21,6 +21,9 @@
 // archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. A component type that
 // says `many` needs a manager. All calls are immediate; rows of entities that were destroyed elsewhere are removed at
 // settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
+// The destructor of a component that is removed may destroy other entities: one by one while a call for many entities
+// removes components or moves, and it makes no other change then. Setting a component must not change the database.
+// Both are asserted.
 // Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
 // DatabaseLock; asserted); const calls from any thread between them.
 
