@@ -162,7 +162,7 @@ void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* 
             copy_elements(table.table_.unmarked_column(first + c), rows, {from, stride}, from_rows, bytes);
         }
         if (given == nullptr || given->write == nullptr) continue;
-        [[maybe_unused]] const std::uint64_t changes = tables_.num_changes();
+        const std::uint64_t changes = tables_.num_changes();
         for (std::uint32_t i = 0; i < rows.size(); ++i)
             given->write(given->context, table.table_, first, rows.begin + i,
                          sources == nullptr ? first_source + i : sources[i]);
