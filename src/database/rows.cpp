@@ -102,6 +102,7 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
 
 /// Returns the first row when the entities are the owners of consecutive rows, in order; else the nil row.
 DatabaseRow Database::find_run(std::span<const Entity> entities) const {
+    selection_->require_empty();  // whichever way the call would take
     const DatabaseRow first = entities.size() <= detail::kFewRows ? DatabaseRow() : find(entities.front());
     if (!first || entities.size() > first.table->num_rows() - first.row) return {};
     const Entity* const owners = first.table->entities().data() + first.row;
@@ -131,7 +132,10 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
         const TakePlan& plan = plan_to(from, to);
         for (const std::uint32_t source : s.sources_of(group)) {
             DatabaseRow at = find(entities[source]);
-            if (at.table != &from) continue;  // the destructor of a dropped value has destroyed it
+            if (!at) continue;  // the destructor of a dropped value has destroyed it
+            SHOAL_ASSERT(at.table == &from,
+                         "a destructor that runs in a call for many entities has added or removed components of one of "
+                         "them; it may only destroy entities, one by one");
             if (&from != &to) at = transfer_row(at, to, plan);
             if (at.table == &to)
                 write_rows(to, {at.row, at.row + 1}, &from.type(), values, RowRange{source, source + 1});
@@ -250,8 +254,12 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     const Schema& schema = this->schema(component);
     const std::uint32_t first = table.first_column(component);
     if (given != nullptr && given->write != nullptr) {
+        const std::uint64_t changes = tables_.num_changes();
         for (std::uint32_t i = 0; i < rows.size(); ++i)
             given->write(given->context, table.table_, first, rows.begin + i, sources[i]);
+        SHOAL_ASSERT(tables_.num_changes() == changes,
+                     "setting a component has ended a value whose destructor changes the database; remove the "
+                     "component first");
         return;
     }
     const bool has_columns = given != nullptr && !given->columns.empty();

@@ -12,8 +12,7 @@ constexpr std::size_t kMostKept = 1u << 16;  // entities whose places are kept f
 }  // namespace
 
 void Database::Selection::select(std::span<const Entity> entities, Chosen chosen) {
-    SHOAL_ASSERT(num_selected_ == 0,
-                 "a destructor that runs in a call for many entities makes a call for one at a time");
+    require_empty();
     if (rows_.size() < entities.size()) {
         rows_.resize(entities.size());
         sources_.resize(entities.size());

@@ -1,13 +1,6 @@
 // expected: and a const PassContext& before all of these
+#include "components.h"
 #include "shoal/world/schedule.h"
-
-using namespace shoal;
-
-struct Body {
-    float mass = 1;
-    Vec3 position{};
-};
-SHOAL_COMPONENT(Body, mass, (position, split))
 
 void use(Schedule& schedule, Database& database) {
     schedule.add("fall", query<Write<&Body::position>>(database),

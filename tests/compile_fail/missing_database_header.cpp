@@ -1,17 +1,5 @@
 // expected: include shoal/database/database.h
-#include "shoal/query/query.h"
-
-using namespace shoal;
-
-struct Body {
-    float mass = 1;
-    Vec3 position{};
-};
-SHOAL_COMPONENT(Body, mass, (position, split))
-struct Sail {
-    float area = 0;
-};
-SHOAL_COMPONENT(Sail, area)
+#include "components.h"
 
 void use(Database& database) {
     query<Write<&Body::mass>>(database).for_each([](float&) {});

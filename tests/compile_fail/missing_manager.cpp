@@ -1,18 +1,6 @@
 // expected: the manager of a component is missing
+#include "components.h"
 #include "shoal/database/database.h"
-#include "shoal/query/query.h"
-
-using namespace shoal;
-
-struct Body {
-    float mass = 1;
-    Vec3 position{};
-};
-SHOAL_COMPONENT(Body, mass, (position, split))
-struct Sail {
-    float area = 0;
-};
-SHOAL_COMPONENT(Sail, area)
 
 void use(Database& database) {
     query<Read<&Body::mass>, Gather<&Sail::area>>(database).for_each([](float, const float*) {});

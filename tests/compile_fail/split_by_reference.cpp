@@ -1,14 +1,6 @@
 // expected: for Write
+#include "components.h"
 #include "shoal/database/database.h"
-#include "shoal/query/query.h"
-
-using namespace shoal;
-
-struct Body {
-    float mass = 1;
-    Vec3 position{};
-};
-SHOAL_COMPONENT(Body, mass, (position, split))
 
 void use(Database& database) {
     query<Write<&Body::position>>(database).for_each([](Vec3& position) { position.x = 1; });

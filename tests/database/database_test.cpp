@@ -375,6 +375,27 @@ TEST_F(Databases, matches_follow_new_archetypes_and_tables) {
     EXPECT_EQ(heavy.num_rows(), 10u);
 }
 
+TEST_F(Databases, a_match_that_was_not_refreshed_ends_the_program) {
+    const ComponentType mass = database.component<Mass>();
+    DatabaseMatch heavy(database, {&mass, 1});
+    const auto visit = [](const DatabaseTable&) {};
+    heavy.for_each_table(visit);  // it knows all that there is
+    std::vector<Entity> out(70);
+    ASSERT_TRUE((database.create<Mass>(out, 0).ok()));
+    EXPECT_DEATH(heavy.for_each_table(visit), "tables came or went after the match looked at them");
+    EXPECT_DEATH(heavy.for_each_table(ZoneSet{0}, visit), "tables came or went after the match looked at them");
+    EXPECT_DEATH(heavy.num_rows(), "tables came or went after the match looked at them");
+    EXPECT_DEATH(heavy.matches(*database.find(out[0]).table), "the table came after the match looked at tables");
+    heavy.refresh();
+    EXPECT_EQ(heavy.num_rows(), 70u);
+    database.clear_zone(0);
+    const std::uint64_t epoch = database.table_list_epoch();
+    for (int i = 0; i < 100 && database.table_list_epoch() == epoch; ++i) Settler().settle(database);
+    EXPECT_DEATH(heavy.num_rows(), "tables came or went after the match looked at them");
+    heavy.refresh();
+    EXPECT_EQ(heavy.num_rows(), 0u);
+}
+
 TEST_F(Databases, a_structural_call_inside_a_lock_ends_the_program) {
     std::vector<Entity> out(1);
     ASSERT_TRUE((database.create<Mass>(out, 0).ok()));

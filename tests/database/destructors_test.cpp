@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -163,6 +164,92 @@ TEST(Destructors, may_destroy_others_while_a_zone_is_cleared) {
         sea.expect_sound();
         if (testing::Test::HasFatalFailure()) return;
     }
+}
+
+/// Changes a database when it ends.
+struct Meddler {
+    void (*change)(Database&, Entity) = nullptr;
+    Database* database = nullptr;
+    Entity other;
+};
+struct Meddling {
+    std::shared_ptr<const Meddler> meddler;
+};
+SHOAL_COMPONENT(Meddling, meddler)
+
+/// Many entities in a table; the component of the first changes the database when it ends.
+struct MeddledSea {
+    explicit MeddledSea(void (*change)(Database&, Entity)) : made(kCount) {
+        EXPECT_TRUE((database.create<Serial, Meddling>(made, 0).ok()));
+        std::vector<Entity> others(kCount);
+        EXPECT_TRUE(database.create<Serial>(others, 7).ok());
+        const auto end = [](const Meddler* meddler) {
+            meddler->change(*meddler->database, meddler->other);
+            delete meddler;
+        };
+        EXPECT_TRUE(database.add(made[0], Meddling{{new Meddler{change, &database, made[5]}, end}}).ok());
+    }
+
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+    std::vector<Entity> made;
+};
+
+void destroy_one(Database& database, Entity other) { database.destroy(other); }
+void destroy_two(Database& database, Entity other) { database.destroy(std::vector<Entity>{other, other}); }
+
+TEST(DestructorsInSpanCalls, may_destroy_one_entity_at_a_time) {
+    const LeakCheck leaks;
+    for (const bool moves : {false, true}) {
+        MeddledSea sea(destroy_one);
+        if (moves)
+            EXPECT_EQ(*sea.database.move(sea.made, 3), kCount);
+        else
+            EXPECT_EQ(*sea.database.remove<Meddling>(sea.made), kCount);
+        EXPECT_EQ(sea.entities.alive(sea.made[5]), moves) << "a value that moves does not end";
+        EXPECT_EQ(sea.database.validate().message(), "");
+        sea.database.destroy(sea.made);
+        EXPECT_EQ(sea.database.num_rows(), kCount) << "those in zone 7";
+    }
+}
+
+TEST(DestructorsInSpanCalls, may_destroy_many_when_the_entities_of_the_call_are_destroyed) {
+    const LeakCheck leaks;
+    MeddledSea sea(destroy_two);
+    EXPECT_EQ(sea.database.destroy(std::span<const Entity>(sea.made).first(5)), 5u);
+    EXPECT_FALSE(sea.entities.alive(sea.made[5]));
+    EXPECT_EQ(sea.database.num_rows(0), kCount - 6);
+    EXPECT_EQ(sea.database.validate().message(), "");
+}
+
+TEST(DestructorsInSpanCalls, that_change_anything_else_end_the_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto remove_from = [](void (*change)(Database&, Entity)) {
+        MeddledSea sea(change);
+        static_cast<void>(sea.database.remove<Meddling>(sea.made));
+    };
+    EXPECT_DEATH(remove_from(destroy_two), "may destroy entities one by one");
+    // Consecutive rows that are bytes could be removed without a selection.
+    EXPECT_DEATH(remove_from([](Database& database, Entity) {
+                     database.destroy(database.find_table(database.archetype<Serial>(), 7)->entities());
+                 }),
+                 "may destroy entities one by one");
+    EXPECT_DEATH(remove_from([](Database& database, Entity other) { static_cast<void>(database.move(other, 3)); }),
+                 "may destroy entities one by one");
+    EXPECT_DEATH(
+        remove_from([](Database& database, Entity other) { static_cast<void>(database.remove<Serial>(other)); }),
+        "it may only destroy entities, one by one");
+}
+
+TEST(DestructorsInSpanCalls, of_a_value_that_is_set_end_the_program_when_they_change_the_database) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto set = [](std::size_t count) {
+        MeddledSea sea(destroy_one);
+        static_cast<void>(sea.database.add(std::span<const Entity>(sea.made).first(count), Meddling{}));
+    };
+    EXPECT_DEATH(set(1), "setting a component has ended a value whose destructor changes the database");
+    EXPECT_DEATH(set(kCount), "setting a component has ended a value whose destructor changes the database");
 }
 
 }  // namespace

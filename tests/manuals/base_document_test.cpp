@@ -1,6 +1,8 @@
 // What the headers of base and document show.
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/file.h"
+#include "shoal/base/hash_map.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
 #include "support/testing.h"
@@ -8,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -32,6 +35,30 @@ TEST(BaseManuals, a_status_is_handed_on) {
     EXPECT_TRUE(copy_file(path, path + ".copy"));
     EXPECT_EQ(*read_file(path + ".copy"), "reef");
     EXPECT_EQ(std::remove(path.c_str()) + std::remove((path + ".copy").c_str()), 0);
+}
+
+TEST(BaseManuals, a_bit_set_grows_with_its_bits) {
+    std::vector<std::size_t> loaded, listed;
+    const auto load = [&](std::size_t number) { loaded.push_back(number); };
+    const auto list = [&](std::size_t number) { listed.push_back(number); };
+    // [base/bit_set]
+    BitSet seen{Owner("loader")};
+    if (!seen.test_and_set(65)) load(65);
+    seen.for_each([&](std::size_t number) { list(number); });
+    // [base/bit_set]
+    EXPECT_EQ(loaded, std::vector<std::size_t>{65});
+    EXPECT_EQ(listed, loaded);
+}
+
+TEST(BaseManuals, a_hash_map_finds_what_was_inserted) {
+    std::uint32_t used = 0;
+    const auto use = [&](std::uint32_t row) { used += row; };
+    // [base/hash_map]
+    HashMap<std::uint64_t, std::uint32_t> rows{Owner("names")};
+    rows.insert(7, 1);  // {&value, is_new}
+    if (const std::uint32_t* row = rows.find(7)) use(*row);
+    // [base/hash_map]
+    EXPECT_EQ(used, 1u);
 }
 
 TEST(DocumentManuals, diagnostics_are_printed) {

@@ -95,14 +95,16 @@ void check_header(const Path& root, const Path& header, const Lines& regions, Li
     const Lines lines = read_lines(header);
     const std::string name = std::filesystem::relative(header, root).string();
     Lines block;
-    for (std::size_t i = 1; i < lines.size() && lines[i].starts_with("//"); ++i) {
-        const std::string text = lines[i].substr(2);
+    for (std::size_t i = 1; i <= lines.size(); ++i) {
+        const bool is_comment = i < lines.size() && lines[i].starts_with("//");
+        const std::string text = is_comment ? lines[i].substr(2) : "";
         if (text.starts_with("     ")) {
             block.push_back(text);
             continue;
         }
         check_block(name + ":" + std::to_string(i), block, regions, broken);
         block.clear();
+        if (!is_comment) return;
     }
 }
 

@@ -126,6 +126,28 @@ void chains_agree(RowIndexKind kind) {
 TEST(TableChain, survives_every_move_with_a_paged_index) { chains_agree(RowIndexKind::kPaged); }  // req: B13
 TEST(TableChain, survives_every_move_with_a_hash_index) { chains_agree(RowIndexKind::kHash); }    // req: B13
 
+TEST(TableChain, a_row_goes_without_a_search_from_the_head) {
+    PagePool pool;
+    const Schema schema = serial_schema();
+    Table table(schema, pool, {.chain = true});
+    RowIndex index(RowIndexKind::kPaged);
+    table.attach_index(&index);
+    ASSERT_TRUE(index.reserve(1, 9));
+    for (std::uint32_t i = 0; i < 6; ++i) append_serial(table, make_entity(9, 1), i);
+    for (std::uint32_t row = 6; row-- > 0;) table.push_chain(row);
+    // The chain is 0 1 2 3 4 5. Without its first link, a search from the head finds nothing.
+    auto* const next = const_cast<std::uint32_t*>(table.links(LinkColumn::kChainNext).data());
+    ASSERT_EQ(next[0], 1u);
+    next[0] = kNilRow;
+    table.remove(5);
+    table.remove(2);  // row 4 moves into its place
+    next[0] = 1;
+    expect_valid(table);
+    EXPECT_EQ(next[1], 3u);
+    EXPECT_EQ(next[3], 2u);
+    EXPECT_EQ(next[2], kNilRow);
+}
+
 TEST(TableChain, rows_of_long_chains_go_without_a_search) {
     // With a search for the row before each, this would take 10^10 steps.
     PagePool pool;

@@ -1,9 +1,11 @@
 #pragma once
 // A set of numbers with one bit each. It grows with the highest number.
 //
+//     words   [ 0 | 0b10 ]       65 is in the set: bit i is bit i % 64 of word i / 64
+//
 //     BitSet seen{Owner("loader")};
-//     if (!seen.test_and_set(65)) load(65);             words   [ 0 | 0b10 ]       bit i % 64 of word i / 64
-//     seen.for_each([](std::size_t number) { ... });
+//     if (!seen.test_and_set(65)) load(65);
+//     seen.for_each([&](std::size_t number) { list(number); });
 //
 // Every bit that was never set is 0, even beyond the last word. Sets are equal when the same bits are set.
 // Thread: values.

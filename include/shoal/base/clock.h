@@ -1,5 +1,5 @@
 #pragma once
-// The clock to measure durations with.
+// A clock for measuring durations.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -8,7 +8,7 @@
 
 namespace shoal {
 
-/// Returns the nanoseconds of a clock that never goes back. Only the difference of two readings has a meaning.
+/// Returns the nanoseconds of a clock that never goes back. Only the difference between two readings means anything.
 SHOAL_API std::int64_t monotonic_ns();
 
 }  // namespace shoal

@@ -4,7 +4,7 @@
 //     slots    [ key value | . | key value | key value | . | . | . | . ]      a power of two
 //
 //     HashMap<std::uint64_t, std::uint32_t> rows{Owner("names")};
-//     rows.insert(7, 1);                                      // {&value, is_new}
+//     rows.insert(7, 1);  // {&value, is_new}
 //     if (const std::uint32_t* row = rows.find(7)) use(*row);
 //
 // A search starts at the slot that the hash gives, and ends at the key or at a free slot. Erasing moves later entries
@@ -22,16 +22,16 @@
 
 namespace shoal {
 
-/// Returns the hash of a key, of which the upper 32 bits are used. Another key type needs an overload in its namespace.
+/// Returns the hash of a key; the map uses the upper 32 bits. Another key type needs an overload in its own namespace.
 constexpr std::uint64_t hash_key(std::uint64_t key) { return (key ^ key >> 29) * 0x9E3779B97F4A7C15ull; }
 constexpr std::uint64_t hash_key(StringId key) { return hash_key(key.hash); }
 inline std::uint64_t hash_key(std::string_view key) { return hash_text(key); }
 
-/// Makes one key of two numbers.
+/// Makes one key from two numbers.
 constexpr std::uint64_t pair_key(std::uint32_t high, std::uint32_t low) { return std::uint64_t(high) << 32 | low; }
 
-/// Returns the first slot from `home` on that is free or that matches. Together with free_slot(), for hash tables whose
-/// slots do not lie in a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
+/// Returns the first slot at or after `home` that is free or matches. Like free_slot(), for hash tables that keep
+/// their slots somewhere else than in a HashMap. Shape: mask + 1 slots, a power of two. Requires: a slot is free.
 template <class Slot, class Matches>
 SHOAL_INLINE std::size_t find_slot(const Slot* slots, std::size_t mask, std::size_t home, Matches&& matches) {
     std::size_t slot = home & mask;

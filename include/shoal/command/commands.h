@@ -5,7 +5,7 @@
 //                  [](Commands& commands, Entity shark, float hunger, const Vec3& place) {
 //                      if (hunger > 9) return commands.destroy(shark);
 //                      const Entity egg = commands.create(kReef, Position{place}, Egg{.mother = shark});
-//                      commands.add(shark, Nest{.egg = egg});                        // translated when it settles
+//                      commands.add(shark, Nest{.egg = egg});  // translated when it settles
 //                  });
 //     schedule.add("sow", {writes(sea)}, [&](PassContext&) { sea.commands().create(kReef, Position{}, Algae{}); });
 //
@@ -43,7 +43,7 @@ namespace shoal {
 
 class CommandLog;
 
-/// Whether this stands for an entity that a command will make.
+/// Whether this is a pending entity: one that a command will create.
 constexpr bool is_pending(Entity entity) { return entity.id >> 30 == 1; }
 
 /// The commands of one chunk. Functions of loops take them as their first argument (in a pass, after a const
@@ -52,7 +52,7 @@ class Commands {
     using Kind = detail::CommandKind;
 
 public:
-    /// For the log: others are given their commands.
+    /// For the log, which makes the commands of chunks and passes.
     explicit Commands(CommandLog& log) : recorder_(log) {}
     Commands(Commands&&) = default;
 

@@ -1,5 +1,6 @@
 #pragma once
-// What a loop over rows tells of itself, so that its functions get commands of their own and no others. For queries.
+// How a loop over rows makes itself known, so that its functions get commands of their own and cannot use those of the
+// pass. For queries.
 // Thread: the one that runs the loop, or a chunk of it.
 
 #include "shoal/base/config.h"

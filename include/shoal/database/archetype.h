@@ -1,6 +1,6 @@
 #pragma once
-// An archetype is a set of component types (the design documents say "entity type"). Entities of one archetype and one
-// zone lie in one table. Its columns are those of the component types, in the order of their numbers:
+// An archetype is a set of component types. Entities of one archetype and one zone lie in one table. Its columns are
+// those of the component types, in the order of their numbers:
 //
 //     archetype {position 0, mass 2}     schema columns    position.value | mass.value
 //                                          first_column(0) = 0, first_column(2) = 1, first_column(1) = none
@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kNoColumn = 0xFFFF;
 
 class Archetype {
 public:
-    /// `components` are ascending; `schemas` are theirs. Requires: fewer than kNoColumn columns in all.
+    /// `components` are in ascending order; `schemas` are their schemas. Requires: fewer than kNoColumn columns in all.
     SHOAL_API Archetype(std::uint32_t number, std::span<const ComponentType> components,
                         std::span<const Schema* const> schemas);
     Archetype(const Archetype&) = delete;
@@ -37,7 +37,7 @@ public:
     const BitSet& signature() const { return signature_; }
     /// Ascending.
     std::span<const ComponentType> components() const { return components_; }
-    /// The component types that each row has or lacks by a bit. Ascending.
+    /// The toggled component types: a bit per row says whether it has them. Ascending.
     std::span<const ComponentType> toggled() const { return toggled_; }
     bool has(ComponentType component) const { return signature_.test(component.number); }
     /// Returns the first column of a component type, or kNoColumn; its other columns follow. A component type without

@@ -28,8 +28,8 @@ public:
 
     // --- component types -----------------------------------------------------------------------------------------
 
-    /// Adds a component type; one that is there already is returned.
-    /// Errors: another of that name is there (the message shows both), or the schema says `many`.
+    /// Adds a component type; one that is there already is returned as it is.
+    /// Errors: there is another one of that name (the message shows both), or the schema says `many`.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// Returns a component type that is false when there is none.
     SHOAL_API ComponentType find_component(ComponentId component) const;
@@ -38,7 +38,7 @@ public:
         require(component);
         return *schemas_[component.number];
     }
-    /// Ends the program unless the component type is one of these.
+    /// Ends the program unless the component type is registered here.
     void require(ComponentType component) const {
         SHOAL_ASSERT(component.number < schemas_.size(), "the component type is not registered in this database");
     }
@@ -52,7 +52,7 @@ public:
     /// Returns the archetype of a set of component types, in any order. Lifetime: that of the graph.
     SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     SHOAL_API const Archetype& archetype(const BitSet& signature);
-    /// Returns the archetype with one more, or one less. Cost: a look-up, after the first time.
+    /// Returns the archetype with one component type more, or one less. Cost: a look-up, after the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return neighbour(type, component, true); }
     const Archetype& without(const Archetype& type, ComponentType component) {
         return neighbour(type, component, false);

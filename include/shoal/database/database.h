@@ -7,12 +7,13 @@
 //                                               table (zone 7, {position, velocity})    e3 e5     | columns
 //
 //     Database sea(entities, world.pool());
-//     sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{1, 0, 0}});    // all at once
-//     sea.add(fish, Hungry{});                         // they move to the table of {position, velocity, hungry}
-//     sea.remove<Velocity>(fish[7]);
-//     sea.move(fish, far);                             // to another zone
-//     if (DatabaseRow row = sea.find(fish[3]))         // one look-up,
-//         sea.set<&Position::value>(row, {1, 2, 3});   // many fields
+//     Status made = sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{1, 0, 0}});  // all at once
+//     if (!made) return made;  // no memory, say; the calls below can fail too
+//     if (auto added = sea.add(fish, Hungry{}); !added) return added.status();  // to the table of all three components
+//     if (auto removed = sea.remove<Velocity>(fish[7]); !removed) return removed.status();
+//     if (auto moved = sea.move(fish, far); !moved) return moved.status();  // to another zone
+//     if (DatabaseRow row = sea.find(fish[3]))                              // one look-up,
+//         sea.set<&Position::value>(row, {1, 2, 3});                        // many fields
 //
 // Archetypes form when they are needed, and C++ types are registered at their first use. The calls with ComponentType
 // serve component types that are known at run time only. An entity that loses its last component keeps its row and its
@@ -20,6 +21,9 @@
 // archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. A component type that
 // says `many` needs a manager. All calls are immediate; rows of entities that were destroyed elsewhere are removed at
 // settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
+// The destructor of a component that is removed may destroy other entities: one by one while a call for many entities
+// removes components or moves, and it makes no other change then. Setting a component must not change the database.
+// Both are asserted.
 // Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
 // DatabaseLock; asserted); const calls from any thread between them.
 
@@ -56,8 +60,8 @@ public:
 
     // --- component types and archetypes ------------------------------------------------------------------------
 
-    /// Registers a component type; one that is there already is returned.
-    /// Errors: another of that name is there (the message shows both), or the schema says `many`.
+    /// Registers a component type; one that is there already is returned as it is.
+    /// Errors: there is another one of that name (the message shows both), or the schema says `many`.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// The same for a C++ type. Requires: no error as above.
     template <class T>
@@ -72,15 +76,15 @@ public:
     const Archetype& archetype(std::span<const ComponentType> components) { return graph_.archetype(components); }
     template <class... Ts>
     const Archetype& archetype();
-    /// Returns the archetype with one more, or one less. Cost: a look-up, after the first time.
+    /// Returns the archetype with one component type more, or one less. Cost: a look-up, after the first time.
     const Archetype& with(const Archetype& type, ComponentType component) { return graph_.with(type, component); }
     const Archetype& without(const Archetype& type, ComponentType component) { return graph_.without(type, component); }
     std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< by number
 
     // --- entities ------------------------------------------------------------------------------------------------
 
-    /// Fills `out` with new entities of an archetype. What `values` do not name gets its default; columns have one
-    /// element per entity. Errors: no ids, no memory or a full table; no entity was made.
+    /// Fills `out` with new entities of an archetype. Components that `values` does not name get their defaults;
+    /// columns have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
     /// With defaults, with one value of each type for all, or with a span of values, one per entity.
@@ -94,7 +98,7 @@ public:
     Status create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Gives living entities that have no row here one. Others are skipped. Errors: as above; nothing has changed.
+    /// Gives a row to living entities that have none here. Others are skipped. Errors: as above; nothing has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});
     template <DescribedComponent... Ts>
@@ -119,7 +123,9 @@ public:
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Removes components and returns how many entities have lost any. Errors: as above.
+    /// Removes components and returns how many entities have lost any. The rows of the dead stay until the database
+    /// settles: until then the dead lose components, and move to other zones, as the living do, but gain none.
+    /// Errors: as above.
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>
     Result<std::uint32_t> remove(std::span<const Entity> entities);
@@ -136,7 +142,7 @@ public:
     /// Destroys all entities of a zone and returns how many died. Its memory is given back after some settles.
     SHOAL_API std::uint32_t clear_zone(Zone zone);
 
-    /// What the pass that the calling thread runs, or the program outside of passes, asks for; see commands.h.
+    /// The commands of the pass that the calling thread runs, or of the program outside of passes; see commands.h.
     /// Functions of loops take a `Commands&` as their first argument instead. Lifetime: until the next settle.
     SHOAL_API Commands& commands();
 
@@ -180,8 +186,8 @@ public:
     void for_each_table_of_zone(Zone zone, Visit&& visit) const {
         tables_.for_each_of_zone(zone, visit);
     }
-    /// Grows when a table number is freed: what was derived from all_tables() must then be derived anew. While it
-    /// stays, tables are only added, at the end.
+    /// Grows when a table number is freed: whatever was derived from all_tables() is then out of date. While it stays
+    /// the same, tables are only added, at the end.
     std::uint64_t table_list_epoch() const { return tables_.epoch(); }
     /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
     std::uint64_t num_structural_changes() const { return tables_.num_changes(); }
@@ -197,11 +203,11 @@ public:
 
     // --- spawning ------------------------------------------------------------------------------------------------
 
-    /// From now on spawned entities lie in the tile of `field`, a Vec3 of the component type that holds their place in
-    /// the world. SpawnOptions::root_poses move that field too, as they move the roots of transforms, and where it
-    /// ends up counts; a place that is not a number is in the zone for what is larger than a tile. An entity lies in
-    /// the zone that its source names for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field,
-    /// otherwise where its parent lies, otherwise in the first zone.
+    /// From now on, spawned entities lie in the tile of `field`, a Vec3 of the component type that holds their place in
+    /// the world. SpawnOptions::root_poses move that field first, as they move the roots of transforms. A place that is
+    /// not a number lies in the zone for what is larger than a tile. An entity lies in the zone that its source names
+    /// for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field, otherwise where its parent lies,
+    /// otherwise in the first zone.
     /// Errors: there is no such field, or it is no single Vec3; nothing has changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
@@ -224,10 +230,10 @@ public:
 
     // --- for the command room ------------------------------------------------------------------------------------
 
-    /// What collects changes until the database settles; nullptr: nobody has asked for any. Thread: any.
+    /// The changes that wait for the database to settle; nullptr: nobody has asked for any. Thread: any.
     DeferredChanges* deferred_changes() const { return __atomic_load_n(&deferred_changes_, __ATOMIC_ACQUIRE); }
-    /// Gives the database `made`, which it releases in the end. Returns what it has: `made`, or what another thread
-    /// gave it before. Thread: any.
+    /// Gives the database `made`, which it releases in the end. Returns `made`, or what another thread gave it first.
+    /// Thread: any.
     SHOAL_API DeferredChanges& set_deferred_changes(DeferredChanges& made);
 
 private:

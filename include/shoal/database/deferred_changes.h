@@ -1,7 +1,7 @@
 #pragma once
-// What a database knows of the changes that passes ask for: that there is something to do when it settles. The command
-// room collects them and makes them in one order; see command/commands.h.
-// Thread: made and asked for from any thread; apply() and count_pins() between passes.
+// The changes that passes ask for, as a database sees them: something to do when it settles. The command room collects
+// them and makes them in one order; see command/commands.h.
+// Thread: an object may be made and looked up from any thread; apply() and count_pins() between passes.
 
 #include "shoal/store/store.h"
 

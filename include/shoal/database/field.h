@@ -1,8 +1,8 @@
 #pragma once
 // One field of the entities of a database, for many look-ups. Included by database.h.
 //
-//     const auto mass = sea.field<&Mass::value>();           // finds the columns of all tables once
-//     if (const float* m = mass.find(entity)) total += *m;   // two look-ups in the directory, one in a column
+//     const auto mass = sea.field<&Mass::value>();          // finds the columns of all tables once
+//     if (const float* m = mass.find(entity)) total += *m;  // two look-ups in the directory, one in a column
 
 #include "shoal/database/database.h"
 
@@ -10,7 +10,7 @@ namespace shoal {
 
 namespace detail {
 
-/// A value that was put together, and stands for a pointer to it.
+/// A value put together from lanes, used like a pointer to it.
 template <class T, bool kSplit>
 struct FoundFieldOf {
     using Type = const T*;
@@ -45,7 +45,7 @@ class DatabaseField {
 public:
     using Value = ValueOf<kMember>;
     using Place = FieldPlace<kMember>;
-    /// A pointer, or where the field is split, something that stands for one.
+    /// A pointer or, if the field is split, an object that is used like one.
     using Found = detail::FoundField<Value, Place::kLayout == ColumnLayout::kSplit>;
 
     explicit DatabaseField(const Database& database)

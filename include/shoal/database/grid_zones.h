@@ -10,8 +10,8 @@
 // what is larger than a tile touches everything.
 //
 //     GridZones tiles({.origin = {-100, 0, -100}, .tile_size = 12.5f, .num_x = 16, .num_y = 16, .up = GridUp::kY});
-//     sea.create<Position>(fish, tiles.zone_of(place), Position{place});
-//     tiles.touch_sphere(centre, 5, near);                      // a ZoneSet
+//     if (Status s = sea.create<Position>(fish, tiles.zone_of(place), Position{place}); !s) return s;
+//     tiles.touch_sphere(centre, 5, near);  // a ZoneSet
 //
 // Thread: immutable; any thread.
 
@@ -45,7 +45,7 @@ public:
 
     /// Returns the tile of a position.
     SHOAL_API Zone zone_of(Vec3 position) const;
-    /// The same for a thing of which every point is at most `radius` from `position`.
+    /// The same for something that reaches at most `radius` from `position`.
     Zone zone_of(Vec3 position, float radius) const {
         return radius * 2 <= options_.tile_size ? zone_of(position) : large_zone();
     }

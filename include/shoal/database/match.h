@@ -16,19 +16,20 @@ namespace shoal {
 
 class DatabaseMatch {
 public:
-    /// `database` outlives it. Component types that occur in `with` and `without` match nothing.
+    /// `database` outlives it. A component type that is both in `with` and in `without` matches nothing.
     SHOAL_API DatabaseMatch(const Database& database, std::span<const ComponentType> with,
                             std::span<const ComponentType> without = {});
 
     /// Takes in what has changed since the last call. Cost: a comparison when no table came or went.
     void refresh() {
-        if (SHOAL_UNLIKELY(epoch_ != database_->table_list_epoch() || num_tables_ != database_->all_tables().size()))
-            refresh_tables();
+        if (SHOAL_UNLIKELY(!is_fresh())) refresh_tables();
     }
 
-    /// Calls visit(table) for each matching table with rows, by table number.
+    /// Calls visit(table) for each matching table with rows, by table number. Requires: no table came or went since the
+    /// last refresh(), here and in all that follows.
     template <class Visit>
     void for_each_table(Visit&& visit) const {
+        SHOAL_ASSERT(is_fresh(), "tables came or went after the match looked at them; call refresh() before a loop");
         const std::span<const std::uint64_t> matched = matched_.words(), occupied = database_->occupied();
         DatabaseTable* const* tables = database_->all_tables().data();
         for (std::size_t word = 0; word < matched.size(); ++word, tables += 64)
@@ -38,6 +39,7 @@ public:
     /// The same for tables in `zones`: by table number when most tables are, else zone by zone.
     template <class Visit>
     void for_each_table(const ZoneSet& zones, Visit&& visit) const {
+        SHOAL_ASSERT(is_fresh(), "tables came or went after the match looked at them; call refresh() before a loop");
         if (std::size_t(zones.size()) * kTablesPerZone >= num_matched_)
             return for_each_table([&](DatabaseTable& table) {
                 if (zones.contains(table.zone())) visit(table);
@@ -48,7 +50,10 @@ public:
             });
         });
     }
-    bool matches(const DatabaseTable& table) const { return matched_[table.number()]; }
+    bool matches(const DatabaseTable& table) const {
+        SHOAL_ASSERT(table.number() < num_tables_, "the table came after the match looked at tables; call refresh()");
+        return matched_[table.number()];
+    }
     /// Rows in matching tables, toggled or not.
     SHOAL_API std::uint64_t num_rows() const;
 
@@ -65,6 +70,10 @@ public:
 private:
     static constexpr std::size_t kTablesPerZone = 4;  // visited for each that matches, at a guess
 
+    /// Whether all tables of the database were looked at, and none has gone since.
+    bool is_fresh() const {
+        return epoch_ == database_->table_list_epoch() && num_tables_ == database_->all_tables().size();
+    }
     SHOAL_API void refresh_tables();
     bool matches_type(const Archetype& type) const;
 

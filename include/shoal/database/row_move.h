@@ -5,9 +5,9 @@
 //     find    entity -> table, row; is the table's last step the one asked for, do its addresses hold, is there room?
 //     make    owner, columns (from the row to the target; the table's last row into its place), index, stamps
 //
-// find() returns nothing when the step does not apply: other components than last time, a table whose memory has moved,
-// opaque columns, toggled component types, a journal, more than 65,536 tables, or rows that are held. Then the call for
-// spans of components runs; it prepares the next step, and ends the program while rows are held.
+// find() returns nothing when the step does not apply: for other components than last time, a table whose memory has
+// moved, opaque columns, toggled component types, a journal, more than 65,536 tables, or rows that are held. Then the
+// call for spans of components runs; it prepares the next step, and ends the program while rows are held.
 // Thread: that of the database.
 
 #include "shoal/database/detail/typed_slots.h"

@@ -1,12 +1,12 @@
 #pragma once
-// Component types by which a source says how entities are spawned into databases. They are instructions: no store
-// keeps them. A compiler knows them when they are registered; `shoal compile` registers them.
+// Component types that say in a source how entities are spawned into databases. They are instructions: no store keeps
+// them. A compiler knows them when they are registered; `shoal compile` registers them.
 //
 //     { type = "zone" zone = 12 }                        the entity is put into zone 12, and its children where they
 //                                                        do not say otherwise; before Database::spawn_into_tiles
 //     { type = "switched_off" component = "asleep" }     its toggled component `asleep` is there, but off
 //
-// A component type of one of these names with other fields is one like any other.
+// A component type with one of these names but other fields is an ordinary one.
 
 #include "shoal/store/zone.h"
 #include "shoal/table/describe.h"

@@ -6,8 +6,8 @@
 //     occupied            1                    0              0       1                    does it hold rows?
 //     zone 3              0 -> 1               the tables of a zone are a list
 //
-// A table that stays empty goes, and its number is used again: the epoch tells those who keep numbers or addresses.
-// While the epoch stays, tables are only added, at the end.
+// A table that stays empty is removed, and its number is used again: the epoch tells those who keep numbers or
+// addresses. While the epoch stays, tables are only added, at the end.
 // Thread: const calls from any thread between structural calls.
 
 #include "shoal/base/bit_set.h"
@@ -54,12 +54,13 @@ public:
     /// Grows with every row that is added, removed or moved, and with every bit that is flipped.
     std::uint64_t num_changes() const { return num_changes_; }
     void count_changes(std::uint64_t count = 1) { num_changes_ += count; }
-    /// To be called when the number of rows of a table has come to be 0, or not to be.
+    /// To be called when a table has become empty, or is no longer empty.
     SHOAL_API void note_rows(const DatabaseTable& table);
 
     /// Whether all tables, those to come included, keep lists of their structural changes.
     SHOAL_API void watch_changes(bool watch);
-    /// Looks at the memory of some tables, and lets those go that have been empty for long. Returns whether any went.
+    /// Settles the memory of some tables, and removes those that have been empty for long. Returns whether any was
+    /// removed.
     SHOAL_API bool settle_memory();
 
     /// Checks numbers, bits and lists against each other.

@@ -7,13 +7,12 @@
 namespace shoal {
 
 struct DatabaseOptions {
-    Zone first_zone = 0;  ///< of entities that come by add(), or by spawn() and say none
+    Zone first_zone = 0;  ///< of entities that get their first row by add(), or that are spawned without a zone
     std::uint32_t capacity_rows = kDefaultCapacityRows - 1;  ///< of each table
 };
 
-/// Values of one component type for the entities of a call. Zero means defaults (of an opaque field, that of its C++
-/// type); at most one of the sources is set.
-/// An open struct of views. Lifetime: the call.
+/// Values of one component type for the entities of a call. Without a source of values there are defaults (of an opaque
+/// field, that of its C++ type); at most one source is set. An open struct of views. Lifetime: the call.
 struct ComponentValues {
     ComponentType component;
     const std::byte* images = nullptr;            ///< struct images, the first entity's first

@@ -70,7 +70,7 @@ Access writes(const T& store) {
     const Access all = object_access(store, true);
     return field_access<kMember>(*all.store, true);
 }
-/// What a pass that declares nothing is taken to do: it runs alone.
+/// A pass that declares nothing may do anything, so it runs alone.
 constexpr Access writes_everything() { return {.writes = true}; }
 
 }  // namespace shoal

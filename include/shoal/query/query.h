@@ -2,9 +2,9 @@
 // Rows, by the component types that they have and the fields that a pass reads and writes.
 //
 //     auto moving = query<Write<&Body::position>, Read<&Body::velocity>, Without<Frozen>>(database);
-//     moving.for_each([dt](auto&& p, Vec3 v) { p += v * dt; });                  // on this thread
-//     moving.in(near).for_each(executor, [dt](auto&& p, Vec3 v) { p += v * dt; });   // on all, in some zones
-//     moving.for_each_batch([&](auto&& batch) {                                  // columns and entities
+//     moving.for_each([dt](auto&& p, Vec3 v) { p += v * dt; });                     // on this thread
+//     moving.in(near).for_each(executor, [dt](auto&& p, Vec3 v) { p += v * dt; });  // on all, in some zones
+//     moving.for_each_batch([&](auto&& batch) {                                     // columns and entities
 //         draw(batch.entities(), batch.template column<&Body::position>());
 //     });
 //
@@ -13,7 +13,7 @@
 //     query<...>(bodies)                      all rows of a manager
 //     query<...>(bodies, winds)               a term is about the manager of its component
 //     query<...>(database)                    the rows of all tables whose archetypes match
-//     query<...>(database, sails)             what no manager here is for is asked of the database
+//     query<...>(database, sails)             components that no manager here keeps are those of the database
 //
 //     term                rows visited                          the function gets
 //     Read<&T::field>     those that have T                     const T's field, or its value
@@ -23,18 +23,21 @@
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
-// A toggled component type that is off in a database is not had. Where several stores must have an entity, the one
-// with the fewest rows is gone through and the others are looked up; driver() says which one that is. A Maybe field
-// of a manager is gathered.
+// A toggled component that is off counts as missing. Where several stores must have an entity, a loop visits the rows
+// of the store with the fewest, and looks each entity up in the others; driver() says which store that is. A Maybe
+// field of a manager is gathered.
 //
 //     auto pushed = query<Write<&Body::velocity>, Gather<&Wind::force>>(bodies, winds);
-//     pushed.for_each([](auto&& v, const Vec3* force) { if (force) v += *force; });
-//     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);     // both have it
+//     pushed.for_each([](auto&& v, const Vec3* force) {
+//         if (force) v += *force;
+//     });
+//     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
-// The function is called with one argument per field, in order, with the Entity before them if it takes one, and with
-// a Commands& before that (see commands.h; a query over managers says asking(database)). A pass may put a const
-// PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: only functions
-// that take the Entity are spared them. Keep a query: it remembers which tables match, and looks at new ones only.
+// The function is called with one argument per field, in order, with the Entity before them if it takes one, and with a
+// Commands& before that (see commands.h; a query over managers says asking(database)). A pass may put a const
+// PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: a function that
+// takes the Entity is not called for them, others are. Keep a query: it remembers which tables match, and only looks at
+// new ones.
 //
 // While a loop runs, its function uses a field that the query writes through its argument only: the compiler assumes
 // that nothing else reads or writes that column, and a read by Manager::get() or Database::get() may give an old or a
@@ -42,9 +45,9 @@
 //
 // A program that uses a Database includes database/database.h, one that uses Commands command/commands.h.
 // Lifetime: a query refers to its stores; columns are looked up anew by each loop.
-// Thread: between structural calls; made inside a loop, they end the program (see RowLock, DatabaseLock). Two loops
-// may run at once, of different queries, if neither writes what the other names. A query is used by one thread, and by
-// chunks of its own loop.
+// Thread: between structural calls; a structural call inside a loop ends the program (see RowLock, DatabaseLock). Two
+// loops may run at once, of different queries, if neither writes what the other names. A query is used by one thread,
+// and by chunks of its own loop.
 
 #include "shoal/command/loop_scope.h"
 #include "shoal/query/detail/database_rows.h"
@@ -105,8 +108,8 @@ public:
         return result;
     }
     /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
-    /// later, or to which rows were added or moved. 0: on all rows. Of rows that are joined, those are visited of which
-    /// any store says so; fields that are gathered do not count.
+    /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this is so in any of its
+    /// stores; gathered fields do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches = (detail::StoreList<From<Stores...>>::template kIsWatched<Terms> || ...);
         static_assert(kWatches,
@@ -115,19 +118,19 @@ public:
         result.rows_.set_since(stamp);
         return result;
     }
-    /// The same query; its function may take a Commands& first, those of `database`. A query over a database takes
-    /// those of its own if nothing is said.
+    /// The same query; its function may take a Commands& first, which asks `database` for changes. Without this call, a
+    /// query over a database asks that one.
     Query asking(Database& database) const {
         Query result = *this;
         result.asked_ = &database;
         return result;
     }
 
-    /// The store whose rows a loop would go through now: the database, or the core of a manager.
+    /// The store whose rows a loop would visit now: the database, or the core of a manager.
     const Store& driver() const { return rows_.driver(); }
     /// Requires: a query over a database.
     auto& database() const { return rows_.database(); }
-    /// Rows of the driver that match, those included whose toggled components are off: no more are visited.
+    /// How many rows of the driver match, including those whose toggled components are off. A loop visits no more.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return rows_.num_rows(); }
     /// Bytes of the named fields in one row, for rates.
@@ -165,8 +168,8 @@ public:
     }
 
     /// Calls `function` with a Batch, and a Commands& before it if it takes one, for all rows, and marks the written
-    /// fields. A batch is rows that lie side by side: a table, or a chunk of it; of joined stores, rows that follow
-    /// each other in all of them, which may be a single one.
+    /// fields. A batch is a run of consecutive rows: of a table, or of a chunk of it; in a join, rows that are
+    /// consecutive in all stores, perhaps a single one.
     template <class Function>
     void for_each_batch(Function&& function) const {
         run<true>(function);

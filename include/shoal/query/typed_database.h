@@ -1,18 +1,18 @@
 #pragma once
-// A view of a database for a program that knows its archetypes beforehand: it lists them once, and the compiler
-// refuses what none of them has.
+// A view of a database for a program that knows its archetypes beforehand: it lists them once, and the compiler rejects
+// component types that none of them has.
 //
 //     using Types = Archetypes<Has<Position, Velocity>, Has<Position, Food>>;
-//     TypedDatabase<Types> sea(database);                          // numbers the component types: 0, 1, 2
-//     sea.create<Position, Velocity>(fish, near);
-//     sea.create<Velocity, Food>(...);                             // error: no listed archetype ...
-//     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each(...);
+//     TypedDatabase<Types> sea(database);  // numbers the component types: 0, 1, 2
+//     if (Status s = sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{0, 0, 1}}); !s) return s;
+//     // sea.create<Velocity, Food>(fish, near) does not compile: no listed archetype has just these components
+//     sea.query<Write<&Position::value>, Read<&Velocity::value>>().for_each([](Vec3& p, Vec3 v) { p += v; });
 //     static_assert(sea.kNumMatching<Read<&Position::value>> == 2);
 //
 // It keeps no rows and makes the same calls, so both may be used side by side. Which components an entity gains or
-// loses in a call is known at run time only: calls that would lead to an archetype that is not listed are refused
-// with an error. What bypasses the view (the database itself, commands, spawning) is not looked at; validate() is.
-// Look-ups are quicker than those of the database: the numbers of the component types are constants.
+// loses in a call is known at run time only: calls that would lead to an archetype that is not listed are refused with
+// an error. Calls that bypass the view (of the database itself, commands, spawning) are not checked; validate() finds
+// what they did. Look-ups are quicker than those of the database: the numbers of the component types are constants.
 // Thread: that of the database.
 
 #include "shoal/database/database.h"
@@ -127,7 +127,9 @@ public:
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
         if constexpr (kListed<Ts...>) return database_->insert(entity, zone, values...);
     }
-    /// As in Database. Errors: those, and that an entity would come to be of an archetype that is not listed.
+    /// As in Database, also for the dead, whose rows stay until the database settles: they gain nothing, and lose
+    /// components as the living do. Errors: those of Database, and an entity, dead or alive, that would come to be of an
+    /// archetype that is not listed; nothing has changed.
     template <DescribedComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values) {
         static_assert(kSomeHas<Ts...>, "no listed archetype has these components; add Has<...> to Archetypes");

@@ -5,7 +5,8 @@
 //     entity --index--> row 0..n-1 --table--> columns
 //
 // An entity has one component here, or, when the schema says `many`, a chain of them. Rows are packed: an Instance (a
-// row) is valid until the next structural call, an Entity for ever. How rows come, go and die is in owned_rows.h.
+// row) is valid until the next structural call, an Entity for ever. owned_rows.h tells how rows are added and removed,
+// and what happens to them when entities die.
 // Thread: structural calls from the world's structural thread; const calls from any thread between passes.
 
 #include "shoal/store/owned_rows.h"
@@ -40,7 +41,7 @@ public:
     SHOAL_API Result<AddCounts> add_images(std::span<const Entity> entities, const std::byte* images,
                                            std::size_t stride);
 
-    /// Removes all components of these entities and returns how many rows went. Others are skipped.
+    /// Removes all components of these entities and returns how many rows that were. Others are skipped.
     std::uint32_t remove(std::span<const Entity> entities) { return rows_.remove(entities); }
     /// Removes one instance. Requires: it is not nil.
     SHOAL_API void remove(Instance instance);
@@ -59,9 +60,9 @@ public:
     }
     Entity entity(Instance instance) const { return rows_.owner(instance.row); }
 
-    /// Rows of the columns: with an identity index holes, whose entity is null, are among them.
+    /// The number of rows in each column. With an identity index some of them are holes, whose entity is null.
     std::uint32_t num_rows() const { return rows_.num_rows(); }
-    /// Components, without holes.
+    /// The number of components: rows without the holes.
     std::uint32_t num_components() const { return rows_.num_owned(); }
     /// Grows with every row that is added, removed or moved: while it stays, what was derived from rows holds.
     std::uint64_t num_structural_changes() const { return rows_.num_structural_changes(); }
@@ -91,7 +92,7 @@ private:
 };
 
 /// Keeps the rows of managers where they are: while it lives, structural calls end the program.
-/// Thread: any; locks may lie within each other and side by side.
+/// Thread: any; locks may be nested and may overlap.
 class RowLock {
 public:
     explicit RowLock(std::span<ComponentManager* const> managers) : managers_(managers) {

@@ -2,13 +2,14 @@
 // The typed face of a component manager.
 //
 //     Manager<PointMass>& masses = world.manager<PointMass>();
-//     masses.add(stones, {.mass = 2});                               // a span: the real operation
-//     if (auto i = masses.instance(stone)) {                         // one look-up,
-//         masses.set<&PointMass::mass>(i, 3);                        // many fields
-//         Vec3 p = masses.get<&PointMass::position>(i);
+//     if (auto added = masses.add(stones, {.mass = 2}); !added) return added.status();  // a span: the real operation
+//     if (auto i = masses.instance(stone)) {                                            // one look-up,
+//         masses.set<&PointMass::mass>(i, 3);                                           // many fields
+//         masses.set<&PointMass::position>(i, {0, 0, masses.get<&PointMass::position>(i).z + 1});
 //     }
 //     for (float m : masses.column<&PointMass::mass>()) total += m;  // packed
 //     Column v = masses.write_column<&PointMass::velocity>();        // marks the column as written
+//     for (std::size_t row = 0; row < v.size(); ++row) v[row].z -= 9.81f * dt;
 //
 // The manager alone decides where a field lies; `split` and `whole` in the declaration change that, not this code.
 // Thread: as for ComponentManager.

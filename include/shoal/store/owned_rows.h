@@ -6,16 +6,16 @@
 //        |                 ^
 //        `---- deaths -----'
 //
-// When an entity dies, its rows go, by policy:
+// When an entity dies, the policy says when its rows are removed:
 //     at settle       when the world settles, from the entity manager's list of deaths (the default)
 //     by callback     inside EntityManager::destroy: for components that hold what must be released at once
-//     random probe    when the world settles: random rows are looked at until four in a row live. Costs almost nothing
+//     random probe    when the world settles: looks at random rows until four in a row are alive. Costs almost nothing
 //                     when few die
 //
 // A ComponentManager is a store that consists of such rows and nothing else. A store that keeps more (links between
 // rows, a block in another table, a sum) holds an OwnedRows as a member and forwards the functions of Store to it, as
-// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. Where a row cannot go
-// without something else, the store says how the dead leave it: OwnedRowsOptions::remove_dead.
+// OwnershipManager, TransformManager, ModelPoseManager and examples/06_own_manager.cpp do. A store whose rows cannot be
+// removed on their own removes those of the dead itself: OwnedRowsOptions::remove_dead.
 //
 // Rows are packed and one row belongs to one entity; with `many` in the schema an entity has a chain of rows. With an
 // identity index the row is the entity's index, and rows without an owner (holes) lie between the others.
@@ -67,7 +67,7 @@ struct OwnedRowsOptions {
     /// append_batch() require that the component's columns come first.
     const Schema* row_schema = nullptr;
     bool tree = false;                 ///< rows link to parents, children and siblings
-    RemoveDead remove_dead = nullptr;  ///< nullptr: rows simply go. Requires: no random probe
+    RemoveDead remove_dead = nullptr;  ///< nullptr: the rows are removed, and nothing else. Requires: no random probe
     void* store = nullptr;             ///< what remove_dead is called with
 };
 
@@ -80,7 +80,7 @@ public:
     OwnedRows(const OwnedRows&) = delete;
     OwnedRows& operator=(const OwnedRows&) = delete;
 
-    /// Of the component; the table may hold more.
+    /// The schema of the component; the table may hold more columns.
     const Schema& schema() const { return schema_; }
     const OwnedRowsOptions& options() const { return options_; }
     EntityManager& entity_manager() { return entities_; }
@@ -118,8 +118,8 @@ public:
     /// Gives a living entity that has no row one, and returns it; with `many`, another one, which comes first. Elements
     /// hold arbitrary bytes until the caller fills them. Requires: reserved; nothing stale (see remove_stale).
     SHOAL_API std::uint32_t append(Entity entity);
-    /// Gives each entity a row, in the order of the span, if all live and none has one or left one; else returns false,
-    /// and nothing has changed. Requires: reserved; a paged index, no `many`.
+    /// Gives each entity a row, in the order of the span, if all are alive and no row is left on any of their indices.
+    /// Otherwise returns false and changes nothing. Requires: reserved; a paged index, no `many`.
     SHOAL_API bool append_all(std::span<const Entity> entities);
     /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
     /// kNilRow.
@@ -177,7 +177,8 @@ public:
     SHOAL_API void remove_dead(const SettleContext& context);
     /// The second half: gives memory back and opens a stamp.
     SHOAL_API void settle_table(const SettleContext& context);
-    /// Removes rows of dead entities, found by random probes, until four in a row live or `max_removed` went.
+    /// Removes rows of dead entities, found by random probes, until four probes in a row find living ones or
+    /// `max_removed` rows are removed.
     /// Cost: four probes when nobody died, none when empty; holes are not probed. Source: Frykholm, part 2.
     SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
 
@@ -188,7 +189,8 @@ public:
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
     /// The same while passes run: see Store::hold_rows.
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
-    /// Asserts that rows may come and go: for structural calls of a store that do not go through this class.
+    /// Asserts that rows may be added and removed now: for structural calls of a store that do not go through this
+    /// class.
     void require_unlocked() const {
         if (SHOAL_UNLIKELY(__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0)) refuse_change();
     }

@@ -1,9 +1,8 @@
 #pragma once
-// A span that a caller has given, for a call that changes rows: the caller may have handed over a column of the very
-// table that the call reorders.
+// A span that was passed to a call that changes rows: it may show a column of the very table that the call reorders.
 //
-//     const StableSpan stable(given, table.entities());     // copied only if the two share memory
-//     for (Entity entity : stable.get()) ...
+//     const StableSpan stable(given, own);  // copied only if the two share memory
+//     for (Entity entity : stable.get()) remove(entity);
 //
 // Thread: values.
 

@@ -1,7 +1,7 @@
 #pragma once
-// A store keeps components: it decides in which table a row lies. A component manager is a store with one table and
-// an index; the database is a store with many tables. All stores answer to this one small interface, and the
-// spawner, the world and every report know nothing else.
+// A store keeps components: it decides in which table a row lies. A component manager is a store with one table and an
+// index; the database is a store with many tables. All stores share this one small interface; the spawner, the world
+// and every report use nothing else.
 //
 //     spawner  --SpawnBatch-->  store  --rows-->  tables  --statistics-->  reports
 //
@@ -88,7 +88,7 @@ struct StoreStatistics {
     MemoryUse index{};                ///< what finds a row by its entity
 };
 
-/// What a settle has done, over all stores.
+/// What settling has done, over all stores.
 struct SettleCounts {
     // What commands have done; see commands.h.
     std::uint64_t num_created = 0;    ///< entities
@@ -110,7 +110,7 @@ struct SettleContext {
     Random* random = nullptr;        ///< the world's, seeded
     std::uint64_t stamp = 0;         ///< of writes from now on; grows with every settle
     Executor* executor = nullptr;    ///< the world's; nullptr: the calling thread alone
-    SettleCounts* counts = nullptr;  ///< what the store does is added to; nullptr: nobody counts
+    SettleCounts* counts = nullptr;  ///< the store adds what it does; nullptr: nobody counts
 };
 
 class Store {
@@ -123,20 +123,19 @@ public:
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
     /// Errors: no memory; then nothing is added.
     virtual Status spawn(const SpawnBatch& batch) = 0;
-    /// A spawner calls these around the batches of one blob, which stay until then: a store in which the place of an
-    /// entity depends on all that it has may wait for the last batch. Errors: as above, for all of the batches.
+    /// A spawner calls these before and after the batches of one blob, which stay valid until then: a store that places
+    /// an entity by all of its components may wait for the last batch. Errors: as above, for all of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
 
     /// Removes everything that these entities have here, dead or alive; others are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;
 
-    /// Makes the changes that were asked for inside passes. A world has all stores do so before one of them settles.
+    /// Makes the changes that passes have asked for. A world calls this for all stores before any of them settles.
     virtual void apply_commands(const SettleContext&) {}
-    /// Returns how many values of changes that were asked for, and are not made yet, refer to read-only arrays of
-    /// `resource`.
+    /// Returns how many values of changes that are still to be made refer to read-only arrays of `resource`.
     virtual std::uint64_t count_pending_pins(ResourceId) const { return 0; }
-    /// Until the same with `false`, structural calls are refused: passes run.
+    /// Refuses structural calls from now on, because passes run, or allows them again with `false`.
     virtual void hold_rows(bool) {}
     /// Between passes: removes the rows of the dead as the store's policy says, gives memory back, opens a stamp.
     virtual void settle(const SettleContext& context) = 0;
@@ -145,7 +144,7 @@ public:
     /// call.
     virtual std::span<const Table* const> tables() const = 0;
 
-    /// Adds to a hash of the state what the tables do not show.
+    /// Adds whatever the tables do not show to a hash of the state.
     virtual std::uint64_t hash_beside_tables(std::uint64_t hash) const { return hash; }
 
     /// One entry per component type, in the order of schemas(). Writes at most `out.size()`; returns how many there

@@ -18,7 +18,7 @@ namespace shoal {
 using Zone = std::uint32_t;
 /// Zones are 0 to kMaxZones - 1. Dense numbers keep zone sets short.
 inline constexpr Zone kMaxZones = 1u << 22;
-/// No zone is said; others decide.
+/// No zone is named; something else decides.
 inline constexpr Zone kNoZone = 0xFFFFFFFF;
 
 /// A set of zones, one bit each.

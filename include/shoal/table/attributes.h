@@ -1,5 +1,5 @@
 #pragma once
-// What a declaration can say of a field, or of the component, beyond its C++ type:
+// What a declaration can say about a field or a component, beyond C++ types:
 //
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
@@ -42,7 +42,7 @@ constexpr Name name(const char* text) { return {text}; }
 
 }  // namespace attributes
 
-/// What a declaration says of one field beyond its type.
+/// What a declaration says about one field beyond its type.
 struct FieldNote {
     const char* name = nullptr;
     const char* unit = "";
@@ -55,7 +55,7 @@ struct FieldNote {
     constexpr void add(attributes::Split) { split = true; }
 };
 
-/// What a declaration says of the component.
+/// What a declaration says about the component.
 struct ComponentNote {
     const char* struct_name = nullptr;
     const char* name = nullptr;

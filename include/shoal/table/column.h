@@ -1,6 +1,6 @@
 #pragma once
-// Typed views of the columns of one field. Which one it is follows from the component's declaration; the code that
-// uses it need not know:
+// Typed views of the columns of one field. The component's declaration decides which view a field has; code that uses a
+// view need not know:
 //
 //     apart   Column<T, kApart>    T[]                      operator[], span()
 //     split   Column<T, kSplit>    float[] per lane         operator[], x() y() z() w()
@@ -183,7 +183,7 @@ using ReadColumn = Column<const ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
 template <auto kMember>
 using WriteColumn = Column<ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
 
-/// Makes the view from the first elements of the columns. `columns(c)` gives that of schema column c.
+/// Makes the view from the first elements of the columns. `columns(c)` returns the first element of schema column c.
 template <auto kMember, class T, class Columns>
 Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset,
                                                     std::size_t num_rows) {

@@ -1,6 +1,6 @@
 #pragma once
-// Copies elements of columns. The size of an element is known at run time only, but is mostly one of a few: for each of
-// these the compiler makes code of its own. No other place in the library looks at the size of an element.
+// Copies elements of columns. The size of an element is known only at run time, but it is usually one of a few, and the
+// compiler makes separate code for each of these. No other place in the library branches on the size of an element.
 //
 //     copy_element      one element
 //     swap_elements     two
@@ -39,7 +39,7 @@ private:
     std::uint32_t first_ = 0, size_ = 0;
 };
 
-/// Copies one element, maybe onto itself. kBytes is 0 when the size is known at run time only.
+/// Copies one element, perhaps onto itself. kBytes is 0 when the size is known at run time only.
 template <std::size_t kBytes>
 SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t bytes = kBytes) {
     if constexpr (kBytes == 0) {
@@ -58,7 +58,7 @@ SHOAL_INLINE void copy_element(std::byte* to, const std::byte* from, std::size_t
     }
 }
 
-/// Calls visit.operator()<kBytes>() with the size if it is a usual one, and with 0 if it is not.
+/// Calls visit.operator()<kBytes>() with the size if it is one of the usual ones, and with 0 otherwise.
 template <class Visit>
 SHOAL_INLINE void visit_element_size(std::size_t bytes, Visit&& visit) {
     switch (bytes) {
@@ -107,22 +107,22 @@ SHOAL_INLINE void swap_elements(std::byte* a, std::byte* b, std::size_t bytes) {
 /// Where elements are read: that of row r is `data + r * stride`.
 struct ElementSource {
     const std::byte* data;
-    std::size_t stride;  ///< the size of an element in a column, that of a struct in an array of them, 0: one for all
+    std::size_t stride;  ///< bytes from one element to the next; 0: one element for all rows
 };
 
-/// Copies the element of from_rows[i] to that of to_rows[i]. Shape: as many rows on both sides. Requires: no element
-/// that is written is read, unless both sides are consecutive.
+/// Copies the element of from_rows[i] to that of to_rows[i]. Shape: both lists are equally long. Requires: no element
+/// is both read and written, unless the rows of both lists are consecutive.
 SHOAL_API void copy_elements(std::byte* to, RowList to_rows, ElementSource from, RowList from_rows, std::size_t bytes);
 
 /// Writes `count` copies of one element.
 SHOAL_API void fill_elements(std::byte* to, const std::byte* element, std::size_t count, std::size_t bytes);
 
-/// Columns in an order in which those of one usual size follow on each other: a loop over one element of each needs no
-/// branch per column.
+/// Columns grouped by the size of their elements, so that a loop over one element of each column needs no branch per
+/// column.
 class ColumnsBySize {
 public:
     struct Column {
-        std::uint16_t from, to;  ///< numbers of the column in two tables, or twice the same
+        std::uint16_t from, to;  ///< the number of the column in each of two tables
         std::uint32_t bytes;
     };
 

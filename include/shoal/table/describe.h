@@ -1,17 +1,19 @@
 #pragma once
 // Declaring a component: one macro per struct, in the struct's own namespace.
 //
-//     struct PointMass { float mass = 1; Vec3 position, velocity, acceleration; };
-//     SHOAL_COMPONENT(PointMass, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity,
-//     acceleration)
+//     struct Body {
+//         float mass = 1;
+//         Vec3 position, velocity, acceleration;
+//     };
+//     SHOAL_COMPONENT(Body, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
 //
 // A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split. The struct can
 // have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), toggled, many), mass). Defaults are
-// those of the struct. Up to 64 fields; nothing is registered behind the scenes: the description is a function that
-// is found by argument look-up.
+// those of the struct. Up to 64 fields; nothing is registered behind the scenes: the description is a function that is
+// found by argument-dependent look-up.
 //
 //     enum class Shape : std::uint8_t { kBox, kSphere };
-//     SHOAL_ENUM(Shape, (kBox, "box"), (kSphere, "sphere"))      // or plain: SHOAL_ENUM(Shape, kBox, kSphere)
+//     SHOAL_ENUM(Shape, (kBox, "box"), (kSphere, "sphere"))  // or plain: SHOAL_ENUM(Shape, kBox, kSphere)
 
 #include "shoal/table/attributes.h"
 #include "shoal/table/preprocessor.h"
@@ -129,14 +131,14 @@ constexpr Description<T, Head, Fields...> describe(Head head, Fields... fields) 
 template <class T>
 concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
 
-/// The same for static_assert, which explains a concept at length.
+/// The same as a constant: a static_assert of a concept explains it at length.
 template <class T>
 inline constexpr bool kIsDescribed = DescribedComponent<T>;
 
 template <DescribedComponent T>
 using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
 
-/// What a declaration and a default-made struct tell, for code that knows no C++ types.
+/// A declaration and the defaults of its struct, for code that does not know the C++ type.
 struct DescribedDefaults {
     const ComponentNote& component;
     std::size_t struct_bytes, struct_alignment;
@@ -150,7 +152,7 @@ SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults&
 /// Requires: the declaration is valid (a name, sizes that fit).
 SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
 
-/// Returns what `make`, one of these functions, makes of T, with the defaults of a value-initialised T.
+/// Calls `make`, one of the functions above, with the declaration of T and the defaults of a value-initialised T.
 template <DescribedComponent T, class Result>
 Result make_of(Result (*make)(const DescribedDefaults&)) {
     static constexpr auto kDescription = shoal_describe(ComponentTag<T>{});

@@ -1,5 +1,5 @@
 #pragma once
-// What a field can be, and how a C++ type says which one it is.
+// The types that fields can have, and how they follow from C++ types.
 //
 //     bool, 8 to 64 bit integers, float, double        as they are
 //     Vec2, Vec3, Vec4, Quaternion, Matrix3x4          floats; the first four can be split into lanes
@@ -9,11 +9,12 @@
 //     std::array<T, N>, T[N] of any of these           N values side by side
 //     FixedString<N>                                   up to N - 1 bytes of UTF-8, in place
 //     BlobArray<T>                                     a read-only array that stays in its blob
-//     anything else                                    opaque: moved and destroyed by its own operations, never in a
-//     blob
+//     anything else                                    opaque: moved and destroyed by its own operations, not for blobs
 //
-// A type of the program's own that has the bytes of one of these says so by specialising FieldTraits:
-//     template <> struct shoal::FieldTraits<glm::vec3> : shoal::PlainField<shoal::FieldType::kVec3> {};
+// A program's own type that has the same bytes as one of these specialises FieldTraits:
+//
+//     template <>
+//     struct shoal::FieldTraits<glm::vec3> : shoal::PlainField<shoal::FieldType::kVec3> {};
 
 #include "shoal/base/math.h"
 #include "shoal/entity/entity.h"
@@ -57,7 +58,7 @@ inline constexpr int kNumFieldTypes = static_cast<int>(FieldType::kOpaque) + 1;
 
 /// Returns the name used in schema files and messages: "float", "vec3", "entity".
 SHOAL_API std::string_view field_type_name(FieldType type);
-/// Returns the type called `name`; FieldType(0) when there is none. "opaque" cannot be written, and is none.
+/// Returns the type called `name`, or FieldType(0) when there is none. "opaque" is not a type that text can name.
 SHOAL_API FieldType field_type_from_name(std::string_view name);
 
 /// Bytes of one value; 0 for those whose size varies (enum, fixed string, opaque).
@@ -82,7 +83,7 @@ constexpr std::uint32_t field_type_alignment(FieldType type) {
             return field_type_bytes(type);
     }
 }
-/// How many floats a value of a type that can be split is made of; 1 for types that cannot.
+/// The number of floats in a value of a type that can be split; 1 for other types.
 constexpr std::uint32_t field_type_lanes(FieldType type) {
     switch (type) {
         case FieldType::kVec2:
@@ -97,7 +98,7 @@ constexpr std::uint32_t field_type_lanes(FieldType type) {
     }
 }
 
-/// How a value of an opaque type is made, moved and ended. All take pointers to values of `size` bytes.
+/// How values of an opaque type are made, moved and destroyed. All take pointers to values of `size` bytes.
 struct OpaqueOperations {
     std::uint32_t size;
     std::uint32_t alignment;

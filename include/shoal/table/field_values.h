@@ -1,5 +1,5 @@
 #pragma once
-// Values of fields that C++ has no type of its own for: text in place, and arrays that stay in their blob.
+// Types of field values that C++ lacks: text in place, and arrays that stay in their blob.
 
 #include "shoal/base/bytes.h"
 #include "shoal/base/string_id.h"

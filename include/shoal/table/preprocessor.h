@@ -1,5 +1,5 @@
 #pragma once
-// What SHOAL_COMPONENT and SHOAL_ENUM need of the preprocessor: a loop over arguments and a test for parentheses.
+// The preprocessor macros behind SHOAL_COMPONENT and SHOAL_ENUM: a loop over arguments and a test for parentheses.
 //
 //     SHOAL_PP_FOR_EACH(F, a, (b, 1))     ->  F(a) F((b, 1))         up to 81 elements
 //     SHOAL_PP_SPREAD(F, a)               ->  F(a)

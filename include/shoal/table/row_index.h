@@ -2,9 +2,8 @@
 // From an entity to its row. Three kinds, chosen by how common a component is:
 //
 //     paged     one flat array over all entity indices, in reserved address space: pages that were never written cost
-//               nothing. The default. 4 bytes per index in a touched page. One that is made for many entities at once
-//               lies in a block of 2 MiB pages, among others, and moves to address space of its own when it outgrows
-//               it.
+//               nothing. The default. 4 bytes per index in a touched page. An index made for many entities at
+//               once lies in shared 2 MiB pages, and moves to address space of its own when it outgrows them.
 //     hash      open addressing: for rare components. 16 bytes a slot, at most 3/4 full.
 //     identity  row = entity index, holes included: for components that nearly every entity has. 1 byte per index.
 //
@@ -77,8 +76,9 @@ public:
     /// Whether there is an entry of a paged index for each of `entities`, used or not.
     SHOAL_API bool covers(std::span<const Entity> entities) const;
 
-    /// Calls visit(i, row) for each of `entities` in order, with kNilRow for none. With `far`, entries are fetched so
-    /// many entities ahead, and fetch(row) is called for a row that visit() may get half as many later.
+    /// Calls visit(i, row) for each of `entities` in order, with kNilRow for none. With `far`, entries are prefetched
+    /// that many entities ahead, and fetch(row) is called for the row that visit() will probably get half as many
+    /// entities later.
     template <class Visit, class Fetch>
     SHOAL_INLINE void find_each(std::span<const Entity> entities, std::size_t far, Visit&& visit, Fetch&& fetch) const;
 
@@ -192,7 +192,7 @@ SHOAL_INLINE void RowIndex::find_each(std::span<const Entity> entities, std::siz
         const auto row_of = [&](std::size_t k) { return row_in(flat[entities[k].index()], entities[k]); };
         for (; far != 0 && i + far < entities.size(); ++i) {
             __builtin_prefetch(flat.data() + entities[i + far].index());
-            // A stale id fetches what its index has now, and one without an entry row 0: cheaper than to ask.
+            // A stale id fetches the present row of its index, and an id without an entry row 0: cheaper than a test.
             fetch(static_cast<std::uint32_t>(flat[entities[i + far / 2].index()] & kIndexMask));
             visit(i, row_of(i));
         }

@@ -1,6 +1,6 @@
 #pragma once
-// The way of single rows from one table to another by a plan, with the addresses of all columns, which Table::take()
-// looks up for every row. It holds until the columns of either table move to another place, and serves plain rows only.
+// Moves single rows from one table to another by a plan. A path keeps the addresses of all columns, which Table::take()
+// looks up for every row. They hold until the columns of either table move. For plain rows only.
 //
 //     plan       kept columns           dropped columns
 //     columns    {from, to} ...         {from, nullptr} ...
@@ -24,9 +24,9 @@ public:
 
     /// Follows a plan from now on; addresses are not known yet. Lifetime: the plan outlives its use.
     void follow(const TakePlan& plan) { plan_ = &plan, placements_ = 0; }
-    /// Looks the addresses up. Returns false, and nothing is known, unless the rows of both tables are plain.
+    /// Looks the addresses up. Returns false, and keeps none, unless the rows of both tables are plain.
     SHOAL_API bool look_up(Table& from, Table& to);
-    /// Whether the addresses hold. A placement only grows, so that the sum stays if neither changes.
+    /// Whether the addresses hold. A placement only grows, so the sum is the same only if neither has changed.
     SHOAL_INLINE bool is_known(const Table& from, const Table& to) const {
         return from.placement() + to.placement() == placements_;
     }

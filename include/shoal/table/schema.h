@@ -108,7 +108,7 @@ public:
     /// Returns the index of the field called `name`, or -1.
     SHOAL_API int find_field(std::string_view name) const;
 
-    /// Where the elements of a field lie in those of its (first) column: not at 0 in a component kept whole.
+    /// The offset of a field in the elements of its first column: 0 unless the component is kept whole.
     std::uint32_t offset_in_column(const Field& field) const {
         return field.struct_offset - columns_[field.first_column].struct_offset;
     }
@@ -151,7 +151,7 @@ private:
     friend struct SchemaMaker;
 };
 
-/// Returns `LikeThis` as `like_this`: a component's name from its struct's.
+/// Turns `LikeThis` into `like_this`: the name of a struct into that of its component.
 SHOAL_API std::string snake_case(std::string_view name);
 
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// What a table tells those who keep something beside its rows: an index of their own, a renderer, a journal.
+// The structural changes of a table, for code that keeps something beside its rows: an index, a renderer, a journal.
 // Thread: that of the table.
 
 #include "shoal/base/memory.h"
@@ -11,7 +11,7 @@
 namespace shoal {
 
 /// One structural change, while changes are watched. In a table with holes, added rows may be holes; a hole that gets
-/// an owner is added again, a row that loses its owner is removed and nothing moves.
+/// an owner is added again; a row that loses its owner is removed, and nothing moves.
 struct StructuralChange {
     enum class Kind : std::uint8_t { kAdded, kMoved, kRemoved, kSwapped } kind;
     RowRange rows;  ///< added: the new rows; moved: where one went; removed: where it was; swapped: one of two
@@ -23,7 +23,7 @@ struct StructuralChange {
 class StructuralChanges {
 public:
     bool are_watched() const { return num_watchers_ != 0; }
-    /// Counted.
+    /// Starts or stops watching. Calls are counted.
     SHOAL_API void watch(bool watch);
     std::span<const StructuralChange> all() const { return changes_; }
     void clear() { changes_.clear(); }

@@ -8,11 +8,10 @@
 //
 // Rows are packed: when one is removed, the last row moves into its place. A table consists of parts: the storage of
 // the columns, the links between rows, the stamps of the last writes, the list of structural changes, and the row index
-// that is attached to it. It moves a row in all of them at once.
-// Nothing hands out mutable memory without a mark: per column and block of 1,024 rows the table keeps the stamp of the
-// last write.
-// The destructor of an opaque value runs after its row is gone, when the table is consistent: it may remove other rows.
-// The destructor of a value that was moved from must not change tables.
+// that is attached to it. It moves a row in all of them at once. Whoever writes to a column marks what it has written:
+// per column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque value
+// runs after its row is gone, when the table is consistent: it may remove other rows. The destructor of a value that
+// was moved from must not change tables, nor must the assignment of a value.
 // Thread: structural calls from one thread at a time; between them columns may be read from any thread, and written
 // by several threads as long as no two write one cache line.
 
@@ -30,7 +29,7 @@ class TakePlan;
 inline constexpr std::uint32_t kDefaultCapacityRows = 1u << 22;
 
 struct TableOptions {
-    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< most rows that it can ever hold
+    std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< the most rows that it can ever hold
     bool chain = false;                                  ///< several rows per entity, linked from the row index
     bool tree = false;                                   ///< rows link to parents, children and siblings
 };
@@ -63,11 +62,11 @@ public:
         stamps_.mark(column, row);
         return storage_.element(column, row);
     }
-    /// Marks rows as written that a pass wrote through columns handed out without a mark.
+    /// Marks rows as written: for a pass that has written to an unmarked_column().
     SHOAL_API void mark_written(std::uint32_t column, RowRange rows);
     SHOAL_API void stamp_rows(RowRange rows);  ///< marks all columns of some rows as written
     void stamp_row(std::uint32_t row) { stamps_.mark_row(row); }
-    /// The columns for a pass that marks them itself when it has ended. See mark_written.
+    /// Returns a column for a pass that calls mark_written() itself when it ends.
     std::byte* unmarked_column(std::uint32_t column) { return storage_.column(column); }
     /// Whether `address` is in the memory of the columns: what is there may change with every structural call.
     bool contains(const void* address) const { return storage_.contains(address); }
@@ -94,7 +93,7 @@ public:
         stamps_.mark_row(row);
         return row;
     }
-    /// Appends rows whose owners the caller writes to the span that it gets, at once. Requires: reserved.
+    /// Appends rows and returns a span for their owners, which the caller fills at once. Requires: reserved.
     SHOAL_API std::span<Entity> append_unowned(std::uint32_t count);
     /// Moves rows of another table to the end of this one, updates the index, and returns the first. Elements that
     /// `from` lacks hold arbitrary bytes (opaque ones are made by default). Requires: reserved; `plan` is made for the
@@ -129,8 +128,8 @@ public:
         storage_.copy_elements_of_row(num_rows() - 1, row);
         close_row(row);
     }
-    /// Removes the rows that these entities own, except of those alive in `spared`, and returns how many. Requires: an
-    /// index; `owners` is not of this table.
+    /// Removes the rows that these entities own, except those of entities alive in `spared`, and returns how many it
+    /// removed. Requires: an index; `owners` is not of this table.
     SHOAL_API std::uint32_t remove_owned(std::span<const Entity> owners, const EntityManager* spared = nullptr);
     /// The same for one; copy_row(to, from) copies the elements of a row. Requires: is_packed().
     template <class CopyRow>
@@ -146,7 +145,7 @@ public:
     /// Removes rows, none named twice; the last rows that stay move into their places. The index is told of moved rows
     /// only: the entries of the removed owners are the caller's. Requires: is_plain(), paged index or none.
     SHOAL_API void remove_rows(RowList rows);
-    /// The same for one row whose elements were filled with the last one's. Requires: is_packed().
+    /// The same for one row that already holds the elements of the last row. Requires: is_packed().
     SHOAL_INLINE void close_row(std::uint32_t row) {
         SHOAL_ASSERT(row < num_rows(), "the row does not exist");
         PackedRows rows = packed_rows();
@@ -173,7 +172,7 @@ public:
 
     // --- index and links -----------------------------------------------------------------------------------------
 
-    /// The index that moves keep right; at most one, which outlives the table. nullptr detaches.
+    /// Attaches the row index that the table keeps up to date, and which outlives it. nullptr detaches the index.
     SHOAL_API void attach_index(RowIndex* index);
     RowIndex* index() const { return index_; }
 
@@ -181,7 +180,8 @@ public:
     std::span<const std::uint32_t> links(LinkColumn link) const { return {links_.column(link), num_rows()}; }
     /// Makes the last appended row the head of its entity's chain, or its only member. Requires: chain and an index.
     SHOAL_API void push_chain(std::uint32_t row);
-    /// Makes `child` the first child of `parent`, or a root with kNilRow. Requires: tree; parent is no descendant.
+    /// Makes `child` the first child of `parent`, or a root if that is kNilRow. Requires: a tree; `parent` does not
+    /// descend from `child`.
     SHOAL_API void link_tree(std::uint32_t child, std::uint32_t parent);
     /// Links childless roots: row first + i to first + parents[i], or to none (kNilRow). Requires: parents[i] < i.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
@@ -202,12 +202,13 @@ public:
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
-    /// To be called once a frame: gives pages back that were not needed for several calls.
+    /// To be called once a frame: gives back pages that the last few calls found unused.
     SHOAL_API void settle_memory();
-    /// Gives back all that is not needed, at once.
+    /// Gives back all memory that is not needed, at once.
     SHOAL_API void shrink();
     MemoryUse memory_use() const { return storage_.memory_use(); }
-    /// Times that the rows were copied to a range of their own, or to a larger one after a reservation was cut down.
+    /// How often the rows were copied: to a range of their own, or to a larger one when the first was reserved too
+    /// small.
     std::uint32_t num_promotions() const { return storage_.num_promotions(); }
     bool in_slab() const { return storage_.in_slab(); }
 

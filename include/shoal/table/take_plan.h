@@ -16,9 +16,9 @@ class TakePlan {
 public:
     using Column = ColumnsBySize::Column;
 
-    /// Columns from `from` on become those from `to` on. Shape: `columns` describes them.
+    /// The columns that begin at `from` become those that begin at `to`. Shape: `columns` describes them.
     SHOAL_API void keep(std::uint32_t from, std::uint32_t to, std::span<const ColumnDefinition> columns);
-    /// Columns from `from` on are not in the other schema.
+    /// The columns that begin at `from` are not in the other schema.
     SHOAL_API void drop(std::uint32_t from, std::span<const ColumnDefinition> columns);
 
     const ColumnsBySize& kept() const { return kept_; }        ///< those of bytes

@@ -20,7 +20,7 @@ protected:
     ~WriteGuard() = default;
 };
 
-/// Makes `guard`, or none, that of the calling thread, and returns the one before.
+/// Sets the calling thread's guard, or removes it with nullptr, and returns the previous one.
 SHOAL_API const WriteGuard* set_write_guard(const WriteGuard* guard);
 
 /// Asks the calling thread's guard, if there is one.

@@ -1,0 +1,146 @@
+// What the headers of database show.
+
+#include "shoal/database/database.h"
+
+#include "shoal/database/grid_zones.h"
+#include "shoal/database/journal.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace shoal_test {
+namespace {
+
+using namespace shoal;
+
+struct Position {
+    Vec3 value{};
+};
+SHOAL_COMPONENT(Position, value)
+struct Velocity {
+    Vec3 value{};
+};
+SHOAL_COMPONENT(Velocity, value)
+struct Mass {
+    float value = 1;
+};
+SHOAL_COMPONENT(Mass, value)
+struct Hungry {};
+SHOAL_COMPONENT(Hungry)
+
+Status change_fish(World& world, EntityManager& entities, std::span<Entity> fish, Zone near, Zone far) {
+    // [database/database]
+    Database sea(entities, world.pool());
+    Status made = sea.create<Position, Velocity>(fish, near, Position{}, Velocity{{1, 0, 0}});  // all at once
+    if (!made) return made;  // no memory, say; the calls below can fail too
+    if (auto added = sea.add(fish, Hungry{}); !added) return added.status();  // to the table of all three components
+    if (auto removed = sea.remove<Velocity>(fish[7]); !removed) return removed.status();
+    if (auto moved = sea.move(fish, far); !moved) return moved.status();  // to another zone
+    if (DatabaseRow row = sea.find(fish[3]))                              // one look-up,
+        sea.set<&Position::value>(row, {1, 2, 3});                        // many fields
+    // [database/database]
+    EXPECT_EQ(sea.num_rows(far), fish.size());
+    EXPECT_EQ(sea.get<&Position::value>(sea.find(fish[3])), (Vec3{1, 2, 3}));
+    EXPECT_FALSE(sea.has<Velocity>(fish[7]));
+    return {};
+}
+
+TEST(DatabaseManuals, entities_change_their_components_and_zones) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> fish(8);
+    EXPECT_TRUE(change_fish(world, entities, fish, 3, 4));
+}
+
+TEST(DatabaseManuals, a_field_is_looked_up_for_many_entities) {
+    EntityManager entities;
+    PagePool pool;
+    Database sea(entities, pool);
+    std::vector<Entity> stones(3);
+    ASSERT_TRUE(sea.create<Mass>(stones, 0, Mass{2}));
+    float total = 0;
+    for (const Entity entity : stones) {
+        // [database/field]
+        const auto mass = sea.field<&Mass::value>();          // finds the columns of all tables once
+        if (const float* m = mass.find(entity)) total += *m;  // two look-ups in the directory, one in a column
+        // [database/field]
+    }
+    EXPECT_EQ(total, 6);
+}
+
+Status create_in_tile(Database& sea, std::span<Entity> fish, Vec3 place, Vec3 centre, ZoneSet& near) {
+    // [database/grid_zones]
+    GridZones tiles({.origin = {-100, 0, -100}, .tile_size = 12.5f, .num_x = 16, .num_y = 16, .up = GridUp::kY});
+    if (Status s = sea.create<Position>(fish, tiles.zone_of(place), Position{place}); !s) return s;
+    tiles.touch_sphere(centre, 5, near);  // a ZoneSet
+    // [database/grid_zones]
+    return {};
+}
+
+TEST(DatabaseManuals, a_sphere_touches_the_tile_of_a_fish_in_it) {
+    EntityManager entities;
+    PagePool pool;
+    Database sea(entities, pool);
+    std::vector<Entity> fish(1);
+    ZoneSet near;
+    ASSERT_TRUE(create_in_tile(sea, fish, {3, 0, 4}, {1, 0, 1}, near));
+    EXPECT_TRUE(near.contains(sea.find(fish[0]).table->zone()));
+}
+
+using Index = std::map<Entity, std::pair<const DatabaseTable*, std::uint32_t>>;
+
+Index index_of(const Database& sea) {
+    Index index;
+    for (const DatabaseTable* table : sea.all_tables())
+        for (std::uint32_t row = 0; table != nullptr && row < table->num_rows(); ++row)
+            index[table->entities()[row]] = {table, row};
+    return index;
+}
+
+TEST(DatabaseManuals, an_index_follows_the_journal) {
+    EntityManager entities;
+    World world(entities);
+    Database sea(entities, world.pool());
+    ASSERT_TRUE(world.attach(sea));
+    std::vector<Entity> fish(100);
+    ASSERT_TRUE(sea.create<Position>(fish, 0));
+    world.schedule().add("live", {writes(sea)}, [&](PassContext&) {
+        sea.commands().create(0, Position{});
+        sea.commands().destroy(fish[10]);
+        sea.commands().add(fish[20], Velocity{});
+        sea.commands().move(fish[30], 7);
+    });
+    Index index = index_of(sea);
+    const float dt = 0.1f;
+    const auto rebuild = [&] { index = index_of(sea); };
+    // [database/journal]
+    sea.keep_journal(100'000);
+    std::uint64_t seen = world.stamp();  // and the index is made from all rows
+    world.step(dt);
+    const Journal journal = sea.journal(seen);
+    if (!journal.is_complete) rebuild();  // too much has changed since
+    for (const JournalEntry& entry : journal.entries) {
+        const DatabaseTable* table = sea.all_tables()[entry.table];
+        if (entry.change.kind == StructuralChange::Kind::kRemoved) {
+            if (!sea.has_row(entry.change.entity)) index.erase(entry.change.entity);
+        } else if (table != nullptr) {
+            const RowRange rows = entry.change.rows;
+            for (std::uint32_t row = rows.begin; row < std::min(rows.end, table->num_rows()); ++row)
+                index[table->entities()[row]] = {table, row};
+        }
+    }
+    seen = world.stamp();
+    // [database/journal]
+    EXPECT_TRUE(journal.is_complete);
+    EXPECT_EQ(journal.entries.back().stamp + 1, seen);
+    EXPECT_EQ(index, index_of(sea));
+}
+
+}  // namespace
+}  // namespace shoal_test
