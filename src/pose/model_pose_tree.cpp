@@ -1,3 +1,5 @@
+// Checks a node tree, and keeps and computes the blocks of its instances.
+
 #include "pose/model_pose_tree.h"
 
 #include "shoal/base/text.h"
@@ -14,7 +16,7 @@ constexpr double kLengthTolerance = 1e-3;
 
 bool is_finite(Vec3 v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
 
-/// Returns what is wrong with a node, or nullptr.
+/// Returns what is wrong with a node, or nullptr if it is valid.
 const char* fault_of(const NodeTree& tree, std::uint32_t node) {
     const Quaternion q = tree.rotations[node];
     const double square =
@@ -118,7 +120,7 @@ Array<std::uint32_t> ModelPoseManager::Tree::take_changed_groups() {
     return groups;
 }
 
-/// The columns as seen from a block: to the kernel it is a table of its own, with the tree's parents.
+/// Returns the columns of one block: for the kernel, a block is a table of its own with the parents of the tree.
 PoseColumns ModelPoseManager::Tree::columns_of(std::uint32_t block) {
     const std::size_t first = rows(block).begin;
     return {column<Vec3>(kPositions) + first, column<Quaternion>(kRotations) + first, column<Vec3>(kScales) + first,
