@@ -5,29 +5,20 @@
 #include "shoal/base/text.h"
 #include "shoal/transform/pose_math.h"
 
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 namespace shoal {
 namespace {
 
-constexpr double kLengthTolerance = 1e-3;
-
-bool is_finite(Vec3 v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
-
 /// Returns what is wrong with a node, or nullptr if it is valid.
 const char* fault_of(const NodeTree& tree, std::uint32_t node) {
-    const Quaternion q = tree.rotations[node];
-    const double square =
-        double(q.x) * double(q.x) + double(q.y) * double(q.y) + double(q.z) * double(q.z) + double(q.w) * double(q.w);
-    const Vec3 scale = tree.scales[node];
     if (!tree.names[node]) return "it has no name";
     if (tree.parents[node] != kNilRow && tree.parents[node] >= node) return "its parent does not come before it";
-    if (!is_finite(tree.positions[node])) return "its position is infinite or not a number";
-    if (!(std::fabs(square - 1) <= 2 * kLengthTolerance)) return "its rotation is not a quaternion of length 1";
-    if (!is_finite(scale)) return "its scale is infinite or not a number";
-    if (scale.x == 0 || scale.y == 0 || scale.z == 0) return "its scale is zero";
+    if (!is_sound_position(tree.positions[node])) return "its position is infinite or not a number";
+    if (!is_sound_rotation(tree.rotations[node])) return "its rotation is not a quaternion of length 1";
+    if (!is_sound_position(tree.scales[node])) return "its scale is infinite or not a number";
+    if (!is_sound_scale(tree.scales[node])) return "its scale is zero";
     return nullptr;
 }
 
