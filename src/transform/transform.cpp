@@ -1,4 +1,4 @@
-// Which entities have transforms and who follows whom: adds, removes, links and spawns rows, and settles them.
+// Which entities have transforms, and which is the parent of which: adding, removing, linking, spawning and settling.
 
 #include "shoal/transform/transform.h"
 

@@ -117,7 +117,7 @@ public:
 
     // --- resources -----------------------------------------------------------------------------------------------
 
-    /// Registers functions that spawn component types in place of stores.
+    /// Returns the registry of functions that spawn component types in place of stores.
     ComponentRegistry& registry() { return registry_; }
 
     /// Makes a manager for each component type of the blob that has neither a store nor a spawn function, from the
