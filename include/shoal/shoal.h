@@ -26,7 +26,6 @@
 #include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"
-#include "shoal/transform/pose_text.h"
 #include "shoal/transform/transform_text.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/trace.h"

@@ -1,3 +1,5 @@
+// Sets and gets the names of entities.
+
 #include "shoal/components/debug_name.h"
 
 #include "shoal/base/text.h"

@@ -1,3 +1,5 @@
+// Owning, releasing, and the deaths that follow from ownership.
+
 #include "shoal/components/ownership.h"
 
 #include "shoal/base/text.h"
@@ -12,7 +14,7 @@ namespace {
 constexpr std::uint32_t kOwnerColumn = 0;
 constexpr std::uint32_t kManyOwned = 16;
 
-/// The blob entity that owns component `i`, or kNoBlobEntity.
+/// Returns the blob entity that is the owner in component `i`, or kNoBlobEntity.
 std::uint32_t blob_owner(const SpawnBatch& batch, std::size_t i) {
     Entity stored;
     std::memcpy(&stored, batch.columns[kOwnerColumn] + i * sizeof stored, sizeof stored);
@@ -55,7 +57,7 @@ OwnershipManager::~OwnershipManager() = default;
 Status OwnershipManager::own(Entity owner, std::span<const Entity> owned) {
     if (!entities_.alive(owner)) return Status::error("an entity that is not alive cannot own others");
     Array<Entity> newcomers{Owner("ownership")};  // a copy: `owned` may lie in the table
-    Array<Entity> owning{Owner("ownership")};     // those of them that may own `owner`
+    Array<Entity> owning{Owner("ownership")};     // the newcomers that may own `owner`
     std::uint32_t highest = owner.index();
     for (const Entity entity : owned) {
         if (!entities_.alive(entity)) continue;
@@ -88,7 +90,7 @@ void OwnershipManager::link(Entity owned, Entity owner) {
     const Entity before = this->owner(owned);
     if (before == owner) return;
     row_of(owner);
-    const std::uint32_t row = row_of(owned);  // may move the owner's
+    const std::uint32_t row = row_of(owned);  // may move the row of the owner
     rows_.table().link_tree(row, rows_.find(owner));
     std::memcpy(rows_.table().write_element(kOwnerColumn, row), &owner, sizeof owner);
     if (before) remove_if_idle(rows_.find(before));
@@ -100,8 +102,8 @@ void OwnershipManager::unlink(std::uint32_t row) {
     std::memcpy(rows_.table().write_element(kOwnerColumn, row), &kNullEntity, sizeof(Entity));
 }
 
-/// Removes a row. If the last row, which takes its place, owns many entities, it is swapped half way down first:
-/// otherwise it would move with every row that is removed, and a move costs a step for each entity that it owns.
+/// Removes a row. If the last row owns many entities, it is swapped with a row half way down first: otherwise it would
+/// move whenever a row is removed, and a move costs a step for each entity that it owns.
 void OwnershipManager::remove_row(std::uint32_t row) {
     const std::uint32_t last = rows_.num_rows() - 1, down = last / 2;
     const std::span<const std::uint32_t> next = table().links(LinkColumn::kTreeNext);
@@ -146,7 +148,7 @@ Entity OwnershipManager::owner(Entity owned) const {
 
 // --- death -------------------------------------------------------------------------------------------------------
 
-/// Removes the rows of the dead, and has what they own destroyed next.
+/// Removes the rows of dead entities, and destroys what they own next.
 void OwnershipManager::destroy_owned(std::span<const Entity> dead) {
     if (num_rows() == 0) return;
     Array<Entity> next{Owner("ownership")};
@@ -182,8 +184,8 @@ void OwnershipManager::drop(std::span<const Entity> entities) {
 Status OwnershipManager::spawn(const SpawnBatch& batch) {
     require_batch(batch, rows_.schema());
     if (const std::uint32_t entity = find_cycle(batch); entity != kNoBlobEntity)
-        return Status::error(concat("the entity at place ", entity, " of the resource owns itself, through those that ",
-                                    "it owns; take \"owned\" from one of them"));
+        return Status::error(concat("the entity at place ", entity, " of the resource owns itself, through the ",
+                                    "entities that it owns; remove \"owned\" from one of them"));
     std::uint32_t highest = 0;
     for (const Entity entity : batch.entities) {
         highest = std::max(highest, entity.index());
@@ -206,9 +208,9 @@ Status OwnershipManager::validate() const {
     const auto* owners = reinterpret_cast<const Entity*>(table().column(kOwnerColumn));
     for (std::uint32_t row = 0; row < rows_.num_rows(); ++row) {
         const Entity entity = table().entities()[row];
-        if (!entities_.alive(entity)) return Status::error(concat("ownership: row ", row, " is of a dead entity"));
+        if (!entities_.alive(entity)) return Status::error(concat("ownership: row ", row, " belongs to a dead entity"));
         if (owners[row] != owner(entity))
-            return Status::error(concat("ownership: row ", row, " names another owner than its link"));
+            return Status::error(concat("ownership: the owner and the link of row ", row, " disagree"));
         if (!owners[row] && table().links(LinkColumn::kTreeFirstChild)[row] == kNilRow)
             return Status::error(concat("ownership: row ", row, " neither owns nor is owned"));
     }

@@ -1,12 +1,15 @@
+// Moves point masses, and transforms with them.
+
 #include "shoal/components/point_mass.h"
 
 #include "shoal/job/row_ranges.h"
+#include "shoal/transform/transform.h"
 
 namespace shoal {
 namespace {
 
-/// Vectors lie side by side, so that their axes need not be told apart. Parameters, because only there do compilers
-/// believe that arrays do not overlap.
+/// Treats arrays of vectors as arrays of floats. The arrays are parameters because only there do compilers trust
+/// __restrict.
 void integrate(float* __restrict position, float* __restrict velocity, const float* __restrict acceleration,
                std::size_t num_floats, float dt) {
     for (std::size_t i = 0; i < num_floats; ++i) {
@@ -39,6 +42,22 @@ void simulate(Manager<PointMass>& masses, float dt, Executor& executor) {
     const RowRange all{0, table.num_rows()};
     table.mark_written(Position::kFirstColumn, all);
     table.mark_written(Velocity::kFirstColumn, all);
+}
+
+std::size_t place_at_transforms(Manager<PointMass>& masses, const TransformManager& transforms,
+                                std::span<const Entity> entities) {
+    std::size_t num_set = 0;
+    for (const Entity entity : entities) {
+        const Instance mass = masses.instance(entity), transform = transforms.instance(entity);
+        if (!mass || !transform) continue;
+        masses.set<&PointMass::position>(mass, transforms.local(transform).position);
+        ++num_set;
+    }
+    return num_set;
+}
+
+std::size_t move_transforms(const Manager<PointMass>& masses, TransformManager& transforms, Executor* executor) {
+    return transforms.set_positions(masses.entities(), masses.column<&PointMass::position>().span(), executor);
 }
 
 }  // namespace shoal

@@ -1,3 +1,5 @@
+// The tags of entities, and the lists of the entities of each tag.
+
 #include "shoal/components/tag.h"
 
 #include "shoal/base/text.h"
@@ -74,7 +76,7 @@ void TagManager::build() {
         begin += std::exchange(list.count, 0);
     }
     by_tag_.resize(begin);
-    // Entity by entity, so that a tag it has twice is seen at the end of the tag's list.
+    // Entity by entity, so that a second row of the same tag finds its entity at the end of the list.
     const std::span<const Entity> owners = tags_.entities();
     for (std::uint32_t row = 0; row < owners.size(); ++row) {
         if (first(owners[row]).row != row) continue;
@@ -89,7 +91,7 @@ void TagManager::build() {
     built_at_ = tags_.core().num_structural_changes();
 }
 
-/// Makes a list for each tag, with the number of rows that have it.
+/// Makes a list for each tag and counts its rows.
 void TagManager::count_tags() {
     for (const StringId tag : tags_.column<&Tag::tag>()) ++list_of(tag).count;
 }

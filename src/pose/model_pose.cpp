@@ -1,9 +1,13 @@
-// Trees, instances and what a store does. What computes is in model_pose_compute.cpp.
+// The model poses of a world: node trees, instances, local and model poses, constraints. What belongs to one tree is in
+// model_pose_tree.cpp.
 
 #include "shoal/pose/model_pose.h"
 
 #include "pose/model_pose_tree.h"
 #include "shoal/base/text.h"
+#include "shoal/job/row_ranges.h"
+#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/pose_math.h"
 
 #include <cstring>
 #include <memory>
@@ -42,6 +46,19 @@ bool same_arrays(const ModelPose& a, const ModelPose& b) {
            a.scales == b.scales;
 }
 
+constexpr std::uint32_t kNodesPerChunk = 4096;
+
+/// Calls function(part, worker) for parts of [0, num_items), which have `num_nodes` nodes in total.
+template <class Function>
+void for_parts(Executor* executor, std::size_t num_items, std::size_t num_nodes, Function&& function) {
+    if (num_items == 0) return;
+    SerialExecutor serial;
+    const std::size_t least = num_items * kNodesPerChunk / std::max<std::size_t>(num_nodes, 1);
+    const RowCuts cuts = cut_rows(static_cast<std::uint32_t>(num_items), 1,
+                                  static_cast<std::uint32_t>(std::clamp<std::size_t>(least, 1, num_items)));
+    for_rows(executor != nullptr ? *executor : serial, cuts, function);
+}
+
 }  // namespace
 
 ModelPoseManager::ModelPoseManager(EntityManager& entities, PagePool& pool, const ModelPoseOptions& options)
@@ -77,7 +94,7 @@ ModelPoseManager::~ModelPoseManager() {
 
 ModelPoseManager::Tree& ModelPoseManager::tree_at(NodeTreeId id) const {
     SHOAL_ASSERT(id.slot < trees_.size() && trees_[id.slot] != nullptr && trees_[id.slot]->use == id.use,
-                 "the node tree is none, or was removed");
+                 "the node tree is null or was removed");
     return *trees_[id.slot];
 }
 
@@ -86,7 +103,7 @@ ModelPoseManager::Tree& ModelPoseManager::tree_of(Instance instance) const {
     return *trees_[value_at(instances_.table(), kTree, instance.row)];
 }
 
-/// Returns the slot.
+/// Returns the slot of the tree.
 std::uint32_t ModelPoseManager::insert_tree(Tree* tree) {
     tree->use = ++num_uses_;
     ++num_trees_;
@@ -104,7 +121,7 @@ void ModelPoseManager::remove_tree(std::uint32_t slot) {
     list_tables();
 }
 
-/// Trees in blobs go with their last instance: their blob may be unloaded then.
+/// Removes the trees in blobs that have no instances, so that their blobs can be unloaded.
 void ModelPoseManager::remove_unused_trees() {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->num_blocks() == 0) remove_tree(slot);
@@ -133,7 +150,7 @@ Status ModelPoseManager::remove_node_tree(NodeTreeId id) {
     return {};
 }
 
-/// Returns the slot of the tree that a blob describes, which is made if it is not known.
+/// Returns the slot of the tree of a blob, which is made if there is none yet.
 Result<std::uint32_t> ModelPoseManager::find_tree(const ModelPose& pose) {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr && trees_[slot]->in_blob() && same_arrays(trees_[slot]->source, pose)) return slot;
@@ -188,14 +205,14 @@ Status ModelPoseManager::reserve_blocks(std::uint32_t slot, std::size_t count) {
     return tree.table.reserve(static_cast<std::uint32_t>(count) * tree.num_nodes());
 }
 
-/// Gives an entity without an instance one. Requires: reserved.
+/// Adds an instance. Requires: the entity has none; memory is reserved.
 void ModelPoseManager::append(Entity entity, std::uint32_t slot) {
     const std::uint32_t row = instances_.append(entity);
     set_value(instances_.table(), kTree, row, slot);
     set_value(instances_.table(), kBlock, row, trees_[slot]->append_block(entity));
 }
 
-/// Lets nothing follow what was moved by constraints on instances that go or begin anew, maybe with another tree.
+/// Forgets which nodes of these entities were moved, because the instances are removed or replaced.
 void ModelPoseManager::forget_moved(std::span<const Entity> entities) {
     if (moved_.empty()) return;
     Array<Entity> sorted(entities.begin(), entities.end(), "model poses");
@@ -254,8 +271,7 @@ std::uint32_t ModelPoseManager::remove(std::span<const Entity> entities) {
     return num_removed;
 }
 
-/// Removes the instances of these entities, or of the dead among them. Leaves trees without instances to
-/// remove_unused_trees().
+/// Removes the instances of these entities, or only of the dead ones. Does not remove trees without instances.
 std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
     instances_.require_unlocked();
     Array<Entity> leaving{Owner("model poses")};  // a copy: the span may lie in one of the tables
@@ -268,6 +284,164 @@ std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bo
     return num_before - num_instances();
 }
 
+// --- local poses -------------------------------------------------------------------------------------------------
+
+Transform ModelPoseManager::local(Instance instance, std::uint32_t node) const {
+    const Tree& tree = tree_of(instance);
+    SHOAL_ASSERT(node < tree.num_nodes(), "the model has no such node");
+    const std::size_t row = tree.rows(block(instance)).begin + node;
+    return {tree.column<Vec3>(kPositions)[row], tree.column<Quaternion>(kRotations)[row],
+            tree.column<Vec3>(kScales)[row]};
+}
+
+void ModelPoseManager::set_local(Instance instance, std::uint32_t node, const Transform& local) {
+    Tree& tree = tree_of(instance);
+    SHOAL_ASSERT(node < tree.num_nodes(), "the model has no such node");
+    tree.write_local(block(instance), node, local);
+    tree.mark_changed(block(instance), node);
+}
+
+void ModelPoseManager::set_locals(Instance instance, std::span<const Transform> locals) {
+    Tree& tree = tree_of(instance);
+    SHOAL_ASSERT(locals.size() == tree.num_nodes(), "one local pose per node is needed");
+    for (std::uint32_t node = 0; node < locals.size(); ++node) tree.write_local(block(instance), node, locals[node]);
+    tree.mark_changed(block(instance), 0);
+}
+
+NodeLocals ModelPoseManager::write_locals(NodeTreeId id) {
+    Tree& tree = tree_at(id);
+    for (std::uint32_t block = 0; block < tree.num_blocks(); ++block) tree.mark_changed(block, 0);
+    const std::uint32_t num_rows = tree.table.num_rows();
+    for (const NodeColumn column : {kPositions, kRotations, kScales}) tree.table.mark_written(column, {0, num_rows});
+    return {{tree.column<Vec3>(kPositions), num_rows},
+            {tree.column<Quaternion>(kRotations), num_rows},
+            {tree.column<Vec3>(kScales), num_rows}};
+}
+
+// --- model poses -------------------------------------------------------------------------------------------------
+
+std::uint64_t ModelPoseManager::compute(Executor* executor) {
+    moved_.clear();  // their blocks are listed as changed
+    std::uint64_t num_computed = 0;
+    for (Tree* tree : trees_)
+        if (tree != nullptr && !tree->changed_groups.empty()) num_computed += compute_tree(*tree, executor);
+    return num_computed;
+}
+
+std::uint64_t ModelPoseManager::compute_tree(Tree& tree, Executor* executor) {
+    const Array<std::uint32_t> groups = tree.take_changed_groups();
+    std::uint64_t num_computed = 0;
+    for_parts(executor, groups.size(), groups.size() * kBlocksPerGroup * tree.num_nodes(),
+              [&](RowRange part, std::uint32_t) {
+                  std::uint64_t count = 0;
+                  for (std::uint32_t i = part.begin; i < part.end; ++i) count += tree.compute_group(groups[i]);
+                  __atomic_fetch_add(&num_computed, count, __ATOMIC_RELAXED);
+              });
+    for (const std::uint32_t group : groups) tree.mark_models_written(tree.blocks(group));
+    return num_computed;
+}
+
+std::span<const Matrix3x4> ModelPoseManager::models(Instance instance) const {
+    const Tree& tree = tree_of(instance);
+    return {tree.column<Matrix3x4>(kModels) + tree.rows(block(instance)).begin, tree.num_nodes()};
+}
+
+std::span<const Matrix3x4> ModelPoseManager::models(NodeTreeId id) const {
+    const Tree& tree = tree_at(id);
+    return {tree.column<Matrix3x4>(kModels), tree.table.num_rows()};
+}
+
+// --- in the world ------------------------------------------------------------------------------------------------
+
+Matrix3x4 ModelPoseManager::entity_world(Entity entity) const {
+    const Instance placed = options_.transforms != nullptr ? options_.transforms->instance(entity) : kNilInstance;
+    return placed ? options_.transforms->world(placed) : Matrix3x4{};
+}
+
+Matrix3x4 ModelPoseManager::node_world(Instance instance, std::uint32_t node) const {
+    SHOAL_ASSERT(node < tree_of(instance).num_nodes(), "the model has no such node");
+    return product(entity_world(entity(instance)), model(instance, node));
+}
+
+void ModelPoseManager::world_poses(NodeTreeId id, std::span<Matrix3x4> out, Executor* executor) const {
+    const Tree& tree = tree_at(id);
+    SHOAL_ASSERT(out.size() == tree.table.num_rows(), "one pose per node of each instance is needed");
+    const auto* models = tree.column<Matrix3x4>(kModels);
+    for_parts(executor, tree.num_groups(), out.size(), [&](RowRange part, std::uint32_t) {
+        const RowRange blocks{tree.blocks(part.begin).begin, tree.blocks(part.end - 1).end};
+        for (std::uint32_t block = blocks.begin; block < blocks.end; ++block) {
+            const RowRange rows = tree.rows(block);
+            const Matrix3x4 world = entity_world(tree.table.entities()[rows.begin]);
+            for (std::uint32_t row = rows.begin; row < rows.end; ++row) out[row] = product(world, models[row]);
+        }
+    });
+}
+
+// --- constraints -------------------------------------------------------------------------------------------------
+
+void ModelPoseManager::add_constraint(ConstraintFunction function, void* context) {
+    SHOAL_ASSERT(function != nullptr, "a constraint needs a function");
+    constraints_.push_back({function, context});
+}
+
+void ModelPoseManager::remove_constraint(void* context) {
+    const auto found = std::find_if(constraints_.begin(), constraints_.end(),
+                                    [&](const Constraint& constraint) { return constraint.context == context; });
+    SHOAL_ASSERT(found != constraints_.end(), "no constraint was added with this context");
+    constraints_.erase(found);
+}
+
+void ModelPoseManager::set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world) {
+    Tree& tree = tree_of(instance);
+    SHOAL_ASSERT(node < tree.num_nodes(), "the model has no such node");
+    SHOAL_CHECK(is_finite(world), "a node was put at a pose that is infinite or not a number");
+    const Matrix3x4 model = relative_matrix(entity_world(entity(instance)), world);
+    tree.write_model(block(instance), node, model);
+    tree.mark_changed(block(instance), node);
+    moved_.push_back({entity(instance), node});
+}
+
+std::uint64_t ModelPoseManager::apply_constraints(Executor* executor) {
+    std::uint64_t num_computed = let_nodes_follow(executor);
+    for (std::size_t i = 0; i < constraints_.size(); ++i) {
+        constraints_[i].function(constraints_[i].context, *this);
+        num_computed += let_nodes_follow(executor);
+    }
+    return num_computed;
+}
+
+/// Computes the nodes below those that were moved.
+std::uint64_t ModelPoseManager::let_nodes_follow(Executor* executor) {
+    std::sort(moved_.begin(), moved_.end(), [](const Moved& a, const Moved& b) {
+        return a.entity == b.entity ? a.node < b.node : a.entity < b.entity;
+    });
+    Array<std::span<const Moved>> by_instance{Owner("model poses")};
+    std::size_t num_nodes = 0;
+    for (std::size_t begin = 0, end = 0; begin < moved_.size(); begin = end) {
+        while (end < moved_.size() && moved_[end].entity == moved_[begin].entity) ++end;
+        const Instance there = instance(moved_[begin].entity);
+        if (!there) continue;  // it was removed since
+        by_instance.push_back(std::span<const Moved>(moved_).subspan(begin, end - begin));
+        num_nodes += tree_of(there).num_nodes();
+    }
+    std::uint64_t num_computed = 0;
+    for_parts(executor, by_instance.size(), num_nodes, [&](RowRange part, std::uint32_t) {
+        Array<std::uint8_t> follows{Owner("model poses")};
+        std::uint64_t count = 0;
+        for (std::uint32_t i = part.begin; i < part.end; ++i) {
+            const Instance there = instance(by_instance[i].front().entity);
+            count += tree_of(there).compute_below(block(there), by_instance[i], follows);
+        }
+        __atomic_fetch_add(&num_computed, count, __ATOMIC_RELAXED);
+    });
+    for (const std::span<const Moved> moved : by_instance) {
+        const Instance there = instance(moved.front().entity);
+        tree_of(there).mark_models_written({block(there), block(there) + 1});
+    }
+    moved_.clear();
+    return num_computed;
+}
+
 // --- store -------------------------------------------------------------------------------------------------------
 
 Status ModelPoseManager::spawn(const SpawnBatch& batch) {
@@ -276,7 +450,7 @@ Status ModelPoseManager::spawn(const SpawnBatch& batch) {
     return status;
 }
 
-/// Leaves new trees without instances when it fails.
+/// If it fails, there may be new trees without instances.
 Status ModelPoseManager::spawn_all(const SpawnBatch& batch) {
     if (Status status = instances_.reserve_batch(batch); !status) return status;
     const std::size_t num_components = batch.entity_index.size();

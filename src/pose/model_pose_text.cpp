@@ -1,8 +1,9 @@
+// The text of a model pose: reads the nodes of a tree and puts parents first.
+
 #include "shoal/pose/model_pose_text.h"
 
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
-#include "shoal/transform/pose_text.h"
 #include "shoal/transform/transform_text.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ public:
             else if (in_.schema.find_field(entry.key()) < 0)
                 good &= out_.read_field(entry);
             else
-                good &= fail(entry.key_position(), concat("the field ", quoted(entry.key()), " follows from `nodes`"),
-                             "remove it");
+                good &= fail(entry.key_position(),
+                             concat("the field ", quoted(entry.key()), " is computed from `nodes`"), "remove it");
         }
         ModelPose pose;
         std::memcpy(static_cast<void*>(&pose), out_.image().data(), sizeof pose);
@@ -51,7 +52,7 @@ private:
     }
 
     bool read_nodes(Node list) {
-        if (!list.is_list()) return fail(list.position(), "`nodes` is no list", "write a list of mappings");
+        if (!list.is_list()) return fail(list.position(), "`nodes` is not a list", "write a list of mappings");
         if (list.size() > kMaxNodesPerTree)
             return fail(list.position(), concat("a tree has at most ", kMaxNodesPerTree, " nodes"));
         nodes_.resize(list.size());
@@ -65,7 +66,7 @@ private:
     // --- one node ------------------------------------------------------------------------------------------------
 
     bool read_node(Node entry, SourceNode& node) {
-        if (!entry.is_mapping()) return fail(entry.position(), "a node is no mapping", "write { name = \"...\" }");
+        if (!entry.is_mapping()) return fail(entry.position(), "a node is not a mapping", "write { name = \"...\" }");
         bool good = true;
         Node rotation, euler;
         for (const Node value : entry) {
@@ -179,8 +180,8 @@ private:
             }
             if (node != kNilRow && place_of_[node] == kOnTheWay)
                 return fail(nodes_[node].parent.position(),
-                            concat("the node ", quoted(nodes_[node].name.as_string()), " is above itself"),
-                            "take the parent from one of the nodes");
+                            concat("the node ", quoted(nodes_[node].name.as_string()), " is its own ancestor"),
+                            "remove the parent of one of these nodes");
             for (; !above.empty(); above.pop_back()) {
                 place_of_[above.back()] = static_cast<std::uint32_t>(order_.size());
                 order_.push_back(above.back());

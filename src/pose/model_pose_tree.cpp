@@ -1,31 +1,24 @@
+// Checks a node tree, and keeps and computes the blocks of its instances.
+
 #include "pose/model_pose_tree.h"
 
 #include "shoal/base/text.h"
 #include "shoal/transform/pose_math.h"
 
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 namespace shoal {
 namespace {
 
-constexpr double kLengthTolerance = 1e-3;
-
-bool is_finite(Vec3 v) { return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z); }
-
-/// Returns what is wrong with a node, or nullptr.
+/// Returns what is wrong with a node, or nullptr if it is valid.
 const char* fault_of(const NodeTree& tree, std::uint32_t node) {
-    const Quaternion q = tree.rotations[node];
-    const double square =
-        double(q.x) * double(q.x) + double(q.y) * double(q.y) + double(q.z) * double(q.z) + double(q.w) * double(q.w);
-    const Vec3 scale = tree.scales[node];
     if (!tree.names[node]) return "it has no name";
     if (tree.parents[node] != kNilRow && tree.parents[node] >= node) return "its parent does not come before it";
-    if (!is_finite(tree.positions[node])) return "its position is infinite or not a number";
-    if (!(std::fabs(square - 1) <= 2 * kLengthTolerance)) return "its rotation is not a quaternion of length 1";
-    if (!is_finite(scale)) return "its scale is infinite or not a number";
-    if (scale.x == 0 || scale.y == 0 || scale.z == 0) return "its scale is zero";
+    if (!is_sound_position(tree.positions[node])) return "its position is infinite or not a number";
+    if (!is_sound_rotation(tree.rotations[node])) return "its rotation is not a quaternion of length 1";
+    if (!is_sound_position(tree.scales[node])) return "its scale is infinite or not a number";
+    if (!is_sound_scale(tree.scales[node])) return "its scale is zero";
     return nullptr;
 }
 
@@ -118,7 +111,7 @@ Array<std::uint32_t> ModelPoseManager::Tree::take_changed_groups() {
     return groups;
 }
 
-/// The columns as seen from a block: to the kernel it is a table of its own, with the tree's parents.
+/// Returns the columns of one block: for the kernel, a block is a table of its own with the parents of the tree.
 PoseColumns ModelPoseManager::Tree::columns_of(std::uint32_t block) {
     const std::size_t first = rows(block).begin;
     return {column<Vec3>(kPositions) + first, column<Quaternion>(kRotations) + first, column<Vec3>(kScales) + first,

@@ -1,12 +1,12 @@
 #pragma once
-// What a ModelPoseManager keeps of one node tree: the tree, and the table of its instances.
+// A node tree of a ModelPoseManager, and the table of its instances.
 //
 //     block              0       1       2       3       4      an instance, num_nodes rows each
-//     first_changed      -       2       -       -       0      nodes from there on are to be computed
+//     first_changed      -       2       -       -       0      the nodes from this one on must be computed
 //     group              0 -----------------------------  1     kBlocksPerGroup blocks
-//     changed_groups     0, 1                                   those that may have a changed block
+//     changed_groups     0, 1                                   groups that may have a changed block
 //
-// Groups are what workers share: the model poses of four blocks, of whatever number of nodes, are whole cache lines.
+// Workers share groups, because the model poses of four blocks are whole cache lines, for any number of nodes.
 
 #include "shoal/pose/model_pose.h"
 #include "shoal/transform/pose_kernels.h"
@@ -27,7 +27,7 @@ struct ModelPoseManager::Tree {
         : table(schema_of<NodePose>(), pool, {.capacity_rows = capacity_rows}) {}
 
     NodeTree nodes;
-    ModelPose source;  // where the nodes lie, if in a blob
+    ModelPose source;  // the arrays of a tree from a blob
     std::uint32_t use = 0;
     Table table;
     Array<std::uint32_t> by_name{Owner("model poses")};        // nodes, ascending by name
@@ -68,7 +68,7 @@ struct ModelPoseManager::Tree {
         changed_groups.push_back(group);
     }
 
-    /// Sorts the names. Errors: what is wrong with which node.
+    /// Checks the tree and sorts its names. Errors: a node is invalid (the message says which and why).
     Status accept(const NodeTree& tree);
     void keep_copy(const NodeTree& tree);
     /// Appends a block in the default pose. Requires: reserved.
@@ -79,16 +79,16 @@ struct ModelPoseManager::Tree {
 
     void write_local(std::uint32_t block, std::uint32_t node, const Transform& local);
     void write_model(std::uint32_t block, std::uint32_t node, const Matrix3x4& model);
-    /// Returns the groups with a changed block, and maybe others, and forgets them.
+    /// Returns the groups that may have a changed block, and clears the list.
     Array<std::uint32_t> take_changed_groups();
-    /// Computes what has changed. Returns how many matrices.
+    /// Computes what has changed in a group. Returns how many matrices.
     std::uint64_t compute_group(std::uint32_t group);
-    /// Computes the nodes below those that were moved. `below` is scratch memory. Returns how many.
+    /// Computes the nodes below those that were moved, and returns how many. `below` is scratch memory.
     std::uint64_t compute_below(std::uint32_t block, std::span<const Moved> moved, Array<std::uint8_t>& below);
     void mark_models_written(RowRange blocks) {
         table.mark_written(kModels, {blocks.begin * num_nodes(), blocks.end * num_nodes()});
     }
-    /// Checks the table, the groups, and every model pose that should be right.
+    /// Checks the table, the groups, and every model pose that should be up to date.
     Status validate() const;
 
 private:

@@ -1,7 +1,7 @@
-// Blocks of rows: first their local poses, many rows in one vector; then each row's product with its parent, one matrix
-// in as few vectors as the machine has.
+// The loops that compute world poses, block by block: first the local poses of a block, many rows in one vector, then
+// the product of each row with its parent, with a matrix in as few vectors as possible.
 //
-// Highway includes this file once for every instruction set.
+// Highway includes this file once for each instruction set.
 
 #include "shoal/transform/pose_kernels.h"
 
@@ -27,15 +27,15 @@ using Four = hn::FixedTag<float, 4>;
 using Widest = hn::CappedTag<float, 16>;
 
 constexpr std::uint32_t kBlockRows = 16;
-constexpr std::size_t kAhead = 32;  // scattered rows that fetching is ahead
+constexpr std::size_t kAhead = 32;  // scattered rows are prefetched so many rows ahead
 static_assert(kBlockRows >= hn::MaxLanes(Widest()));
 
-/// Local poses of a block: row r of matrix i is row[r][4 * i ...].
+/// The local poses of a block: row r of matrix i begins at row[r][4 * i].
 struct Locals {
     alignas(64) float row[3][4 * kBlockRows];
 };
 
-/// Packed columns, or a block that was packed from scattered rows.
+/// Rows of the columns, or a block that was gathered from scattered rows.
 struct Source {
     const Vec3* position;
     const Quaternion* rotation;
@@ -44,7 +44,7 @@ struct Source {
 
 // --- local poses -----------------------------------------------------------------------------------------------------
 
-/// Computes the local poses of rows i, i + 1, ... as many as `d` has lanes. The operations are those of local_matrix().
+/// Computes the local poses of as many rows as `d` has lanes, from row i on, with the operations of local_matrix().
 template <class D>
 HWY_INLINE void compute_locals(D d, const Source& source, std::size_t i, Locals& out) {
     using V = hn::Vec<D>;
@@ -65,7 +65,7 @@ HWY_INLINE void compute_locals(D d, const Source& source, std::size_t i, Locals&
                           hn::Mul(hn::Sub(one, hn::Add(xx, yy)), sz), pz, d, out.row[2] + 4 * i);
 }
 
-/// The last vector overlaps the one before, so that nothing outside of the rows is read.
+/// The last vector overlaps the one before it, so that nothing outside of the rows is read.
 template <class D>
 HWY_INLINE void compute_locals_overlapped(D d, const Source& source, std::uint32_t num_rows, Locals& out) {
     constexpr std::uint32_t n = hn::MaxLanes(D());
@@ -85,7 +85,8 @@ HWY_INLINE void compute_locals(const Source& source, std::uint32_t num_rows, Loc
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-/// Some rows of the product of a parent, whose rows are `p`, and local pose `i`. The operations are those of product().
+/// Returns some rows of the product of a parent, whose rows are `p`, and local pose `i`, with the operations of
+/// product().
 template <class D>
 HWY_INLINE hn::Vec<D> product_rows(D d, hn::Vec<D> p, const Locals& locals, std::uint32_t i) {
     alignas(16) static constexpr std::uint32_t kLastLane[4] = {0, 0, 0, 0xFFFFFFFF};
@@ -97,7 +98,8 @@ HWY_INLINE hn::Vec<D> product_rows(D d, hn::Vec<D> p, const Locals& locals, std:
                    hn::Add(hn::Mul(hn::Broadcast<2>(p), l2), hn::And(p, last_lane)));
 }
 
-// Poses are stored and loaded in the same pieces: a parent that was just stored is then forwarded to its children.
+// Poses are loaded in the pieces in which they are stored, so that the processor can forward a parent that was just
+// stored to its children.
 #if HWY_MAX_BYTES >= 64
 using Eight = hn::FixedTag<float, 8>;
 
@@ -148,7 +150,7 @@ HWY_INLINE Pose product(const Pose& p, const Locals& locals, std::uint32_t i) {
 
 HWY_INLINE float* floats_of(Matrix3x4* pose) { return &pose->row[0].x; }
 
-/// Chosen without a branch: which rows are roots cannot be foreseen.
+/// Returns the world pose of the parent, or the identity for a root, without a branch: roots cannot be predicted.
 HWY_INLINE Pose load_parent(const PoseColumns& columns, std::uint32_t parent) {
     static constexpr Matrix3x4 kIdentity;
     const auto world = reinterpret_cast<std::uintptr_t>(columns.world + parent);
@@ -159,7 +161,7 @@ HWY_INLINE Pose load_parent(const PoseColumns& columns, std::uint32_t parent) {
 
 // --- ranges ----------------------------------------------------------------------------------------------------------
 
-/// Whether this is a whole block of rows of which each is the child of the one before it.
+/// Whether this is a full block in which each row is the child of the row before it.
 HWY_INLINE bool is_chain(const std::uint32_t* parent, std::uint32_t first, std::uint32_t num_rows) {
     if (num_rows != kBlockRows) return false;
     const hn::RebindToUnsigned<Widest> d;
@@ -169,7 +171,7 @@ HWY_INLINE bool is_chain(const std::uint32_t* parent, std::uint32_t first, std::
     return hn::AllTrue(d, hn::Eq(differences, hn::Zero(d)));
 }
 
-/// The parent stays in registers: a link costs the latency of a product, not that of a store and a load too.
+/// Keeps the parent in registers, so that a row costs the latency of a product without that of a store and a load.
 HWY_INLINE void compute_chain(const PoseColumns& columns, std::uint32_t first, const Locals& locals) {
     Pose pose = load_parent(columns, columns.parent[first]);
     for (std::uint32_t i = 0; i < kBlockRows; ++i) {
@@ -193,7 +195,7 @@ HWY_INLINE void compute_block(const PoseColumns& columns, std::uint32_t first, s
         compute_worlds(columns, first, num_rows, locals);
 }
 
-/// Whole blocks in a loop of their own, which knows how many rows they have.
+/// Full blocks have a loop of their own, in which the number of rows is a constant.
 HWY_ATTR void compute_range(PoseColumns columns, RowRange rows) {
     Locals locals;
     std::uint32_t first = rows.begin;
@@ -203,7 +205,7 @@ HWY_ATTR void compute_range(PoseColumns columns, RowRange rows) {
 
 // --- scattered rows --------------------------------------------------------------------------------------------------
 
-/// Local poses of scattered rows, packed.
+/// The local poses of scattered rows, side by side.
 struct Packed {
     Vec3 position[kBlockRows];
     Quaternion rotation[kBlockRows];

@@ -1,3 +1,5 @@
+// Finds the pose nearest to a matrix.
+
 #include "shoal/transform/pose_math.h"
 
 #include <cmath>
@@ -5,10 +7,11 @@
 namespace shoal {
 namespace {
 
-constexpr double kExactTolerance = 1e-5;  // of the largest axis: what rounding to float leaves after some products
-constexpr int kMaxSteps = 64;             // of iterations that end after few when there is little shear
+constexpr double kExactTolerance =
+    1e-5;                      // relative to the largest axis: the rounding errors of a few products of floats
+constexpr int kMaxSteps = 64;  // few are needed if there is little shear
 
-/// Three columns of three.
+/// A 3x3 matrix.
 struct Axes {
     double column[3][3];
 };
@@ -37,14 +40,14 @@ void cross(const double* a, const double* b, double* out) {
 
 double dot(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/// The columns are those of the transposed inverse times the determinant, which is returned.
+/// Writes the transposed inverse times the determinant, and returns the determinant.
 double cofactors(const Axes& axes, Axes& out) {
     for (int i = 0; i < 3; ++i) cross(axes.column[(i + 1) % 3], axes.column[(i + 2) % 3], out.column[i]);
     return dot(axes.column[0], out.column[0]);
 }
 
-/// Returns the rotation nearest to `axes` by averaging with the transposed inverse (Higham's iteration), or no rotation
-/// for what has no inverse. Requires: not mirrored.
+/// Returns the rotation nearest to `axes`, found by averaging with the transposed inverse (Higham's iteration), or the
+/// identity if there is no inverse. Requires: not mirrored.
 Axes nearest_rotation(Axes axes) {
     for (int step = 0; step < kMaxSteps; ++step) {
         Axes inverse;
@@ -64,7 +67,7 @@ Axes nearest_rotation(Axes axes) {
 
 Quaternion to_quaternion(const Axes& axes) {
     const auto m = [&](int row, int column) { return axes.column[column][row]; };
-    // Of the four ways, the one whose divisor is largest.
+    // Of the four formulas, take the one with the largest divisor.
     double q[4];
     const double trace = m(0, 0) + m(1, 1) + m(2, 2);
     if (trace > 0) {
@@ -93,8 +96,8 @@ double split_axes(const Axes& axes, Axes& rotation, double* scale) {
         scale[i] = (i == 0 ? sign : 1) * std::sqrt(dot(axes.column[i], axes.column[i]));
         largest = std::fmax(largest, std::fabs(scale[i]));
     }
-    // With the scale fixed, the nearest rotation is that of axes x scale; with the rotation fixed, the nearest scale is
-    // the length of each axis along its column. Without shear the first round ends it.
+    // For a fixed scale, the nearest rotation is that of axes x scale; for a fixed rotation, the nearest scale is the
+    // length of each axis along its column. Without shear, the first round finds both.
     double error = 0;
     for (int step = 0; step < kMaxSteps; ++step) {
         Axes turned;

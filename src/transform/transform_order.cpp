@@ -1,4 +1,4 @@
-// Where rows lie: extents, depth-first order, the suffix.
+// The order of rows: extents, depth-first order, and moving subtrees into the suffix and out of it.
 
 #include "transform/transform_work.h"
 
@@ -91,8 +91,8 @@ void TransformManager::Work::restore_order() {
         if (is_pending(marks()[row])) moved_.push_back(row);
 }
 
-/// Walking along links costs about as much per row as putting a row in order does: once as much was spent on walks,
-/// an order that lasts as long again costs nothing in the end.
+/// Following links costs about as much per row as restoring the order. Restoring it only after as much was spent on
+/// links at most doubles the cost.
 void TransformManager::Work::restore_order_if_it_pays() {
     if (num_loose_ > table_.num_rows()) restore_order();
 }
@@ -107,7 +107,7 @@ void TransformManager::Work::swap_rows(std::uint32_t a, std::uint32_t b) {
     list_again(b);
 }
 
-/// Lets a block of rows change places with as many that begin at `to`, or, where these are fewer, with those between.
+/// Moves a block of rows to `to`. As many rows from there take its place, or, if the two overlap, the rows in between.
 void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     if (block.begin == to) return;
     const std::uint32_t low = std::min(block.begin, to), high = std::max(block.begin, to);
@@ -120,7 +120,7 @@ void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
         for (std::uint32_t i = 0; i < block.size(); ++i) swap_rows(low + i, high + i);
         return;
     }
-    // What is left of the two overlapping blocks turns by as much as the block moves.
+    // Rotate the rows of both overlapping blocks.
     const std::uint32_t middle = block.begin == low ? block.end : high;
     cut(middle);
     for (std::uint32_t first = low, next = middle, turn = middle; first != next;) {
@@ -132,7 +132,8 @@ void TransformManager::Work::exchange(RowRange block, std::uint32_t to) {
     }
 }
 
-/// Gathers the owners of those rows of a subtree that lie in `rows`, in depth-first order. Returns whether all do.
+/// Gathers the owners of the rows of a subtree that are in `rows`, in depth-first order. Returns whether all of them
+/// are.
 bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     bool is_whole = true;
     subtree_.clear();
@@ -144,7 +145,7 @@ bool TransformManager::Work::gather_subtree(std::uint32_t root, RowRange rows) {
     return is_whole;
 }
 
-/// Moves what was gathered to the rows from `to` on, one by one.
+/// Moves the gathered rows, one by one, to `to` and the rows that follow.
 void TransformManager::Work::move_gathered(std::uint32_t to, bool is_whole) {
     const RowRange rows{to, to + static_cast<std::uint32_t>(subtree_.size())};
     for (const Entity entity : subtree_) {
@@ -165,7 +166,7 @@ void TransformManager::Work::enter(std::uint32_t row) {
     std::uint32_t& clean = manager_.num_clean_;
     if (row >= clean) return;
     if (const std::uint32_t extent = extents()[row]; extent != 0) {
-        const std::uint32_t count = std::min(extent, clean - row);  // the rest may be there
+        const std::uint32_t count = std::min(extent, clean - row);  // the rest may be in the suffix already
         exchange({row, row + count}, clean - count);
         clean -= count;
         return;
@@ -188,7 +189,7 @@ void TransformManager::Work::leave(std::uint32_t row) {
     clean += static_cast<std::uint32_t>(subtree_.size());
 }
 
-// --- links and rows that go --------------------------------------------------------------------------------------
+// --- linking and removing ----------------------------------------------------------------------------------------
 
 std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t parent) {
     const std::uint32_t old_parent = parents()[child];
@@ -207,8 +208,8 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
     return child;
 }
 
-/// If the last row of a region has many children, changes its place with one half way down, so that it does not move
-/// with every row that goes before it: a move costs a step per child. Returns the row where `hole` lies then.
+/// If the last row of a region has many children, swaps it with a row half way down: otherwise it would move whenever a
+/// row before it is removed, and a move costs a step per child. Returns the row of `hole` afterwards.
 std::uint32_t TransformManager::Work::move_parent_down(std::uint32_t last, std::uint32_t first, std::uint32_t hole) {
     std::uint32_t num_children = 0;
     for (std::uint32_t child = first_children()[last]; child != kNilRow && num_children < kManyChildren; ++num_children)
@@ -230,7 +231,7 @@ void TransformManager::Work::remove_row(std::uint32_t row) {
     const std::uint32_t last = table_.num_rows() - 1;
     const bool is_clean = row < clean;
     if (is_clean && clean <= last) {
-        // The last clean row takes its place, and the suffix grows down by the hole.
+        // The last clean row takes its place, and the hole becomes the first row of the suffix.
         row = move_parent_down(clean - 1, 0, row);
         if (row != clean - 1) {
             uproot(clean - 1);

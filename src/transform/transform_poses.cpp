@@ -1,4 +1,4 @@
-// Poses: one by one and many at once, and when they are computed.
+// Reads and sets poses, one at a time and many at once.
 
 #include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_math.h"
@@ -10,20 +10,20 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kFetchFrom = 4096;    // entities in a span; below it all is in the cache
-constexpr std::size_t kFetchDistance = 96;  // the row itself half as many ahead
-constexpr std::size_t kFoundAtOnce = 2048;  // rows found before the first is written: what was fetched is still there
-constexpr std::size_t kCloseStep = 32;      // rows from one to the next, on average, up to which nothing is fetched
-constexpr std::size_t kRunRows = 32;        // looked at together: whether they follow each other
+constexpr std::size_t kFetchFrom = 4096;    // a shorter span is not prefetched: its rows are in the cache
+constexpr std::size_t kFetchDistance = 96;  // entities ahead; the row itself is prefetched half as many ahead
+constexpr std::size_t kFoundAtOnce = 2048;  // so few rows that the prefetched ones are still in the cache when written
+constexpr std::size_t kCloseStep = 32;      // up to this mean distance between rows, nothing is prefetched
+constexpr std::size_t kRunRows = 32;        // rows that are tested together for being consecutive
 
-// Loops over many fetch what is ahead with lambdas that are always inline: g++ drops calls of what has no effect that
-// it knows.
+// The lambdas that prefetch are always inline: g++ drops calls of functions in which it sees no effect.
 
 std::size_t fetch_distance(std::span<const Entity> entities) {
     return entities.size() >= kFetchFrom ? kFetchDistance : 0;
 }
 
-/// Whether numbers of rows or entities ascend and lie so close together that the processor fetches ahead by itself.
+/// Whether the numbers of rows or entities ascend and are so close together that the processor prefetches them by
+/// itself.
 template <class Number>
 SHOAL_INLINE bool are_close(std::size_t count, Number&& number) {
     if (number(count - 1) - number(0) > kCloseStep * count) return false;
@@ -32,7 +32,7 @@ SHOAL_INLINE bool are_close(std::size_t count, Number&& number) {
     return num_falls == 0;
 }
 
-/// Whether each row follows the one before; never when one of them is kNilRow.
+/// Whether each row follows the one before it, and none is kNilRow.
 bool are_consecutive(std::span<const std::uint32_t> rows) {
     if (rows.back() - rows.front() != rows.size() - 1 || rows.back() < rows.front() || rows.back() == kNilRow)
         return false;
@@ -69,7 +69,7 @@ void TransformManager::Work::write_local(std::uint32_t row, const Transform& loc
 template <class Write, class Fetch>
 std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write,
                                              Fetch&& fetch) {
-    // Where the list is computed before anything else happens, rows in order need no marks.
+    // If the list is computed before anything else happens, rows in order need no marks.
     bool in_order = batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
                     !repeats_ && all_known_;
     const bool fetches = entities.size() >= kFetchFrom;
@@ -86,7 +86,7 @@ std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, s
         };
         rows_.index().find_each(
             some, is_far ? kFetchDistance : 0, [&](std::size_t i, std::uint32_t row) { found[i] = row; }, fetch_row);
-        // Entities may be close where their rows are not.
+        // Entities may be close while their rows are not.
         if (fetches && !is_far && !are_close(rows.size(), [&](std::size_t i) { return rows[i]; }))
             for (const std::uint32_t row : rows)
                 if (row != kNilRow) fetch_row(row);
@@ -102,7 +102,7 @@ std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, s
     return num_set;
 }
 
-/// Calls write(i, row, count) for runs of rows, and stamps them.
+/// Calls write(i, row, count) for each run of rows, and stamps them.
 template <class Write>
 void TransformManager::Work::write_found(std::span<const std::uint32_t> rows, std::uint32_t mask, Write&& write) {
     std::uint32_t last_block = kNilRow;
@@ -130,7 +130,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     const std::uint32_t parent = parents()[row];
     if (parent != kNilRow) refresh(parent);
     NearestPose nearest = parent == kNilRow ? nearest_pose(world) : nearest_relative_pose(worlds()[parent], world);
-    // What is not finite, or below what is flat, has no local pose: the one that is there stays.
+    // There is no local pose for an infinite pose, or under a flat parent: keep the old one.
     if (!is_sound_position(nearest.pose.position) || !is_sound_position(nearest.pose.scale))
         nearest = {manager_.local({row}), false};
     const Transform& local = nearest.pose;
@@ -138,7 +138,7 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     write_local(row, local);
     const Matrix3x4 computed = product(parent == kNilRow ? Matrix3x4{} : worlds()[parent],
                                        local_matrix(local.position, local.rotation, local.scale));
-    // Where it is, bit for bit, nothing below it moves.
+    // If the world pose stays the same, bit for bit, nothing below it moves.
     if (is_stale || std::memcmp(&computed, &worlds()[row], sizeof computed) != 0) touch(row);
     return nearest.is_exact;
 }
@@ -146,20 +146,20 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
 // --- one ---------------------------------------------------------------------------------------------------------
 
 Transform TransformManager::local(Instance instance) const {
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require(instance);
     return {element<Vec3>(table(), Work::kPositionColumn, instance.row),
             element<Quaternion>(table(), Work::kRotationColumn, instance.row),
             element<Vec3>(table(), Work::kScaleColumn, instance.row)};
 }
 
 void TransformManager::set_local(Instance instance, const Transform& local) {
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require(instance);
     work_->write_local(instance.row, sound_pose(local));
     work_->touch(instance.row);
 }
 
 void TransformManager::set_position(Instance instance, Vec3 position) {
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require(instance);
     require_sound_position(position);
     work_->stamp(1u << Work::kPositionColumn, instance.row);
     work_->column<Vec3>(Work::kPositionColumn)[instance.row] = position;
@@ -167,14 +167,14 @@ void TransformManager::set_position(Instance instance, Vec3 position) {
 }
 
 void TransformManager::set_rotation(Instance instance, Quaternion rotation) {
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require(instance);
     work_->stamp(1u << Work::kRotationColumn, instance.row);
     work_->column<Quaternion>(Work::kRotationColumn)[instance.row] = sound_rotation(rotation);
     work_->touch(instance.row);
 }
 
 void TransformManager::set_scale(Instance instance, Vec3 scale) {
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require(instance);
     require_sound_scale(scale);
     work_->stamp(1u << Work::kScaleColumn, instance.row);
     work_->column<Vec3>(Work::kScaleColumn)[instance.row] = scale;
@@ -182,9 +182,9 @@ void TransformManager::set_scale(Instance instance, Vec3 scale) {
 }
 
 bool TransformManager::set_world_pose(Instance instance, const Matrix3x4& world) {
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    require(instance);
     SHOAL_CHECK(is_regular(world), "a world pose is flat, infinite or not a number");
-    const Matrix3x4 wanted = world;  // it may be one of ours, and be computed again
+    const Matrix3x4 wanted = world;  // it may lie in this table, and refresh() writes there
     return work_->set_world(instance.row, wanted, work_->refresh(instance.row));
 }
 
@@ -246,7 +246,7 @@ std::size_t TransformManager::set_positions(std::span<const Entity> entities, st
 }
 
 std::size_t TransformManager::world_positions(std::span<const Entity> entities, std::span<Vec3> out) const {
-    SHOAL_ASSERT(out.size() == entities.size(), "as many positions as entities are written");
+    SHOAL_ASSERT(out.size() == entities.size(), "one position per entity is needed");
     const Matrix3x4* const worlds = this->worlds().data();
     std::size_t num_found = 0;
     rows_.index().find_each(
@@ -265,7 +265,7 @@ std::size_t TransformManager::world_positions(std::span<const Entity> entities, 
 }
 
 std::size_t TransformManager::world_poses(std::span<const Entity> entities, std::span<Matrix3x4> out) const {
-    SHOAL_ASSERT(out.size() == entities.size(), "as many poses as entities are written");
+    SHOAL_ASSERT(out.size() == entities.size(), "one pose per entity is needed");
     const Matrix3x4* const worlds = this->worlds().data();
     std::size_t num_found = 0;
     rows_.index().find_each(
@@ -280,27 +280,5 @@ std::size_t TransformManager::world_poses(std::span<const Entity> entities, std:
         });
     return num_found;
 }
-
-// --- time --------------------------------------------------------------------------------------------------------
-
-void TransformManager::set_mode(TransformMode mode) {
-    SHOAL_ASSERT(!work_->in_batch(), "the mode was changed inside a batch");
-    work_->compute_pending(nullptr);
-    work_->leave_all();
-    options_.mode = mode;
-}
-
-void TransformManager::compute_moved(Executor* executor) {
-    SHOAL_ASSERT(options_.mode == TransformMode::kDeferred,
-                 "only deferred transforms are computed once a frame; make the manager with TransformMode::kDeferred");
-    work_->end_frame(executor);
-}
-
-TransformBatch::TransformBatch(TransformManager& transforms, Executor* executor)
-    : transforms_(transforms), executor_(executor) {
-    transforms_.work_->begin_batch();
-}
-
-TransformBatch::~TransformBatch() { transforms_.work_->end_batch(executor_); }
 
 }  // namespace shoal

@@ -1,20 +1,23 @@
+// The text of a transform, and checks of the poses in it.
+
 #include "shoal/transform/transform_text.h"
 
 #include "shoal/base/text.h"
-#include "shoal/transform/pose_text.h"
 
 #include <cmath>
 #include <cstring>
+#include <string>
 
 namespace shoal {
 namespace {
 
 constexpr std::string_view kMoreKeys[] = {"euler_degrees"};
 constexpr std::int32_t kSpawnOrder = -100;
+constexpr double kRounding = 1e-3, kSlip = 1e-2;  // of a quaternion's length
 
 std::string where(std::string_view field) { return concat("component \"transform\", field ", quoted(field), ": "); }
 
-/// What one layer of a source says, read over the layers below.
+/// Reads one layer of a source over the values of the layers below.
 class TransformReader {
 public:
     TransformReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {}
@@ -51,7 +54,7 @@ private:
         return true;
     }
 
-    /// Brings the rotation to length 1, or reports why not.
+    /// Normalises the rotation, or reports why it cannot.
     bool check_rotation(Quaternion& rotation) {
         if (rotation_ && euler_) {
             in_.diagnostics
@@ -80,6 +83,37 @@ private:
 bool compile_transform(void*, const CompileInput& in, CompileOutput& out) { return TransformReader(in, out).read(); }
 
 }  // namespace
+
+Field text_field(std::string_view name, FieldType type) {
+    Field field;
+    field.name = name;
+    field.type = type;
+    field.value_bytes = field.size = field_type_bytes(type);
+    return field;
+}
+
+bool accept_rotation(Diagnostics& diagnostics, SourcePosition place, std::string_view where, Quaternion& rotation) {
+    const double x = double(rotation.x), y = double(rotation.y), z = double(rotation.z), w = double(rotation.w);
+    const double length = std::sqrt(x * x + y * y + z * z + w * w);
+    std::string problem = concat(where, "a quaternion of length ", static_cast<float>(length));
+    if (length == 0) {
+        diagnostics.error(place, std::move(problem), "write [0 0 0 1] for no rotation");
+        return false;
+    }
+    rotation = {static_cast<float>(x / length), static_cast<float>(y / length), static_cast<float>(z / length),
+                static_cast<float>(w / length)};
+    const double error = std::fabs(length - 1);
+    if (error <= kRounding) return true;
+    std::string hint =
+        concat("write [", rotation.x, ' ', rotation.y, ' ', rotation.z, ' ', rotation.w, "], which is of length 1");
+    if (error <= kSlip)
+        diagnostics.warning(place, std::move(problem), std::move(hint));
+    else
+        diagnostics.error(place, std::move(problem), std::move(hint));
+    return error <= kSlip;
+}
+
+bool can_be_undone(Vec3 scale) { return std::isnormal(scale.x) && std::isnormal(scale.y) && std::isnormal(scale.z); }
 
 Quaternion rotation_from_euler_degrees(Vec3 degrees) {
     const auto half_angle = [](float d) { return std::remainder(double(d), 720.0) * (3.14159265358979323846 / 360); };

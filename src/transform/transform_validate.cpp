@@ -1,4 +1,4 @@
-// Checks of everything that a TransformManager promises.
+// Checks the invariants of a TransformManager.
 
 #include "shoal/base/text.h"
 #include "transform/transform_work.h"
@@ -21,12 +21,12 @@ Status TransformManager::Work::validate() {
     if (manager_.num_clean_ > table_.num_rows()) return broken("more rows are clean than there are", table_.num_rows());
     for (std::uint32_t row = 0; row < manager_.num_clean_; ++row)
         if (const std::uint32_t parent = parents()[row]; parent != kNilRow && parent >= manager_.num_clean_)
-            return broken("it is clean and its parent is not", row);
+            return broken("it is clean, but its parent is not", row);
     if (Status status = validate_extents(); !status) return status;
     return validate_poses();
 }
 
-/// A known extent is the size of the subtree, and the children's ranges, known as well, lie inside.
+/// A known extent is the size of the subtree, and the extents of its children are known and inside its range.
 Status TransformManager::Work::validate_extents() {
     const std::uint32_t* const extent = extents();
     Array<std::uint32_t> size(table_.num_rows(), 1, OwnedAllocator<std::uint32_t>("transform manager"));
@@ -35,11 +35,11 @@ Status TransformManager::Work::validate_extents() {
         if (parents()[root] != kNilRow) continue;
         for (std::uint32_t row = root; row != kNilRow; row = next_in_subtree(row, root)) rows.push_back(row);
     }
-    if (rows.size() != table_.num_rows()) return broken("some rows hang on no root: their links form a ring", 0);
+    if (rows.size() != table_.num_rows()) return broken("some rows are below no root: their links form a cycle", 0);
     for (std::size_t i = rows.size(); i-- > 0;)
         if (const std::uint32_t parent = parents()[rows[i]]; parent != kNilRow) size[parent] += size[rows[i]];
     for (std::uint32_t row = 0; row < table_.num_rows(); ++row) {
-        if (extent[row] == 0 && all_known_) return broken("its extent is unknown, and all should be known", row);
+        if (extent[row] == 0 && all_known_) return broken("its extent is unknown, but all should be known", row);
         if (extent[row] == 0) continue;
         if (extent[row] != size[row]) return broken(concat("its extent is ", extent[row], " of ", size[row]), row);
         for (std::uint32_t child = first_children()[row]; child != kNilRow; child = next_siblings()[child])
@@ -49,13 +49,13 @@ Status TransformManager::Work::validate_extents() {
     return {};
 }
 
-/// What is pending is on the list, and everything else is where its parent and its local pose put it.
+/// Pending rows are on the list, and the world poses of all others follow from their parents and local poses.
 Status TransformManager::Work::validate_poses() {
     Array<bool> listed(table_.num_rows(), false, OwnedAllocator<bool>("transform manager"));
     for (const std::uint32_t row : moved_)
         if (row < table_.num_rows()) listed[row] = true;
     const bool may_wait = batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred;
-    Array<bool> is_pending_at = listed;  // or an ancestor is
+    Array<bool> is_pending_at = listed;  // by row: it or an ancestor is pending
     const PoseColumns columns = pose_columns();
     for (std::uint32_t root = 0; root < table_.num_rows(); ++root) {
         if (columns.parent[root] != kNilRow) continue;
@@ -68,7 +68,7 @@ Status TransformManager::Work::validate_poses() {
             const Matrix3x4 local = local_matrix(columns.position[row], columns.rotation[row], columns.scale[row]);
             const Matrix3x4 world = product(parent == kNilRow ? Matrix3x4{} : columns.world[parent], local);
             if (std::memcmp(&world, &columns.world[row], sizeof world) != 0)
-                return broken("its world pose is not what its local pose and its parent make", row);
+                return broken("its world pose does not follow from its local pose and its parent", row);
         }
     }
     return {};

@@ -1,24 +1,24 @@
 #pragma once
-// The inside of a TransformManager: what is pending, extents, the suffix.
+// The implementation of a TransformManager: which poses are pending, extents, and the suffix.
 //
-// Beside the fields of Transform a row has a world pose, an extent and a mark. Extents: 0 says unknown; a known extent
-// implies those of all descendants, so that breaking up a row's ancestors ends at the first that is unknown already.
-// A mark is a tick (it counts computations, so that nothing needs to be reset) and a code:
+// Besides the fields of Transform, a row has a world pose, an extent and a mark. An extent of 0 is unknown. If an
+// extent is known, those of all descendants are; so marking the ancestors of a row as unknown stops at the first
+// unknown one. A mark is a tick, which counts computations so that nothing has to be reset, and a code:
 //
-//     set         in this tick: the local pose was set, the row is on the list and its subtree is pending
-//     set again   the same, and it had been set in the frame before
+//     set         the local pose was set in this tick: the row is on the list, and its subtree is pending
+//     set again   the same, and it was set in the frame before too
 //     under       seen in this tick on the way up from a row on the list: an ancestor is pending
-//     clear       the same, but none is
+//     clear       the same, but no ancestor is pending
 //
-// The list may name rows that have gone or moved, or a row twice: what counts are the marks. A pending row that moves
-// goes on the list again. Only a span whose rows come in order, outside of a batch, goes without marks: its list is
-// computed before the call returns.
+// The list may name a row twice, or rows that were removed or have moved: the marks decide. A pending row that moves is
+// put on the list again. The rows of a span in ascending order, outside of a batch, are not marked: the call computes
+// the list before it returns.
 
 #include "shoal/base/bit_set.h"
 #include "shoal/job/executor.h"
 #include "shoal/table/column.h"
 #include "shoal/transform/transform.h"
-#include "transform/transform_plan.h"
+#include "transform/pose_plan.h"
 
 namespace shoal {
 
@@ -58,7 +58,8 @@ public:
     Entity owner(std::uint32_t row) const { return table_.entities()[row]; }
     std::uint32_t row_of(Entity entity) const { return rows_.find(entity); }
     void write_local(std::uint32_t row, const Transform& local);
-    /// Stamps one row of the columns of `mask`. What was stamped last is remembered: setters often go through rows.
+    /// Stamps one row in the columns of `mask`. Remembers the last stamp, because setters often go through rows in
+    /// order.
     SHOAL_INLINE void stamp(std::uint32_t mask, std::uint32_t row) {
         const std::uint32_t block = row / kRowsPerStampBlock;
         if (block != stamped_block_ || table_.stamp() != stamped_at_ || (mask & ~stamped_columns_) != 0)
@@ -66,24 +67,25 @@ public:
     }
     void stamp_columns(std::uint32_t mask, std::uint32_t row);
 
-    // --- what is pending (transform_flush.cpp) -------------------------------------------------------------------
+    // --- what is pending (transform_compute.cpp) -----------------------------------------------------------------
 
     bool is_pending(std::uint32_t mark) const { return (mark | 1) == pending_; }
     bool has_pending() const { return !moved_.empty(); }
-    /// Puts a row on the list unless it is there.
+    /// Puts a row on the list unless it is on it.
     void note(std::uint32_t row) {
         std::uint32_t& mark = marks()[row];
         if (is_pending(mark)) return;
         mark = pending_ - (was_moving(mark, frame_begins_[0], frame_begins_[1]) ? 0 : 1);
         moved_.push_back(row);
     }
-    /// The same for many, or none where it says kNilRow; returns how many there are.
+    /// The same for many rows, without those that are kNilRow. Returns how many others there are.
     std::size_t note_found(std::span<const std::uint32_t> rows);
-    /// Puts rows on the list, unmarked, if they ascend and are above those there. Returns whether it did.
+    /// Appends rows to the list without marks if they ascend and come after those on it. Returns whether it did.
     bool list_in_order(std::span<const std::uint32_t> rows);
-    /// Marks what was listed so.
+    /// Marks the rows that were listed without marks.
     void mark_listed();
-    /// After the local pose of a row has changed: computes its subtree or notes it, as the mode says.
+    /// Called after a local pose has changed: computes the subtree of the row or puts the row on the list, as the mode
+    /// says.
     void touch(std::uint32_t row) {
         if (batch_depth_ != 0 || manager_.options_.mode == TransformMode::kDeferred)
             note(row);
@@ -91,11 +93,11 @@ public:
             compute_subtree(row);
     }
     void compute_subtree(std::uint32_t row);
-    /// Finds many, calls write(i, row, count) for runs of rows and fetch(row) ahead of it, notes what was found and
-    /// returns how many.
+    /// Finds the rows of many entities, calls write(i, row, count) for each run of rows, and fetch(row) some rows
+    /// ahead. Puts the rows on the list and returns how many were found.
     template <class Write, class Fetch>
     std::size_t set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write, Fetch&& fetch);
-    /// Makes the world pose of one row right. Returns whether it or an ancestor is pending.
+    /// Computes the world pose of one row if it is out of date. Returns whether it or an ancestor is pending.
     bool refresh(std::uint32_t row);
     void begin_batch() { ++batch_depth_; }
     void end_batch(Executor* executor) {
@@ -110,24 +112,24 @@ public:
         ended_frame_ = false;
         restore_order_if_it_pays();
     }
-    /// Computes rows that are parents-first and stand by themselves.
+    /// Computes rows whose parents come first and are among them.
     void compute_rows(RowRange rows);
     Status validate();
 
     // --- order (transform_order.cpp) -----------------------------------------------------------------------------
 
     void swap_rows(std::uint32_t a, std::uint32_t b);
-    /// Makes extents unknown: of the row and all above it.
+    /// Marks the extents of the row and of all its ancestors as unknown.
     void break_up(std::uint32_t row);
-    /// Makes those extents unknown whose ranges reach over the border before `row`.
+    /// Marks the extents as unknown whose ranges cross the border before `row`.
     void cut(std::uint32_t row) {
         if (row < table_.num_rows()) break_up(parents()[row]);
     }
-    /// To be called before a row moves away from the others of its subtree.
+    /// Called before a row moves away from the rest of its subtree.
     void uproot(std::uint32_t row);
     /// Computes the extents of rows that are whole subtrees in depth-first order.
     void set_extents(RowRange rows);
-    /// Puts rows, to which no other is linked, in depth-first order.
+    /// Puts rows into depth-first order. Requires: no other rows are linked to them.
     void order(RowRange rows);
     void restore_order();
     void restore_order_if_it_pays();
@@ -136,20 +138,23 @@ public:
     bool is_ancestor(std::uint32_t ancestor, std::uint32_t row);
     std::uint32_t next_in_subtree(std::uint32_t row, std::uint32_t root) const;
 
-    /// Moves the subtree of a clean row into the suffix, and a subtree of the suffix out of it.
+    /// Move the subtree of a clean row into the suffix, and a subtree of the suffix out of it.
     void enter(std::uint32_t row);
     void leave(std::uint32_t row);
     void leave_all() { manager_.num_clean_ = table_.num_rows(); }
 
-    /// Links and returns the row that `child` is then.
+    /// Links a child, or makes it a root if `parent` is kNilRow. Returns the row of the child afterwards.
     std::uint32_t link(std::uint32_t child, std::uint32_t parent);
-    /// Sets the local pose of a row so that its world pose becomes `world`; returns whether it does exactly.
+    /// Does the same and keeps a pose of the child.
+    void link_keeping(std::uint32_t child, std::uint32_t parent, KeepPose keep);
+    /// Sets the local pose of a row so that its world pose becomes `world`, and returns whether it is exact. `is_stale`
+    /// says that the row was pending.
     bool set_world(std::uint32_t row, const Matrix3x4& world, bool is_stale);
     void remove_row(std::uint32_t row);
 
-    // --- rows that come and go (transform_rows.cpp) --------------------------------------------------------------
+    // --- adding and removing rows (transform.cpp) ----------------------------------------------------------------
 
-    /// Shape: a pose for each entity, or one for all.
+    /// Shape: one pose per entity, or one for all.
     Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                           std::span<const std::uint32_t> parents);
     Status spawn(const SpawnBatch& batch);
@@ -162,7 +167,7 @@ private:
     static constexpr std::uint32_t kStillFrames = 5;
     static constexpr std::uint32_t kMostTicks = 1u << 29;
 
-    /// Whether a row was set in the frame before, by the mark that it has and the first ticks of the two frames.
+    /// Returns whether a row was set in the frame before, given its mark and the first ticks of both frames.
     static bool was_moving(std::uint32_t mark, std::uint32_t this_frame, std::uint32_t last_frame) {
         if ((mark & kSet) == 0 || mark >> 2 < last_frame) return false;
         return mark >> 2 < this_frame || (mark & 3) == kSetAgain;
@@ -211,7 +216,7 @@ private:
     Array<std::uint32_t> moved_{Owner("transform manager")};
     std::uint32_t tick_ = 0;
     std::uint32_t pending_ = 0;                      // the mark of a row that is set again in this tick
-    std::uint32_t frame_begins_[kStillFrames] = {};  // ticks: of this frame, of the one before, ...
+    std::uint32_t frame_begins_[kStillFrames] = {};  // first ticks of this frame, the one before it, ...
     std::uint32_t batch_depth_ = 0;
     bool ended_frame_ = false;  // since the last settle
     bool all_known_ = true;     // no extent is unknown
@@ -219,7 +224,7 @@ private:
     std::uint32_t stamped_block_ = kNilRow;
     std::uint32_t stamped_columns_ = 0;
     std::uint64_t stamped_at_ = 0;
-    std::uint64_t num_loose_ = 0;  // rows computed one by one since the last restore
+    std::uint64_t num_loose_ = 0;  // rows computed one by one since the order was last restored
     bool repeats_ = false;         // the list may name a row twice, or one that is not pending
 
     PosePlan plan_;         // what is on the list

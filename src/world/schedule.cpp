@@ -1,4 +1,4 @@
-// A schedule: what it keeps of its passes, their run on all workers, and the check of what they write.
+// Keeps the passes of a schedule, runs them on all workers, and checks what they write.
 
 #include "shoal/world/schedule.h"
 
@@ -39,8 +39,8 @@ struct Schedule::Entry final : WriteGuard {
     std::uint32_t trace_name = 0;
 };
 
-/// Runs the passes on a crew of workers. A pass is ready when all passes that come before it have ended; of the ready
-/// passes the first in the order is taken first.
+/// Runs the passes on a crew of workers. A pass is ready when all its predecessors have ended; the ready pass that
+/// comes first in the order is taken first.
 /// Thread: run() by one thread; the rest by the crew.
 class Schedule::Runner final : public CrewWork {
 public:
@@ -73,7 +73,7 @@ private:
     float dt_ = 0;
     std::uint64_t frame_ = 0;
     std::mutex mutex_;                                    // guards the next two
-    Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: passes before it that have not ended
+    Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: predecessors that have not ended
     Array<std::uint32_t> ready_{Owner("schedule")};       // positions; a heap with the first on top
     std::atomic<std::uint32_t> num_left_{0};              // passes that have not ended
 };
@@ -103,7 +103,7 @@ bool holds(const Store& store, const Table& table) {
     return std::find(tables.begin(), tables.end(), &table) != tables.end();
 }
 
-/// Returns the index of the field that the column holds; of the first one when it holds a whole component.
+/// Returns the index of the field in a column, or of the first field if the column holds a whole component.
 std::uint32_t first_field_in(const Schema& schema, std::uint32_t column) {
     const std::uint32_t index = schema.columns()[column].field_index;
     if (index != ColumnDefinition::kWholeComponent) return index;
@@ -112,8 +112,8 @@ std::uint32_t first_field_in(const Schema& schema, std::uint32_t column) {
     return first;
 }
 
-/// A field and its component. In a table of several component types the fields are called "component.field", and
-/// those of one component stand side by side, in the order of its own schema.
+/// A field and its component. In a table of several component types, fields are called "component.field"; those of one
+/// component are side by side, in the order of its own schema.
 struct FieldOfComponent {
     std::string_view component;
     std::string_view name;
@@ -132,7 +132,7 @@ struct FieldOfComponent {
     }
 };
 
-/// Whether an access to a field, a component type or a whole store covers this column of one of the store's tables.
+/// Returns whether an access to a field, a component type or a whole store covers this column of a table of the store.
 bool covers(const Access& access, const Schema& table, std::uint32_t column) {
     if (access.component == ComponentId()) return true;
     const FieldOfComponent field(table, first_field_in(table, column));
@@ -162,7 +162,7 @@ void Schedule::Entry::require(const Table& table, std::uint32_t column) const {
 
 // --- the run -----------------------------------------------------------------------------------------------------
 
-/// What a thread works at.
+/// What a thread is working at.
 struct Schedule::Runner::Working {
     Entry* entry = nullptr;  // nullptr: it waits, or does not work for a schedule
     std::uint32_t worker = 0;
@@ -170,10 +170,10 @@ struct Schedule::Runner::Working {
     std::uint64_t frame = 0;
     Trace* trace = nullptr;
 
-    /// Adds the time since then to the times of the pass.
+    /// Adds the time since `since_ns` to the times of the pass.
     void account(std::int64_t now_ns) const {
         if (entry == nullptr) return;
-        // Different threads may be this worker one after another; how they are ordered is up to the executor.
+        // Several threads may be this worker, one after another; the executor decides how they are ordered.
         __atomic_fetch_add(&entry->worker_ns[worker], now_ns - since_ns, __ATOMIC_RELAXED);
         if (trace != nullptr) trace->add(worker, {since_ns, now_ns, frame, entry->trace_name});
     }
@@ -289,7 +289,7 @@ Schedule::~Schedule() {
     unmake(runner_);
 }
 
-/// Workers read the list of passes while the schedule runs.
+/// Workers read the list of passes while the schedule runs, so it must not change.
 void Schedule::require_idle() const {
     SHOAL_ASSERT(!is_running_, "a pass changed or ran its own schedule; do it after the schedule has run");
 }

@@ -1,3 +1,5 @@
+// Orders passes by what they declare, and reports unknown names, cycles and ambiguities.
+
 #include "world/schedule_order.h"
 
 #include "shoal/base/bit_set.h"
@@ -8,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 8;  // pairs in one message
 
-/// Which of n passes comes before which: for each pass, the set of those after it.
+/// Which passes come before which: for each pass, the set of the passes after it.
 using Relation = Array<BitSet>;
 Relation make_relation(std::size_t n) { return Relation(n, BitSet(Owner("schedule")), Owner("schedule")); }
 
@@ -56,7 +58,7 @@ private:
                                     "\", but the schedule has neither a pass nor a group of that name"));
     }
 
-    /// Puts the pass after, or before, the pass or group of that name. Returns false when there is none.
+    /// Orders the pass after, or before, the pass or group of that name. Returns false if there is none.
     bool order_against(std::size_t pass, std::string_view name, bool after) {
         const auto add = [&](std::size_t other) {
             if (other == pass && passes_[pass].name != name) return;  // a pass after its own group is after the others
@@ -71,10 +73,10 @@ private:
         return found;
     }
 
-    /// A topological sort that always takes the earliest added pass that is free to go.
+    /// Sorts topologically. Of the passes that may be next, it takes the one that was added first.
     Status sort() {
         Array<bool> placed(passes_.size(), false, "schedule");
-        // A pass that is not placed yet and comes before `pass`, or passes_.size().
+        // Returns a pass that is not placed yet and comes before `pass`, or passes_.size().
         const auto predecessor = [&](std::size_t pass) {
             std::size_t other = 0;
             while (other < passes_.size() && (placed[other] || !before_[other].test(pass))) ++other;
@@ -90,7 +92,7 @@ private:
         return {};
     }
 
-    /// Every pass that is left has a predecessor, so going from one to the next ends in a cycle.
+    /// Each remaining pass has a predecessor, so going from predecessor to predecessor ends in a cycle.
     template <class Predecessor>
     Status cycle(const Array<bool>& placed, const Predecessor& predecessor) const {
         std::size_t pass = 0;
@@ -112,10 +114,10 @@ private:
         return nullptr;
     }
 
-    /// Finds passes of different groups that conflict although nothing but the order of adding orders them.
+    /// Finds passes of different groups that conflict and that only the order of adding puts in order.
     Status find_ambiguities() const {
         const std::size_t n = result_.order.size();
-        Relation meant = make_relation(n);  // by position; filled from the end, so that what comes after is complete
+        Relation meant = make_relation(n);  // by position; filled from the end, so that later passes are complete
         for (std::size_t p = n; p-- > 0;)
             for (std::size_t q = p + 1; q < n; ++q) {
                 const std::size_t a = result_.order[p], b = result_.order[q];

@@ -1,10 +1,10 @@
 #pragma once
-// Finds the order of passes, and which of them must wait for which, from what they declare.
+// Finds the order of passes, and which passes must wait for which, from what they declare.
 //
-//     order          0 1 2 3        positions; order[p] is the pass that stands there
-//     successors     0 -> 2         successors[0] = {2}: pass 2 starts when pass 0 and all others before it have ended
+//     order          0 1 2 3        order[p] is the pass at position p
+//     successors     0 -> 2         by position: what is at 2 starts when 0 and all its other predecessors have ended
 //
-// Thread: values.
+// Thread: order_passes() is pure.
 
 #include "shoal/query/access.h"
 

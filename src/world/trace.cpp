@@ -1,3 +1,5 @@
+// The rings of events of a trace.
+
 #include "shoal/world/trace.h"
 
 #include "shoal/base/assert.h"
@@ -7,7 +9,7 @@
 namespace shoal {
 
 Trace::Trace(std::uint32_t num_workers, std::uint32_t events_per_worker) {
-    SHOAL_ASSERT(num_workers > 0 && events_per_worker > 0, "a trace has room for at least one event of one worker");
+    SHOAL_ASSERT(num_workers > 0 && events_per_worker > 0, "a trace needs at least one worker and room for one event");
     lanes_.resize(num_workers);
     for (Lane& lane : lanes_) lane.events.resize(events_per_worker);
 }
@@ -22,7 +24,7 @@ std::uint32_t Trace::number_of(std::string_view name) {
 void Trace::add(std::uint32_t worker, const TraceEvent& event) {
     SHOAL_ASSERT(worker < lanes_.size(), "the trace was made for fewer workers");
     Lane& lane = lanes_[worker];
-    // Different threads may be this worker one after another; how they are ordered is up to the executor.
+    // Several threads may be this worker, one after another; the executor decides how they are ordered.
     const std::uint64_t place = __atomic_fetch_add(&lane.num_added, 1, __ATOMIC_RELAXED);
     lane.events[place % lane.events.size()] = event;
 }

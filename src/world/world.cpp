@@ -1,9 +1,12 @@
+// A world: its stores, spawning, settling, and the hash of its state.
+
 #include "shoal/world/world.h"
 
 #include "shoal/base/clock.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
 
@@ -12,6 +15,7 @@
 namespace shoal {
 namespace {
 
+/// Returns how many values of a table refer to arrays in the blob of `resource`.
 std::uint64_t count_pins_in(const Table& table, ResourceId resource) {
     std::uint64_t num_pins = 0;
     if (table.num_rows() == 0) return 0;
@@ -35,6 +39,30 @@ const Schema* find_schema(const Store& store, ComponentId component) {
     for (const Schema* schema : store.schemas())
         if (schema->id() == component) return schema;
     return nullptr;
+}
+
+/// Hashes a component that is kept whole field by field, because there may be padding between the fields.
+std::uint64_t hash_whole(const Table& table, std::uint32_t column, std::uint64_t hash) {
+    const Schema& schema = table.schema();
+    const std::byte* row = table.column(column);
+    for (std::uint32_t i = 0; i < table.num_rows(); ++i, row += schema.columns()[column].element_bytes)
+        for (const Field& field : schema.fields())
+            if (field.first_column == column) hash = hash_bytes(row + schema.offset_in_column(field), field.size, hash);
+    return hash;
+}
+
+std::uint64_t hash_table(const Table& table, std::uint64_t hash) {
+    const std::uint64_t head[] = {table.schema().id().hash, table.num_rows()};
+    hash = hash_bytes(head, sizeof head, hash);
+    if (table.num_rows() == 0) return hash;
+    hash = hash_bytes(table.entities().data(), table.entities().size_bytes(), hash);
+    const std::span<const ColumnDefinition> columns = table.schema().columns();
+    for (std::uint32_t c = 0; c < columns.size(); ++c)
+        if (columns[c].field_index == ColumnDefinition::kWholeComponent)
+            hash = hash_whole(table, c, hash);
+        else if (columns[c].opaque == nullptr)
+            hash = hash_bytes(table.column(c), std::size_t(table.num_rows()) * columns[c].element_bytes, hash);
+    return hash;
 }
 
 }  // namespace
@@ -101,7 +129,7 @@ Status World::attach(Store& store) {
             return Status::error(concat("the world already has a store for \"", schema->name(), "\""));
     stores_.push_back(&store);
     if (stamp_ > 1)
-        store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp from now on
+        store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
 }
 
@@ -196,8 +224,8 @@ void World::settle() {
         !passes_run_,
         "a pass called World::settle() of the world that runs it; World::step() settles when all passes have ended");
     SHOAL_ASSERT(!is_settling_,
-                 "a destruction callback called World::settle() while the world settles; what it asks for is made "
-                 "without another call");
+                 "a destruction callback called World::settle() while the world settles; its "
+                 "commands are carried out without another call");
     const std::int64_t begin_ns = monotonic_ns();
     is_settling_ = true;
     settle_stores();
@@ -210,7 +238,7 @@ void World::settle() {
     if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame_, trace->number_of("settle")});
 }
 
-/// Goes through the stores by index, because destruction callbacks may add stores.
+/// Visits the stores by index, because destruction callbacks may add stores.
 void World::settle_stores() {
     ++stamp_;
     settles_.last = {};
@@ -218,6 +246,17 @@ void World::settle_stores() {
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
     pool_.trim();
+}
+
+// --- hash --------------------------------------------------------------------------------------------------------
+
+std::uint64_t World::state_hash() const {
+    std::uint64_t hash = entities_.num_alive();
+    for (const Store* store : stores_) {
+        for (const Table* table : store->tables()) hash = hash_table(*table, hash);
+        hash = store->hash_beside_tables(hash);
+    }
+    return hash;
 }
 
 }  // namespace shoal

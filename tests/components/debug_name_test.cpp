@@ -1,3 +1,5 @@
+// Names of entities.
+
 #include "shoal/components/debug_name.h"
 
 #include "support/testing.h"
@@ -24,7 +26,7 @@ TEST_F(DebugNames, an_entity_has_one_name_or_none) {
     const Entity coral = *entities.create(), crab = *entities.create();
     EXPECT_EQ(names.name(coral), "");
     ASSERT_TRUE(names.set_name(coral, "coral").ok());
-    ASSERT_TRUE(names.set_name(crab, "coral").ok()) << "names need not be different";
+    ASSERT_TRUE(names.set_name(crab, "coral").ok()) << "two entities may have the same name";
     EXPECT_EQ(names.name(coral), "coral");
     ASSERT_TRUE(names.set_name(coral, "old coral").ok());
     EXPECT_EQ(names.name(coral), "old coral");
@@ -35,11 +37,11 @@ TEST_F(DebugNames, an_entity_has_one_name_or_none) {
     EXPECT_FALSE(manager.has(coral));
 }
 
-TEST_F(DebugNames, the_dead_have_no_name_and_get_none) {
+TEST_F(DebugNames, dead_entities_have_no_name_and_get_none) {
     const Entity crab = *entities.create();
     ASSERT_TRUE(names.set_name(crab, "crab").ok());
     entities.destroy(crab);
-    EXPECT_EQ(names.name(crab), "") << "also before its row is collected";
+    EXPECT_EQ(names.name(crab), "") << "even before its row is removed";
     const Status status = names.set_name(crab, "ghost");
     ASSERT_FALSE(status.ok());
     EXPECT_NE(status.message().find("\"ghost\""), std::string_view::npos) << status.message();

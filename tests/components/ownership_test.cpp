@@ -1,3 +1,5 @@
+// Ownership: who owns whom, and who dies with whom.
+
 #include "shoal/components/ownership.h"
 
 #include "shoal/base/random.h"
@@ -54,19 +56,19 @@ TEST_F(Ownership, what_an_entity_owns_dies_with_it_at_once) {
     EXPECT_EQ(entities.num_ignored_destroys(), 0u);
 }
 
-TEST_F(Ownership, one_that_dies_alone_leaves_its_owner_alive) {
+TEST_F(Ownership, an_owned_entity_that_dies_leaves_its_owner_alive) {
     const Entities e = create(3);
     ASSERT_TRUE(ownership.own(e[0], std::span(e).subspan(1)).ok());
     entities.destroy(e[1]);
     EXPECT_TRUE(entities.alive(e[0]));
     EXPECT_EQ(owned_by(e[0]), Entities{e[2]});
     entities.destroy(e[2]);
-    EXPECT_EQ(ownership.num_rows(), 0u) << "who owns nothing any more needs no row";
+    EXPECT_EQ(ownership.num_rows(), 0u) << "an entity that no longer owns anything needs no row";
     EXPECT_TRUE(entities.alive(e[0]));
     EXPECT_TRUE(ownership.validate().ok());
 }
 
-TEST_F(Ownership, the_released_outlive_their_owner_with_all_that_is_theirs) {
+TEST_F(Ownership, released_entities_outlive_their_owner_with_all_that_they_own) {
     const Entities e = create(4);  // 0 > 1 > 2 > 3
     for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(ownership.own(e[i], e[i + 1]).ok());
     EXPECT_TRUE(ownership.release(e[2]));
@@ -80,7 +82,7 @@ TEST_F(Ownership, the_released_outlive_their_owner_with_all_that_is_theirs) {
     EXPECT_FALSE(entities.alive(e[3]));
 }
 
-TEST_F(Ownership, the_owned_can_change_hands) {
+TEST_F(Ownership, an_owned_entity_can_change_its_owner) {
     const Entities e = create(3);
     ASSERT_TRUE(ownership.own(e[0], e[2]).ok());
     ASSERT_TRUE(ownership.own(e[1], e[2]).ok());
@@ -93,7 +95,7 @@ TEST_F(Ownership, the_owned_can_change_hands) {
     EXPECT_FALSE(entities.alive(e[2]));
 }
 
-TEST_F(Ownership, a_circle_is_refused_and_changes_nothing) {
+TEST_F(Ownership, a_cycle_is_refused_and_nothing_changes) {
     const Entities e = create(4);
     for (std::size_t i = 0; i < 2; ++i) ASSERT_TRUE(ownership.own(e[i], e[i + 1]).ok());
     EXPECT_FALSE(ownership.own(e[2], e[0]).ok());
@@ -105,7 +107,7 @@ TEST_F(Ownership, a_circle_is_refused_and_changes_nothing) {
     EXPECT_TRUE(ownership.validate().ok());
 }
 
-TEST_F(Ownership, the_dead_neither_own_nor_are_owned) {
+TEST_F(Ownership, dead_entities_neither_own_nor_are_owned) {
     const Entities e = create(3);
     entities.destroy(e[0]);
     EXPECT_FALSE(ownership.own(e[0], e[1]).ok());
@@ -129,12 +131,12 @@ TEST_F(Ownership, a_chain_of_a_million_and_a_million_owned_by_one_die) {
     EXPECT_EQ(ownership.num_rows(), 0u);
 }
 
-TEST_F(Ownership, the_owner_of_a_million_does_not_move_with_every_one_that_is_released) {
+TEST_F(Ownership, the_owner_of_a_million_does_not_move_whenever_one_is_released) {
     constexpr std::size_t kCount = 1'000'000;
     const Entities owned = create(kCount), owners = create(2), other = create(1);
     ASSERT_TRUE(ownership.own(owners[0], owned).ok());
     ASSERT_TRUE(ownership.own(owners[0], other).ok());
-    ASSERT_TRUE(ownership.own(owners[1], owned).ok());  // the last row is that of the new owner now
+    ASSERT_TRUE(ownership.own(owners[1], owned).ok());  // now the new owner has the last row
     for (std::size_t i = kCount; i-- > 2;) ASSERT_TRUE(ownership.release(owned[i]));
     EXPECT_EQ(owned_by(owners[1]), (Entities{owned[0], owned[1]}));
     EXPECT_EQ(owned_by(owners[0]), other);
@@ -165,7 +167,7 @@ TEST_F(Ownership, an_index_given_out_again_before_the_manager_was_told_inherits_
     ASSERT_TRUE(told_later.own(e[0], e[1]).ok());
     own_entities.destroy(e[0]);
     ASSERT_EQ(reuser.reborn.index(), e[0].index());
-    EXPECT_FALSE(own_entities.alive(e[1])) << "its owner died all the same";
+    EXPECT_FALSE(own_entities.alive(e[1])) << "its owner died too";
     EXPECT_EQ(told_later.owner(e[2]), reuser.reborn);
     EXPECT_EQ(told_later.num_rows(), 2u);
     EXPECT_TRUE(told_later.validate().ok());
@@ -181,7 +183,7 @@ TEST_F(Ownership, dropping_an_entity_frees_it_and_what_it_owns) {
     EXPECT_TRUE(entities.alive(e[2]));
 }
 
-/// A blob of `owners.size()` entities; owners[i] owns entity i, kNoBlobEntity: nobody does.
+/// Returns a blob of `owners.size()` entities. owners[i] owns entity i; kNoBlobEntity: nobody owns it.
 Result<Blob> blob_of(const std::vector<std::uint32_t>& owners) {
     BlobWriter writer;
     const std::uint32_t type = writer.add_component_type(schema_of<Owned>()).value();
@@ -213,7 +215,7 @@ TEST_F(Ownership, a_resource_says_who_owns_whom) {
     EXPECT_EQ(statistics.component, "owned");
 }
 
-TEST_F(Ownership, a_circle_in_a_resource_is_an_error_and_leaves_nothing) {
+TEST_F(Ownership, a_cycle_in_a_resource_is_an_error_and_nothing_changes) {
     Store* stores[] = {&ownership};
     const std::vector<std::uint32_t> circles[] = {{0}, {1, 0}, {kNoBlobEntity, 3, 1, 2}, {1, 2, 3, 1}};
     for (const auto& owners : circles) {
@@ -227,7 +229,7 @@ TEST_F(Ownership, a_circle_in_a_resource_is_an_error_and_leaves_nothing) {
     }
 }
 
-/// Who owns whom as one would write it without a second thought.
+/// Who owns whom, written as plainly as possible.
 struct Model {
     std::map<EntityBits, EntityBits> owner_of;
 

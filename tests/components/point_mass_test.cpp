@@ -1,3 +1,5 @@
+// Point masses: one step against the plain formula.
+
 #include "shoal/components/point_mass.h"
 
 #include "shoal/job/executor.h"
@@ -34,7 +36,7 @@ struct Masses {
     std::vector<PointMass> values;
 };
 
-/// As the document writes it, mass by mass.
+/// The formula, one mass at a time.
 void simulate_naively(std::vector<PointMass>& masses, float dt) {
     for (PointMass& mass : masses) {
         mass.velocity = mass.velocity + mass.acceleration * dt;

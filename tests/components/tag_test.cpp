@@ -1,3 +1,5 @@
+// Tags: those of an entity, and the entities of a tag.
+
 #include "shoal/components/tag.h"
 
 #include "support/testing.h"
@@ -47,7 +49,7 @@ TEST_F(Tags, an_entity_carries_any_number_of_tags) {
     for (const char* tag : {"enemy", "large", "swims"}) ASSERT_TRUE(tags.add_tag(made[0], tag).ok());
     ASSERT_TRUE(tags.add_tag(made[1], "large").ok());
     ASSERT_TRUE(tags.add_tag(made[0], "large").ok());
-    EXPECT_EQ(of(made[0]), (Texts{"swims", "large", "enemy"})) << "a tag is there once";
+    EXPECT_EQ(of(made[0]), (Texts{"swims", "large", "enemy"})) << "an entity has a tag once";
     EXPECT_TRUE(tags.has_tag(made[0], "enemy"));
     EXPECT_FALSE(tags.has_tag(made[1], "enemy"));
     EXPECT_TRUE(of(made[2]).empty());
@@ -81,14 +83,14 @@ TEST_F(Tags, a_look_up_sees_every_change_whoever_makes_it) {
     manager.remove(made[1]);
     EXPECT_EQ(with("a"), (Entities{made[0], made[2], made[3]}));
     entities.destroy(made[3]);
-    EXPECT_EQ(with("a"), (Entities{made[0], made[2]})) << "the dead are left out before their rows are collected";
+    EXPECT_EQ(with("a"), (Entities{made[0], made[2]})) << "dead entities are left out before their rows are removed";
     EXPECT_FALSE(tags.has_tag(made[3], "a"));
     EXPECT_TRUE(of(made[3]).empty());
     Random random;
     manager.core().settle({&random, 2});
     EXPECT_EQ(with("a"), (Entities{made[0], made[2]}));
     EXPECT_TRUE(tags.remove_tag(made[0], "a"));
-    EXPECT_FALSE(tags.has_tag(made[0], "a")) << "both are gone";
+    EXPECT_FALSE(tags.has_tag(made[0], "a")) << "both rows are removed";
     EXPECT_EQ(with("a"), Entities{made[2]});
     manager.clear();
     EXPECT_TRUE(with("a").empty());
@@ -113,7 +115,7 @@ TEST_F(Tags, a_look_up_without_a_change_rebuilds_nothing) {
     EXPECT_EQ(tags.entities_with("many").size(), 100u);
 }
 
-TEST_F(Tags, what_cannot_be_tagged_says_so) {
+TEST_F(Tags, an_empty_tag_and_a_dead_entity_are_refused) {
     const Entity entity = *entities.create();
     EXPECT_FALSE(tags.add_tag(entity, "").ok());
     EXPECT_FALSE(tags.add_tag(kNullEntity, "a").ok());
@@ -123,7 +125,7 @@ TEST_F(Tags, what_cannot_be_tagged_says_so) {
     EXPECT_EQ(manager.num_rows(), 0u);
 }
 
-TEST_F(Tags, a_newer_entity_on_the_same_index_inherits_no_tags) {
+TEST_F(Tags, a_new_entity_with_the_index_of_a_dead_one_inherits_no_tags) {
     const Entity old = *entities.create();
     ASSERT_TRUE(tags.add_tag(old, "a").ok());
     EXPECT_EQ(with("a"), Entities{old});
@@ -137,7 +139,7 @@ TEST_F(Tags, a_newer_entity_on_the_same_index_inherits_no_tags) {
     EXPECT_EQ(with("b"), Entities{newer});
 }
 
-TEST(TagManagers, a_tag_manager_that_ended_leaves_nothing_behind) {
+TEST(TagManagers, a_destroyed_tag_manager_leaves_nothing_behind) {
     const shoal_test::LeakCheck leaks;
     EntityManager entities;
     PagePool pool;

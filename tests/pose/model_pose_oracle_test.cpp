@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-/// One instance as one would write it without a second thought.
+/// One instance, written as plainly as possible.
 struct NaiveInstance {
     std::size_t tree;
     std::vector<Transform> locals;

@@ -106,7 +106,7 @@ TEST_F(ModelPoseSpawn, instances_pin_the_blob_of_their_tree) {
     EXPECT_TRUE(models.validate().ok());
 }
 
-TEST_F(ModelPoseSpawn, arrays_that_are_no_tree_are_an_error_and_leave_nothing) {
+TEST_F(ModelPoseSpawn, arrays_that_are_not_a_tree_are_an_error_and_nothing_changes) {
     int number = 0;
     const auto message_of = [&](auto&& spoil) {
         Arrays arrays;

@@ -1,3 +1,5 @@
+// Model poses: trees, instances, what is computed, constraints.
+
 #include "shoal/pose/model_pose.h"
 
 #include "model_pose_testing.h"
@@ -86,7 +88,7 @@ TEST_F(ModelPoses, nodes_are_found_by_name) {
     EXPECT_EQ(models.nodes(tree).parents[4], 2u);
 }
 
-TEST_F(ModelPoses, a_tree_that_is_none_is_refused) {
+TEST_F(ModelPoses, an_invalid_tree_is_refused) {
     const auto refused = [&](auto&& spoil, std::string_view reason) {
         TreeSource tree = leg();
         spoil(tree);
@@ -134,7 +136,7 @@ TEST_F(ModelPoses, a_tree_from_memory_stays_until_it_is_removed) {
     EXPECT_DEATH(models.nodes(tree), "was removed");
 }
 
-TEST_F(ModelPoses, a_second_add_puts_an_instance_back_or_exchanges_its_tree) {
+TEST_F(ModelPoses, a_second_add_resets_an_instance_or_replaces_its_tree) {
     const NodeTreeId tree = add_tree(leg());
     TreeSource two;
     two.add("a", kNilRow, {.position = {7, 0, 0}});
@@ -157,7 +159,7 @@ TEST_F(ModelPoses, a_second_add_puts_an_instance_back_or_exchanges_its_tree) {
     expect_valid(models);
 }
 
-TEST_F(ModelPoses, strangers_are_skipped_and_twins_are_one) {
+TEST_F(ModelPoses, dead_entities_are_skipped_and_repeated_ones_get_one_instance) {
     const NodeTreeId tree = add_tree(leg());
     const Entities e = create(3);
     entities.destroy(e[2]);
@@ -217,7 +219,7 @@ TEST_F(ModelPoses, an_entity_in_two_worlds_has_a_place_and_a_pose_in_each) {
     expect_valid(other_models);
 }
 
-TEST_F(ModelPoses, a_newer_entity_on_the_same_index_inherits_no_pose) {
+TEST_F(ModelPoses, a_new_entity_with_the_index_of_a_dead_one_inherits_no_pose) {
     const NodeTreeId tree = add_tree(leg());
     const Entities e = create(2);
     ASSERT_TRUE(models.add(e, tree).ok());
@@ -234,7 +236,7 @@ TEST_F(ModelPoses, a_newer_entity_on_the_same_index_inherits_no_pose) {
     expect_valid(models);
 }
 
-TEST_F(ModelPoses, a_store_that_missed_too_many_deaths_finds_them_all_the_same) {
+TEST_F(ModelPoses, after_more_deaths_than_the_list_holds_all_instances_are_checked) {
     EntityManager forgetful({.max_death_list = 10});
     ModelPoseManager late(forgetful, pool);
     const NodeTreeId tree = *late.add_node_tree(leg().view());
@@ -262,7 +264,7 @@ TEST_F(ModelPoses, too_many_instances_are_refused_and_nothing_changes) {
 
 // --- any number of workers -----------------------------------------------------------------------------------------
 
-/// Everything that is computed, after some frames of random changes.
+/// Returns everything that is computed in some frames of random changes.
 std::vector<Matrix3x4> simulate_frames(Executor* executor) {
     EntityManager entities;
     PagePool pool;
@@ -358,7 +360,7 @@ TEST_F(ModelPoses, a_constraint_in_a_later_pass_keeps_a_foot_on_the_ground) {
     EXPECT_DEATH(models.remove_constraint(&ground), "no constraint");
 }
 
-TEST_F(ModelPoses, nodes_moved_together_stay_where_they_were_put) {
+TEST_F(ModelPoses, nodes_that_are_moved_together_stay_where_they_were_put) {
     const NodeTreeId tree = add_tree(leg());
     const Entities e = create(1);
     ASSERT_TRUE(models.add(e, tree).ok());
@@ -377,7 +379,7 @@ TEST_F(ModelPoses, nodes_moved_together_stay_where_they_were_put) {
     expect_at(place(models.node_world(at(e[0]), 3)), {-1, 0, 10});
 }
 
-TEST_F(ModelPoses, a_model_that_gets_another_tree_before_its_nodes_followed_begins_anew) {
+TEST_F(ModelPoses, an_instance_that_gets_another_tree_forgets_its_moved_nodes) {
     const NodeTreeId tree = add_tree(leg());
     TreeSource one;
     one.add("only", kNilRow, {.position = {7, 0, 0}});
@@ -395,7 +397,7 @@ TEST_F(ModelPoses, a_model_that_gets_another_tree_before_its_nodes_followed_begi
     expect_valid(models);
 }
 
-TEST_F(ModelPoses, a_model_that_goes_before_its_nodes_followed_is_forgotten) {
+TEST_F(ModelPoses, moved_nodes_of_a_removed_instance_are_forgotten) {
     const NodeTreeId tree = add_tree(leg());
     const Entities e = create(2);
     ASSERT_TRUE(models.add(e, tree).ok());
@@ -405,8 +407,6 @@ TEST_F(ModelPoses, a_model_that_goes_before_its_nodes_followed_is_forgotten) {
     EXPECT_EQ(models.apply_constraints(), 1u);
     expect_at(place(models.model(at(e[1]), 4)), {0.25f, 0, 0});
 }
-
-// --- against a naive model -------------------------------------------------------------------------------------------
 
 }  // namespace
 }  // namespace shoal

@@ -1,5 +1,5 @@
 #pragma once
-// A small model, random poses, and what the tests of model poses have in common.
+// Shared by the tests of model poses: a small model, random poses and trees, a fixture.
 
 #include "shoal/base/random.h"
 #include "shoal/pose/model_pose.h"
@@ -68,7 +68,7 @@ inline Transform random_pose(Random& random) {
             {0.5f + random.unit(), 0.5f + random.unit(), 0.5f + random.unit()}};
 }
 
-/// A tree of `num_nodes` nodes, parents before children, as often deep as wide.
+/// Returns a tree of `num_nodes` nodes, parents before children; about as deep as it is wide.
 inline TreeSource random_tree(Random& random, std::uint32_t num_nodes) {
     TreeSource tree;
     for (std::uint32_t node = 0; node < num_nodes; ++node) {
@@ -81,7 +81,7 @@ inline TreeSource random_tree(Random& random, std::uint32_t num_nodes) {
 
 inline Matrix3x4 matrix_of(const Transform& pose) { return local_matrix(pose.position, pose.rotation, pose.scale); }
 
-/// The product, in double precision, written without regard to the kernels.
+/// Returns the product in double precision, computed without the kernels.
 inline Matrix3x4 plain_product(const Matrix3x4& a, const Matrix3x4& b) {
     const auto at = [](const Matrix3x4& m, int row, int column) {
         const Vec4& r = m.row[row];

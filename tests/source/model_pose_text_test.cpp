@@ -91,8 +91,8 @@ TEST_F(ModelPoseText, every_mistake_has_its_place) {
     expect_error("[ { name = \"a\" } { name = \"a\" } ]",
                  "y.sjson:1:65: error: component \"model_pose\": two nodes "
                  "are called \"a\"");
-    expect_error("[ { name = \"a\" parent = \"b\" } { name = \"b\" parent = \"a\" } ]", "is above itself");
-    expect_error("[ { name = \"a\" parent = \"a\" } ]", "the node \"a\" is above itself");
+    expect_error("[ { name = \"a\" parent = \"b\" } { name = \"b\" parent = \"a\" } ]", "is its own ancestor");
+    expect_error("[ { name = \"a\" parent = \"a\" } ]", "the node \"a\" is its own ancestor");
     expect_error("[ { } ]", "y.sjson:1:41: error: component \"model_pose\": a node has no name");
     expect_error("[ { name = 3 } ]", "a node has no name");
     expect_error("[ { name = \"a\" postion = [0 0 0] } ]", "a node has no \"postion\"; did you mean \"position\"?");
@@ -106,10 +106,10 @@ TEST_F(ModelPoseText, every_mistake_has_its_place) {
     expect_error("[ { name = \"a\" rotation = [0 0 0 1] euler_degrees = [0 0 0] } ]", "both");
     expect_error("[ { name = \"a\" scale = 0 } ]", "a scale of 0 cannot be undone");
     expect_error("[ { name = \"a\" scale = [1 0 1] } ]", "a scale of 0 cannot be undone");
-    expect_error("[ 3 ]", "a node is no mapping");
-    expect_error("{ }", "`nodes` is no list");
+    expect_error("[ 3 ]", "a node is not a mapping");
+    expect_error("{ }", "`nodes` is not a list");
     expect_error("[ ]", "there are no nodes; add `nodes`");
-    expect_error("[ { name = \"a\" } ] names = [ \"b\" ]", "the field \"names\" follows from `nodes`; remove it");
+    expect_error("[ { name = \"a\" } ] names = [ \"b\" ]", "the field \"names\" is computed from `nodes`; remove it");
     expect_error("[ { name = \"a\" } ] node = [ ]", "has no field \"node\"; did you mean \"nodes\"?");
 }
 

@@ -1,3 +1,5 @@
+// The loops that compute world poses, with each instruction set, against one row at a time.
+
 #include "shoal/transform/pose_kernels.h"
 
 #include "shoal/table/row_index.h"
@@ -32,7 +34,7 @@ struct Poses {
     std::vector<Matrix3x4> world;
 };
 
-/// Numbers of every kind: small ones, huge ones, ones that are no longer normal, both zeros.
+/// Numbers of every kind: small, huge and denormal ones, and both zeros.
 float any_number(Random& random) {
     const float number = random.unit() * 4 - 2;
     switch (random.below(8)) {
@@ -67,7 +69,7 @@ std::uint32_t any_parent(Random& random, Links links, std::uint32_t row) {
     return random.below(4) == 0 ? kNoParent : random.below(row);
 }
 
-/// Mostly poses that stay finite down a long chain, of rotations that are not all of length 1; some of any numbers.
+/// Mostly poses that stay finite in a long chain, with rotations that are not all of length 1; some of any numbers.
 Poses any_poses(Random& random, std::size_t n, Links links) {
     Poses poses(n);
     const auto length = [&] { return (random.below(4) == 0 ? -1.0f : 1.0f) * (0.5f + random.unit()); };
@@ -119,7 +121,11 @@ void for_each_target(Test&& test) {
     }
 }
 
-/// One element at a time, from the formula in pose_kernels.h.
+void compute_plain(const PoseColumns& columns, RowRange rows) {
+    for (std::uint32_t row = rows.begin; row < rows.end; ++row) compute_pose(columns, row);
+}
+
+/// Computes one element at a time, with the formula in pose_kernels.h.
 Matrix3x4 naive_product(const Matrix3x4& a, const Matrix3x4& b) {
     float p[3][4], l[3][4], result[3][4];
     std::memcpy(p, &a, sizeof p);
@@ -199,7 +205,7 @@ TEST(PoseKernelsTest, every_instruction_set_gives_the_bits_of_plain_loops) {
     for (std::int64_t round = 0; round < scaled_operations(2'000); ++round) {
         const Links links = kAllLinks[round % 4];
         Poses poses = any_poses(random, 1 + random.below(150), links), plain = poses;
-        compute_poses_plain(plain.columns(), plain.rows());
+        compute_plain(plain.columns(), plain.rows());
         num_rows += plain.world.size();
         num_rows_finite += num_finite(plain.world);
         const std::vector<Matrix3x4> before = poses.world;
@@ -210,7 +216,7 @@ TEST(PoseKernelsTest, every_instruction_set_gives_the_bits_of_plain_loops) {
         });
         if (HasFatalFailure()) return;
     }
-    // What is not a number says little.
+    // Poses that are not numbers say little.
     EXPECT_GT(num_rows_finite, num_rows / 2);
 }
 
@@ -221,7 +227,7 @@ TEST(PoseKernelsTest, a_range_computes_its_rows_and_no_others) {
     for (std::uint32_t begin = 0; begin <= 120; begin += 7) {
         for (std::uint32_t end = begin; end <= 120; ++end) {
             Poses plain = poses;
-            compute_poses_plain(plain.columns(), {begin, end});
+            compute_plain(plain.columns(), {begin, end});
             for_each_target([&] {
                 Poses mine = poses;
                 compute_poses(mine.columns(), {begin, end});
@@ -238,7 +244,7 @@ TEST(PoseKernelsTest, scattered_rows_are_computed_in_the_order_given) {
     for (std::int64_t round = 0; round < scaled_operations(1'000); ++round) {
         const std::uint32_t n = 1 + random.below(200);
         Poses poses = any_poses(random, n, kAllLinks[round % 4]), plain = poses;
-        // Any rows, each parent before its children, because rows of parents are the lower ones here.
+        // Parents come before their children, because their rows are lower here.
         std::vector<std::uint32_t> rows;
         for (std::uint32_t i = 0; i < n; ++i)
             if (random.below(3) != 0) rows.push_back(i);

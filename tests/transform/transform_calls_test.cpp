@@ -1,5 +1,5 @@
-// What callers may hand over: columns of the manager itself, twins, strangers, poses that are none; and work that is
-// not done for those who go.
+// What callers may pass: columns of the manager itself, entities twice, unknown entities and invalid poses; and that no
+// work is wasted on rows that are removed.
 
 #include "transform_testing.h"
 
@@ -16,7 +16,7 @@ protected:
     TransformManager deferred{entities, pool, {.mode = TransformMode::kDeferred}};
 
     std::uint64_t num_placed() const { return transforms.counts().num_locals_computed; }
-    /// Ids that name nobody here: none, one that died, one of no transform, one of another entity manager.
+    /// Ids without a transform: dead, living, null, invalid, and of another entity manager.
     std::vector<Entity> create_strangers() {
         std::vector<Entity> strangers = create(3);
         EXPECT_TRUE(transforms.add(std::span(strangers).first(1), at(7)).ok());
@@ -31,14 +31,14 @@ protected:
 
 }  // namespace
 
-// --- those who go ------------------------------------------------------------------------------------------------
+// --- removing ----------------------------------------------------------------------------------------------------
 
-TEST_F(TransformCalls, parents_removed_before_their_children_place_only_those_who_stay) {
+TEST_F(TransformCalls, removing_parents_before_their_children_places_only_the_children_that_stay) {
     constexpr std::uint32_t kNodes = 1000;
     const std::vector<Entity> chain = add_chain(kNodes);
     std::uint64_t placed = num_placed(), computed = num_computed();
     EXPECT_EQ(transforms.remove(std::span(chain).first(kNodes / 2)), kNodes / 2);
-    EXPECT_EQ(num_placed() - placed, 1u) << "one has lost its parent and stays";
+    EXPECT_EQ(num_placed() - placed, 1u) << "only one child of a removed parent stays";
     EXPECT_LE(num_computed() - computed, kNodes / 2);
     EXPECT_EQ(place(chain[kNodes / 2]).x, float(kNodes / 2 + 1));
     EXPECT_EQ(place(chain.back()).x, float(kNodes));
@@ -55,7 +55,7 @@ TEST_F(TransformCalls, parents_removed_before_their_children_place_only_those_wh
     EXPECT_EQ(num_placed(), placed);
 }
 
-TEST_F(TransformCalls, the_dead_child_of_a_removed_parent_keeps_a_sound_row_until_it_settles) {
+TEST_F(TransformCalls, a_dead_child_of_a_removed_parent_keeps_a_valid_row_until_settle) {
     for (TransformManager* const mine : {&transforms, &deferred}) {
         const std::vector<Entity> ids = create(3);
         const std::vector<Transform> locals = {{{1, 2, 3}, about_z(1), {2, 2, 2}}, at(4), at(5)};
@@ -71,7 +71,7 @@ TEST_F(TransformCalls, the_dead_child_of_a_removed_parent_keeps_a_sound_row_unti
     }
 }
 
-TEST_F(TransformCalls, where_one_world_lets_children_die_they_are_gone_from_all) {
+TEST_F(TransformCalls, children_that_die_with_their_parent_in_one_world_leave_all_worlds) {
     TransformManager strict(entities, pool, {.children_of_dead = ChildrenOfDead::kDie});
     const std::vector<Entity> chain = add_chain(10);
     ASSERT_TRUE(strict
@@ -82,7 +82,7 @@ TEST_F(TransformCalls, where_one_world_lets_children_die_they_are_gone_from_all)
     deferred.set_position(deferred.instance(chain[5]), {3, 0, 0});
     entities.destroy(chain[5]);
     EXPECT_TRUE(entities.alive(chain[4]));
-    EXPECT_FALSE(entities.alive(chain[6])) << "a child in the strict world only needs to be in that one";
+    EXPECT_FALSE(entities.alive(chain[6])) << "it is a child in the strict world";
     EXPECT_TRUE(entities.alive(chain[7]));
     for (TransformManager* const mine : {&transforms, &strict, &deferred}) {
         mine->settle({.stamp = 2});
@@ -94,7 +94,7 @@ TEST_F(TransformCalls, where_one_world_lets_children_die_they_are_gone_from_all)
     EXPECT_EQ(place(chain[7]).x, 8);
 }
 
-// --- bad shapes --------------------------------------------------------------------------------------------------
+// --- extreme scenes ----------------------------------------------------------------------------------------------
 
 TEST_F(TransformCalls, half_of_a_million_children_die_and_the_rest_change_parents) {
     for (TransformManager* const mine : {&transforms, &deferred}) {
@@ -120,7 +120,7 @@ TEST_F(TransformCalls, half_of_a_million_children_die_and_the_rest_change_parent
     }
 }
 
-TEST_F(TransformCalls, a_chain_of_a_million_goes_from_its_root_from_its_leaf_and_at_random) {
+TEST_F(TransformCalls, a_chain_of_a_million_is_removed_from_its_root_from_its_leaf_and_in_random_order) {
     SCOPED_TRACE(seed_text());
     Random random(seed());
     for (const int order : {0, 1, 2}) {
@@ -136,11 +136,11 @@ TEST_F(TransformCalls, a_chain_of_a_million_goes_from_its_root_from_its_leaf_and
     }
 }
 
-// --- spans of its own --------------------------------------------------------------------------------------------
+// --- spans of the manager ----------------------------------------------------------------------------------------
 
-TEST_F(TransformCalls, its_own_columns_may_be_handed_to_it) {
+TEST_F(TransformCalls, a_span_may_be_a_column_of_the_manager) {
     std::vector<Entity> ids = create(40);
-    for (int copies = 1; copies < 12; ++copies) {  // the table grows out of the memory that the spans lie in
+    for (int copies = 1; copies < 12; ++copies) {  // the table moves out of the memory of the spans as it grows
         const std::uint32_t num_before = transforms.num_rows();
         if (copies == 1) {
             ASSERT_TRUE(transforms.add(ids, at(1)).ok());
@@ -167,19 +167,20 @@ TEST_F(TransformCalls, its_own_columns_may_be_handed_to_it) {
     const auto* const positions = reinterpret_cast<const Vec3*>(transforms.table().column(0));
     EXPECT_EQ(transforms.set_positions(shifted, {positions, shifted.size()}), shifted.size());
     for (std::size_t i = 0; i < shifted.size(); ++i)
-        ASSERT_EQ(transforms.local(at_entity(shifted[i])).position.x, float(i)) << "what it was before the call";
+        ASSERT_EQ(transforms.local(at_entity(shifted[i])).position.x, float(i)) << "the value before the call";
     EXPECT_EQ(transforms.add(transforms.table().entities(), at(3))->num_set, shifted.size());
     EXPECT_VALID(transforms);
     EXPECT_EQ(transforms.remove(transforms.table().entities()), shifted.size());
 }
 
-TEST_F(TransformCalls, a_world_pose_of_its_own_is_taken_as_it_was_at_the_call) {
+TEST_F(TransformCalls, a_world_pose_of_the_manager_is_taken_as_it_was_at_the_call) {
     const std::vector<Entity> ids = create(2);
     ASSERT_TRUE(deferred.add(ids, std::vector<Transform>(2, at(1)), std::vector<std::uint32_t>{kNilRow, 0}).ok());
     const Instance child = deferred.instance(ids[1]);
     deferred.set_position(child, {50, 0, 0});
     deferred.set_position(deferred.instance(ids[0]), {10, 0, 0});
-    EXPECT_TRUE(deferred.set_world_pose(child, deferred.world(child))) << "at 2: nothing was computed yet";
+    EXPECT_TRUE(deferred.set_world_pose(child, deferred.world(child)))
+        << "it is at 2, because nothing was computed yet";
     EXPECT_EQ(deferred.local(child).position.x, -8);
     deferred.compute_moved();
     EXPECT_EQ(deferred.world_position(child).x, 2);
@@ -187,7 +188,7 @@ TEST_F(TransformCalls, a_world_pose_of_its_own_is_taken_as_it_was_at_the_call) {
 
 // --- ids ---------------------------------------------------------------------------------------------------------
 
-TEST_F(TransformCalls, no_span_call_takes_notice_of_strangers) {
+TEST_F(TransformCalls, span_calls_skip_entities_without_a_transform) {
     const std::vector<Entity> ids = create(2), strangers = create_strangers();
     ASSERT_TRUE(transforms.add(ids, at(1)).ok());
     std::vector<Entity> all = strangers;
@@ -201,7 +202,7 @@ TEST_F(TransformCalls, no_span_call_takes_notice_of_strangers) {
     EXPECT_EQ(transforms.world_poses(all, poses), 2u);
     EXPECT_EQ(transforms.remove(strangers), 0u);
     transforms.drop(strangers);
-    // Of these, two live: they come, and their children with them.
+    // Two of these are alive: they are added, and so are their children.
     std::vector<std::uint32_t> parents(all.size());
     for (std::uint32_t i = 0; i < parents.size(); ++i) parents[i] = i == 0 ? kNilRow : i - 1;
     const Result<AddCounts> counts = transforms.add(all, std::vector<Transform>(all.size(), at(1)), parents);
@@ -213,7 +214,7 @@ TEST_F(TransformCalls, no_span_call_takes_notice_of_strangers) {
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformCalls, of_twins_in_a_span_the_last_counts_and_one_is_removed) {
+TEST_F(TransformCalls, the_last_pose_of_a_repeated_entity_counts_and_it_is_removed_once) {
     const std::vector<Entity> chain = add_chain(3);
     const std::vector<Entity> twins = {chain[1], chain[0], chain[1], chain[1]};
     const std::uint64_t before = num_computed();
@@ -225,7 +226,7 @@ TEST_F(TransformCalls, of_twins_in_a_span_the_last_counts_and_one_is_removed) {
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformCalls, an_instance_of_nobody_is_a_bug_in_every_build) {
+TEST_F(TransformCalls, a_nil_or_removed_instance_ends_the_program_in_every_build) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const Instance one = at_entity(add_chain(1)[0]), gone{1};
     for (const Instance nobody : {kNilInstance, gone}) {
@@ -240,7 +241,7 @@ TEST_F(TransformCalls, an_instance_of_nobody_is_a_bug_in_every_build) {
     EXPECT_DEATH(static_cast<void>(transforms.next_in_subtree(other, one)), "not in the subtree");
 }
 
-// --- poses that are none -----------------------------------------------------------------------------------------
+// --- invalid poses -----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -257,7 +258,7 @@ const Matrix3x4 kUnsound[] = {with(&Vec4::x, NAN), with(&Vec4::y, INFINITY), wit
 #if SHOAL_CHECKED
 using TransformCallsDeathTest = TransformCalls;
 
-TEST_F(TransformCallsDeathTest, in_checked_builds_a_world_or_root_pose_that_is_none_ends_the_program) {
+TEST_F(TransformCallsDeathTest, in_checked_builds_an_invalid_world_pose_ends_the_program) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const Instance i = at_entity(add_chain(1)[0]);
     for (const Matrix3x4& unsound : kUnsound)
@@ -265,7 +266,7 @@ TEST_F(TransformCallsDeathTest, in_checked_builds_a_world_or_root_pose_that_is_n
     EXPECT_DEATH(transforms.set_world_pose(i, with(&Vec4::x, 0)), "flat, infinite or not a number");
 }
 #else
-TEST_F(TransformCalls, without_checks_a_world_pose_that_is_none_leaves_the_local_one) {
+TEST_F(TransformCalls, without_checks_an_invalid_world_pose_leaves_the_local_pose) {
     const std::vector<Entity> chain = add_chain(2);
     for (const Matrix3x4& unsound : kUnsound)
         for (const Entity entity : chain) {
@@ -273,7 +274,7 @@ TEST_F(TransformCalls, without_checks_a_world_pose_that_is_none_leaves_the_local
             EXPECT_EQ(transforms.local(at_entity(entity)), at(1));
         }
     transforms.set_scale(at_entity(chain[0]), {1, 0, 1});
-    EXPECT_FALSE(transforms.set_world_pose(at_entity(chain[1]), Matrix3x4())) << "below what is flat";
+    EXPECT_FALSE(transforms.set_world_pose(at_entity(chain[1]), Matrix3x4())) << "its parent is flat";
     EXPECT_EQ(transforms.local(at_entity(chain[1])), at(1));
     EXPECT_VALID(transforms);
 }

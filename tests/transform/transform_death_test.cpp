@@ -1,4 +1,4 @@
-// Transforms of entities that die, and of those that are spawned; several worlds.
+// Transforms of entities that die or are spawned, and of several worlds.
 
 #include "transform_testing.h"
 
@@ -32,7 +32,7 @@ TEST_F(TransformDeaths, children_of_the_dead_become_roots_where_they_are) {
         const std::vector<Entity> chain = add_chain(transforms, 10);
         transforms.set_position(transforms.instance(chain[0]), {5, 0, 0});
         entities.destroy(std::vector<Entity>{chain[4], chain[7]});
-        EXPECT_EQ(transforms.num_rows(), 10u) << "rows go when it settles";
+        EXPECT_EQ(transforms.num_rows(), 10u) << "rows are removed at settle";
         transforms.settle({.stamp = 2});
         EXPECT_EQ(transforms.num_rows(), 8u);
         EXPECT_FALSE(transforms.parent(transforms.instance(chain[5])));
@@ -43,7 +43,7 @@ TEST_F(TransformDeaths, children_of_the_dead_become_roots_where_they_are) {
     }
 }
 
-TEST_F(TransformDeaths, where_children_die_with_their_parent_all_of_them_do_in_the_same_call) {
+TEST_F(TransformDeaths, children_that_die_with_their_parent_die_in_the_same_call) {
     TransformManager transforms(entities, pool, {.children_of_dead = ChildrenOfDead::kDie});
     const std::vector<Entity> chain = add_chain(transforms, 100'000);
     const std::vector<Entity> other = add_chain(transforms, 10);
@@ -60,7 +60,7 @@ TEST_F(TransformDeaths, where_children_die_with_their_parent_all_of_them_do_in_t
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformDeaths, a_level_that_dies_as_a_whole_goes_in_one_pass) {
+TEST_F(TransformDeaths, a_level_that_dies_as_a_whole_is_removed_in_one_pass) {
     TransformManager transforms(entities, pool);
     const std::vector<Entity> chain = add_chain(transforms, 300'000);
     entities.destroy(std::span(chain).first(299'999));
@@ -72,7 +72,7 @@ TEST_F(TransformDeaths, a_level_that_dies_as_a_whole_goes_in_one_pass) {
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformDeaths, after_more_deaths_than_are_kept_it_looks_at_all_its_rows) {
+TEST_F(TransformDeaths, after_more_deaths_than_the_list_holds_all_rows_are_checked) {
     EntityManager forgetful({.max_death_list = 4});
     TransformManager transforms(forgetful, pool);
     std::vector<Entity> ids(100);
@@ -114,7 +114,7 @@ TEST_F(TransformDeaths, an_entity_is_in_several_worlds_at_several_places_until_i
     entities.destroy(ids[1]);
     here.settle({.stamp = 2});
     EXPECT_FALSE(here.has(ids[1]));
-    EXPECT_TRUE(there.has(ids[1])) << "each world has a settle of its own";
+    EXPECT_TRUE(there.has(ids[1])) << "the other world has not settled yet";
     there.settle({.stamp = 2});
     EXPECT_FALSE(there.has(ids[1]));
     EXPECT_EQ(place(there, ids[2]).x, 6);
@@ -126,7 +126,7 @@ TEST_F(TransformDeaths, an_entity_is_in_several_worlds_at_several_places_until_i
 
 namespace {
 
-/// A blob's transforms: an entity without a transform stands between the second and its parent.
+/// The transforms of a blob. Between the second transform and its parent there is an entity without one.
 struct Level {
     std::vector<Vec3> positions = {{1, 0, 0}, {2, 0, 0}, {3, 0, 0}};
     std::vector<Quaternion> rotations = {about_z(1.57079633f), {}, {}};
@@ -169,11 +169,11 @@ TEST_F(TransformDeaths, copies_of_a_blob_are_linked_to_the_nearest_ancestor_with
         EXPECT_NEAR(place(transforms, own[2]).y, 2, 1e-6);
         EXPECT_EQ(place(transforms, own[3]).x, 3);
     }
-    EXPECT_FALSE(transforms.spawn(level.batch(ids)).ok()) << "they have one already";
+    EXPECT_FALSE(transforms.spawn(level.batch(ids)).ok()) << "these entities have transforms already";
     EXPECT_EQ(transforms.num_rows(), 9u);
 }
 
-TEST_F(TransformDeaths, each_copy_is_put_at_its_root_pose) {
+TEST_F(TransformDeaths, each_copy_is_placed_at_its_root_pose) {
     TransformManager transforms(entities, pool);
     const std::vector<Entity> ids = create(3 * 4);
     Level level;
@@ -193,12 +193,13 @@ TEST_F(TransformDeaths, each_copy_is_put_at_its_root_pose) {
             EXPECT_LT(difference(outer * above * own, transforms.world(instance)), 1e-6) << copy << " " << i;
         }
     }
-    EXPECT_EQ(transforms.local(transforms.instance(ids[2])).position, (Vec3{2, 0, 0})) << "children keep theirs";
+    EXPECT_EQ(transforms.local(transforms.instance(ids[2])).position, (Vec3{2, 0, 0}))
+        << "children keep their local poses";
     EXPECT_EQ(transforms.local(transforms.instance(ids[0])).rotation, level.rotations[0]);
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformDeaths, a_blob_with_a_pose_that_is_none_is_refused_and_nothing_changes) {
+TEST_F(TransformDeaths, a_blob_with_an_invalid_pose_is_refused_and_nothing_changes) {
     TransformManager transforms(entities, pool);
     const std::vector<Entity> ids = create(4);
     const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();

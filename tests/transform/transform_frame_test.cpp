@@ -1,4 +1,4 @@
-// Deferred transforms: the list, the suffix, frames of rest; workers.
+// Deferred transforms: the list of what moved, the suffix, frames of rest, and workers.
 
 #include "support/thread_pool_executor.h"
 #include "transform_testing.h"
@@ -11,7 +11,7 @@ using namespace shoal_test;
 
 namespace {
 
-constexpr std::uint32_t kTree = 5;  // rows of a tree of add_trees
+constexpr std::uint32_t kTree = 5;  // rows of each tree that add_trees makes
 
 class TransformFrames : public TransformFixture {
 protected:
@@ -20,7 +20,7 @@ protected:
 
     Instance at_entity(Entity entity) const { return transforms.instance(entity); }
     void move(Entity entity) { transforms.set_position(at_entity(entity), {far += 1, 0, 0}); }
-    /// Ends the frame and returns how many world matrices it took.
+    /// Ends the frame and returns how many world poses it computed.
     std::uint64_t frame() {
         const std::uint64_t before = transforms.counts().num_worlds_computed;
         transforms.compute_moved();
@@ -29,7 +29,7 @@ protected:
     }
     std::uint64_t num_swaps() const { return transforms.counts().num_swaps; }
 
-    /// Roots with four descendants: a chain of three and a leaf.
+    /// Adds roots with four descendants each: a chain of three, and a leaf.
     std::vector<Entity> add_trees(std::uint32_t count) {
         const std::vector<Entity> ids = create(std::size_t(count) * kTree);
         std::vector<std::uint32_t> parents;
@@ -45,7 +45,7 @@ protected:
 
 }  // namespace
 
-TEST_F(TransformFrames, nothing_is_computed_before_the_frame_ends_and_everything_that_moved_is_then) {
+TEST_F(TransformFrames, nothing_is_computed_before_the_frame_ends_and_then_everything_that_moved) {
     const std::vector<Entity> ids = add_trees(10);
     move(ids[5]);
     EXPECT_EQ(transforms.world_position(at_entity(ids[5])).x, 1);
@@ -79,8 +79,8 @@ TEST_F(TransformFrames, what_moves_in_every_frame_is_a_suffix_of_whole_subtrees_
         move(ids[5 * kTree]);
         move(ids[11 * kTree]);
         move(ids[11 * kTree + 2]);
-        EXPECT_EQ(frame(), 2 * kTree) << "each subtree once, in frame " << i;
-        EXPECT_EQ(transforms.num_dirty_rows(), i == 0 ? 0 : 2 * kTree) << "it enters with its second frame";
+        EXPECT_EQ(frame(), 2 * kTree) << "each subtree once in frame " << i;
+        EXPECT_EQ(transforms.num_dirty_rows(), i == 0 ? 0 : 2 * kTree) << "a subtree enters in its second frame";
         if (i == 1) swaps_at_first = num_swaps();
     }
     EXPECT_EQ(swaps_at_first, 2 * kTree);
@@ -136,7 +136,7 @@ TEST_F(TransformFrames, a_clean_ancestor_takes_its_dirty_descendants_with_it_onc
                   transforms.local(at_entity(ids[kTree + 2])).position.x + 1);
 }
 
-TEST_F(TransformFrames, rows_that_come_and_go_and_links_keep_the_suffix_whole) {
+TEST_F(TransformFrames, adding_removing_and_linking_rows_keep_the_suffix_whole) {
     const std::vector<Entity> ids = add_trees(20);
     for (int i = 0; i < 3; ++i) {
         for (const std::uint32_t tree : {3u, 8u, 15u}) move(ids[tree * kTree]);
@@ -147,7 +147,7 @@ TEST_F(TransformFrames, rows_that_come_and_go_and_links_keep_the_suffix_whole) {
     EXPECT_EQ(transforms.num_dirty_rows(), 3 * kTree + 2) << "few new rows wait behind the suffix";
     ASSERT_TRUE(transforms.link(at_entity(ids[0]), at_entity(ids[8 * kTree + 3])).ok());
     EXPECT_VALID(transforms);
-    EXPECT_TRUE(is_dirty(ids[0]) && is_dirty(ids[4])) << "with its parent";
+    EXPECT_TRUE(is_dirty(ids[0]) && is_dirty(ids[4])) << "together with its parent";
     transforms.remove(std::vector<Entity>{ids[3 * kTree + 1], ids[10 * kTree]});
     EXPECT_VALID(transforms);
     for (int i = 0; i < 8; ++i) {
@@ -171,13 +171,13 @@ TEST_F(TransformFrames, many_new_rows_end_the_suffix_and_the_movers_return_to_it
     EXPECT_EQ(transforms.num_dirty_rows(), kTree);
 }
 
-TEST_F(TransformFrames, scattered_subtrees_are_brought_together_when_walking_them_has_cost_as_much) {
+TEST_F(TransformFrames, scattered_subtrees_are_gathered_when_following_their_links_has_cost_as_much) {
     const std::vector<Entity> ids = create(1000);
     ASSERT_TRUE(transforms.add(ids, at(1)).ok());
     for (std::uint32_t i = 0; i < 500; ++i)
         ASSERT_TRUE(transforms.link(at_entity(ids[i]), at_entity(ids[999 - i])).ok());
     frame();
-    // Never twice in a row, and few at a time: nothing enters the suffix, no pass goes over all.
+    // Few move at a time and none in two frames in a row, so nothing enters the suffix and no pass visits all rows.
     for (std::uint32_t i = 0; i < 40; ++i) {
         for (std::uint32_t k = 0; k < 50; ++k) move(ids[500 + (i * 50 + k) % 500]);
         frame();
@@ -186,7 +186,7 @@ TEST_F(TransformFrames, scattered_subtrees_are_brought_together_when_walking_the
     for (std::uint32_t i = 0; i < 500; ++i) EXPECT_EQ(at_entity(ids[i]).row, at_entity(ids[999 - i]).row + 1);
 }
 
-TEST_F(TransformFrames, structural_calls_see_where_things_are_before_the_frame_ends) {
+TEST_F(TransformFrames, structural_calls_see_poses_that_are_still_pending) {
     const std::vector<Entity> ids = add_trees(2);
     transforms.set_position(at_entity(ids[0]), {100, 0, 0});
     transforms.unlink(at_entity(ids[2]), KeepPose::kWorld);
@@ -204,7 +204,7 @@ TEST_F(TransformFrames, structural_calls_see_where_things_are_before_the_frame_e
     EXPECT_EQ(transforms.world_position(at_entity(ids[6])).x, 7);
 }
 
-TEST_F(TransformFrames, settling_ends_the_frame_unless_it_was_ended) {
+TEST_F(TransformFrames, settling_ends_the_frame_unless_it_has_ended) {
     const std::vector<Entity> ids = add_trees(2);
     move(ids[0]);
     transforms.settle({.stamp = 2});
@@ -220,7 +220,7 @@ TEST_F(TransformFrames, settling_ends_the_frame_unless_it_was_ended) {
         transforms.compute_moved();
         transforms.settle({.stamp = 4});
     }
-    EXPECT_EQ(transforms.num_dirty_rows(), 0u) << "frames were counted once";
+    EXPECT_EQ(transforms.num_dirty_rows(), 0u) << "each frame counts once";
 }
 
 TEST_F(TransformFrames, the_mode_can_be_changed_at_any_time) {
@@ -243,7 +243,7 @@ TEST_F(TransformFrames, the_mode_can_be_changed_at_any_time) {
 
 // --- what moved --------------------------------------------------------------------------------------------------
 
-TEST_F(TransformFrames, what_moved_since_a_stamp_is_a_view_of_the_stamps) {
+TEST_F(TransformFrames, blocks_that_moved_since_a_stamp_are_found) {
     const std::vector<Entity> ids = add_trees(2000);
     transforms.settle({.stamp = 5});
     const auto moved_since = [&](std::uint64_t stamp) {
@@ -253,7 +253,7 @@ TEST_F(TransformFrames, what_moved_since_a_stamp_is_a_view_of_the_stamps) {
     };
     EXPECT_TRUE(moved_since(5).empty());
     move(ids[3000]);
-    EXPECT_TRUE(moved_since(5).empty()) << "it has not moved yet";
+    EXPECT_TRUE(moved_since(5).empty()) << "it moves when the frame ends";
     frame();
     EXPECT_EQ(moved_since(5), (std::vector<RowRange>{{2048, 3072}}));
     move(ids[9999]);
@@ -264,12 +264,12 @@ TEST_F(TransformFrames, what_moved_since_a_stamp_is_a_view_of_the_stamps) {
 
 // --- workers -----------------------------------------------------------------------------------------------------
 
-TEST_F(TransformFrames, all_numbers_of_workers_make_the_same_bits) {
+TEST_F(TransformFrames, any_number_of_workers_computes_the_same_bits) {
     SCOPED_TRACE(seed_text());
     Random random(seed());
     constexpr std::uint32_t kNodes = 60'000;
     const std::vector<Entity> ids = create(kNodes);
-    // A tree too large for one worker, small trees, and a chain that cannot be shared.
+    // A tree that workers share, small trees, and a chain, which they cannot share.
     std::vector<std::uint32_t> parents(kNodes, kNilRow);
     for (std::uint32_t i = 1; i < kNodes; ++i) {
         if (i < 25'000) parents[i] = i - 1 - random.below(std::min(i, 20u));

@@ -1,4 +1,4 @@
-// Links between transforms, and the order that they bring to rows.
+// Links between transforms, and the order of rows that follows from them.
 
 #include "transform_testing.h"
 
@@ -13,18 +13,18 @@ TEST_F(TransformLinks, linking_to_itself_or_a_descendant_is_refused_and_nothing_
     const std::vector<Entity> chain = add_chain(5);
     const Status own = link(chain[2], chain[2]);
     EXPECT_FALSE(own.ok());
-    EXPECT_NE(own.message().find("it is the former"), std::string_view::npos) << own.message();
+    EXPECT_NE(own.message().find("to itself"), std::string_view::npos) << own.message();
     const Status below = link(chain[1], chain[4]);
-    EXPECT_NE(below.message().find("descends from"), std::string_view::npos) << below.message();
+    EXPECT_NE(below.message().find("its descendant"), std::string_view::npos) << below.message();
     transforms.unlink(at_entity(chain[3]));
-    ASSERT_TRUE(link(chain[3], chain[2]).ok());  // now rows do not tell, links must
+    ASSERT_TRUE(link(chain[3], chain[2]).ok());  // the order of rows is broken, so links must be followed
     EXPECT_FALSE(link(chain[0], chain[4]).ok());
     for (std::uint32_t i = 1; i < 5; ++i)
         EXPECT_EQ(transforms.entity(transforms.parent(at_entity(chain[i]))), chain[i - 1]);
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformLinks, what_is_linked_comes_first_and_what_is_added_together_comes_in_order) {  // req: C21-C22
+TEST_F(TransformLinks, a_linked_child_comes_first_and_children_added_together_come_in_order) {  // req: C21-C22
     const std::vector<Entity> ids = create(6);
     const std::vector<std::uint32_t> parents = {kNilRow, 0, 0, 0, 1, kNilRow};
     ASSERT_TRUE(transforms.add(ids, std::vector<Transform>(6), parents).ok());
@@ -33,7 +33,7 @@ TEST_F(TransformLinks, what_is_linked_comes_first_and_what_is_added_together_com
     ASSERT_TRUE(link(ids[5], ids[0]).ok());
     EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]}));
     ASSERT_TRUE(link(ids[2], ids[0]).ok());
-    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]})) << "it was linked already";
+    EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]})) << "it was a child already";
     transforms.restore_order();
     EXPECT_EQ(children_of(ids[0]), (std::vector<Entity>{ids[5], ids[1], ids[2], ids[3]}));
     transforms.unlink(at_entity(ids[1]));
@@ -41,9 +41,9 @@ TEST_F(TransformLinks, what_is_linked_comes_first_and_what_is_added_together_com
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformLinks, parents_first_in_any_order_is_put_in_depth_first_order) {
+TEST_F(TransformLinks, rows_added_parents_first_are_put_into_depth_first_order) {
     const std::vector<Entity> ids = create(7);
-    // Level by level.
+    // Breadth first.
     ASSERT_TRUE(
         transforms.add(ids, std::vector<Transform>(7, at(1)), std::vector<std::uint32_t>{kNilRow, 0, 0, 1, 1, 2, 2})
             .ok());
@@ -74,7 +74,7 @@ TEST_F(TransformLinks, linking_and_unlinking_keep_the_local_or_the_world_pose_as
 }
 
 TEST_F(TransformLinks, swapped_rows_keep_every_link) {  // req: C24
-    // Removing moves last rows into holes; order moves all. Neighbours in the tree are neighbours in the table here.
+    // Removing a row moves the last row into the hole. Neighbours in the tree are neighbours in the table here.
     Random random(seed());
     for (int round = 0; round < 50; ++round) {
         TransformManager small(entities, pool);
@@ -109,7 +109,7 @@ TEST_F(TransformLinks, a_million_children_are_linked_and_unlinked_and_destroyed_
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformLinks, the_parent_of_a_million_children_goes_in_one_pass) {
+TEST_F(TransformLinks, the_parent_of_a_million_children_is_removed_in_one_pass) {
     const std::vector<Entity> ids = create(kLong + 1);
     std::vector<std::uint32_t> parents(kLong + 1, 0);
     parents[0] = kNilRow;
@@ -124,7 +124,7 @@ TEST_F(TransformLinks, the_parent_of_a_million_children_goes_in_one_pass) {
 
 // --- order -------------------------------------------------------------------------------------------------------
 
-TEST_F(TransformLinks, restoring_order_puts_every_subtree_in_one_range_and_does_nothing_when_it_is) {
+TEST_F(TransformLinks, restoring_the_order_makes_each_subtree_one_range_and_then_does_nothing) {
     const std::vector<Entity> ids = create(64);
     ASSERT_TRUE(transforms.add(ids, at(1)).ok());
     for (std::uint32_t i = 0; i < 48; ++i) ASSERT_TRUE(link(ids[i], ids[48 + i % 16]).ok());
@@ -144,11 +144,11 @@ TEST_F(TransformLinks, in_immediate_mode_settling_brings_parents_and_children_to
     ASSERT_TRUE(transforms.add(ids, at(1)).ok());
     for (std::uint32_t i = 0; i < 500; ++i) ASSERT_TRUE(link(ids[i], ids[999 - i]).ok());
     transforms.settle({.stamp = 2});
-    EXPECT_EQ(transforms.counts().num_restores, 0u) << "nothing was lost by it yet";
+    EXPECT_EQ(transforms.counts().num_restores, 0u) << "following links has cost nothing yet";
     for (std::uint32_t i = 0; i < 500; ++i) transforms.set_position(at_entity(ids[999 - i]), {1, 1, 1});
     for (std::uint32_t i = 0; i < 500; ++i) transforms.set_position(at_entity(ids[999 - i]), {2, 1, 1});
     for (std::uint32_t i = 0; i < 2; ++i) transforms.set_position(at_entity(ids[999 - i]), {3, 1, 1});
-    EXPECT_EQ(transforms.counts().num_restores, 0u) << "rows stay where they are while poses are set";
+    EXPECT_EQ(transforms.counts().num_restores, 0u) << "setting poses does not move rows";
     transforms.settle({.stamp = 3});
     EXPECT_EQ(transforms.counts().num_restores, 1u);
     for (std::uint32_t i = 0; i < 500; ++i) EXPECT_EQ(at_entity(ids[i]).row, at_entity(ids[999 - i]).row + 1);

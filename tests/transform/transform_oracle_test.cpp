@@ -11,7 +11,7 @@ using namespace shoal_test;
 
 namespace {
 
-/// The same scene in four managers: immediate, in batches, deferred, and deferred with little that stays in order.
+/// The same scene in four managers: immediate, in batches, deferred, and deferred with its order often restored.
 class TransformOracle : public TransformFixture {
 protected:
     static constexpr int kManagers = 4;
@@ -30,7 +30,7 @@ protected:
     TransformOracle() { batch.emplace(batched); }
 
     Entity any() { return living[random.below(static_cast<std::uint32_t>(living.size()))]; }
-    /// Mostly one of a few, so that some move every frame.
+    /// Mostly one of eight, so that some move in every frame.
     Entity any_mover() {
         const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(living.size(), 8));
         return random.below(4) == 0 ? any() : living[random.below(count)];
@@ -40,7 +40,7 @@ protected:
         for (TransformManager* transforms : managers) function(*transforms);
     }
 
-    /// Checks that a node is where it was, and takes over the local pose that keeps it there.
+    /// Checks that a node is where it was, and copies the local pose that keeps it there.
     void adopt(NaiveScene::Node& node, const Pose4x4& expected) {
         node.local = immediate.local(immediate.instance(node.entity));
         ASSERT_LT(difference(expected, immediate.world(immediate.instance(node.entity))), 2e-3);
@@ -58,7 +58,7 @@ protected:
         }
         for_all([&](TransformManager& transforms) { ASSERT_TRUE(transforms.add(created, locals, parents).ok()); });
         for (std::uint32_t i = 0; i < count; ++i) scene.add(created[i], locals[i]);
-        // Spans are linked in their order, so that the first is first.
+        // In a span, the first child stays the first.
         for (std::uint32_t i = static_cast<std::uint32_t>(count); i-- > 0;)
             if (parents[i] != kNilRow) NaiveScene::link(*scene.find(created[i]), *scene.find(created[parents[i]]));
         living.insert(living.end(), created.begin(), created.end());
@@ -130,14 +130,14 @@ protected:
         adopt(node, wanted);
     }
 
-    /// One, or some, who may be named twice and hang on each other in any order.
+    /// Returns one entity, or several, with repetitions and with descendants of each other in any order.
     std::vector<Entity> some_to_go() {
         std::vector<Entity> gone = {any()};
         for (std::uint32_t i = random.below(8) == 0 ? random.below(12) : 0; i > 0; --i) gone.push_back(any());
         return gone;
     }
 
-    /// Checks what became of the children of nodes that went, and forgets the nodes.
+    /// Checks the children of removed nodes, and removes the nodes from the naive scene.
     void take_out(const std::vector<Entity>& gone) {
         std::vector<std::pair<Entity, Pose4x4>> orphans;
         for (const Entity entity : gone)

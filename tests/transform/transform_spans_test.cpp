@@ -1,4 +1,4 @@
-// Spans of every shape: rows in order, runs, gaps, repeats, entities without a transform.
+// Spans of every kind: rows in order, runs, gaps, repeated entities, entities without a transform.
 
 #include "transform_testing.h"
 
@@ -9,9 +9,9 @@ namespace {
 
 using namespace shoal_test;
 
-constexpr std::uint32_t kNodes = 6000;  // more than are found at once, and enough to be fetched ahead
+constexpr std::uint32_t kNodes = 6000;  // more than are looked up at once, and enough for prefetching
 
-/// A forest twice: in one manager spans are set, in the other one entity after the other.
+/// The same forest in two managers: one sets spans, the other one entity at a time.
 struct TransformSpans : TransformFixture {
     TransformManager many{entities, pool}, single{entities, pool};
     std::vector<Entity> ids = create(kNodes), others = create(kNodes);
@@ -28,7 +28,7 @@ struct TransformSpans : TransformFixture {
         for (TransformManager* transforms : {&many, &single}) ASSERT_TRUE(transforms->add(ids, locals, parents).ok());
     }
 
-    /// Sets new positions, or whole poses, and compares everything.
+    /// Sets new positions or whole poses in both, and compares all poses.
     void set(std::span<const Entity> entities, std::size_t expected_count, bool whole) {
         std::vector<Transform> locals(entities.size());
         std::vector<Vec3> positions(entities.size());
@@ -58,7 +58,7 @@ struct TransformSpans : TransformFixture {
     }
 };
 
-TEST_F(TransformSpans, a_span_sets_what_single_calls_would_in_whatever_order_it_comes) {
+TEST_F(TransformSpans, a_span_in_any_order_sets_what_single_calls_set) {
     for (const TransformMode mode : {TransformMode::kImmediate, TransformMode::kDeferred}) {
         many.set_mode(mode);
         for (int round = 0; round < 3; ++round) {
@@ -67,7 +67,7 @@ TEST_F(TransformSpans, a_span_sets_what_single_calls_would_in_whatever_order_it_
             for (const Entity entity : ids)
                 if (random.below(3) != 0) some.push_back(entity);
             set_both(some, some.size());
-            // In order for long, then back once.
+            // Ascending, with one step back.
             std::rotate(some.begin(), some.begin() + 64, some.end());
             set_both(some, some.size());
             std::reverse(some.begin(), some.end());
@@ -81,10 +81,10 @@ TEST_F(TransformSpans, a_span_sets_what_single_calls_would_in_whatever_order_it_
     }
 }
 
-TEST_F(TransformSpans, entities_without_a_transform_are_passed_over_wherever_they_stand) {
+TEST_F(TransformSpans, entities_without_a_transform_are_skipped_anywhere_in_a_span) {
     for (const TransformMode mode : {TransformMode::kImmediate, TransformMode::kDeferred}) {
         many.set_mode(mode);
-        // The row of the first is 0, which follows "none" when numbers wrap.
+        // Row 0 follows kNilRow when numbers wrap.
         set_both(std::vector<Entity>{others[0], many.entity({0})}, 1);
         set_both(std::vector<Entity>{many.entity({kNodes - 1}), others[0], many.entity({0})}, 2);
         for (const std::uint32_t step : {1u, 2u, 31u, 32u, 33u, 2048u}) {

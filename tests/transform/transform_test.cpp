@@ -1,4 +1,4 @@
-// Structure and poses of transforms that are right at once, or at the end of a batch.
+// Transforms in immediate mode: structure and poses, which are up to date at once or at the end of a batch.
 
 #include "transform_testing.h"
 
@@ -9,7 +9,7 @@ using namespace shoal_test;
 
 using TransformTest = TransformScene;
 
-// --- what a transform is -----------------------------------------------------------------------------------------
+// --- basics ------------------------------------------------------------------------------------------------------
 
 TEST_F(TransformTest, a_transform_is_optional_and_a_linked_child_follows_its_parent) {  // req: C1-C2
     const std::vector<Entity> ids = create(3);
@@ -54,7 +54,7 @@ TEST_F(TransformTest, the_schema_is_that_of_the_component_and_the_table_has_colu
 
 // --- immediate ---------------------------------------------------------------------------------------------------
 
-TEST_F(TransformTest, after_setting_a_local_pose_the_subtree_is_right_at_once) {
+TEST_F(TransformTest, after_setting_a_local_pose_the_subtree_is_up_to_date_at_once) {
     const std::vector<Entity> chain = add_chain(50);
     transforms.set_position(at_entity(chain[10]), {100, 0, 0});
     EXPECT_EQ(place(chain[9]).x, 10);
@@ -96,7 +96,7 @@ TEST_F(TransformTest, a_chain_of_a_million_is_linked_one_by_one_and_walked) {
     const std::vector<Entity> ids = create(kLong);
     ASSERT_TRUE(transforms.add(ids, at(1)).ok());
     const std::uint64_t before = num_computed();
-    // Each child has no children yet: no walk up, no subtree.
+    // No child has children yet, so there is no walk up and no subtree to compute.
     for (std::uint32_t i = 1; i < kLong; ++i) ASSERT_TRUE(link(ids[i], ids[i - 1]).ok());
     EXPECT_EQ(num_computed() - before, kLong - 1u);
     EXPECT_EQ(place(ids.back()).x, float(kLong));
@@ -140,7 +140,7 @@ TEST_F(TransformTest, a_span_call_computes_every_moved_subtree_once) {
 
 TEST_F(TransformTest, a_few_movers_below_each_other_are_computed_once_in_any_order) {
     const std::vector<Entity> chain = add_chain(100);
-    add_chain(10'000);  // so that the list is short beside the table and is not put in order
+    add_chain(10'000);  // so that the list is short compared with the table and is not sorted
     for (const bool broken : {false, true}) {
         if (broken) {
             transforms.unlink(at_entity(chain[99]));
@@ -157,7 +157,7 @@ TEST_F(TransformTest, a_few_movers_below_each_other_are_computed_once_in_any_ord
     }
 }
 
-TEST_F(TransformTest, of_batches_within_each_other_the_outermost_computes) {
+TEST_F(TransformTest, the_outermost_of_nested_batches_computes) {
     const std::vector<Entity> chain = add_chain(10);
     const std::uint64_t before = num_computed();
     {
@@ -174,7 +174,7 @@ TEST_F(TransformTest, of_batches_within_each_other_the_outermost_computes) {
     EXPECT_EQ(place(chain.back()).x, 17);
 }
 
-TEST_F(TransformTest, in_a_batch_rows_may_come_go_and_be_linked) {
+TEST_F(TransformTest, rows_may_be_added_removed_and_linked_in_a_batch) {
     const std::vector<Entity> chain = add_chain(20);
     const std::vector<Entity> more = create(5);
     {
@@ -193,7 +193,7 @@ TEST_F(TransformTest, in_a_batch_rows_may_come_go_and_be_linked) {
     EXPECT_EQ(place(more[2]), (Vec3{18 + 50 + 3, 8, 0}));
 }
 
-TEST_F(TransformTest, entities_without_a_transform_are_skipped_and_counted_out) {
+TEST_F(TransformTest, entities_without_a_transform_are_skipped_and_not_counted) {
     const std::vector<Entity> ids = create(4);
     ASSERT_TRUE(transforms.add(std::span(ids).first(2), at(1)).ok());
     EXPECT_EQ(transforms.set_positions(ids, std::vector<Vec3>(4, Vec3{5, 6, 7})), 2u);
@@ -228,16 +228,17 @@ TEST_F(TransformTest, setting_a_world_pose_recomputes_the_local_one) {
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformTest, under_a_sheared_parent_the_nearest_pose_is_taken_and_it_says_so) {
+TEST_F(TransformTest, under_an_unevenly_scaled_parent_the_nearest_pose_is_taken_and_false_returned) {
     const std::vector<Entity> chain = add_chain(2);
     transforms.set_local(at_entity(chain[0]), {{}, {}, {4, 1, 1}});
     transforms.set_local(at_entity(chain[1]), {{}, about_z(0.7853982f), {1, 1, 1}});
     Matrix3x4 wanted;
     wanted.row[0].w = 8;
-    EXPECT_TRUE(transforms.set_world_pose(at_entity(chain[1]), wanted)) << "aligned with the axes, it is not sheared";
+    EXPECT_TRUE(transforms.set_world_pose(at_entity(chain[1]), wanted))
+        << "a child that is aligned with the axes is not sheared";
     EXPECT_EQ(transforms.local(at_entity(chain[1])).position, (Vec3{2, 0, 0}));
     EXPECT_NEAR(transforms.local(at_entity(chain[1])).scale.x, 0.25f, 1e-6);
-    // A turned cube under a stretched parent: only a sheared one would do.
+    // A turned cube under a stretched parent would have to be sheared.
     ASSERT_TRUE(transforms.add(std::vector<Entity>{create(1)[0]}, at(0)).ok());
     const Quaternion turn = about_z(0.5f);
     wanted = {};
@@ -245,7 +246,7 @@ TEST_F(TransformTest, under_a_sheared_parent_the_nearest_pose_is_taken_and_it_sa
     wanted.row[0].y = -2 * turn.z * turn.w;
     wanted.row[1].x = 2 * turn.z * turn.w;
     EXPECT_FALSE(transforms.set_world_pose(at_entity(chain[1]), wanted));
-    // No pose nearby is nearer: neither another rotation nor another scale.
+    // No pose with a slightly different rotation or scale is nearer.
     const Transform found = transforms.local(at_entity(chain[1]));
     const auto distance = [&](const Transform& local) {
         const Pose4x4 pose = pose_of(local);
@@ -281,13 +282,13 @@ TEST_F(TransformTest, world_rotation_and_scale_are_those_of_the_axes) {
 
 // --- input -------------------------------------------------------------------------------------------------------
 
-TEST_F(TransformTest, adding_sets_who_has_one_skips_the_dead_and_counts_twins_as_set) {
+TEST_F(TransformTest, adding_sets_existing_transforms_skips_dead_entities_and_counts_repeated_ones_as_set) {
     const std::vector<Entity> ids = create(6);
     ASSERT_TRUE(transforms.add(std::span(ids).first(1), at(1)).ok());
     entities.destroy(ids[2]);
     const std::vector<Entity> some = {ids[0], ids[1], ids[2], ids[3], ids[1], ids[4]};
     const std::vector<Transform> locals = {at(2), at(3), at(4), at(5), at(6), at(7)};
-    // The dead one stands between 3 and 1: its child follows whom it would have followed.
+    // The dead entity is between 3 and 1, so its child gets its parent.
     const std::vector<std::uint32_t> parents = {kNilRow, 0, 1, 2, kNilRow, 3};
     const Result<AddCounts> counts = transforms.add(some, locals, parents);
     ASSERT_TRUE(counts.ok());
@@ -301,7 +302,7 @@ TEST_F(TransformTest, adding_sets_who_has_one_skips_the_dead_and_counts_twins_as
     EXPECT_VALID(transforms);
 }
 
-TEST_F(TransformTest, its_own_entities_may_be_handed_to_it) {
+TEST_F(TransformTest, a_span_may_be_the_entities_of_the_manager) {
     add_chain(100);
     EXPECT_EQ(transforms.remove(transforms.table().entities().first(60)), 60u);
     EXPECT_VALID(transforms);
@@ -358,7 +359,7 @@ TEST_F(TransformDeathTest, in_checked_builds_unsound_poses_end_the_program) {
     EXPECT_DEATH(transforms.set_position(i, {NAN, 0, 0}), "not a number");
 }
 #else
-TEST_F(TransformTest, without_checks_a_rotation_is_brought_to_length_1_or_to_none) {
+TEST_F(TransformTest, without_checks_a_rotation_is_normalised_or_becomes_the_identity) {
     const Instance i = at_entity(add_chain(1)[0]);
     transforms.set_rotation(i, {0, 0, 0, 4});
     EXPECT_EQ(transforms.local(i).rotation, (Quaternion{0, 0, 0, 1}));

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of transforms share: a world of entities with managers, random poses, and a naive scene graph of
-// pointers and recursion that says where things ought to be.
+// Shared by the tests of transforms: fixtures with entities and managers, random poses, and a naive scene graph, made
+// of pointers and recursion, that gives the expected poses.
 
 #include "shoal/transform/transform.h"
 #include "support/testing.h"
@@ -29,7 +29,7 @@ inline Quaternion random_rotation(Random& random) {
     return {q[0] * scale, q[1] * scale, q[2] * scale, q[3] * scale};
 }
 
-/// A pose without shear below it: scaled evenly.
+/// A pose with even scale, so that nothing below it is sheared.
 inline Transform random_pose(Random& random) {
     const float sizes[] = {1, 1, 1, 0.5f, 2, -1};
     const float size = sizes[random.below(6)];
@@ -38,7 +38,7 @@ inline Transform random_pose(Random& random) {
             {size, size, size}};
 }
 
-/// An affine map in double precision, multiplied as the book says.
+/// An affine map in double precision, multiplied by the textbook.
 struct Pose4x4 {
     double m[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
 };
@@ -68,7 +68,7 @@ inline Pose4x4 pose_of(const Transform& local) {
     return result;
 }
 
-/// The largest difference of two poses, relative to the numbers in them.
+/// Returns the largest difference of two poses, relative to their largest number.
 inline double difference(const Pose4x4& expected, const Matrix3x4& actual) {
     double worst = 0, size = 1;
     for (int i = 0; i < 3; ++i) {
@@ -122,7 +122,7 @@ struct NaiveScene {
 
 inline bool same_bits(const Matrix3x4& a, const Matrix3x4& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-/// Entities and one manager.
+/// Entities, and pages for managers.
 struct TransformFixture : testing::Test {
     EntityManager entities;
     PagePool pool;
@@ -136,7 +136,7 @@ struct TransformFixture : testing::Test {
 
 inline constexpr std::uint32_t kLong = 1'000'000;
 
-/// One manager that computes at once.
+/// One manager in immediate mode.
 class TransformScene : public TransformFixture {
 protected:
     TransformManager transforms{entities, pool};
@@ -148,7 +148,7 @@ protected:
     }
     std::uint64_t num_computed() const { return transforms.counts().num_worlds_computed; }
 
-    /// Entities in a chain, one metre from each other, the first at the root.
+    /// Adds a chain of entities, one metre from each other, with the root first.
     std::vector<Entity> add_chain(std::uint32_t count) {
         const std::vector<Entity> chain = create(count);
         std::vector<std::uint32_t> parents(count);

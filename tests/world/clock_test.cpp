@@ -1,3 +1,5 @@
+// A fixed-step clock: how many steps are due, and which are dropped.
+
 #include "shoal/world/clock.h"
 
 #include "support/testing.h"
@@ -26,8 +28,8 @@ TEST(FixedStep, time_beyond_the_limit_is_dropped_and_counted) {
     EXPECT_EQ(clock.advance(1.05), 3u);
     EXPECT_EQ(clock.num_dropped_steps(), 7u);
     EXPECT_DOUBLE_EQ(clock.dropped_s(), 0.7);
-    EXPECT_DOUBLE_EQ(clock.fraction(), 0.5) << "what is less than a step stays";
-    EXPECT_EQ(clock.advance(0.05), 1u) << "what was dropped does not come back";
+    EXPECT_DOUBLE_EQ(clock.fraction(), 0.5) << "less than a step is kept";
+    EXPECT_EQ(clock.advance(0.05), 1u) << "dropped steps do not come back";
 }
 
 TEST(FixedStep, no_time_is_lost_or_made_up) {

@@ -1,4 +1,5 @@
-// While the passes of a world run, no store lets rows come or go, in any build; values and links may change.
+// While the passes of a world run, a structural call on any of its stores ends the program, in every build; values and
+// links may change.
 
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
@@ -20,7 +21,7 @@ struct Crab {
 };
 SHOAL_COMPONENT(Crab, mass)
 
-/// Crabs with all that the library knows; some things are left to do inside a pass.
+/// Five of ten crabs have every component of the library, so that a pass can try to add and to remove rows.
 struct HeldStores : ::testing::Test {
     HeldStores() {
         GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -56,7 +57,7 @@ struct HeldStores : ::testing::Test {
     const Vec3 scales[1] = {{1, 1, 1}};
 };
 
-TEST_F(HeldStores, refuse_that_rows_come_or_go) {
+TEST_F(HeldStores, a_structural_call_inside_a_pass_ends_the_program) {
     const std::function<void()> changes[] = {
         [&] { static_cast<void>(crabs.add(beach[7])); },
         [&] { crabs.remove(beach[1]); },
@@ -75,7 +76,7 @@ TEST_F(HeldStores, refuse_that_rows_come_or_go) {
         EXPECT_DEATH(in_a_pass(change), "came or went while the passes of a world ran") << &change - changes;
 }
 
-TEST_F(HeldStores, let_values_and_links_change) {
+TEST_F(HeldStores, a_pass_may_change_values_and_links) {
     in_a_pass([&] {
         crabs.set<&Crab::mass>(crabs.instance(beach[1]), 3);
         places.set_position(places.instance(beach[1]), {1, 2, 3});

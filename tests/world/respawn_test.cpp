@@ -14,8 +14,8 @@ using namespace shoal;
 
 constexpr std::uint32_t kNumObjects = 10'000;
 
-/// A point mass on every object, at a place of its own; a tag on every third; every tenth object is the parent of the
-/// next nine.
+/// Returns a level in which each object has a point mass at a different place, every third one a tag, and every tenth
+/// one is the parent of the next nine.
 std::vector<std::byte> level_bytes() {
     BlobWriter writer;
     writer.set_name("levels/large");
@@ -31,7 +31,7 @@ std::vector<std::byte> level_bytes() {
     return writer.write().value();
 }
 
-/// Committed bytes of all tables and indexes.
+/// Returns the committed bytes of all tables and indexes.
 std::size_t committed_bytes(const World& world) {
     std::size_t bytes = 0;
     for (const Store* store : world.stores()) {
@@ -42,7 +42,7 @@ std::size_t committed_bytes(const World& world) {
     return bytes;
 }
 
-// The workload spawn/respawn measures how long it takes.
+// The benchmark spawn/respawn measures how long it takes.
 // req: D15-D17 D18-D25
 TEST(Respawn, a_level_of_10000_objects_comes_back_whole_and_takes_no_more_memory) {
     const std::vector<std::byte> bytes = level_bytes();

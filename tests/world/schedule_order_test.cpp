@@ -1,3 +1,5 @@
+// The order of passes: after() and before(), groups, strict schedules, and writes that were not declared.
+
 #include "shoal/world/schedule.h"
 
 #include "shoal/table/table.h"
@@ -54,7 +56,7 @@ TEST(ScheduleOrder, passes_are_ordered_as_they_were_added_but_after_those_that_m
     passes.add("d");
     EXPECT_EQ(passes.run(), "acdb");
     passes.add("e").before("a");
-    EXPECT_EQ(passes.run(), "cdbea") << "nobody else moves";
+    EXPECT_EQ(passes.run(), "cdbea") << "the others keep their order";
 }
 
 TEST(ScheduleOrder, an_explicit_order_holds_without_a_conflict) {
@@ -111,7 +113,7 @@ TEST(ScheduleOrder, an_unknown_name_is_an_error) {
               "the pass \"a\" is to run after \"nobody\", but the schedule has neither a pass nor a group of "
               "that name");
     passes.add("nobody");
-    EXPECT_EQ(passes.run(), "nobodya") << "it may come later";
+    EXPECT_EQ(passes.run(), "nobodya") << "the pass may be added later";
 }
 
 TEST(ScheduleOrder, a_pass_that_is_off_keeps_the_others_in_order) {
@@ -154,7 +156,7 @@ TEST(StrictSchedule, an_order_through_other_passes_is_not_ambiguous) {
     passes.schedule.open_group("art");
     passes.add("wobble", {writes(passes.shared), writes(passes.other)}).after("move");
     passes.add("draw", {reads(passes.shared), reads(passes.other)});
-    EXPECT_EQ(passes.error(), "") << "draw follows wobble in its group, and that follows move";
+    EXPECT_EQ(passes.error(), "") << "draw follows wobble in its group, and wobble follows move";
     passes.schedule.open_group("sound");
     passes.add("listen", {reads(passes.other)});
     EXPECT_EQ(passes.error(),

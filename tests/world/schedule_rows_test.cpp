@@ -1,4 +1,4 @@
-// Passes over queries: the arguments of their functions before the row, and what they declare besides the query.
+// Passes over queries: what their functions get besides the row, and what they declare besides the query.
 
 #include "shoal/world/world.h"
 
@@ -116,7 +116,7 @@ TEST(SchedulePass, the_context_comes_before_commands_and_the_entity) {
     add("join", query<Read<&Fish::speed>, Read<&Shell::size>>(sea.database, sea.shells));
     sea.world.step(0.5f);
     const SettleCounts& done = sea.world.settle_statistics().last;
-    EXPECT_EQ(done.num_created, 25u) << "ten tame ones, ten free ones, and five of these again for their shells";
+    EXPECT_EQ(done.num_created, 25u) << "for ten tame fish, ten free fish, and five shells";
     EXPECT_EQ(sea.entities.num_alive(), 25u);
     EXPECT_EQ(sea.database.num_rows(7), 25u);
     query<Read<&Fish::speed>>(sea.database).for_each([](float speed) { EXPECT_EQ(speed, 1.5f); });
@@ -124,7 +124,7 @@ TEST(SchedulePass, the_context_comes_before_commands_and_the_entity) {
 
 TEST(SchedulePass, a_function_that_fits_without_a_context_is_called_without) {
     Sea sea(10);
-    // Generic: it would accept a context as its commands.
+    // A generic function: it would also accept a context in place of its commands.
     sea.schedule.add("die", query<With<Fish>>(sea.database),
                      [](auto& commands, Entity self) { commands.destroy(self); });
     sea.world.step(0);
@@ -214,7 +214,7 @@ TEST(SchedulePass, what_the_query_declares_stays_declared_and_the_stronger_of_bo
     sea.schedule.add("read", query<Read<&Fish::speed>>(sea.fish), {reads(sea.shells)}, [](float) {});
     sea.schedule.open_group("b");
     sea.schedule.add("look", query<Read<&Fish::speed>>(sea.fish), {reads<&Fish::speed>(sea.fish)}, [](float) {});
-    EXPECT_EQ(sea.error(), "") << "two that read";
+    EXPECT_EQ(sea.error(), "") << "both only read";
     sea.schedule.add("weak", query<Write<&Fish::speed>>(sea.fish), {reads<&Fish::speed>(sea.fish)}, [](float&) {});
     EXPECT_NE(sea.error().find("\"read\" of \"a\" and \"weak\" of \"b\": \"fish.speed\""), std::string::npos);
     ASSERT_TRUE(sea.schedule.remove("weak").ok());
@@ -243,7 +243,7 @@ TEST(SchedulePass, further_reads_keep_two_passes_apart_and_in_order) {
     }
 }
 
-TEST(SchedulePass, further_accesses_do_not_keep_those_apart_that_only_read) {
+TEST(SchedulePass, passes_that_only_read_further_may_overlap) {
     ThreadedExecutor threads(2);
     Sea sea(1, &threads);
     int tide = 0;

@@ -1,3 +1,5 @@
+// What a schedule counts, and adding, removing and switching passes.
+
 #include "shoal/world/world.h"
 
 #include "support/testing.h"

@@ -18,7 +18,7 @@ using namespace shoal;
 
 constexpr std::uint32_t kCounters = 6;
 
-/// A counter that passes share. The value is not atomic: only the order of passes keeps it right.
+/// A counter that passes share. The value is not atomic, so only the order of passes protects it.
 struct Counter {
     std::uint64_t value = 0;
     std::atomic<std::uint32_t> num_readers{0}, num_writers{0};
@@ -58,7 +58,7 @@ struct RandomSchedule {
     void add(std::uint32_t p, const std::vector<Access>& accesses) {
         const auto run = [this, p](PassContext& context) { run_pass(passes[p], context); };
         const std::string name = "p" + std::to_string(p);
-        // Six, the most that a random pass may have; repeated ones do no harm.
+        // Six is the most that a random pass has; repeated ones do no harm.
         const auto at = [&](std::size_t i) { return accesses.empty() ? reads(*this) : accesses[i % accesses.size()]; };
         PassOrder order = schedule.add(name, {at(0), at(1), at(2), at(3), at(4), at(5)}, run);
         if (p > 0 && random.below(4) == 0) order.after("p" + std::to_string(random.below(p)));

@@ -1,3 +1,5 @@
+// Traces: what is recorded, and what is overwritten.
+
 #include "shoal/world/trace.h"
 
 #include "shoal/base/clock.h"
@@ -56,7 +58,7 @@ TEST(Trace, shows_when_each_worker_worked_at_each_pass) {
         for (const std::uint32_t num_events : num_by_frame[pass]) EXPECT_GE(num_events, 1u);
         std::int64_t ledger_ns = 0;
         for (const std::int64_t ns : schedule.statistics(pass).worker_ns) ledger_ns += ns;
-        EXPECT_EQ(total_ns[pass], ledger_ns) << "the trace and the ledger tell the same";
+        EXPECT_EQ(total_ns[pass], ledger_ns) << "the trace and the statistics agree";
     }
     schedule.set_trace(nullptr);
     const std::uint32_t num_events = trace.num_events(0);

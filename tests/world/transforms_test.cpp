@@ -45,7 +45,7 @@ TEST(WorldTransforms, children_of_a_blob_become_links) {  // req: D25
     World world(entities);
     const Blob blob = make_blob(kTree);
     ASSERT_TRUE(world.adopt_schemas(blob).ok());
-    ASSERT_NE(world.find_transforms(), nullptr) << "made for the blob";
+    ASSERT_NE(world.find_transforms(), nullptr) << "the spawn made them";
     const Result<Spawned> spawned = world.spawn(blob, {.copies = 3});
     ASSERT_TRUE(spawned.ok()) << spawned.message();
     const TransformManager& transforms = world.transforms();
@@ -111,7 +111,7 @@ TEST(WorldTransforms, root_poses_put_each_copy_in_its_place) {
     }
 }
 
-TEST(WorldTransforms, root_poses_come_one_per_copy) {
+TEST(WorldTransforms, there_is_one_root_pose_per_copy) {
     EntityManager entities;
     World world(entities);
     world.transforms();
@@ -154,7 +154,7 @@ TEST(WorldTransforms, an_entity_has_a_place_in_each_of_several_worlds) {  // req
     EXPECT_EQ(in_sea.num_rows(), 60u);
     EXPECT_FALSE(in_sea.has(fish[20]));
     map.settle();
-    EXPECT_EQ(on_map.num_rows(), 20u) << "each world at its own settle";
+    EXPECT_EQ(on_map.num_rows(), 20u) << "the map has not settled yet";
     EXPECT_FALSE(on_map.has(fish[20]));
     EXPECT_TRUE(on_map.has(fish[55]) && in_sea.has(fish[55]));
     EXPECT_TRUE(in_sea.validate().ok() && on_map.validate().ok());
@@ -249,7 +249,7 @@ TEST(WorldStores, a_world_owns_stores_of_any_class) {
         EXPECT_EQ(num_settles, 2);
         EXPECT_EQ(clock.executor, &world.executor()) << "a store may use the world's workers to settle";
     }
-    EXPECT_EQ(num_settles, -1) << "it dies with the world";
+    EXPECT_EQ(num_settles, -1) << "the world destroys it";
 }
 
 // --- point masses --------------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ TEST(WorldTransforms, point_masses_start_at_their_transforms_and_move_them) {
     for (int i = 0; i < 8; ++i) world.step(0.25f);
     const auto place = [&](std::size_t i) { return transforms.world_position(transforms.instance(stones[i])); };
     EXPECT_EQ(place(0), (Vec3{5, 4, 0}));
-    EXPECT_EQ(place(1), (Vec3{10, 8, 0})) << "its own way, and that of its parent";
+    EXPECT_EQ(place(1), (Vec3{10, 8, 0})) << "it moves by itself and with its parent";
     EXPECT_EQ(place(48), (Vec3{9, 9, 9}));
     EXPECT_TRUE(transforms.validate().ok());
 }

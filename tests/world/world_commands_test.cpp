@@ -30,7 +30,7 @@ SHOAL_COMPONENT((Asleep, toggled))
 
 constexpr Zone kNumZones = 40;
 
-/// A sea whose entities are created, destroyed, moved and changed, depending only on ids, frames and the seed.
+/// A sea that creates, destroys, moves and changes entities, depending only on ids, frames and the seed.
 struct Sea {
     explicit Sea(Executor& executor)
         : world(entities, {.executor = &executor}), sea(world.database()), masses(world.manager<PointMass>()) {
@@ -103,7 +103,7 @@ TEST(WorldCommands, the_state_is_the_same_for_1_2_3_and_8_workers) {
     EXPECT_GT(total.num_destroyed, num_frames * 10);
     EXPECT_GT(total.num_moved, num_frames * 1000);
     EXPECT_GT(total.num_dropped, num_frames);
-    EXPECT_GT(total.num_removed, num_frames) << "those of managers";
+    EXPECT_GT(total.num_removed, num_frames) << "rows of managers";
     for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
         shoal_test::ThreadPoolExecutor executor(num_workers);
         Sea sea(executor);

@@ -1,4 +1,4 @@
-// Lifetimes: what is destroyed first, and that passes do not change the schedule that runs them.
+// What a world destroys first, and what passes must not do to the schedule that runs them.
 
 #include "shoal/components/tag.h"
 #include "shoal/world/world.h"

@@ -1,3 +1,5 @@
+// Worlds: stores, steps, the hash of the state, pins, and adopted schemas.
+
 #include "shoal/world/world.h"
 
 #include "shoal/command/commands.h"
@@ -209,7 +211,7 @@ TEST(World, values_that_wait_in_commands_pin_the_blob_that_their_arrays_lie_in) 
     EXPECT_TRUE(library.unload("paths/two").ok());
 }
 
-TEST(World, what_a_blob_carries_and_nobody_takes_can_be_adopted) {
+TEST(World, component_types_of_a_blob_without_a_store_can_be_adopted) {
     const std::vector<std::byte> bytes = path_blob();
     const Result<Blob> blob = Blob::view(bytes);
     ASSERT_TRUE(blob.ok()) << blob.message();
@@ -245,7 +247,7 @@ TEST(World, the_same_entity_can_be_in_two_worlds_and_leaves_both_when_it_dies) {
     EXPECT_EQ(inventory.manager<Body>().num_rows(), 0u);
 }
 
-TEST(World, what_a_store_that_came_late_gets_counts_as_changed_since_then) {
+TEST(World, rows_of_a_store_made_late_count_as_changed_since_then) {
     EntityManager entities;
     World world(entities);
     for (int i = 0; i < 3; ++i) world.settle();

@@ -1,11 +1,11 @@
 #pragma once
-// Names of entities, for people: in messages, reports and pictures. An entity has one name or none; names need not be
-// different.
+// Names of entities, for people who read messages, reports and pictures. An entity has at most one name; several
+// entities may have the same.
 //
 //     entity --Manager<DebugName>--> text id --StringTable--> "reef/coral"
 //
-// The manager and the table may be shared with others (those of a world, filled by its spawner); this class refers to
-// them and keeps nothing itself.
+// DebugNameManager has no data of its own. It refers to a manager and a string table, for example those of a world,
+// which the spawner fills.
 // Thread: as for Manager and StringTable.
 
 #include "shoal/base/string_table.h"
@@ -23,11 +23,11 @@ public:
     /// Lifetime: `names` and `texts` outlive this.
     DebugNameManager(Manager<DebugName>& names, StringTable& texts) : names_(names), texts_(texts) {}
 
-    /// Names a living entity, in place of the name it had; the empty name takes it away.
-    /// Errors: the entity is dead; no memory; another text with the same hash is kept. The old name stays.
+    /// Names a living entity, in place of the name that it has. The empty name removes its name.
+    /// Errors: the entity is dead; no memory; the string table has another text with the same hash. The old name stays.
     SHOAL_API Status set_name(Entity entity, std::string_view name);
 
-    /// Returns the name of a living entity; empty when it has none, or when nobody kept the text of the one it has.
+    /// Returns the name of a living entity; empty if it has none, or if the string table does not have its text.
     /// Lifetime: that of the string table.
     SHOAL_API std::string_view name(Entity entity) const;
 

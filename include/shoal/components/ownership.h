@@ -1,19 +1,19 @@
 #pragma once
-// An entity may own others, which die with it: a ship owns its cannons, a player what it carries. Ownership is
-// independent of transforms: an owner needs no transform, and a child in a scene graph need not be owned.
+// Ownership: an entity may own others, which die with it, as the cannons of a ship do. Ownership is independent of
+// transforms: an owner needs no transform, and its parent in the scene graph need not own an entity.
 //
 //     ship ── cannon ── smoke          destroy(ship): ship, then cannon and flag, then smoke, all before it returns
 //          └─ flag
 //
-// In a source, the owned entity names its owner: `owned = "parent"`, or a name or GUID path in place of "parent".
-// Deaths spread level by level through EntityManager::destroy_next, without recursion, however long a chain of owners.
-// One manager serves an entity manager. A row is removed as soon as its entity dies.
+// In a source, the owned entity names its owner: `owned = "parent"`, or a name or a GUID path in place of "parent".
+// Deaths spread level by level through EntityManager::destroy_next, without recursion, so chains of owners may be long.
+// There is one ownership manager per entity manager. A row is removed as soon as its entity dies.
 //
 //     row        0     1     2     3           one for each entity that owns others or is owned
-//     owner      -     e0    e1    e0          null for an entity that is not owned
+//     owner      -     e0    e1    e0          null if nobody owns the entity
 //     links      parent, first child, next, previous
 //
-// Thread: the structural thread of the entity manager; const calls from any thread between its calls.
+// Thread: the structural thread of the entity manager; any thread makes const calls between its calls.
 
 #include "shoal/store/owned_rows.h"
 #include "shoal/table/describe.h"
@@ -31,20 +31,20 @@ public:
     SHOAL_API OwnershipManager(EntityManager& entities, PagePool& pool);
     SHOAL_API ~OwnershipManager() override;
 
-    /// Makes each of `owned` die with `owner`, which replaces the owner it had. The dead among them are skipped.
-    /// Errors: the owner is not alive, or it is one of `owned` or owned by one of them, directly or not; no memory.
-    /// Nothing has changed. Cost: the owners above `owner` are walked once, however many entities are given.
+    /// Makes `owner` the owner of each of `owned`, in place of the owner that it has. Skips dead entities.
+    /// Errors: the owner is not alive, or it is one of `owned` or is owned by one of them, directly or not; no memory.
+    /// Nothing has changed. Cost: the chain of owners above `owner` is walked once, for any number of entities.
     SHOAL_API Status own(Entity owner, std::span<const Entity> owned);
     Status own(Entity owner, Entity owned) { return own(owner, std::span<const Entity>(&owned, 1)); }
 
-    /// Releases each from its owner, and returns how many were owned. They keep what they own themselves.
+    /// Releases each entity from its owner, and returns how many had one. They keep what they own themselves.
     SHOAL_API std::uint32_t release(std::span<const Entity> owned);
-    /// Returns whether it was owned.
+    /// Releases an entity from its owner, and returns whether it had one.
     bool release(Entity owned) { return release(std::span<const Entity>(&owned, 1)) != 0; }
 
-    /// Returns the owner, or the null entity. Total: any id is fine.
+    /// Returns the owner, or the null entity if there is none, for any id.
     SHOAL_API Entity owner(Entity owned) const;
-    /// Calls visit(Entity) for each entity that `owner` owns directly, the newest first. The visitor must not change
+    /// Calls visit(Entity) for each entity that `owner` owns directly, newest first. The visitor must not change
     /// owners.
     template <class Visitor>
     void for_each_owned(Entity owner, Visitor&& visit) const {
@@ -56,18 +56,18 @@ public:
             visit(table().entities()[child]);
     }
 
-    /// Entities that own others or are owned.
+    /// Returns the number of entities that own others or are owned.
     std::uint32_t num_rows() const { return rows_.num_rows(); }
     const Table& table() const { return rows_.table(); }
-    /// Checks the table, that owners and links agree, that every row owns or is owned, and that none is of a dead
-    /// entity. Cost: O(rows).
+    /// Checks the table, that owners and links agree, that each row owns or is owned, and that its entity is alive.
+    /// Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     /// Errors: an entity of the batch would own itself, directly or not; no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
-    /// Removes the rows of these entities: what they own is released, and so are they.
+    /// Removes the rows of these entities. They and what they own are released.
     SHOAL_API void drop(std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
     void settle(const SettleContext& context) override { rows_.settle(context); }

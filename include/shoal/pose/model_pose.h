@@ -1,6 +1,6 @@
 #pragma once
-// Models have scene graphs of their own: the nodes of a skeleton, with poses relative to the entity. They need nothing
-// of the entity's place in the world, so they are computed beside the entity transforms, not after them.
+// Model poses: each model has a scene graph of its own, for example the nodes of a skeleton, with poses relative to its
+// entity. They do not depend on where the entity is, so they are computed in parallel with the transforms of entities.
 //
 //     node tree       names, parents, default poses of n nodes        once, shared by all its instances
 //     instance        entity --index--> block i of its tree's table
@@ -8,15 +8,19 @@
 //       local           position, rotation, scale                     written by animation
 //       model           3x4, relative to the entity                   parent's model x T x R x S, by compute()
 //
-// Instances refer to their tree, they never copy it. A tree comes from memory (add_node_tree), or it is what a resource
-// says of the component "model_pose": equal trees lie in its blob once, as read-only arrays, and are used in place; the
-// instances pin the blob. How people write one is in model_pose_text.h.
+// Instances refer to their tree and never copy it. A tree comes from memory (add_node_tree) or from a resource, as the
+// component "model_pose" (model_pose_text.h shows how to write one). A blob has equal trees once, as read-only arrays
+// that are used in place; the instances pin the blob.
 //
-// A frame:    write locals  ->  compute()   beside   TransformManager::compute_moved()   ->   apply_constraints()
-// A constraint knows the world and moves nodes there; what it moves stays until the next compute(), which starts again
-// from local poses. Death: rows go at settle. One manager per world; an entity may have other poses in another one.
-// Thread: structural calls (add, remove, spawn, settle) and setters from the world's structural thread; const calls
-// from any thread between them. An Instance holds until the next structural call.
+// One frame:
+//
+//     write local poses  ->  compute()  and  TransformManager::compute_moved()  ->  apply_constraints()
+//
+// A constraint moves nodes to places in the world. They stay there until the next compute(), which starts from the
+// local poses again. Rows of dead entities are removed when the world settles. Each world has its own manager, so an
+// entity may have different poses in different worlds.
+// Thread: the structural thread of the world makes structural calls (add, remove, spawn, settle) and sets poses; any
+// thread makes const calls between these. An Instance is valid until the next structural call.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
 #include "shoal/resource/library.h"
@@ -24,7 +28,7 @@
 
 namespace shoal {
 
-/// What a blob holds of an instance: its node tree, in arrays that all instances of the tree refer to.
+/// An instance in a blob: its node tree, in arrays that all instances of the tree share.
 struct ModelPose {
     BlobArray<StringId> names;
     BlobArray<std::uint32_t> parents;
@@ -34,7 +38,7 @@ struct ModelPose {
 };
 SHOAL_COMPONENT(ModelPose, names, parents, positions, rotations, scales)
 
-/// A row of a tree's table.
+/// A row of a tree's table. `model` is relative to the entity, the rest to the parent node.
 struct NodePose {
     Vec3 position{};
     Quaternion rotation{};
@@ -46,7 +50,7 @@ SHOAL_COMPONENT(NodePose, (position, unit("m")), rotation, scale, model)
 /// A tree of nodes. Shape: one element per node in each span.
 struct NodeTree {
     std::span<const StringId> names;         ///< all different, none empty
-    std::span<const std::uint32_t> parents;  ///< comes before its children; kNilRow: the entity itself
+    std::span<const std::uint32_t> parents;  ///< nodes before their children; kNilRow: the entity itself
     std::span<const Vec3> positions;         ///< default local poses; metres
     std::span<const Quaternion> rotations;
     std::span<const Vec3> scales;
@@ -55,7 +59,7 @@ struct NodeTree {
 };
 inline constexpr std::uint32_t kMaxNodesPerTree = 65536;
 
-/// A tree that a manager knows. Zero is none.
+/// A tree of a manager. Zero is none.
 struct NodeTreeId {
     std::uint32_t slot = 0;
     std::uint32_t use = 0;
@@ -63,7 +67,8 @@ struct NodeTreeId {
     friend bool operator==(NodeTreeId, NodeTreeId) = default;
 };
 
-/// The local poses of all instances of a tree, to be written. Shape: as NodePose columns, block after block.
+/// The local poses of all instances of a tree, for writing. Shape: one element per node of each instance, block by
+/// block.
 struct NodeLocals {
     std::span<Vec3> positions;
     std::span<Quaternion> rotations;
@@ -71,13 +76,13 @@ struct NodeLocals {
 };
 
 struct ModelPoseOptions {
-    const TransformManager* transforms = nullptr;  ///< outlives the manager; nullptr: all entities lie at the origin
-    ResourceLibrary* library = nullptr;            ///< outlives the manager; needed by spawns
+    const TransformManager* transforms = nullptr;  ///< outlives the manager; nullptr: all entities are at the origin
+    ResourceLibrary* library = nullptr;            ///< outlives the manager; needed to spawn
     std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< nodes of all instances of one tree
 };
 
 class ModelPoseManager;
-/// Moves nodes in the world, with ModelPoseManager::set_node_world.
+/// A function that moves nodes with ModelPoseManager::set_node_world.
 using ConstraintFunction = void (*)(void* context, ModelPoseManager& models);
 
 class ModelPoseManager final : public Store {
@@ -88,11 +93,11 @@ public:
 
     // --- trees ---------------------------------------------------------------------------------------------------
 
-    /// Copies a tree. Errors: what is wrong with which node; no nodes, or too many.
+    /// Copies a tree. Errors: a node is invalid (the message says which and why); the tree has no nodes, or too many.
     SHOAL_API Result<NodeTreeId> add_node_tree(const NodeTree& tree);
-    /// Errors: it has instances, or came from a resource (then it goes with its last instance); it stays.
+    /// Errors: the tree has instances, or is from a resource (and removed with its last instance). Nothing has changed.
     SHOAL_API Status remove_node_tree(NodeTreeId tree);
-    /// Requires: the tree is known. Lifetime: that of the tree.
+    /// Requires: the tree was not removed, as in all calls that take a tree. Lifetime: that of the tree.
     SHOAL_API const NodeTree& nodes(NodeTreeId tree) const;
     /// Returns the node called `name`, or kNilRow. Cost: O(log nodes).
     SHOAL_API std::uint32_t find_node(NodeTreeId tree, StringId name) const;
@@ -101,19 +106,19 @@ public:
 
     // --- instances -----------------------------------------------------------------------------------------------
 
-    /// Gives each living entity an instance in the default pose, in place of the one it had.
-    /// Errors: no memory or the capacity is reached; nothing has changed.
+    /// Gives each living entity an instance in the default pose, which replaces the one it has.
+    /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, NodeTreeId tree);
-    /// Removes the instances of these entities and returns how many went.
+    /// Removes the instances of these entities and returns how many were removed.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
 
     Instance instance(Entity entity) const { return {instances_.find(entity)}; }
     bool has(Entity entity) const { return instances_.has(entity); }
     std::uint32_t num_instances() const { return instances_.num_rows(); }
-    /// All of these require an instance that is not nil.
+    /// Requires: the instance is not nil, as in all calls that take an instance.
     Entity entity(Instance instance) const { return instances_.owner(instance.row); }
     SHOAL_API NodeTreeId tree(Instance instance) const;
-    /// Its rows in the columns of the tree are [block x num_nodes, (block + 1) x num_nodes).
+    /// Returns the block of an instance: its rows in the tree's table are [block x num_nodes, (block + 1) x num_nodes).
     SHOAL_API std::uint32_t block(Instance instance) const;
 
     // --- local poses ---------------------------------------------------------------------------------------------
@@ -121,21 +126,21 @@ public:
     SHOAL_API Transform local(Instance instance, std::uint32_t node) const;
     /// Requires: as TransformManager::set_local.
     SHOAL_API void set_local(Instance instance, std::uint32_t node, const Transform& local);
-    /// Sets all nodes of an instance. Shape: one per node.
+    /// Sets the local poses of all nodes of an instance. Shape: one per node.
     SHOAL_API void set_locals(Instance instance, std::span<const Transform> locals);
-    /// Returns the columns of all instances, to be written by any number of threads until compute(), which computes
-    /// them all. Lifetime: until the next structural call.
+    /// Returns the local poses of all instances of a tree, for writing. The next compute() computes all of them.
+    /// Lifetime: until the next structural call. Thread: any number of threads may write at once, until compute().
     SHOAL_API NodeLocals write_locals(NodeTreeId tree);
 
     // --- poses ---------------------------------------------------------------------------------------------------
 
-    /// Computes the model poses of all instances with a changed local pose, or with a constraint before.
-    /// Returns how many matrices. The result is the same, bit for bit, for any number of workers.
+    /// Computes the model poses of all instances of which a local pose has changed or a constraint has moved a node.
+    /// Returns how many matrices it computed. The result is the same, bit for bit, for any number of workers.
     SHOAL_API std::uint64_t compute(Executor* executor = nullptr);
 
-    /// Right after compute(). Shape: by node. Lifetime: until the next structural call.
+    /// Returns the model poses that compute() made. Shape: by node. Lifetime: until the next structural call.
     SHOAL_API std::span<const Matrix3x4> models(Instance instance) const;
-    /// Of all instances of a tree, block after block.
+    /// Returns those of all instances of a tree, block by block.
     SHOAL_API std::span<const Matrix3x4> models(NodeTreeId tree) const;
     const Matrix3x4& model(Instance instance, std::uint32_t node) const {
         const std::span<const Matrix3x4> all = models(instance);
@@ -143,38 +148,42 @@ public:
         return all[node];
     }
 
-    /// Returns entity world x node model. Right after both computes.
+    /// Returns the entity's world pose x the node's model pose. Up to date after compute() of the models and the
+    /// transforms.
     SHOAL_API Matrix3x4 node_world(Instance instance, std::uint32_t node) const;
-    /// The same for all instances of a tree. Shape: as models(tree).
+    /// Writes the same for all nodes of all instances of a tree. Shape: as models(tree).
     SHOAL_API void world_poses(NodeTreeId tree, std::span<Matrix3x4> out, Executor* executor = nullptr) const;
 
     // --- constraints ---------------------------------------------------------------------------------------------
 
-    /// Has `function` called by apply_constraints(), after those added before.
+    /// Lets apply_constraints() call function(context, *this), after the constraints that were added before.
     SHOAL_API void add_constraint(ConstraintFunction function, void* context);
-    /// Requires: added with this context.
+    /// Removes the first constraint that was added with this context. Requires: there is one.
     SHOAL_API void remove_constraint(void* context);
-    /// Puts a node at a place in the world, until the next compute(); it may be sheared. The nodes below follow when
-    /// the constraint function returns, or at apply_constraints(), except those that are put somewhere meanwhile too.
-    /// Requires: finite, and the entity's world pose is regular.
+    /// Moves a node to a world pose, sheared or not, until the next compute(). The nodes below it follow when the
+    /// constraint function returns, or in apply_constraints() if called elsewhere, except those that are moved
+    /// themselves.
+    /// Requires: `world` is finite, and the entity's world pose can be inverted.
     SHOAL_API void set_node_world(Instance instance, std::uint32_t node, const Matrix3x4& world);
-    /// Calls the constraints in order, and lets nodes follow after each. Returns how many matrices were computed: only
-    /// nodes below those that were moved.
+    /// Calls the constraints in order and, after each of them, computes the nodes below those that it moved. Returns
+    /// how many matrices it computed.
     SHOAL_API std::uint64_t apply_constraints(Executor* executor = nullptr);
 
     // --- health --------------------------------------------------------------------------------------------------
 
-    /// Checks tables, blocks and index, and computes every model pose again that should be right. Cost: O(rows).
+    /// Checks the tables, the blocks and the index, and compares every model pose that should be up to date with a new
+    /// computation. Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store
     std::span<const Schema* const> schemas() const override { return instances_.schemas(); }
-    /// Errors: no library, or the arrays are not in it; a tree that is not one (which node, and why); no memory.
+    /// Errors: there is no library, or the blob is not in it; a tree is invalid (the message says which node, and why);
+    /// no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
-    /// First the instances, then one table per tree.
+    /// Returns the table of instances, then one table per tree.
     std::span<const Table* const> tables() const override { return tables_; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
 
@@ -209,13 +218,13 @@ private:
     EntityManager& entities_;
     PagePool& pool_;
     ModelPoseOptions options_;
-    OwnedRows instances_;  // of each the slot of its tree and its block
+    OwnedRows instances_;  // the slot of the tree and the block of each
     std::uint32_t num_trees_ = 0;
-    std::uint32_t num_uses_ = 0;                // of slots, ever
+    std::uint32_t num_uses_ = 0;                // trees made so far
     Array<Tree*> trees_{Owner("model poses")};  // by slot; nullptr: free
     Array<const Table*> tables_{Owner("model poses")};
     Array<Constraint> constraints_{Owner("model poses")};  // in order
-    Array<Moved> moved_{Owner("model poses")};             // by constraints, nodes below not computed yet
+    Array<Moved> moved_{Owner("model poses")};             // nodes that were moved; those below are not computed yet
 };
 
 }  // namespace shoal

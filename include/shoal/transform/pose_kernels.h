@@ -1,13 +1,13 @@
 #pragma once
-// World poses from local ones: the loops behind transforms and model poses, with vector instructions chosen when the
-// program runs. All versions round every product and every sum, and in the same order, so that each machine gives the
-// same bits:
+// Computes world poses from local poses: the inner loops of transforms and model poses. The vector instructions are
+// chosen at run time. All versions round each product and each sum, in the same order, so that every machine computes
+// the same bits:
 //
 //     local      {R x S | position}; elements of R are 1 - (a + b), a - b and a + b of products q_i * (q_j + q_j)
 //     world_i    (p_i0 * local_0 + p_i1 * local_1) + (p_i2 * local_2 + {0, 0, 0, p_i3}), row by row
 //
-// The parent of a root is the identity, so that its world pose is its local one (and a zero in it is positive).
-// Thread: calls may run in parallel as long as no row is written by one and read or written by another.
+// The parent of a root is the identity, so its world pose is its local pose (with every zero positive).
+// Thread: calls may run in parallel if no call writes a row that another one reads or writes.
 
 #include "shoal/base/math.h"
 #include "shoal/base/row_range.h"
@@ -19,7 +19,7 @@ namespace shoal {
 
 inline constexpr std::uint32_t kNoParent = 0xFFFFFFFF;
 
-/// Columns of poses, by row. `parent` holds rows, or kNoParent (which is kNilRow).
+/// Columns of poses, by row. `parent` holds rows, and kNoParent (the same number as kNilRow) for roots.
 struct PoseColumns {
     const Vec3* position;
     const Quaternion* rotation;
@@ -28,13 +28,12 @@ struct PoseColumns {
     Matrix3x4* world;
 };
 
-/// Computes the world poses of `rows` in order; a parent within `rows` comes before its children, others are right.
+/// Computes the world poses of `rows` in ascending order.
+/// Requires: parents within `rows` come before their children; the world poses of other parents are up to date.
 SHOAL_API void compute_poses(const PoseColumns& columns, RowRange rows);
-/// Does the same row by row; tests compare with it.
-SHOAL_API void compute_poses_plain(const PoseColumns& columns, RowRange rows);
 
-/// Computes rows[0], rows[1], ... in that order; a parent among them comes before its children.
-/// Cost: rows are fetched ahead.
+/// Computes rows[0], rows[1], ... in that order. Requires: parents among them come before their children.
+/// Cost: rows are prefetched.
 SHOAL_API void compute_poses_scattered(const PoseColumns& columns, const std::uint32_t* rows, std::size_t num_rows);
 
 /// A row of a matrix in a vector.
@@ -66,14 +65,14 @@ inline Matrix3x4 local_matrix(const Vec3& position, const Quaternion& rotation, 
              __builtin_bit_cast(Vec4, rows.row2)}};
 }
 
-/// The matrix that applies `b` first and `a` then.
+/// Returns the matrix that applies `b` first, then `a`.
 inline Matrix3x4 product(const Matrix3x4& a, const Matrix3x4& b) {
     const PoseRows rows = {__builtin_bit_cast(PoseRow, b.row[0]), __builtin_bit_cast(PoseRow, b.row[1]),
                            __builtin_bit_cast(PoseRow, b.row[2])};
     return {{product_row(a.row[0], rows), product_row(a.row[1], rows), product_row(a.row[2], rows)}};
 }
 
-/// Computes one row.
+/// Computes the world pose of one row. Requires: its parent's is up to date.
 inline void compute_pose(const PoseColumns& columns, std::uint32_t row) {
     static constexpr Matrix3x4 kIdentity;
     const std::uint32_t parent_row = columns.parent[row];

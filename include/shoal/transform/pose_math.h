@@ -1,19 +1,19 @@
 #pragma once
-// Poses from matrices, computed in double precision: what set_world_pose() and linking need. And what a sound pose is:
-// finite, a rotation of length 1, no scale of zero.
-// Thread: functions of values.
+// Poses from matrices, computed in double precision, for set_world_pose() and for links that keep a world pose; and
+// checks that a pose is sound: finite, with a rotation of length 1 and no scale of 0.
+// Thread: all functions here are pure.
 
 #include "shoal/transform/transform.h"
 
 namespace shoal {
 
-/// A pose, and whether its matrix equals the one it was made from or is only near it.
 struct NearestPose {
     Transform pose;
-    bool is_exact = true;
+    bool is_exact = true;  ///< but for rounding, its matrix is the one that it was made from
 };
 
-/// Returns the pose whose matrix is nearest to `matrix`: for matrices without shear, the pose that it is made of.
+/// Returns the pose whose matrix is nearest to `matrix`. It is exact if `matrix` is without shear.
+/// Source: Higham, "Computing the polar decomposition, with applications", for the nearest rotation.
 SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
 SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
@@ -21,10 +21,10 @@ SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matri
 /// Returns whether a matrix is finite and can be inverted.
 SHOAL_API bool is_regular(const Matrix3x4& matrix);
 
-/// Returns inverse(parent) x world. Requires: the parent is not flat.
+/// Returns inverse(parent) x world. Requires: the parent can be inverted.
 SHOAL_API Matrix3x4 relative_matrix(const Matrix3x4& parent, const Matrix3x4& world);
 
-/// For sound_rotation(): treats a rotation whose length is not 1.
+/// The rare part of sound_rotation(), for a rotation whose length is not 1.
 SHOAL_API Quaternion mended_rotation(Quaternion rotation, float square);
 
 inline bool is_sound_position(Vec3 v) { return (v.x - v.x) + (v.y - v.y) + (v.z - v.z) == 0; }  // no NaN, no infinity
@@ -39,7 +39,8 @@ inline bool is_sound_rotation(Quaternion q) {
     return SHOAL_LIKELY(squared_length(q) >= 0.998f && squared_length(q) <= 1.002f);
 }
 
-/// Returns `rotation` with length 1, or none. Requires (in checked builds): of length 1, but for rounding.
+/// Returns a rotation of length 1: `q` if it is one, otherwise `q` normalised, or the identity if it has no length.
+/// Requires: length 1, but for rounding (asserted in checked builds).
 inline Quaternion sound_rotation(Quaternion q) {
     return is_sound_rotation(q) ? q : mended_rotation(q, squared_length(q));
 }

@@ -1,25 +1,36 @@
 #pragma once
-// Where things are: a pose relative to a parent, and the pose in the world that follows from it.
+// Transforms: where an entity is relative to its parent, and where that puts it in the world.
 //
-//     row         0    1    2    3    4  |  5    6        depth first where possible: a subtree is one range of rows
-//     local       T    T    T    T    T  |  T    T        position [m], rotation [x y z w], scale; three columns
-//     world       M    M    M    M    M  |  M    M        3x4; world = parent's world x T x R x S
+//     row         0    1    2    3    4  |  5    6        in depth-first order if possible: a subtree is a range of rows
+//     local       T    T    T    T    T  |  T    T        position [m], rotation [x y z w] and scale, a column each
+//     world       M    M    M    M    M  |  M    M        a 3x4 matrix: the parent's world x T x R x S
 //     extent      4    1    2    1    1  |  2    1        rows of the subtree if it is one range, otherwise 0
 //     links       parent, first child, next, previous     rows
 //                                clean   |  dirty         the suffix: whole subtrees that move every frame
 //
-// Optional per entity, and one per world: an entity can be in several worlds, at several places. When is `world` right?
-//     immediate   when set_local() returns, for the whole subtree (the default)
-//     batch       at the end of a TransformBatch, or of a call with spans: every moved subtree is computed once
-//     deferred    after compute_moved(), once a frame: cost follows what moved, nothing is ever searched. What moves
-//                 for the first frame goes on a list; what moves again is swapped into the suffix with its whole
-//                 subtree, and leaves it after five frames of rest.
-// One set of data serves all three. Results are the same, bit for bit, for every mode, machine and number of workers.
+//     TransformManager& transforms = world.transforms();
+//     const Transform locals[] = {{.position = {0, 0, 4}}, {.position = {1, 0, 0}}};  // a tower and its flag
+//     const std::uint32_t parents[] = {kNilRow, 0};
+//     if (auto added = transforms.add(entities, locals, parents); !added) return report(added.status());
+//     transforms.set_position(transforms.instance(entities[0]), {0, 0, 5});
+//     Vec3 flag = transforms.world_position(transforms.instance(entities[1]));  // {1, 0, 5}
 //
-// Death: when an entity with children goes, they become roots where they are, or die with it (see ChildrenOfDead).
-// Thread: structural calls (add, remove, link, compute_moved, settle) and setters from the world's structural thread;
-// const calls from any thread between them. An Instance holds until the next structural call. While the passes of a
-// world run, add, remove and settle end the program; a pass that writes the transforms may set poses, link, compute.
+// A transform is optional. Each world has its own transforms, so an entity can be in several worlds, at different
+// places. The world poses of a subtree are up to date:
+//
+//     immediate   when set_local() returns (the default)
+//     batch       at the end of a TransformBatch, or of a call with spans: each subtree that moved is computed once
+//     deferred    after compute_moved(), once a frame. The cost follows what moved; nothing is searched. A row that moves
+//                 goes on a list. If it moves in the next frame too, it is swapped into the suffix with its subtree,
+//                 and stays there until it has rested for five frames.
+//
+// All modes use the same data and give the same results, bit for bit, on every machine and for any number of workers.
+//
+// When an entity dies, its children become roots and stay where they are, or die with it (see ChildrenOfDead).
+// Thread: the structural thread of the world calls what changes rows (add, remove, link, compute_moved, settle) and
+// sets poses; any thread makes const calls between these. An Instance is valid until the next structural call. While
+// the passes of a world run, add, remove and settle end the program; a pass that declares that it writes the transforms
+// may set poses, link and compute.
 // Source: Frykholm, "Building a data-oriented entity system", part 3.
 
 #include "shoal/store/owned_rows.h"
@@ -29,7 +40,7 @@ namespace shoal {
 
 class Executor;
 
-/// A pose relative to the parent, or to the world for a root: first scaled, then rotated, then moved.
+/// A pose relative to the parent, or to the world if there is none: scaled first, then rotated, then moved.
 struct Transform {
     Vec3 position{};        ///< metres
     Quaternion rotation{};  ///< of length 1
@@ -41,11 +52,11 @@ SHOAL_COMPONENT(Transform, (position, unit("m")), rotation, scale)
 
 enum class TransformMode : std::uint8_t { kImmediate, kDeferred };
 
-/// What linking and unlinking keep of a child's pose.
+/// Which pose of a child linking and unlinking keep.
 enum class KeepPose : std::uint8_t { kLocal, kWorld };
 
 enum class ChildrenOfDead : std::uint8_t {
-    kBecomeRoots,  ///< and keep their pose in the world
+    kBecomeRoots,  ///< and keep their world poses
     kDie,          ///< their entities are destroyed in the same call of EntityManager::destroy
 };
 
@@ -55,11 +66,11 @@ struct TransformOptions {
     std::uint32_t capacity_rows = kDefaultCapacityRows;
 };
 
-/// What was done so far; the work behind every call can be read here.
+/// How much work was done so far.
 struct TransformCounts {
-    std::uint64_t num_worlds_computed = 0;  ///< world matrices
-    std::uint64_t num_locals_computed = 0;  ///< local poses, from world poses that were set or kept
-    std::uint64_t num_swaps = 0;            ///< pairs of rows that changed places, for the suffix
+    std::uint64_t num_worlds_computed = 0;  ///< world poses computed from local poses
+    std::uint64_t num_locals_computed = 0;  ///< local poses computed from world poses that were set or kept
+    std::uint64_t num_swaps = 0;            ///< pairs of rows swapped to move subtrees into the suffix and out of it
     std::uint64_t num_restores = 0;         ///< times that all rows were put in depth-first order
 };
 
@@ -71,26 +82,29 @@ public:
 
     // --- structure -----------------------------------------------------------------------------------------------
 
-    /// Gives each living entity a transform, as a root; where there is one already, its local pose is set.
-    /// Errors: no memory or the capacity is reached; nothing has changed.
+    /// Gives each living entity a transform, as a root. Sets the local pose of those that have one already.
+    /// Errors: no memory, or the capacity is reached; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, const Transform& local = {});
-    /// The same with a pose each, linked at once. Shape: as many locals as entities; parents: empty, or for each entity
-    /// the position of its parent in `entities`, kNilRow for a root. Children come in the order of the span; children
-    /// of a dead entity follow the parent given for it; an entity with a transform keeps its links. Requires: parents
-    /// come before children. Cost: world poses included; some passes more when not in depth-first order.
+    /// The same with a pose for each entity, and with links. The children of a parent are in the order of the span. The
+    /// children of a dead entity get its parent. An entity that has a transform already keeps its links.
+    /// Shape: as many locals as entities. `parents` is empty, or has for each entity the index of its parent in
+    /// `entities`, or kNilRow for a root. Requires: parents come before children.
+    /// Cost: includes the world poses; more if the entities are not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});
-    /// Removes the transforms of these entities and returns how many went. Children become roots where they are; what
-    /// is pending is computed first.
+    /// Removes the transforms of these entities and returns how many were removed. Their children become roots and stay
+    /// where they are; what is pending is computed first.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
 
-    /// Makes `child` follow `parent`, as its first child, unless it does already. Errors: `parent` is `child` or a
-    /// descendant of it; nothing has changed. Cost: none of it depends on the number of siblings; without children of
-    /// `child`, nor on the depth, unless a world pose is kept while others are pending.
+    /// Makes `child` the first child of `parent`, unless it is a child of `parent` already.
+    /// Errors: `parent` is `child` or one of its descendants; nothing has changed.
+    /// Cost: independent of the number of siblings. If `child` has no children, independent of the depth too, except
+    /// that keeping a world pose while others are pending computes those above it.
     SHOAL_API Status link(Instance child, Instance parent, KeepPose keep = KeepPose::kLocal);
+    /// Makes `child` a root.
     SHOAL_API void unlink(Instance child, KeepPose keep = KeepPose::kWorld);
-    /// Puts all rows in depth-first order again, after many links and swaps. Cost: O(rows); nothing when in order.
-    /// compute_moved() and settle() do it once walks along links have cost as much.
+    /// Puts all rows back into depth-first order, which links and swaps break. compute_moved() and settle() call it
+    /// when following links has cost as much as it does. Cost: O(rows), or nothing if the rows are in order.
     SHOAL_API void restore_order();
 
     // --- look-up -------------------------------------------------------------------------------------------------
@@ -102,65 +116,66 @@ public:
     /// Rows of the dirty suffix.
     std::uint32_t num_dirty_rows() const { return num_rows() - num_clean_; }
 
-    /// The nil instance when there is none.
+    /// These return the nil instance if there is none.
     SHOAL_API Instance parent(Instance instance) const;
     SHOAL_API Instance first_child(Instance instance) const;
     SHOAL_API Instance next_sibling(Instance instance) const;
-    /// Returns the one that follows in depth-first order inside the subtree of `root`, or the nil instance at its end.
+    /// Returns the next instance of the subtree of `root` in depth-first order, or the nil instance after the last one.
     /// Requires: the instance is in that subtree.
     SHOAL_API Instance next_in_subtree(Instance instance, Instance root) const;
 
     // --- poses ---------------------------------------------------------------------------------------------------
 
     SHOAL_API Transform local(Instance instance) const;
-    /// Sets a local pose, in whole or in part. Requires: finite; a rotation of length 1 (1e-3), no scale of zero. Where
-    /// checks are off, a rotation is brought to length 1 or, without one, to none, and other numbers are taken as
-    /// given.
+    /// Sets a local pose, or a part of it. Requires: finite numbers, a rotation of length 1 (within 1e-3) and no scale
+    /// of 0. Unchecked builds normalise a rotation, replace one that has no length by the identity, and take other
+    /// numbers as they are.
     SHOAL_API void set_local(Instance instance, const Transform& local);
     SHOAL_API void set_position(Instance instance, Vec3 position);
     SHOAL_API void set_rotation(Instance instance, Quaternion rotation);
     SHOAL_API void set_scale(Instance instance, Vec3 scale);
-    /// Sets the local pose so that the world pose becomes `world`, and returns whether it does exactly: under a parent
-    /// that is scaled unevenly and rotated it may be sheared, and the nearest pose is taken. Requires: regular
-    /// matrices. Where checks are off, the local pose stays as it is when there is none for `world`.
+    /// Sets the local pose so that the world pose becomes `world`, and returns whether it is exact. Under a rotated
+    /// parent with uneven scale, the local pose may have to be sheared; the nearest one without shear is taken then.
+    /// Requires: `world` and the parent's world pose can be inverted. In unchecked builds, the local pose stays as it
+    /// is if they cannot.
     SHOAL_API bool set_world_pose(Instance instance, const Matrix3x4& world);
 
-    /// Right as the mode says.
+    /// Up to date as the mode says.
     const Matrix3x4& world(Instance instance) const {
-        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+        require(instance);
         return worlds()[instance.row];
     }
     SHOAL_API Vec3 world_position(Instance instance) const;
     SHOAL_API Quaternion world_rotation(Instance instance) const;
-    /// Lengths of the axes; negative in x for a mirrored pose.
+    /// Returns the lengths of the axes, with a negative x for a mirrored pose.
     SHOAL_API Vec3 world_scale(Instance instance) const;
-    /// Shape: num_rows(), by row. Lifetime: until the next structural call.
+    /// Returns all world poses. Shape: num_rows(), by row. Lifetime: until the next structural call.
     std::span<const Matrix3x4> worlds() const {
         return {reinterpret_cast<const Matrix3x4*>(table().column(kWorldColumn)), num_rows()};
     }
 
     // --- many at once --------------------------------------------------------------------------------------------
 
-    /// Sets the local poses of many entities as one batch. Entities without a transform are skipped; returns how many
-    /// were set. Shape: as many poses as entities.
+    /// Sets the local poses of many entities as one batch, skips those without a transform, and returns how many were
+    /// set. Shape: as many poses as entities.
     SHOAL_API std::size_t set_locals(std::span<const Entity> entities, std::span<const Transform> locals,
                                      Executor* executor = nullptr);
     SHOAL_API std::size_t set_positions(std::span<const Entity> entities, std::span<const Vec3> positions,
                                         Executor* executor = nullptr);
-    /// Writes the world positions or poses of many entities; zero or the identity where there is none. Returns how many
-    /// have one. Cost: look-ups are fetched ahead.
+    /// Writes the world positions or poses of many entities, and zero or the identity for those without a transform.
+    /// Returns how many have one. Shape: `out` is as long as `entities`. Cost: rows are prefetched.
     SHOAL_API std::size_t world_positions(std::span<const Entity> entities, std::span<Vec3> out) const;
     SHOAL_API std::size_t world_poses(std::span<const Entity> entities, std::span<Matrix3x4> out) const;
 
     // --- time ----------------------------------------------------------------------------------------------------
 
     TransformMode mode() const { return options_.mode; }
-    /// What is pending is computed first.
+    /// Computes what is pending first. Requires: no batch is open.
     SHOAL_API void set_mode(TransformMode mode);
-    /// Deferred: computes all that moved since the last call, and ends the frame. Rows may change places.
+    /// Computes all that moved since the last call, and ends the frame. Rows may move. Requires: deferred mode.
     SHOAL_API void compute_moved(Executor* executor = nullptr);
-    /// Calls moved(RowRange) for blocks of rows in which a world pose was computed, or a row added or moved, with
-    /// `stamp` (see SettleContext) or a later one, in order: a view of the table's stamps, 1,024 rows fine.
+    /// Calls moved(RowRange), in ascending order, for each block of 1,024 rows in which a world pose was computed, or a
+    /// row added or moved, at `stamp` (see SettleContext) or later.
     template <class Function>
     void for_each_moved_since(std::uint64_t stamp, Function&& moved) const;
 
@@ -168,7 +183,8 @@ public:
 
     const TransformCounts& counts() const { return counts_; }
     const Table& table() const { return rows_.table(); }
-    /// Checks the table, its links, the extents, the suffix, and that nothing pending was lost. Cost: O(rows).
+    /// Checks the table, its links, the extents, the suffix, and that every row that moved is computed or pending.
+    /// Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store
@@ -186,13 +202,17 @@ private:
 
     static constexpr std::uint32_t kWorldColumn = DescriptionOf<Transform>::first_column(3);
 
+    void require(Instance instance) const {
+        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    }
+
     TransformOptions options_;
     Schema row_schema_;  // the fields of Transform, and what the manager keeps beside them
     OwnedRows rows_;
     std::uint32_t num_clean_ = 0;
     TransformCounts counts_;
     DestructionCallback callback_;
-    Work* work_;  // what is pending, and all that moves rows
+    Work* work_;  // what is pending, and everything that moves rows
 };
 
 template <class Function>
@@ -202,8 +222,8 @@ void TransformManager::for_each_moved_since(std::uint64_t stamp, Function&& move
             moved(RowRange{row, num_rows() - row < kRowsPerStampBlock ? num_rows() : row + kRowsPerStampBlock});
 }
 
-/// While it lives, setters of the manager note what moves; at its end every moved subtree is computed once. Batches may
-/// lie within each other: the outermost computes. In deferred mode it changes nothing.
+/// Collects what moves as long as it exists; its destructor computes each subtree that moved once. Batches may be
+/// nested: the outermost one computes. In deferred mode a batch does nothing.
 class TransformBatch {
 public:
     SHOAL_API explicit TransformBatch(TransformManager& transforms, Executor* executor = nullptr);

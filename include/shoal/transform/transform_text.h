@@ -6,25 +6,40 @@
 //
 //     position        metres, relative to the parent
 //     rotation        a quaternion [x y z w] of length 1
-//     euler_degrees   in place of rotation: turned about the x, then the y, then the z axis of the parent, which stay
-//                     where they are: R = Rz Ry Rx
-//     scale           three numbers or one for all axes, none of them 0
+//     euler_degrees   in place of rotation: a turn about the x, then the y, then the z axis of the parent (the axes do
+//                     not turn with it): R = Rz Ry Rx
+//     scale           three numbers, or one for all axes; none of them 0
 //
-// A quaternion is brought to length 1: without a word within 0.1 %, with a warning within 1 %; beyond, it is an error.
-// What a prefab says with one of rotation and euler_degrees, its user may replace with the other; both at once are an
-// error. Transforms are spawned before other component types.
+// A quaternion is normalised: silently if its length is within 0.1 % of 1, with a warning if it is within 1 %; anything
+// else is an error. If a prefab gives a rotation, its user may replace it with euler_degrees, and the other way round;
+// both in one place are an error. Transforms are spawned before other component types.
 // Thread: as for the registry.
 
 #include "shoal/resource/registry.h"
 #include "shoal/transform/transform.h"
+
+#include <string_view>
 
 namespace shoal {
 
 /// Returns the rotation about the x, then the y, then the z axis of the parent. Units: degrees.
 SHOAL_API Quaternion rotation_from_euler_degrees(Vec3 degrees);
 
-/// Makes Transform known to a compiler, with the text above. Again is fine.
-/// Errors: another component type is called "transform", or has another compile function.
+/// Registers Transform and the text above. Calling it again does nothing.
+/// Errors: another component type is called "transform", or it has another compile function.
 SHOAL_API Status add_transform(ComponentRegistry& registry);
+
+// For other component types with poses in their text:
+
+/// Returns a field of one value that exists in the text only, not in the component. Lifetime: that of `name`.
+SHOAL_API Field text_field(std::string_view name, FieldType type);
+
+/// Normalises a rotation that is written at `place`, as described above. Messages begin with `where`: "component ...,
+/// field ...: ". Errors: its length is more than 1 % from 1; that is reported, and false is returned.
+SHOAL_API bool accept_rotation(Diagnostics& diagnostics, SourcePosition place, std::string_view where,
+                               Quaternion& rotation);
+
+/// Returns whether a scale can be undone: no axis is 0 or denormal, infinite or not a number.
+SHOAL_API bool can_be_undone(Vec3 scale);
 
 }  // namespace shoal

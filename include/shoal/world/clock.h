@@ -2,11 +2,11 @@
 // A fixed-step clock turns real time into a whole number of steps of one length.
 //
 //     FixedStep clock(1.0 / 60, 4);
-//     for (auto n = clock.advance(seconds_since_last_time); n > 0; --n) world.step(clock.step_s());
-//     draw(clock.fraction());      // how far real time is on the way to the next step
+//     for (auto n = clock.advance(elapsed_s); n > 0; --n) world.step(clock.step_s());
+//     draw(clock.fraction());  // how much of the next step has passed in real time
 //
-// If a step takes longer than the time it simulates, asking for more and more steps would never catch up. So at most
-// `max_steps` are asked for at once; the time beyond that is dropped and counted.
+// If a step takes longer than the time that it simulates, a program that runs every due step falls further and further
+// behind. So advance() returns at most `max_steps`; the time beyond that is dropped and counted.
 // Thread: one at a time.
 
 #include "shoal/base/config.h"
@@ -24,12 +24,12 @@ public:
     SHOAL_API std::uint32_t advance(double real_s);
 
     float step_s() const { return static_cast<float>(static_cast<double>(step_ns_) * 1e-9); }
-    /// Returns the real time since the last step that was asked for, in steps: from 0 to below 1.
+    /// Returns the real time since the last step, as a fraction of a step: at least 0 and below 1.
     double fraction() const { return static_cast<double>(waiting_ns_) / static_cast<double>(step_ns_); }
 
-    /// Steps asked for so far.
+    /// Returns the sum of what advance() has returned.
     std::uint64_t num_steps() const { return num_steps_; }
-    /// Steps that were due but never asked for, and their time.
+    /// Returns the number of steps that were dropped, and their time.
     std::uint64_t num_dropped_steps() const { return num_dropped_steps_; }
     double dropped_s() const { return static_cast<double>(num_dropped_steps_) * static_cast<double>(step_ns_) * 1e-9; }
 

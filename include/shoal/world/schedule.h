@@ -1,12 +1,12 @@
 #pragma once
-// A schedule runs passes: named functions that declare what they read and write. Passes that conflict (one writes what the
-// other reads or writes) never overlap; the others run side by side. Each pass is timed.
+// A schedule runs passes: named functions that declare what they read and write. Passes that conflict (one writes what
+// the other reads or writes) never overlap; the others run side by side. Each pass is timed.
 //
 //     schedule.add("fall", query<Write<&Body::velocity>>(bodies),
-//                  [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });     // for each row
+//                  [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });  // for each row
 //     schedule.add("sink", query<Write<&Body::velocity>>(bodies), {reads(sea)}, [&](auto&& v) { v += sea.pull; });
 //     schedule.add("count", {reads(bodies), writes(score)}, [&](PassContext&) { score = bodies.num_rows(); });
-//     schedule.add("draw", [&](PassContext&) { ... }).after("fall");         // declares nothing, so it runs alone
+//     schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
 //
 // Order. Passes are ordered as they were added, except that after() and before() put a pass behind or ahead of others.
 // Passes that conflict run in that order, and so do passes that after() or before() relates; all others may overlap.
@@ -18,12 +18,12 @@
 // strict schedule (the default in checked builds) reports an ambiguity when two passes of different groups conflict and
 // neither after() nor before() orders them, directly or through other passes.
 //
-// A pass over a query declares the query's fields; the list after the query declares what else its function touches. It
-// runs on all workers, cut into ranges of rows that depend only on the number of rows, so that its results do not depend
-// on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It asks for structural
-// changes through Commands (see command/commands.h); they are made when the world settles, in the order of the passes.
-// Checked builds end the program when a pass writes a column that it has not declared.
-// Thread: one at a time; the functions of passes are called from all workers at once.
+// A pass over a query declares the fields of the query; the list after the query declares what else its function
+// touches. It runs on all workers, in ranges of rows that depend only on the number of rows, so the results do not
+// depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
+// structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
+// the passes. Checked builds end the program when a pass writes a column that it has not declared.
+// Thread: one thread at a time; all workers call the functions of passes at once.
 
 #include "shoal/base/status.h"
 #include "shoal/world/schedule_rows.h"
@@ -46,27 +46,28 @@ public:
     Schedule(const Schedule&) = delete;
     Schedule& operator=(const Schedule&) = delete;
 
-    /// Adds a pass that calls `function` for each row of `rows`, like a loop (see query/query.h), with a const PassContext&
-    /// as the first argument if it takes one.
+    /// Adds a pass that calls `function` for each row of `rows`, as for_each of a query does (see query/query.h), with
+    /// a const PassContext& as the first argument if it takes one.
     /// Requires: no pass of this schedule has the name; the schedule is not running.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, Function function);
-    /// The same for a function that touches more than its row: `further` declares it. The fields of the query are declared
-    /// already and may be listed again. Thread: all workers write at once what is listed as written.
+    /// The same for a function that touches more than its row, which `further` declares; it may repeat fields of the
+    /// query.
+    /// Thread: all workers may write at once what is listed as written.
     template <PassRows Rows, class Function>
     PassOrder add(std::string_view name, const Rows& rows, std::initializer_list<Access> further, Function function);
-    /// Adds a pass that is one call of `function(PassContext&)`: for whole columns, and for loops of its own.
+    /// Adds a pass that calls `function(PassContext&)` once, for work on whole columns and loops of its own.
     template <class Function>
     PassOrder add(std::string_view name, std::initializer_list<Access> accesses, Function function);
-    /// Adds a pass that runs alone and may do anything but structural changes.
+    /// Adds a pass that runs alone and may do anything except structural changes.
     template <class Function>
         requires std::is_invocable_v<Function&, PassContext&>
     PassOrder add(std::string_view name, Function function);
 
-    /// Passes that are added from now on belong to this group. The first group has no name.
-    /// Requires: no pass has the name.
+    /// Makes all passes added from now on part of this group. The first group has no name. Requires: no pass has the
+    /// name.
     SHOAL_API void open_group(std::string_view name);
-    /// Whether ambiguous orders are errors; see above.
+    /// Says whether an ambiguous order is an error; see above. Requires: the schedule is not running.
     SHOAL_API void set_strict(bool strict);
 
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
@@ -74,22 +75,23 @@ public:
     /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
     /// Switches a pass on or off, from the next run on. The order of the others stays. Errors: no pass has this name.
-    /// Thread: also inside passes.
+    /// Thread: passes may call it too.
     SHOAL_API Status enable(std::string_view name, bool enabled);
 
-    /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); the
-    /// schedule is strict and an order is ambiguous. Cost: none when nothing has changed.
+    /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
+    /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
-    /// Runs the passes that are switched on. Requires: the schedule is not running; prepare() finds no error.
+    /// Runs the passes that are switched on. Units: dt in seconds.
+    /// Requires: the schedule is not running; prepare() finds no error.
     SHOAL_API void run(Executor& executor, float dt, std::uint64_t frame);
 
-    /// Records in `trace` when each worker worked at each pass; nullptr stops it. Lifetime: `trace` outlives the runs.
-    /// Requires: the schedule is not running; the trace has room for all workers.
+    /// Records in `trace` when each worker works at each pass; nullptr stops it. Lifetime: `trace` outlives the runs.
+    /// Requires: the schedule is not running; the trace has as many workers as the executor.
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
 
     std::size_t num_passes() const { return entries_.size(); }
-    /// Returns what a pass has cost. Requires: pass < num_passes(), in the order of adding.
+    /// Returns what a pass has cost; passes are numbered in the order of adding. Requires: pass < num_passes().
     SHOAL_API PassStatistics statistics(std::size_t pass) const;
 
 private:
@@ -117,8 +119,8 @@ private:
     void require_idle() const;
     void forget_plan();
 
-    Array<Entry*> entries_{Owner("schedule")};  // as they were added
-    PassPlan* plan_ = nullptr;                  // nullptr: passes have changed since the last
+    Array<Entry*> entries_{Owner("schedule")};  // in the order of adding
+    PassPlan* plan_ = nullptr;                  // nullptr: passes have changed since the last plan
     Runner* runner_ = nullptr;                  // for the last executor
     Trace* trace_ = nullptr;
     std::string group_;
@@ -126,8 +128,8 @@ private:
     bool is_running_ = false;
 };
 
-/// Orders a pass relative to others by name. The name of a group stands for all of its passes. Passes that are named may be
-/// added later. Lifetime: until the pass is removed.
+/// Orders a pass relative to others by name. The name of a group stands for all of its passes. The others may be added
+/// later. Lifetime: until the pass is removed.
 class PassOrder {
 public:
     /// Requires: the schedule is not running.
@@ -142,7 +144,7 @@ private:
     Schedule::Entry& entry_;
 };
 
-// Both have the check: every call between would make the compiler's error longer.
+// Both have the check, because each call in between would make the compiler's error longer.
 template <PassRows Rows, class Function>
 PassOrder Schedule::add(std::string_view name, const Rows& rows, Function function) {
     static_assert(detail::kFitsPass<Rows, Function>,

@@ -1,11 +1,11 @@
 #pragma once
-// A pass over rows: its function is called for each row of a query, on all workers.
+// A pass over rows calls its function for each row of a query, on all workers.
 //
 //     [](auto&& velocity)                                                        as in a loop; see query/query.h
-//     [](const PassContext& frame, auto&& velocity)                              and what the pass is given before it
-//     [](const PassContext& frame, Commands& commands, Entity body, auto&& velocity)          before everything else
+//     [](const PassContext& frame, auto&& velocity)                              with the context of the pass
+//     [](const PassContext& frame, Commands& commands, Entity body, auto&& velocity)          with all that it may take
 //
-// Thread: all calls of a run are given one context, from all workers at once.
+// Thread: all workers call the function at once, with the same context.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
@@ -13,14 +13,16 @@
 
 namespace shoal {
 
-/// Rows that know what a loop over them touches.
+/// Rows that know which columns a loop over them accesses: a query, or a class of the program.
 template <class Rows>
 concept PassRows = requires(const Rows& rows) {
     std::span<const Access>(rows.accesses());
     rows.num_rows();
 };
 
-/// A function of a pass whose first argument is bound.
+namespace detail {
+
+/// A function of a pass, with its first argument bound.
 template <class Function>
 struct WithContext {
     Function& function;
@@ -32,12 +34,15 @@ struct WithContext {
         return function(context, static_cast<Arguments&&>(arguments)...);
     }
 };
+
+}  // namespace detail
+
 template <class Function>
-inline constexpr bool kBlends<WithContext<Function>> = kBlends<Function>;
+inline constexpr bool kBlends<detail::WithContext<Function>> = kBlends<Function>;
 
 namespace detail {
 
-/// Whether a function fits a loop over `Rows`. Rows that are no query say it themselves.
+/// Returns whether a function fits a loop over `Rows`. Rows that are not queries may define kFits.
 template <class Rows, class Function>
 constexpr bool fits_rows() {
     if constexpr (requires { Rows::template kFits<Function>; })
@@ -45,8 +50,8 @@ constexpr bool fits_rows() {
     else
         return true;
 }
-/// Whether it takes a PassContext before what the loop gives. A function that fits without one is not tried with one:
-/// it might be generic, and fit too.
+/// Returns whether a function takes a PassContext as its first argument. A function that fits without one is not tried
+/// with one, because a generic function might fit both ways.
 template <class Rows, class Function>
 constexpr bool takes_context() {
     if constexpr (fits_rows<Rows, Function>())

@@ -1,12 +1,13 @@
 #pragma once
-// A trace records when each worker worked at what: a ring of events per worker, which keeps the latest.
+// A trace records what each worker worked at, and when: one ring of events per worker, which keeps the latest ones.
 //
-//     Trace trace(executor.num_workers());
+//     Trace trace(world.executor().num_workers());
 //     world.schedule().set_trace(&trace);
-//     ... world.step() ...                      a few nanoseconds per event, and no allocation
-//     write_trace("frames.json", trace);        inspect/trace.h: for chrome://tracing or Perfetto
+//     for (int frame = 0; frame < 100; ++frame) world.step(dt);       // a few nanoseconds per event, and no allocation
+//     if (Status s = write_trace(path, trace); !s) return report(s);  // for chrome://tracing or Perfetto
 //
-// Thread: add() by the worker that it names; everything else while no schedule with this trace runs.
+// write_trace() is in inspect/trace.h.
+// Thread: each worker calls add() for itself; call everything else while no schedule with this trace runs.
 
 #include "shoal/base/memory.h"
 
@@ -17,9 +18,9 @@
 
 namespace shoal {
 
-/// A span of time in which a worker worked at one thing.
+/// A time in which a worker worked at one thing.
 struct TraceEvent {
-    std::int64_t begin_ns = 0;  ///< of monotonic_ns()
+    std::int64_t begin_ns = 0;  ///< as monotonic_ns() counts
     std::int64_t end_ns = 0;
     std::uint64_t frame = 0;
     std::uint32_t name = 0;  ///< see Trace::name
@@ -30,11 +31,11 @@ public:
     /// Keeps the latest `events_per_worker` of each worker.
     SHOAL_API explicit Trace(std::uint32_t num_workers, std::uint32_t events_per_worker = 1u << 14);
 
-    /// Returns the number of a name; the same name always has the same number.
+    /// Returns the number of a name, always the same for the same name.
     SHOAL_API std::uint32_t number_of(std::string_view name);
     std::string_view name(std::uint32_t number) const { return names_[number]; }
 
-    /// Requires: worker < num_workers().
+    /// Adds an event of a worker. Requires: worker < num_workers().
     SHOAL_API void add(std::uint32_t worker, const TraceEvent& event);
 
     std::uint32_t num_workers() const { return static_cast<std::uint32_t>(lanes_.size()); }
@@ -42,7 +43,7 @@ public:
     SHOAL_API std::uint32_t num_events(std::uint32_t worker) const;
     /// Returns how many events were overwritten.
     SHOAL_API std::uint64_t num_lost(std::uint32_t worker) const;
-    /// Returns the `i`th kept event, the oldest first. Requires: i < num_events(worker).
+    /// Returns kept event `i`, oldest first. Requires: i < num_events(worker).
     SHOAL_API const TraceEvent& event(std::uint32_t worker, std::uint32_t i) const;
 
 private:

@@ -4,25 +4,27 @@
 //     EntityManager entities;
 //     World world(entities);
 //     auto& masses = world.manager<PointMass>();
-//     auto spawned = world.spawn(level, {.copies = 31});
-//     world.schedule().add(...);
-//     world.step(dt);                       // runs the passes, then settles
+//     if (auto spawned = world.spawn(level, {.copies = 31}); !spawned) return report(spawned.status());
+//     world.schedule().add("fall", query<Write<&PointMass::velocity>>(masses),
+//                          [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });
+//     world.step(1.0f / 60);  // runs the passes, then settles
 //
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
 // Attached stores belong to their callers.
 //
-// While passes run, the rows of all stores stay where they are: no store comes or goes, no structural call is made,
-// and the world does not settle. Passes ask for changes through Commands (see command/commands.h), which are made when
-// the world settles. Settling destroys entities, so destruction callbacks may run in it:
+// While passes run, the rows of all stores stay where they are: a structural call, a new or detached store, step() or
+// settle() ends the program. Passes request changes through Commands (see command/commands.h), which are made when the
+// world settles. Settling destroys entities, so it may call destruction callbacks:
 //
-//     step()   |- passes: rows stay ---------|- settle: commands, then each store ---------|
-//                     Commands ask for more            callbacks are told who died
+//     step()   |- passes: rows stay ----------|- settle: commands, then each store --------|
+//                  Commands request changes         callbacks are told which entities died
 //
-// A callback may spawn, destroy, add and remove as always, and may make a store by using it for the first time or
-// attach one: that store settles with the others. Commands that it asks for are made at the next settle at the latest.
-// It must not settle or step the world again, nor detach a store.
-// Thread: one structural thread at a time per world. Inside a pass, see schedule.h.
+// Such a callback may spawn, destroy, add and remove. It may attach a store, or make one by using it for the first
+// time; that store settles with the others. Its commands are carried out at the next settle at the latest. If it
+// settles or steps the world, or detaches a store, the program ends. A callback that is called neither by a settle nor
+// in a pass may settle the world.
+// Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/random.h"
 #include "shoal/base/string_table.h"
@@ -38,7 +40,7 @@ namespace shoal {
 class TransformManager;
 struct TransformOptions;
 
-/// What settling has done and what it has cost. Schedule::statistics() tells the same of passes, Store::statistics() of
+/// What settling has done and cost. Schedule::statistics() has the costs of passes, Store::statistics() those of
 /// component types; inspect/report.h prints all three.
 struct SettleStatistics {
     std::uint64_t num_settles = 0;
@@ -49,7 +51,7 @@ struct SettleStatistics {
 };
 
 struct WorldOptions {
-    Executor* executor = nullptr;        ///< outlives the world; nullptr: everything runs on the calling thread
+    Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
     ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
     std::uint64_t seed = 1;              ///< of the random generator
     PagePoolOptions pages{};
@@ -65,8 +67,8 @@ public:
 
     // --- stores --------------------------------------------------------------------------------------------------
 
-    /// Returns the manager of T's components, made at the first call. `options` matter only then.
-    /// Requires: no store was attached, or made from a schema alone, for that component type; at the first call, no
+    /// Returns the manager of component type T. The first call makes it, with `options`.
+    /// Requires: the component type has no store that was attached or made from a schema alone; at the first call, no
     /// passes run.
     template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
@@ -76,22 +78,22 @@ public:
         own({&made, &made.core(), &made.core(), destroy<Manager<T>>, true});
         return made;
     }
-    /// Returns the manager of a component type that is known by its schema only, made at the first call.
-    /// Errors: a store takes another component type of that name (the message shows both schemas), or the world does not
-    /// own the store that takes it.
+    /// Returns the manager of a component type that has a schema but no C++ type. The first call makes it.
+    /// Errors: there is a store for another component type of that name (the message shows both schemas), or the store
+    /// of the component type is attached, not owned by the world.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
 
-    /// Returns the transforms of this world (see transform/transform.h), made at the first call. `options` matter only then.
-    /// Requires: no other store was attached for that component type.
+    /// Returns the transforms of this world (see transform/transform.h). The first call makes them, with `options`.
+    /// Requires: no other store was attached for Transform; at the first call, no passes run.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
     /// Returns the transforms if transforms() has made them, otherwise nullptr.
     TransformManager* find_transforms() const { return transforms_; }
 
-    /// Returns the database of this world, made at the first call. `options` matter only then.
+    /// Returns the database of this world. The first call makes it, with `options`. Requires: then, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
 
-    /// Makes a store of another class, as S(entities, pool, arguments...). The world owns it like its managers.
+    /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns.
     /// Requires: none of its component types has a store; no passes run.
     template <class S, class... Arguments>
     S& make_store(Arguments&&... arguments) {
@@ -100,47 +102,49 @@ public:
         return made;
     }
 
-    /// Makes `store` part of this world: it is spawned into, settled and reported. The caller still owns it and detaches
-    /// it before destroying it. In a world that has settled before, the store settles at once, so that its writes carry
-    /// the world's stamp. Requires: no passes run. Errors: one of its component types has a store already.
+    /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
+    /// the store and detaches it before it is destroyed. If the world has settled before, the store settles at once, so
+    /// that its writes carry the world's stamp. Requires: no passes run.
+    /// Errors: one of its component types has a store already; nothing has changed.
     SHOAL_API Status attach(Store& store);
-    /// Requires: the store is attached; no passes run, and the world is not settling.
+    /// Takes a store out of this world. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
-    /// All stores, in the order in which they came. Lifetime: until a store comes or goes.
+    /// Returns all stores, in the order in which they were added. Lifetime: until a store is added or removed.
     std::span<Store* const> stores() const { return stores_; }
     /// Returns the store of a component type, or nullptr.
     SHOAL_API Store* find_store(ComponentId component) const;
 
     // --- resources -----------------------------------------------------------------------------------------------
 
-    /// Registers functions that spawn component types in place of stores.
+    /// Returns the registry of functions that spawn component types in place of stores.
     ComponentRegistry& registry() { return registry_; }
 
-    /// Makes a manager for every component type of the blob that has neither a store nor a spawn function, from the
-    /// schema in the blob; transforms go to transforms(). Errors: the schema of a store differs from the blob's.
+    /// Makes a manager for each component type of the blob that has neither a store nor a spawn function, from the
+    /// schema in the blob; transforms() takes the transforms.
+    /// Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
-    /// without a store are skipped and counted, or an error, as the options say.
-    /// Errors: a schema differs, or there are no ids or no memory; nothing has changed.
+    /// without a store are skipped and counted, or are an error, as the options say.
+    /// Errors: a schema differs, or ids or memory run out; nothing has changed.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     // --- time ----------------------------------------------------------------------------------------------------
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes of the schedule, then settles. Units: seconds. Requires: as settle().
+    /// Runs the passes of the schedule, then settles. Units: dt in seconds. Requires: as settle().
     SHOAL_API void step(float dt);
-    /// Makes the changes that commands asked for in all databases; then every store removes the rows of dead entities
-    /// and gives memory back. Rows move. Requires: no passes run, and the world is not settling.
+    /// Carries out the commands of all databases; then each store removes the rows of dead entities and frees memory.
+    /// Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
     const SettleStatistics& settle_statistics() const { return settles_; }
     /// Returns the number of steps so far.
     std::uint64_t frame() const { return frame_; }
-    /// Returns the stamp of writes since the last settle.
+    /// Returns the stamp that writes have carried since the last settle.
     std::uint64_t stamp() const { return stamp_; }
 
-    // --- the rest ------------------------------------------------------------------------------------------------
+    // --- what the world is made of ------------------------------------------------------------------------------
 
     EntityManager& entities() { return entities_; }
     const EntityManager& entities() const { return entities_; }
@@ -151,7 +155,7 @@ public:
     PagePool& pool() { return pool_; }
     const PagePool& pool() const { return pool_; }
 
-    /// Returns a hash of everything in the stores: owners and fields of every row, in order, without opaque fields. It is the
+    /// Returns a hash of all stores: the owner and the fields of every row, in order, without opaque fields. It is the
     /// same for any number of workers. Cost: reads every row.
     SHOAL_API std::uint64_t state_hash() const;
 

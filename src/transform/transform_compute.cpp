@@ -1,4 +1,4 @@
-// Computing what is pending: at once, at the end of a batch, at the end of a frame.
+// Computes the world poses of what has moved: at once, at the end of a batch, or at the end of a frame.
 
 #include "transform/transform_work.h"
 
@@ -8,11 +8,11 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kSortShare = 32;  // from one row in so many on the list, it is put in order by a bit per row
+constexpr std::size_t kSortShare = 32;  // a list of at least a 32nd of all rows is sorted with one bit per row
 constexpr std::size_t kFewParts = 16;
-// A part costs as much as so many rows of one pass over all: it begins where nothing was fetched ahead.
+// Starting a part costs as much as so many rows of a pass over all rows, because its first rows are not prefetched.
 constexpr std::uint64_t kPartRows = 8, kFarPartRows = 32;
-constexpr std::uint32_t kCachedRows = 1u << 18;  // with more, that is in memory rather than in a cache
+constexpr std::uint32_t kCachedRows = 1u << 18;  // larger tables do not fit into the cache
 
 bool ascend(std::span<const std::uint32_t> rows) {
     std::uint32_t num_falls = 0;
@@ -20,10 +20,10 @@ bool ascend(std::span<const std::uint32_t> rows) {
     return num_falls == 0;
 }
 
-/// Returns the first of ascending rows, none twice, that is not below `row`.
+/// Returns the first of strictly ascending rows that is not below `row`.
 SHOAL_INLINE const std::uint32_t* skip_below(const std::uint32_t* next, const std::uint32_t* end, std::uint32_t row) {
     if (next == end || *next >= row) return next;
-    // So many are below it at most, and all of them when everything moves.
+    // At most so many rows are below it; exactly so many if everything moves.
     const std::ptrdiff_t most = std::min<std::ptrdiff_t>(end - next, row - *next);
     return next[most - 1] < row ? next + most : std::lower_bound(next, next + most, row);
 }
@@ -81,7 +81,7 @@ void TransformManager::Work::mark_listed() {
     for (const std::uint32_t row : moved_) marks()[row] = pending_ - 1;
 }
 
-/// Whether an ancestor is pending. What was seen on the way is marked, so that no row is passed twice in a tick.
+/// Returns whether an ancestor is pending. Marks the rows on the way up, so that no row is visited twice in a tick.
 bool TransformManager::Work::has_pending_ancestor(std::uint32_t row) {
     const std::uint32_t* const parent_of = parents();
     std::uint32_t* const mark = marks();
@@ -115,7 +115,7 @@ bool TransformManager::Work::refresh(std::uint32_t row) {
     return true;
 }
 
-/// Puts the list in ascending order where that pays. Returns whether it is in order, each row once.
+/// Sorts the list if that pays. Returns whether it is strictly ascending.
 bool TransformManager::Work::sort_moved() {
     if (ascend(moved_)) return true;
     const std::uint32_t num_rows = table_.num_rows();
@@ -136,7 +136,7 @@ bool TransformManager::Work::sort_moved() {
 
 // --- plans -------------------------------------------------------------------------------------------------------
 
-/// Plans the rows below `end_row` of a subtree. Returns the end of its range, 0 if it has none.
+/// Plans the rows of a subtree that are below `end_row`. Returns the end of its range, or 0 if it is not one range.
 std::uint32_t TransformManager::Work::plan_subtree(PosePlan& plan, std::uint32_t row, std::uint32_t end_row) {
     const std::uint32_t extent = extents()[row];
     if (SHOAL_UNLIKELY(extent == 0)) {
@@ -167,11 +167,11 @@ void TransformManager::Work::plan_broken(PosePlan& plan, std::uint32_t root, std
     }
 }
 
-/// Plans the subtrees of what is on the list, each once. At the end of a frame (with `enters`) what was on it in the
-/// frame before as well is noted for the suffix.
+/// Plans the subtree of each row on the list once. At the end of a frame (`enters`), rows that were on the list in the
+/// frame before too are chosen for the suffix.
 bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     const bool in_order = sort_moved();
-    // In ascending order the range of a pending ancestor has covered it.
+    // In ascending order, the range of a pending ancestor covers its descendants.
     const bool may_be_below = !(in_order && all_known_);
     const std::uint32_t* const mark = marks();
     const std::uint32_t* const extent = extents();
@@ -197,14 +197,14 @@ bool TransformManager::Work::plan_moved(std::uint32_t end_row, bool enters) {
     return in_order;
 }
 
-/// Plans what is pending in the suffix, and notes which of its subtrees have rested long enough.
+/// Plans what is pending in the suffix, and chooses the subtrees that have rested long enough to leave it.
 void TransformManager::Work::plan_suffix(bool in_order) {
     const std::uint32_t* const parent_of = parents();
     const std::uint32_t* const extent = extents();
     const std::uint32_t* const mark = marks();
     const std::uint32_t begin = manager_.num_clean_, end = table_.num_rows();
     const bool clean_moved = !plan_.is_empty();
-    // Subtrees side by side that move as a whole, as most here do, are found by the list where it is in order.
+    // If the list is in order, it gives the subtrees that move as a whole, which most of the suffix do.
     const bool follows_list = in_order && all_known_ && !repeats_;
     const std::uint32_t *const list = moved_.data(), *const list_end = list + moved_.size();
     const std::uint32_t* listed = follows_list ? std::lower_bound(list, list_end, begin) : list_end;
@@ -215,7 +215,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
                 if (run.size() != 0) suffix_plan_.add_range(run);
                 run.begin = row;
             }
-            // Extents are read by the list, not one after the other by the end of the one before.
+            // Following the list avoids waiting for one extent to know where the next one is.
             do {
                 row = *listed + extent[*listed];
                 listed = skip_below(listed + 1, list_end, row);
@@ -226,7 +226,7 @@ void TransformManager::Work::plan_suffix(bool in_order) {
         const std::uint32_t parent = parent_of[row], next = row + std::max(extent[row], 1u);
         const std::uint32_t root = std::exchange(row, next);
         listed = skip_below(listed, list_end, row);
-        if (parent != kNilRow && parent >= begin) continue;  // a part of a subtree that is not in one range
+        if (parent != kNilRow && parent >= begin) continue;  // part of a subtree that is not one range
         if (extent[root] != 0 && is_pending(mark[root])) {
             if (root != run.end) {
                 if (run.size() != 0) suffix_plan_.add_range(run);
@@ -243,8 +243,8 @@ void TransformManager::Work::plan_suffix(bool in_order) {
     if (run.size() != 0) suffix_plan_.add_range(run);
 }
 
-/// Plans what is pending in a range of the suffix that is a subtree, or all of it. Returns the last tick in which
-/// anything moved there.
+/// Plans what is pending in a subtree of the suffix that is one range; all of it if an ancestor is pending
+/// (`is_under`). Returns the last tick in which anything in it moved.
 std::uint32_t TransformManager::Work::plan_block(RowRange rows, bool is_under) {
     const std::uint32_t* const mark = marks();
     const std::uint32_t* const extent = extents();
@@ -262,7 +262,7 @@ std::uint32_t TransformManager::Work::plan_block(RowRange rows, bool is_under) {
     return last_tick;
 }
 
-/// The same for a subtree of the suffix that does not lie in one range.
+/// The same for a subtree of the suffix that is not one range.
 std::uint32_t TransformManager::Work::plan_loose_block(std::uint32_t root, bool is_under) {
     std::uint32_t last_tick = 0;
     for (std::uint32_t row = root; row != kNilRow; row = next_in_subtree(row, root)) {
@@ -291,13 +291,13 @@ void TransformManager::Work::compute_plan(PosePlan& plan, Executor* executor) {
     num_loose_ += plan.spine().size();
 }
 
-/// Whether one pass over all rows is cheaper than the plans, and right.
+/// Returns whether one pass over all rows is possible and cheaper than the plans.
 bool TransformManager::Work::prefers_full_pass(Executor* executor) {
     const std::uint64_t num_planned = plan_.num_rows() + suffix_plan_.num_rows();
     const std::size_t num_parts = plan_.num_parts() + suffix_plan_.num_parts();
     const std::uint64_t part_rows = table_.num_rows() > kCachedRows ? kFarPartRows : kPartRows;
     if (num_parts < kFewParts || num_planned + num_parts * part_rows < table_.num_rows()) return false;
-    // Shared out, a pass is cut between subtrees, whose extents must be known.
+    // To share a pass among workers, it is cut between subtrees, whose extents must be known.
     const bool is_shared = executor != nullptr && executor->num_workers() > 1;
     return (all_known_ || !is_shared) && parents_first();
 }
@@ -342,12 +342,34 @@ void TransformManager::Work::end_frame(Executor* executor) {
     begin_frame();
     for (const Entity entity : leaving_) leave(row_of(entity));
     leaving_.clear();
-    // From the last to the first, so that none of them lies among the rows that another one changes places with.
+    // From the last to the first, so that none of them is among the rows that another one is swapped with.
     std::sort(entering_.begin(), entering_.end(), [&](Entity a, Entity b) { return row_of(a) > row_of(b); });
     for (const Entity entity : entering_) enter(row_of(entity));
     entering_.clear();
     ended_frame_ = true;
     restore_order_if_it_pays();
 }
+
+// --- modes and batches -------------------------------------------------------------------------------------------
+
+void TransformManager::set_mode(TransformMode mode) {
+    SHOAL_ASSERT(!work_->in_batch(), "the mode was changed inside a batch; change it when the batch has ended");
+    work_->compute_pending(nullptr);
+    work_->leave_all();
+    options_.mode = mode;
+}
+
+void TransformManager::compute_moved(Executor* executor) {
+    SHOAL_ASSERT(options_.mode == TransformMode::kDeferred,
+                 "only deferred transforms are computed once a frame; make the manager with TransformMode::kDeferred");
+    work_->end_frame(executor);
+}
+
+TransformBatch::TransformBatch(TransformManager& transforms, Executor* executor)
+    : transforms_(transforms), executor_(executor) {
+    transforms_.work_->begin_batch();
+}
+
+TransformBatch::~TransformBatch() { transforms_.work_->end_batch(executor_); }
 
 }  // namespace shoal

@@ -1,9 +1,10 @@
 #pragma once
-// Which world poses are to be computed, and in what order:
+// A plan lists which world poses to compute, and in what order:
 //
-//     spine     rows whose subtrees do not lie in one range, or are split: one by one, parents first, before all else
-//     ranges    whole subtrees side by side, with parents that are right by then: any order, any thread
-// Thread: filled by one; compute() shares the ranges among the workers of an executor.
+//     spine     rows whose subtrees are not one range: one by one, parents first, before the ranges
+//     ranges    whole subtrees side by side, whose parents are up to date then: in any order, on any thread
+//
+// Thread: one thread fills the plan; compute() shares the ranges among the workers of an executor.
 
 #include "shoal/base/memory.h"
 #include "shoal/transform/pose_kernels.h"
@@ -35,7 +36,7 @@ public:
         spine_.push_back(row);
     }
 
-    /// Computes all of it. Shape of `extents`: by row; every row of a range has one.
+    /// Computes all poses of the plan. Shape: extents by row. Requires: the extents of all rows of ranges are known.
     void compute(const PoseColumns& columns, const std::uint32_t* extents, Executor* executor);
 
 private:
@@ -46,7 +47,7 @@ private:
     std::uint64_t num_rows_ = 0;
     Array<std::uint32_t> spine_{Owner("transform manager")};
     Array<RowRange> ranges_{Owner("transform manager")};
-    // While ranges are shared out: pieces of whole subtrees, and where the pieces of each chunk end.
+    // While workers share the ranges: pieces made of whole subtrees, and where the pieces of each chunk end.
     Array<RowRange> pieces_{Owner("transform manager")};
     Array<std::uint32_t> chunk_ends_{Owner("transform manager")};
     std::uint32_t chunk_rows_ = 0;

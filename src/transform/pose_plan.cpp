@@ -1,4 +1,6 @@
-#include "transform/transform_plan.h"
+// Computes the poses of a plan, on one thread or shared among workers.
+
+#include "transform/pose_plan.h"
 
 #include "shoal/job/row_ranges.h"
 
@@ -28,8 +30,8 @@ void PosePlan::compute(const PoseColumns& columns, const std::uint32_t* extents,
     executor->wait(fence);
 }
 
-/// Cuts a range between subtrees into pieces of a chunk's size. The root of a larger subtree is computed at once, and
-/// then its children are subtrees side by side.
+/// Cuts a range between subtrees into pieces of a chunk's size. The root of a larger subtree is computed at once, which
+/// leaves the subtrees of its children side by side.
 void PosePlan::split(const PoseColumns& columns, const std::uint32_t* extents, RowRange rows) {
     RowRange piece{rows.begin, rows.begin};
     const auto end_piece = [&](std::uint32_t next) {

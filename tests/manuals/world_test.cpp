@@ -1,0 +1,142 @@
+// What the headers of transform and world show.
+
+#include "shoal/world/world.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/inspect/trace.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/clock.h"
+#include "shoal/world/trace.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+namespace {
+
+using namespace shoal;
+
+Status report(const Status& status) { return Status::error(status.message()); }
+
+struct Body {
+    Vec3 velocity{};
+};
+SHOAL_COMPONENT(Body, velocity)
+
+Status hoist_a_flag(World& world, std::span<const Entity> entities, Vec3& place) {
+    // [transform/transform]
+    TransformManager& transforms = world.transforms();
+    const Transform locals[] = {{.position = {0, 0, 4}}, {.position = {1, 0, 0}}};  // a tower and its flag
+    const std::uint32_t parents[] = {kNilRow, 0};
+    if (auto added = transforms.add(entities, locals, parents); !added) return report(added.status());
+    transforms.set_position(transforms.instance(entities[0]), {0, 0, 5});
+    Vec3 flag = transforms.world_position(transforms.instance(entities[1]));  // {1, 0, 5}
+    // [transform/transform]
+    place = flag;
+    return {};
+}
+
+TEST(WorldManuals, a_flag_follows_its_tower) {
+    EntityManager entities;
+    World world(entities);
+    Entity created[2];
+    ASSERT_TRUE(entities.create(created));
+    Vec3 place;
+    ASSERT_TRUE(hoist_a_flag(world, created, place));
+    EXPECT_EQ(place, (Vec3{1, 0, 5}));
+}
+
+Status run_a_level(const Blob& level, std::uint32_t& num_masses) {
+    // [world/world]
+    EntityManager entities;
+    World world(entities);
+    auto& masses = world.manager<PointMass>();
+    if (auto spawned = world.spawn(level, {.copies = 31}); !spawned) return report(spawned.status());
+    world.schedule().add("fall", query<Write<&PointMass::velocity>>(masses),
+                         [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });
+    world.step(1.0f / 60);  // runs the passes, then settles
+    // [world/world]
+    for (const Vec3& velocity : masses.column<&PointMass::velocity>()) EXPECT_LT(velocity.z, 0);
+    num_masses = masses.num_rows();
+    return {};
+}
+
+TEST(WorldManuals, a_level_is_spawned_and_falls) {
+    BlobWriter writer;
+    writer.set_name("stone");
+    const PointMass mass;
+    const std::uint32_t type = writer.add_component_type(schema_of<PointMass>()).value();
+    writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&mass, 1)));
+    const std::vector<std::byte> bytes = writer.write().value();
+    std::uint32_t num_masses = 0;
+    ASSERT_TRUE(run_a_level(Blob::load(bytes).value(), num_masses));
+    EXPECT_EQ(num_masses, 31u);
+}
+
+TEST(WorldManuals, a_clock_asks_for_steps) {
+    EntityManager entities;
+    World world(entities);
+    const double elapsed_s = 0.04;
+    double drawn = 0;
+    const auto draw = [&](double fraction) { drawn = fraction; };
+    // [world/clock]
+    FixedStep clock(1.0 / 60, 4);
+    for (auto n = clock.advance(elapsed_s); n > 0; --n) world.step(clock.step_s());
+    draw(clock.fraction());  // how much of the next step has passed in real time
+    // [world/clock]
+    EXPECT_EQ(world.frame(), 2u);
+    EXPECT_NEAR(drawn, 0.4, 1e-6);
+}
+
+struct Sea {
+    Vec3 pull{};
+};
+
+TEST(WorldManuals, passes_declare_what_they_touch) {
+    EntityManager entities;
+    World world(entities);
+    Schedule& schedule = world.schedule();
+    auto& bodies = world.manager<Body>();
+    Entity created[3];
+    ASSERT_TRUE(entities.create(created));
+    ASSERT_TRUE(bodies.add(created));
+    const Sea sea{{1, 0, 0}};
+    std::uint32_t score = 0, num_drawn = 0;
+    const auto draw = [&](const Manager<Body>& drawn) { num_drawn = drawn.num_rows(); };
+    // [world/schedule]
+    schedule.add("fall", query<Write<&Body::velocity>>(bodies),
+                 [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });  // for each row
+    schedule.add("sink", query<Write<&Body::velocity>>(bodies), {reads(sea)}, [&](auto&& v) { v += sea.pull; });
+    schedule.add("count", {reads(bodies), writes(score)}, [&](PassContext&) { score = bodies.num_rows(); });
+    schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
+    // [world/schedule]
+    world.step(1);
+    for (const Vec3& velocity : bodies.column<&Body::velocity>()) EXPECT_EQ(velocity, (Vec3{1, 0, -9.81f}));
+    EXPECT_EQ(score, 3u);
+    EXPECT_EQ(num_drawn, 3u);
+}
+
+Status record_frames(World& world, const std::string& path) {
+    const float dt = 0.1f;
+    // [world/trace]
+    Trace trace(world.executor().num_workers());
+    world.schedule().set_trace(&trace);
+    for (int frame = 0; frame < 100; ++frame) world.step(dt);       // a few nanoseconds per event, and no allocation
+    if (Status s = write_trace(path, trace); !s) return report(s);  // for chrome://tracing or Perfetto
+    // [world/trace]
+    world.schedule().set_trace(nullptr);
+    return {};
+}
+
+TEST(WorldManuals, frames_are_recorded) {
+    EntityManager entities;
+    World world(entities);
+    world.schedule().add("look", [](PassContext&) {});
+    const std::string path = testing::TempDir() + "shoal_manual_frames.json";
+    ASSERT_TRUE(record_frames(world, path));
+    EXPECT_EQ(std::remove(path.c_str()), 0);
+}
+
+}  // namespace
