@@ -133,9 +133,7 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
         for (const std::uint32_t source : s.sources_of(group)) {
             DatabaseRow at = find(entities[source]);
             if (!at) continue;  // the destructor of a dropped value has destroyed it
-            SHOAL_ASSERT(at.table == &from,
-                         "a destructor that runs in a call for many entities has added or removed components of one of "
-                         "them; it may only destroy entities, one by one");
+            SHOAL_ASSERT(at.table == &from, Selection::kRuleForDestructors);
             if (&from != &to) at = transfer_row(at, to, plan);
             if (at.table == &to)
                 write_rows(to, {at.row, at.row + 1}, &from.type(), values, RowRange{source, source + 1});

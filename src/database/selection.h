@@ -15,6 +15,9 @@ namespace shoal {
 
 class Database::Selection {
 public:
+    static constexpr const char* kRuleForDestructors =
+        "a destructor that runs in a call for many entities may destroy entities one by one, and make no other change";
+
     enum class Chosen : std::uint8_t { kAny, kLiving, kDead };
 
     struct Group {
@@ -43,11 +46,7 @@ public:
 
     bool empty() const { return num_selected_ == 0; }
     /// Ends the program in a call that is made while a call for many entities is under way.
-    void require_empty() const {
-        SHOAL_ASSERT(num_selected_ == 0,
-                     "a destructor that runs in a call for many entities may destroy entities one by one, and make no "
-                     "other change");
-    }
+    void require_empty() const { SHOAL_ASSERT(num_selected_ == 0, kRuleForDestructors); }
     std::span<Group> groups() { return groups_; }
     std::span<const Group> groups() const { return groups_; }
     /// The rows of a group, and which entity of the call has each.
