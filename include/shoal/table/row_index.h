@@ -14,7 +14,6 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/entity/entity.h"
 
-#include <algorithm>
 #include <span>
 
 namespace shoal {
@@ -168,7 +167,7 @@ std::uint32_t RowIndex::set_leading(std::span<const Entity> entities, const Livi
     std::uint32_t row = first_row;
     while (row - first_row < entities.size()) {
         std::span<const Entity> some = entities.subspan(row - first_row);
-        some = some.first(std::min(kRunLength, some.size()));
+        if (some.size() > kRunLength) some = some.first(kRunLength);
         const std::uint32_t begin = row;
         const bool are_run = living.is_living_run(some) && set_run(some, row);
         for (const Entity entity : are_run ? std::span<const Entity>() : some) {
