@@ -5,6 +5,7 @@
 //
 // Callgrind is asked for one count per call. Each call runs once uncounted, on pages and archetypes that are then warm.
 
+#include "marks.h"
 #include "shoal/query/typed_database.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
@@ -24,6 +25,8 @@
 namespace shoal_counts {
 
 using namespace shoal;
+using shoal_bench::kNumMarks;
+using shoal_bench::Mark;
 
 struct Place {
     Vec3 position;
@@ -40,21 +43,8 @@ SHOAL_COMPONENT(Heat, value)
 struct Awake {};
 SHOAL_COMPONENT((Awake, toggled))
 
-/// Component types that only tell archetypes apart.
-template <int kNumber>
-struct Mark {};
-template <int kNumber>
-constexpr auto shoal_describe(ComponentTag<Mark<kNumber>>) {
-    constexpr const char* kNames[] = {"mark_a", "mark_b", "mark_c", "mark_d", "mark_e", "mark_f", "mark_g",
-                                      "mark_h", "mark_i", "mark_j", "mark_k", "mark_l", "mark_m", "mark_n",
-                                      "mark_o", "mark_p", "mark_q", "mark_r", "mark_s", "mark_t", "mark_u",
-                                      "mark_v", "mark_w", "mark_x", "mark_y", "mark_z"};
-    return describe<Mark<kNumber>>(describe_head(kNames[kNumber]));
-}
-
 constexpr std::size_t kNumCalls = 1000;  ///< single calls of one count, and rows of one loop
 constexpr std::size_t kNumMany = 10'000;
-constexpr int kNumMarks = 26;
 constexpr float kDt = 1.0f / 64;
 
 void need(bool ok) {

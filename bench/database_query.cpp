@@ -1,5 +1,6 @@
 // Queries over a database: a lambda per row, over one table and over many, against plain loops over plain arrays.
 
+#include "marks.h"
 #include "reference.h"
 #include "shoal/database/database.h"
 #include "shoal/query/query.h"
@@ -39,24 +40,11 @@ SHOAL_COMPONENT(QuerySpeed, value)
 struct QueryAwake {};
 SHOAL_COMPONENT((QueryAwake, toggled))
 
-/// Component types whose only purpose is to make archetypes differ.
-template <int kNumber>
-struct QueryMark {};
-template <int kNumber>
-constexpr auto shoal_describe(ComponentTag<QueryMark<kNumber>>) {
-    constexpr const char* kNames[] = {"mark_a", "mark_b", "mark_c", "mark_d", "mark_e", "mark_f", "mark_g",
-                                      "mark_h", "mark_i", "mark_j", "mark_k", "mark_l", "mark_m", "mark_n",
-                                      "mark_o", "mark_p", "mark_q", "mark_r", "mark_s", "mark_t", "mark_u",
-                                      "mark_v", "mark_w", "mark_x", "mark_y", "mark_z"};
-    return describe<QueryMark<kNumber>>(describe_head(kNames[kNumber]));
-}
-
 namespace {
 
 constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000, kMaxEntities - 1};
 constexpr std::initializer_list<std::size_t> kUsualSizes = {10'000, 100'000, 1'000'000};
 constexpr float kDt = 1.0f / 64;
-constexpr int kNumMarks = 26;
 
 Vec3 position_of(std::size_t i) { return {float(i % 1024), float((i >> 3) % 1024), float((i >> 5) % 1024)}; }
 Vec3 velocity_of(std::size_t i) { return {float(i % 7), float(i % 5), float(i % 3)}; }
@@ -184,7 +172,7 @@ void iterate_toggled(Bench& bench, std::size_t n) {
 template <int kNumber>
 void create_marked(Database& database, std::size_t n) {
     std::vector<Entity> ids(n);
-    need_ok(database.create<QueryCount, QueryMark<kNumber>>(ids, 0, {float(kNumber)}, {}));
+    need_ok(database.create<QueryCount, Mark<kNumber>>(ids, 0, {float(kNumber)}, {}));
 }
 
 /// x += 1 in one column that 26 archetypes share.
@@ -230,12 +218,10 @@ void quarter_match(Bench& bench, std::size_t n) {
     create_marked<2>(sea.database, n / 4), create_marked<3>(sea.database, n / 4);
     PlainColumn<float> count(n / 4, 0);
     std::fill_n(count.data(), n / 4, 2.0f);
-    const auto quarter = query<Write<&QueryCount::value>, With<QueryMark<2>>>(sea.database);
+    const auto quarter = query<Write<&QueryCount::value>, With<Mark<2>>>(sea.database);
     const auto sum = [&] {
         std::uint64_t result = 0;
-        query<Read<&QueryCount::value>, With<QueryMark<2>>>(sea.database).for_each([&](float x) {
-            result += bits_of(x);
-        });
+        query<Read<&QueryCount::value>, With<Mark<2>>>(sea.database).for_each([&](float x) { result += bits_of(x); });
         return result;
     };
     bench.compare({"database/quarter_match", n, 1.1}, {{}, [&] { quarter.for_each([](float& x) { x += 1; }); }, sum},

@@ -1,22 +1,20 @@
 #include "shoal/base/page_memory.h"
+#include "support/address_space.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <limits>
 
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace shoal {
 namespace {
 
 using shoal_test::kSanitized;
+using shoal_test::with_address_space;
 
 constexpr std::size_t kMegabyte = std::size_t(1) << 20;
 
@@ -30,24 +28,6 @@ std::size_t num_resident_pages(const std::byte* begin, std::size_t num_bytes) {
 
 bool is_aligned(const std::byte* address, std::size_t alignment) {
     return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
-}
-
-/// Runs `body` in a process whose address space may grow by only `num_bytes`, and returns what it returns.
-int with_address_space(std::size_t num_bytes, const std::function<int()>& body) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        std::size_t num_pages = 0;
-        if (FILE* file = std::fopen("/proc/self/statm", "r")) {
-            if (std::fscanf(file, "%zu", &num_pages) != 1) num_pages = 0;
-            std::fclose(file);
-        }
-        const rlim_t bytes = num_pages * kPageBytes + num_bytes;
-        const rlimit limit{bytes, bytes};
-        ::_exit(num_pages == 0 || ::setrlimit(RLIMIT_AS, &limit) != 0 ? 99 : body());
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 TEST(Pages, a_range_is_aligned_zero_and_costs_only_what_is_written) {

@@ -97,73 +97,60 @@ void hook_at_random(Sea& sea, Random& random) {
         if (random.below(3) == 0) sea.hook(sea.made[i], sea.made[random.below(kCount)]);
 }
 
-TEST(Destructors, may_destroy_others_while_one_entity_is_destroyed) {
+/// Calls change(sea, random) for seas in which some entities take others along, and checks what is left.
+template <class Change>
+void change_random_seas(Change change) {
     const LeakCheck leaks;
     SCOPED_TRACE(seed_text());
     Random random(seed());
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 100 && !testing::Test::HasFatalFailure(); ++round) {
         Sea sea(kCount);
         hook_at_random(sea, random);
-        for (int i = 0; i < 10; ++i) {
-            sea.database.destroy(sea.made[random.below(kCount)]);
-            sea.expect_sound();
-            if (testing::Test::HasFatalFailure()) return;
-        }
+        change(sea, random);
+        sea.expect_sound();
     }
 }
 
+TEST(Destructors, may_destroy_others_while_one_entity_is_destroyed) {
+    change_random_seas([](Sea& sea, Random& random) {
+        for (int i = 0; i < 10; ++i) {
+            sea.database.destroy(sea.made[random.below(kCount)]);
+            ASSERT_NO_FATAL_FAILURE(sea.expect_sound());
+        }
+    });
+}
+
 TEST(Destructors, may_destroy_others_while_a_span_is_destroyed_or_dropped_at_settle) {
-    const LeakCheck leaks;
-    SCOPED_TRACE(seed_text());
-    Random random(seed());
-    for (int round = 0; round < 100; ++round) {
-        Sea sea(kCount);
-        hook_at_random(sea, random);
+    change_random_seas([](Sea& sea, Random& random) {
         std::vector<Entity> doomed = sea.made;
         for (std::size_t i = kCount; i > 1; --i)
             std::swap(doomed[i - 1], doomed[random.below(static_cast<std::uint32_t>(i))]);
         doomed.resize(random.below(kCount));
-        if (round % 2 == 0) {
+        if (random.below(2) == 0) {
             sea.database.destroy(doomed);
         } else {
             sea.entities.destroy(doomed);
             for (int i = 0; i < 5; ++i) sea.database.settle({});  // each may let others die
         }
-        sea.expect_sound();
-        if (testing::Test::HasFatalFailure()) return;
         for (const Entity entity : doomed) ASSERT_FALSE(sea.entities.alive(entity));
-    }
+    });
 }
 
 TEST(Destructors, may_destroy_others_while_components_are_removed) {
-    const LeakCheck leaks;
-    SCOPED_TRACE(seed_text());
-    Random random(seed());
-    for (int round = 0; round < 100; ++round) {
-        Sea sea(kCount);
-        hook_at_random(sea, random);
+    change_random_seas([](Sea& sea, Random& random) {
         const std::span<const Entity> some = std::span(sea.made).first(random.below(kCount));
-        const std::size_t num_at_once = round % 2 == 0 ? some.size() : 0;
+        const std::size_t num_at_once = random.below(2) == 0 ? some.size() : 0;
         ASSERT_TRUE(sea.database.remove<Hooked>(some.first(num_at_once)).ok());
         for (const Entity entity : some.subspan(num_at_once)) ASSERT_TRUE(sea.database.remove<Hooked>(entity).ok());
-        sea.expect_sound();
-        if (testing::Test::HasFatalFailure()) return;
         for (const Entity entity : some) ASSERT_FALSE(sea.database.has<Hooked>(entity));
-    }
+    });
 }
 
 TEST(Destructors, may_destroy_others_while_a_zone_is_cleared) {
-    const LeakCheck leaks;
-    SCOPED_TRACE(seed_text());
-    Random random(seed());
-    for (int round = 0; round < 50; ++round) {
-        Sea sea(kCount);
-        hook_at_random(sea, random);
+    change_random_seas([](Sea& sea, Random&) {
         ASSERT_TRUE(sea.database.move(std::span<const Entity>(sea.made).first(kCount / 2), 3).ok());
         sea.database.clear_zone(3);
-        sea.expect_sound();
-        if (testing::Test::HasFatalFailure()) return;
-    }
+    });
 }
 
 /// Changes a database when it ends.

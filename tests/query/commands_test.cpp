@@ -27,6 +27,13 @@ protected:
         EXPECT_TRUE(database.create<Ts...>(result, zone, values...).ok());
         return result;
     }
+    /// Makes entities with a speed there and a position here.
+    std::vector<Entity> make_divers(Manager<Velocity>& speeds) {
+        const std::vector<Entity> divers = create(entities, 4);
+        EXPECT_TRUE(speeds.add(divers));
+        EXPECT_TRUE(database.insert<Position>(divers, 0, std::vector<Position>(divers.size())));
+        return divers;
+    }
     /// The owners of all rows in a zone.
     std::vector<Entity> in(Zone zone) {
         std::vector<Entity> result;
@@ -329,9 +336,7 @@ TEST_F(CommandsTest, many_rows_in_many_zones_keep_their_values) {
 TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_the_entity) {
     made(10, kReef, Mass{1});
     Manager<Velocity> speeds(entities, pool);
-    const std::vector<Entity> divers = create(entities, 4);
-    ASSERT_TRUE(speeds.add(divers));
-    ASSERT_TRUE(database.insert<Position>(divers, 0, std::vector<Position>(4)));
+    const std::vector<Entity> divers = make_divers(speeds);
     SerialExecutor executor;
     const auto heavy = query<Read<&Mass::value>>(database);
     heavy.for_each([](Commands& commands, float mass) { commands.create(20, Mass{mass}); });
@@ -361,9 +366,7 @@ TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_t
 TEST_F(CommandsTest, a_function_of_a_loop_that_asks_for_the_commands_of_its_pass_ends_the_program) {
     made(10, kReef, Mass{1});
     Manager<Velocity> speeds(entities, pool);
-    const std::vector<Entity> divers = create(entities, 4);
-    ASSERT_TRUE(speeds.add(divers));
-    ASSERT_TRUE(database.insert<Position>(divers, 0, std::vector<Position>(4)));
+    const std::vector<Entity> divers = make_divers(speeds);
     SerialExecutor executor;
     const PassScope pass(1);
     const auto ask = [&](auto&&...) { database.commands().create(kDeep, Mass{}); };

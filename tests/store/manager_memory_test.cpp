@@ -1,5 +1,6 @@
 // What does not fit is a Status, and changes nothing.
 
+#include "support/address_space.h"
 #include "support/manager_testing.h"
 
 #include <gtest/gtest.h>

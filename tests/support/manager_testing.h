@@ -1,19 +1,12 @@
 #pragma once
-// What the tests of managers share: one component in three layouts, for one or many instances per entity, and a
-// process with little address space.
+// What the tests of managers share: one component in three layouts, for one or many instances per entity.
 
 #include "shoal/base/random.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
 #include <array>
-#include <cstdio>
-#include <functional>
 #include <vector>
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace shoal_test {
 
@@ -113,24 +106,6 @@ std::vector<std::uint64_t> numbers_of(const Manager<T>& manager, Entity entity) 
     for (Instance i = manager.instance(entity); i; i = manager.next(i))
         numbers.push_back(manager.template get<&T::number>(i));
     return numbers;
-}
-
-/// Returns what `body` returns in a process of its own whose address space may grow by `num_bytes` only.
-inline int with_address_space(std::size_t num_bytes, const std::function<int()>& body) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        std::size_t num_pages = 0;
-        if (FILE* file = std::fopen("/proc/self/statm", "r")) {
-            if (std::fscanf(file, "%zu", &num_pages) != 1) num_pages = 0;
-            std::fclose(file);
-        }
-        const rlim_t bytes = num_pages * kPageBytes + num_bytes;
-        const rlimit limit{bytes, bytes};
-        ::_exit(num_pages == 0 || ::setrlimit(RLIMIT_AS, &limit) != 0 ? 99 : body());
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 using AllComponents = ::testing::Types<ApartOne, SplitOne, WholeOne, ApartMany, SplitMany, WholeMany>;

@@ -12,49 +12,56 @@ namespace shoal {
 
 class Database;
 
-/// A field that is read: the function gets its value.
-template <auto kMember_>
-struct Read {
+namespace detail {
+
+/// What a term asks for.
+struct TermKind {
+    bool is_field = true;
+    bool writes = false;       ///< the function gets a reference
+    bool gathers = false;      ///< the field is looked up in another manager
+    bool is_optional = false;  ///< the function gets a pointer to const, or null
+    bool excludes = false;     ///< the entity lacks the component
+};
+
+template <TermKind kKind>
+struct Term {
+    static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes, kGathers = kKind.gathers;
+    static constexpr bool kIsOptional = kKind.is_optional, kExcludes = kKind.excludes;
+};
+
+template <auto kMember_, TermKind kKind>
+struct FieldTerm : Term<kKind> {
     static constexpr auto kMember = kMember_;
-    static constexpr bool kIsField = true, kWrites = false, kGathers = false, kIsOptional = false, kExcludes = false;
     using Component = ComponentOf<kMember_>;
 };
+
+}  // namespace detail
+
+/// A field that is read: the function gets its value.
+template <auto kMember>
+struct Read : detail::FieldTerm<kMember, detail::TermKind{}> {};
 
 /// A field that is read and written: the function gets a reference (take it as `auto&&`).
-template <auto kMember_>
-struct Write {
-    static constexpr auto kMember = kMember_;
-    static constexpr bool kIsField = true, kWrites = true, kGathers = false, kIsOptional = false, kExcludes = false;
-    using Component = ComponentOf<kMember_>;
-};
+template <auto kMember>
+struct Write : detail::FieldTerm<kMember, detail::TermKind{.writes = true}> {};
 
 /// A field that the entity may lack: the function gets a pointer to const, or null.
-template <auto kMember_>
-struct Maybe {
-    static constexpr auto kMember = kMember_;
-    static constexpr bool kIsField = true, kWrites = false, kGathers = false, kIsOptional = true, kExcludes = false;
-    using Component = ComponentOf<kMember_>;
-};
+template <auto kMember>
+struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}> {};
 
 /// A field of another manager, looked up by entity: the function gets a pointer to const, or null.
-template <auto kMember_>
-struct Gather {
-    static constexpr auto kMember = kMember_;
-    static constexpr bool kIsField = true, kWrites = false, kGathers = true, kIsOptional = true, kExcludes = false;
-    using Component = ComponentOf<kMember_>;
-};
+template <auto kMember>
+struct Gather : detail::FieldTerm<kMember, detail::TermKind{.gathers = true, .is_optional = true}> {};
 
 /// A component type that the entity has.
 template <class T>
-struct With {
-    static constexpr bool kIsField = false, kWrites = false, kGathers = false, kIsOptional = false, kExcludes = false;
+struct With : detail::Term<detail::TermKind{.is_field = false}> {
     using Component = T;
 };
 
 /// A component type that the entity lacks.
 template <class T>
-struct Without {
-    static constexpr bool kIsField = false, kWrites = false, kGathers = false, kIsOptional = false, kExcludes = true;
+struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = true}> {
     using Component = T;
 };
 
