@@ -54,9 +54,6 @@ PlaceColumns<Byte> place_columns(const SpawnPlaceField& field, const Schema& sch
 inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     const Vec3 p = {place.x * pose.scale.x, place.y * pose.scale.y, place.z * pose.scale.z};
     const Vec3 axis = {pose.rotation.x, pose.rotation.y, pose.rotation.z};
-    const auto cross = [](Vec3 a, Vec3 b) {
-        return Vec3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-    };
     const Vec3 twice = cross(axis, p) * 2;
     return p + twice * pose.rotation.w + cross(axis, twice) + pose.position;
 }

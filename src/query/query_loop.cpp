@@ -35,11 +35,12 @@ void QueryCuts::add(const QueryPart& part) {
     weight_ += weight_of(part.rows);
 }
 
-void QueryCuts::cut() {
+void QueryCuts::cut(std::uint32_t grain) {
     chunk_ends_.clear();
     if (parts_.empty()) return;
-    const std::uint64_t rows_per_chunk = std::max<std::uint64_t>(
-        kUsualRowsPerChunk, round_up(static_cast<std::size_t>(weight_ / kMostChunks + 1), kByteGranularity));
+    const std::uint64_t rows_per_chunk =
+        std::max<std::uint64_t>(round_up(grain, kByteGranularity),
+                                round_up(static_cast<std::size_t>(weight_ / kMostChunks + 1), kByteGranularity));
     if (weight_ <= rows_per_chunk) return chunk_ends_.push_back(static_cast<std::uint32_t>(parts_.size()));
     const Array<QueryPart> whole = std::move(parts_);
     parts_ = Array<QueryPart>("query");
@@ -82,10 +83,10 @@ RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns
 
 Commands& open_commands_of_loop(Database* asked) { return *open_commands(require_asked(asked), 1); }
 
-void StartedLoop::start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
-                        DoneFunction done) {
+void StartedLoop::start(Executor* executor, std::uint32_t grain, bool takes_commands, Database* asked, void* context,
+                        PartFunction run, DoneFunction done) {
     context_ = context, run_ = run, done_ = done;
-    cuts_.cut();
+    cuts_.cut(grain);
     const std::uint32_t num_chunks = cuts_.num_chunks();
     if (takes_commands) commands_ = open_commands(require_asked(asked), num_chunks);
     if (executor != nullptr && num_chunks > 1) {

@@ -65,6 +65,32 @@ struct SingleRows : ::testing::Test, DatabaseFixture {
     }
 };
 
+TEST_F(SingleRows, an_entity_is_made_of_its_values_in_one_call) {
+    const Result<Entity> first = database.create(Position{{1, 2, 3}}, Tiny{4});
+    const Result<Entity> far = database.create(Zone(9), Tiny{5}, Burning{});
+    ASSERT_TRUE(first && far);
+    const DatabaseRow row = database.find(*first);
+    EXPECT_EQ(row.table->zone(), 0u);
+    EXPECT_EQ(database.get<&Position::value>(row), (Vec3{1, 2, 3}));
+    EXPECT_EQ(database.get<&Tiny::value>(row), 4);
+    EXPECT_EQ(database.find(*far).table->zone(), 9u);
+    EXPECT_TRUE(database.has<Burning>(*far));
+    EXPECT_FALSE(database.has<Position>(*far));
+}
+
+TEST_F(SingleRows, an_entity_that_cannot_be_made_leaves_nothing) {
+    Database full(entities, pool, {.capacity_rows = 2});
+    ASSERT_TRUE(full.create(Tiny{1}) && full.create(Tiny{2}));
+    const std::uint32_t num_alive = entities.num_alive();
+    const Result<Entity> third = full.create(Tiny{3});
+    EXPECT_FALSE(third);
+    Entity out = *entities.create();
+    const Status status = full.create<Tiny>({&out, 1}, 0, Tiny{3});
+    EXPECT_FALSE(status.ok());
+    EXPECT_EQ(out, kNullEntity);
+    EXPECT_EQ(entities.num_alive(), num_alive + 1) << "the one that was made above, outside";
+}
+
 TEST_F(SingleRows, columns_of_all_sizes_come_along_and_holes_are_filled) {
     const std::vector<Entity> out = create_all_sizes(300);
     for (std::size_t i = 0; i < 300; i += 3) EXPECT_EQ(database.add(out[i], Mass{float(i)})->num_added, 1u);

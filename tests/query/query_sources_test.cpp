@@ -103,6 +103,7 @@ private:
     template <class... Terms, class Query>
     void run(Source source, Query query, const ZoneSet* zones) {
         const std::uint32_t way = random_.below(6);
+        if (random_.below(3) == 0) query = query.grain(1 + random_.below(300));
         bool since = random_.below(3) == 0;
         if constexpr ((kReads<Terms> || ...)) {
             if (since) query = query.changed_since(stamp_);
@@ -517,6 +518,43 @@ TEST_F(Sources, loops_over_joined_managers_ask_a_database_for_commands) {
 TEST_F(Sources, commands_of_a_loop_over_managers_need_a_database) {
     fill(10, {});
     EXPECT_DEATH(query<Read<&Red::value>>(reds).for_each([](Commands&, std::uint32_t) {}), "say asking\\(database\\)");
+}
+
+// --- chunks ------------------------------------------------------------------------------------------------------
+
+template <class Query>
+std::vector<std::size_t> sizes_of_batches(const Query& query, unsigned num_workers) {
+    shoal_test::ThreadPoolExecutor executor(num_workers);
+    std::mutex mutex;
+    std::vector<std::size_t> sizes;
+    query.for_each_batch(executor, [&](const auto& batch) {
+        const std::lock_guard lock(mutex);
+        sizes.push_back(batch.entities().size());
+    });
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+}
+
+// req: E12
+TEST(QueryGrain, cuts_small_loops_the_same_way_for_every_number_of_workers) {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool);
+    Manager<Green> greens(entities, pool);
+    std::vector<Entity> made(3000);
+    ASSERT_TRUE(database.create<Red>(made, 0).ok());
+    ASSERT_TRUE(greens.add(made).ok());
+    for (const unsigned num_workers : {1u, 2u, 8u}) {
+        const auto of_managers = query<Write<&Green::value>>(greens);
+        EXPECT_EQ(sizes_of_batches(of_managers, num_workers).size(), 1u);
+        const std::vector<std::size_t> thirds = {952, 1024, 1024};
+        EXPECT_EQ(sizes_of_batches(of_managers.grain(1000), num_workers), thirds) << "cuts are at multiples of 64";
+        EXPECT_EQ(sizes_of_batches(query<Write<&Red::value>>(database).grain(1024), num_workers), thirds);
+        EXPECT_EQ(
+            sizes_of_batches(query<Write<&Red::value>, Read<&Green::value>>(database, greens).grain(1024), num_workers),
+            thirds);
+        EXPECT_EQ(sizes_of_batches(of_managers.grain(1), num_workers).size(), 47u);
+    }
 }
 
 }  // namespace

@@ -143,8 +143,6 @@ Vec3 apply(const Matrix3x4& m, Vec3 v) {
     return {element(m.row[0]), element(m.row[1]), element(m.row[2])};
 }
 
-Vec3 cross(Vec3 a, Vec3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
-
 Vec3 rotate(Quaternion q, Vec3 v) {
     const Vec3 axis = {q.x, q.y, q.z};
     const Vec3 t = cross(axis, v) * 2.0f;

@@ -37,8 +37,16 @@ struct Matrix3x4 {
 
 constexpr Vec2 operator+(Vec2 a, Vec2 b) { return {a.x + b.x, a.y + b.y}; }
 constexpr Vec2 operator-(Vec2 a, Vec2 b) { return {a.x - b.x, a.y - b.y}; }
+constexpr Vec2 operator-(Vec2 a) { return {-a.x, -a.y}; }
 constexpr Vec2 operator*(Vec2 a, float s) { return {a.x * s, a.y * s}; }
+constexpr Vec2 operator*(float s, Vec2 a) { return a * s; }
+constexpr Vec2 operator/(Vec2 a, float s) { return {a.x / s, a.y / s}; }
 constexpr Vec2& operator+=(Vec2& a, Vec2 b) { return a = a + b; }
+constexpr Vec2& operator-=(Vec2& a, Vec2 b) { return a = a - b; }
+constexpr Vec2& operator*=(Vec2& a, float s) { return a = a * s; }
+constexpr Vec2& operator/=(Vec2& a, float s) { return a = a / s; }
+constexpr float dot(Vec2 a, Vec2 b) { return a.x * b.x + a.y * b.y; }
+inline float length(Vec2 a) { return __builtin_sqrtf(dot(a, a)); }
 
 constexpr Vec3 operator+(Vec3 a, Vec3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 constexpr Vec3 operator-(Vec3 a, Vec3 b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
@@ -47,8 +55,17 @@ constexpr Vec3 operator*(Vec3 a, float s) { return {a.x * s, a.y * s, a.z * s}; 
 constexpr Vec3 operator*(float s, Vec3 a) { return a * s; }
 constexpr Vec3& operator+=(Vec3& a, Vec3 b) { return a = a + b; }
 constexpr Vec3& operator-=(Vec3& a, Vec3 b) { return a = a - b; }
+constexpr Vec3 operator/(Vec3 a, float s) { return {a.x / s, a.y / s, a.z / s}; }
 constexpr Vec3& operator*=(Vec3& a, float s) { return a = a * s; }
+constexpr Vec3& operator/=(Vec3& a, float s) { return a = a / s; }
 constexpr float dot(Vec3 a, Vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+constexpr Vec3 cross(Vec3 a, Vec3 b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+inline float length(Vec3 a) { return __builtin_sqrtf(dot(a, a)); }
+/// The vector of length 1 in the same direction; zero stays zero.
+inline Vec3 normalized(Vec3 a) {
+    const float size = length(a);
+    return size > 0 ? a / size : a;
+}
 
 constexpr Vec4 operator+(Vec4 a, Vec4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
 constexpr Vec4 operator*(Vec4 a, float s) { return {a.x * s, a.y * s, a.z * s, a.w * s}; }

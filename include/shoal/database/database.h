@@ -98,6 +98,17 @@ public:
     Status create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
+    /// Makes one entity with these components, in the first zone or in `zone`, and returns it. Errors: as above.
+    template <DescribedComponent... Ts>
+    Result<Entity> create(const Ts&... values)
+        requires(sizeof...(Ts) > 0)
+    {
+        return create(options_.first_zone, values...);
+    }
+    template <DescribedComponent... Ts>
+    Result<Entity> create(Zone zone, const Ts&... values)
+        requires(sizeof...(Ts) > 0);
+
     /// Gives a row to living entities that have none here. Others are skipped. Errors: as above; nothing has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});
@@ -254,8 +265,6 @@ private:
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
 
-    template <class... Ts>
-    Status create_one(Entity& out, Zone zone, const Ts&... values);
     SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
     SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);
     template <class... Ts>

@@ -93,19 +93,25 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
     requires(sizeof...(Ts) > 0)
 {
-    if (out.size() == 1) return create_one<Ts...>(out.front(), zone, values...);
+    if (out.size() == 1) {
+        const Result<Entity> made = create(zone, values...);
+        out.front() = made ? *made : kNullEntity;
+        if (!made) return made.status();
+        return {};
+    }
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     return create(out, archetype<Ts...>(), zone, given);
 }
 
-template <class... Ts>
-Status Database::create_one(Entity& out, Zone zone, const Ts&... values) {
+template <DescribedComponent... Ts>
+Result<Entity> Database::create(Zone zone, const Ts&... values)
+    requires(sizeof...(Ts) > 0)
+{
     require_unlocked();
-    const Result<Entity> made = entities_.create();
-    if (!made) return made.status();
+    Result<Entity> made = entities_.create();
+    if (!made) return made;
     const Result<bool> inserted = insert(*made, zone, values...);
-    out = inserted ? *made : kNullEntity;
-    if (inserted) return {};
+    if (SHOAL_LIKELY(inserted)) return made;
     entities_.destroy(*made);
     return inserted.status();
 }

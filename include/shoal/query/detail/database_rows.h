@@ -45,7 +45,7 @@ public:
 
     SHOAL_INLINE void refresh() const { side_.refresh(); }
     bool can_share() const { return true; }
-    bool is_small() const { return false; }
+    bool is_small(std::uint32_t) const { return false; }
 
     template <class Visit>
     SHOAL_INLINE void for_each_part(Visit&& visit) const {

@@ -86,7 +86,7 @@ public:
             if (kWrites[field] && Fields_::kStores[field] != driver) return false;
         return true;
     }
-    bool is_small() const { return false; }
+    bool is_small(std::uint32_t) const { return false; }
 
     template <class Visit>
     void for_each_part(Visit&& visit) const {

@@ -37,7 +37,7 @@ public:
     void refresh() const {}
     /// Whether a loop may be shared out among threads, and whether it would be one chunk anyhow.
     bool can_share() const { return true; }
-    bool is_small() const { return num_rows() <= kUsualRowsPerChunk; }
+    bool is_small(std::uint32_t grain) const { return num_rows() <= grain; }
 
     template <class Visit>
     void for_each_part(Visit&& visit) const {

@@ -8,7 +8,7 @@
 
 #include "shoal/base/row_range.h"
 #include "shoal/command/loop_scope.h"
-#include "shoal/job/executor.h"
+#include "shoal/job/row_ranges.h"
 #include "shoal/table/table.h"
 
 namespace shoal {
@@ -29,8 +29,9 @@ class QueryCuts {
 public:
     /// Requires: part.rows.begin is a multiple of 64.
     SHOAL_API void add(const QueryPart& part);
-    /// Cuts what was added. Cost: nothing when it is one chunk.
-    SHOAL_API void cut();
+    /// Cuts what was added into chunks of at least `grain` rows, and at most kMostChunks. Cost: nothing when it is one
+    /// chunk.
+    SHOAL_API void cut(std::uint32_t grain = kUsualRowsPerChunk);
 
     std::uint32_t num_chunks() const { return static_cast<std::uint32_t>(chunk_ends_.size()); }
     /// Requires: chunk < num_chunks().
@@ -73,8 +74,8 @@ public:
     void add(const QueryPart& part) { cuts_.add(part); }
     /// Starts the loop over what was added; without an executor, or when it is one chunk, it is done at once.
     /// Requires: if the function takes commands, a database that is asked for them.
-    SHOAL_API void start(Executor* executor, bool takes_commands, Database* asked, void* context, PartFunction run,
-                         DoneFunction done);
+    SHOAL_API void start(Executor* executor, std::uint32_t grain, bool takes_commands, Database* asked, void* context,
+                         PartFunction run, DoneFunction done);
     SHOAL_API void wait();
 
 private:
@@ -104,7 +105,8 @@ public:
         query.rows_.refresh();
         query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
         constexpr bool kTakesCommands = Query::template takes_commands<Function, kBatches>();
-        loop_.start(query.rows_.can_share() ? &executor : nullptr, kTakesCommands, query.asked_, this, run, mark);
+        loop_.start(query.rows_.can_share() ? &executor : nullptr, query.grain_, kTakesCommands, query.asked_, this,
+                    run, mark);
     }
     QueryRun(const QueryRun&) = delete;
     QueryRun& operator=(const QueryRun&) = delete;
