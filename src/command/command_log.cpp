@@ -37,6 +37,7 @@ detail::LoopScope::LoopScope() : pass_(std::exchange(current_scope, nullptr)) {}
 detail::LoopScope::~LoopScope() { current_scope = pass_; }
 
 CommandLog::~CommandLog() {
+    for_each_chunk(open_, [](CommandRecorder& chunk) { chunk.clear(); });
     for (CommandLoop* loop : open_) recycle(loop);
     for (CommandLoop* loop : idle_) {
         loop->~CommandLoop();
@@ -82,10 +83,9 @@ CommandLoop& CommandLog::open_locked(std::uint32_t pass, std::uint32_t number, s
     return *loop;
 }
 
-/// Drops the commands of a loop and keeps its memory for another.
+/// Keeps the memory of a loop for another. Requires: its chunks are cleared.
 void CommandLog::recycle(CommandLoop* loop) {
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
-        chunk.clear();
         for (const CommandBlock& block : chunk.blocks()) give_back(block);
         chunk.blocks().clear();
     });
@@ -123,6 +123,8 @@ void CommandLog::apply(SettleCounts* counts) {
         const SettleCounts settled = settler_.settle(chunks_, epoch, num_pending);
         if (counts != nullptr) *counts += settled;
     }
+    // The destructors of values may do what callbacks may, so the mutex is not held.
+    for_each_chunk(settling_, [](CommandRecorder& chunk) { chunk.clear(); });
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : settling_) recycle(loop);
     settling_.clear();

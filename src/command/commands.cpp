@@ -19,12 +19,6 @@ std::byte* aligned(std::byte* address, std::size_t alignment) {
     return address + (round_up(value, alignment) - value);
 }
 
-const ComponentValues* find_values(std::span<const ComponentValues> values, ComponentType component) {
-    for (const ComponentValues& given : values)
-        if (given.component == component) return &given;
-    return nullptr;
-}
-
 }  // namespace
 
 /// A list of component types that are known at run time only.

@@ -66,14 +66,18 @@ const Archetype& ArchetypeGraph::neighbour(const Archetype& type, ComponentType 
     require(component);
     SHOAL_ASSERT(owns(type), "the archetype is of another database");
     if (type.has(component) == with) return type;
-    const std::uint64_t key = pair_key(type.number(), component.number * 2 + with);
+    const std::uint64_t key = key_of_neighbour(type, component, with);
     if (const std::uint32_t* known = neighbours_.find(key)) return *archetypes_[*known];
     BitSet signature = type.signature();
     signature.set(component.number, with);
     const Archetype& made = archetype(signature);
     neighbours_.set(key, made.number());
-    neighbours_.set(pair_key(made.number(), component.number * 2 + !with), type.number());
+    neighbours_.set(key_of_neighbour(made, component, !with), type.number());
     return made;
+}
+
+bool ArchetypeGraph::knows_neighbour(const Archetype& type, ComponentType component, bool with) const {
+    return type.has(component) == with || neighbours_.find(key_of_neighbour(type, component, with)) != nullptr;
 }
 
 const TakePlan& ArchetypeGraph::plan(const Archetype& from, const Archetype& to) {

@@ -33,7 +33,11 @@ Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOption
 }
 
 Database::~Database() {
-    if (deferred_changes_ != nullptr) deferred_changes_->release();
+    // Destructors of components, and of values that commands hold, may destroy others, and ask for changes in vain.
+    tables_.for_each([this](DatabaseTable& table) {
+        while (table.type().schema().has_opaque() && table.num_rows() != 0) remove_row(table, table.num_rows() - 1);
+    });
+    while (deferred_changes_ != nullptr) std::exchange(deferred_changes_, nullptr)->release();
     keep_journal(0);
     entities_.close_death_cursor(cursor_);
     for (const TypedList* list : lists_) destroy_owned(list);
@@ -51,8 +55,26 @@ DeferredChanges& Database::set_deferred_changes(DeferredChanges& made) {
 // --- component types ---------------------------------------------------------------------------------------------
 
 Result<ComponentType> Database::add_component(const Schema& schema) {
-    if (!find_component(schema.id())) require_unlocked();
+    SHOAL_ASSERT(!directory_.is_held() || find_component(schema.id()),
+                 "a component type was registered while passes or loops ran; register it before");
     return graph_.add_component(schema);
+}
+
+const Archetype& Database::archetype(std::span<const ComponentType> components) {
+    const std::size_t num_before = archetypes().size();
+    const Archetype& type = graph_.archetype(components);
+    require_known(archetypes().size() == num_before);
+    return type;
+}
+
+const Archetype& Database::with(const Archetype& type, ComponentType component) {
+    require_known(graph_.knows_neighbour(type, component, true));
+    return graph_.with(type, component);
+}
+
+const Archetype& Database::without(const Archetype& type, ComponentType component) {
+    require_known(graph_.knows_neighbour(type, component, false));
+    return graph_.without(type, component);
 }
 
 ComponentType Database::remember_component(std::uint32_t slot, const Schema& schema) {
@@ -63,6 +85,7 @@ ComponentType Database::remember_component(std::uint32_t slot, const Schema& sch
 }
 
 Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const ComponentType> components) {
+    require_known(false);
     if (lists_.size() <= slot) lists_.resize(slot + 1, nullptr);
     auto* list = make_owned<TypedList>();
     list->type = &archetype(components);
@@ -419,14 +442,20 @@ void Database::drop(std::span<const Entity> entities) {
 
 std::uint32_t Database::clear_zone(Zone zone) {
     require_unlocked();
-    Array<DatabaseTable*> cleared("database");
-    for_each_table_of_zone(zone, [&](DatabaseTable& table) { cleared.push_back(&table); });
+    // Destruction callbacks may bring newcomers, and settle, after which a number is free or another table's.
+    Array<std::uint32_t> numbers("database");
+    for_each_table_of_zone(zone, [&](DatabaseTable& table) { numbers.push_back(table.number()); });
+    const auto table_at = [&](std::uint32_t number) {
+        DatabaseTable* const table = all_tables()[number];
+        return table != nullptr && table->zone() == zone && table->num_rows() != 0 ? table : nullptr;
+    };
     std::uint32_t num_destroyed = 0;
-    for (DatabaseTable* table : cleared) {
-        if (table->num_rows() == 0) continue;
+    for (const std::uint32_t number : numbers) {
+        if (table_at(number) == nullptr) continue;
         const std::uint64_t changes = tables_.num_changes();
-        num_destroyed += entities_.destroy(table->entities());
-        // Destruction callbacks may have brought newcomers.
+        num_destroyed += entities_.destroy(table_at(number)->entities());
+        DatabaseTable* const table = table_at(number);
+        if (table == nullptr) continue;
         if (tables_.num_changes() != changes || !table->is_plain()) {
             sweep(*table);
             continue;

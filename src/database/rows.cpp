@@ -235,7 +235,7 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
 void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
                           std::span<const ComponentValues> values, RowList sources) {
     for (const ComponentType component : table.type().components()) {
-        const ComponentValues* given = detail::find_values(values, component);
+        const ComponentValues* given = find_values(values, component);
         if (given != nullptr && !given->has_values()) given = nullptr;
         if (given == nullptr && kept != nullptr && kept->has(component)) continue;
         write_component(table, rows, component, given, sources);
@@ -278,7 +278,7 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
 bool Database::switch_on(DatabaseRow at, std::span<const ComponentValues> values) {
     bool lacked = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
-        if (detail::find_values(values, at.table->type().toggled()[i]) == nullptr) continue;
+        if (find_values(values, at.table->type().toggled()[i]) == nullptr) continue;
         lacked |= !at.table->presence_[i].get(at.row);
         at.table->presence_[i].set(at.row, true);
     }

@@ -38,12 +38,5 @@ inline constexpr std::size_t kPrefetchAhead = 48;
 
 inline constexpr std::size_t kFewRows = 8;  // are moved one by one
 
-/// Returns the values of a component type, or nullptr.
-inline const ComponentValues* find_values(std::span<const ComponentValues> values, ComponentType component) {
-    for (const ComponentValues& given : values)
-        if (given.component == component) return &given;
-    return nullptr;
-}
-
 }  // namespace detail
 }  // namespace shoal

@@ -57,7 +57,6 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
     SHOAL_ASSERT(options.remove_dead == nullptr || options.death != DeathPolicy::kRandomProbe,
                  "random probes remove rows one by one; a store that removes more chooses another policy");
     table_.attach_index(&index_);
-    if (options.index == RowIndexKind::kIdentity) num_owned_in_.resize(options.capacity_rows / kCountedRows + 1);
     if (options.death == DeathPolicy::kAtSettle) cursor_ = entities.open_death_cursor();
     if (options.death != DeathPolicy::kByCallback) return;
     callback_ =
@@ -70,6 +69,7 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
 OwnedRows::~OwnedRows() {
     if (cursor_.number != 0) entities_.close_death_cursor(cursor_);
     if (callback_.number != 0) entities_.remove_destruction_callback(callback_);
+    if (table_.schema().has_opaque()) table_.clear();  // destructors may remove other rows while all is here
 }
 
 void OwnedRows::refuse_change() const {
@@ -140,20 +140,16 @@ Status OwnedRows::reserve_for(std::span<const Entity> entities) {
 
 std::uint32_t OwnedRows::append(Entity entity) {
     ++num_structural_changes_;
-    if (options_.index == RowIndexKind::kIdentity) return place_in_hole(entity);
+    if (options_.index == RowIndexKind::kIdentity) {
+        table_.occupy(entity);
+        return entity.index();
+    }
     const std::uint32_t row = table_.append({&entity, 1});
     if (schema_.many())
         table_.push_chain(row);
     else
         index_.set(entity, row);
     return row;
-}
-
-/// The same with an identity index.
-std::uint32_t OwnedRows::place_in_hole(Entity entity) {
-    table_.occupy(entity);
-    ++num_owned_in_[entity.index() / kCountedRows];
-    return entity.index();
 }
 
 /// Sets the entries of those living entities at the front that have none, for rows behind the last, and returns how many
@@ -305,7 +301,6 @@ void OwnedRows::spawn_in_place(const SpawnBatch& batch) {
 void OwnedRows::remove_row(std::uint32_t row) {
     ++num_structural_changes_;
     table_.remove(row);
-    if (options_.index == RowIndexKind::kIdentity) --num_owned_in_[row / kCountedRows];
 }
 
 bool OwnedRows::remove_stale(Entity entity) {
@@ -323,18 +318,8 @@ bool OwnedRows::remove_stale(Entity entity) {
 
 /// Removes all rows of the entities, except of those alive in `spared`, and returns how many went.
 std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const EntityManager* spared) {
-    std::uint32_t num_removed = 0;
-    if (options_.index != RowIndexKind::kIdentity) {
-        num_removed = table_.remove_owned(entities, spared);
-        num_structural_changes_ += num_removed;
-        return num_removed;
-    }
-    for (const Entity entity : entities) {
-        const std::uint32_t row = index_.find(entity);
-        if (row == kNilRow || (spared != nullptr && spared->alive(entity))) continue;
-        remove_row(row);
-        ++num_removed;
-    }
+    const std::uint32_t num_removed = table_.remove_owned(entities, spared);
+    num_structural_changes_ += num_removed;
     return num_removed;
 }
 
@@ -348,7 +333,6 @@ void OwnedRows::clear() {
     require_unlocked();
     ++num_structural_changes_;
     table_.clear();
-    std::ranges::fill(num_owned_in_, 0u);
 }
 
 // --- death -------------------------------------------------------------------------------------------------------
@@ -388,15 +372,7 @@ void OwnedRows::remove_all_dead() {
         owners.assign(table_.entities().begin(), table_.entities().end());
         return options_.remove_dead(options_.store, owners);
     }
-    if (options_.index != RowIndexKind::kIdentity) {
-        num_structural_changes_ += table_.remove_dead(entities_);
-        return;
-    }
-    for (std::uint32_t row = table_.num_rows(); row-- > 0;) {
-        if (row >= table_.num_rows()) continue;  // it was a trailing hole
-        const Entity owner = table_.entities()[row];
-        if (owner && !entities_.alive(owner)) remove_row(row);
-    }
+    num_structural_changes_ += table_.remove_dead(entities_);
 }
 
 CollectCounts OwnedRows::collect(Random& random, std::uint32_t max_removed) {
@@ -411,23 +387,37 @@ CollectCounts OwnedRows::collect(Random& random, std::uint32_t max_removed) {
             continue;
         }
         num_living = 0;
+        const std::uint64_t changes = num_structural_changes_;
         remove_row(row);
+        if (counted_at_ == changes && num_structural_changes_ == changes + 1) {
+            --num_owned_in_[row / kCountedRows];
+            counted_at_ = num_structural_changes_;
+        }
         ++counts.num_removed;
     }
     return counts;
 }
 
 /// Draws one of the rows that have an owner, each with the same probability. Requires: there is one.
-std::uint32_t OwnedRows::draw_row(Random& random) const {
+std::uint32_t OwnedRows::draw_row(Random& random) {
     const std::span<const Entity> owners = table_.entities();
     for (std::uint32_t draw = 0; draw < kMostDraws; ++draw)
         if (const std::uint32_t row = random.below(table_.num_rows()); owners[row]) return row;
+    if (counted_at_ != num_structural_changes_) count_owned();
     std::uint32_t num_before = random.below(num_owned());  // rows with an owner, before the one that is drawn
     std::uint32_t block = 0;
     while (num_before >= num_owned_in_[block]) num_before -= num_owned_in_[block++];
     std::uint32_t row = block * kCountedRows;
     while (!owners[row] || num_before-- != 0) ++row;
     return row;
+}
+
+/// Counts the rows that have an owner, by block. The counts hold until rows come or go.
+void OwnedRows::count_owned() {
+    num_owned_in_.assign(table_.num_rows() / kCountedRows + 1, 0);
+    for (std::uint32_t row = 0; row < table_.num_rows(); ++row)
+        num_owned_in_[row / kCountedRows] += bool(table_.entities()[row]);
+    counted_at_ = num_structural_changes_;
 }
 
 void OwnedRows::settle_table(const SettleContext& context) {
@@ -451,13 +441,10 @@ std::size_t OwnedRows::statistics(std::span<StoreStatistics> out) const {
 
 Status OwnedRows::validate() const {
     if (Status status = table_.validate(); !status) return status;
-    Array<std::uint32_t> num_owned_in(num_owned_in_.size(), 0, "owned rows");
-    for (std::uint32_t row = 0; row < table_.num_rows(); ++row) {
-        if (options_.index != RowIndexKind::kIdentity) break;
-        num_owned_in[row / kCountedRows] += bool(table_.entities()[row]);
-    }
-    if (num_owned_in != num_owned_in_)
-        return Status::error(concat("store of \"", schema_.name(), "\": a block of rows counts its holes wrongly"));
+    std::uint64_t num_counted = 0;
+    for (const std::uint32_t count : num_owned_in_) num_counted += count;
+    if (counted_at_ == num_structural_changes_ && num_counted != num_owned())
+        return Status::error(concat("store of \"", schema_.name(), "\": its holes are counted wrongly"));
     return {};
 }
 

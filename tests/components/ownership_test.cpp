@@ -119,7 +119,7 @@ TEST_F(Ownership, dead_entities_neither_own_nor_are_owned) {
 }
 
 TEST_F(Ownership, a_chain_of_a_million_and_a_million_owned_by_one_die) {
-    constexpr std::size_t kCount = 1'000'000;
+    constexpr std::size_t kCount = shoal_test::kMillion;
     const Entities chain = create(kCount);
     for (std::size_t i = kCount - 1; i > 0; --i) ASSERT_TRUE(ownership.own(chain[i - 1], chain[i]).ok());
     entities.destroy(chain[0]);
@@ -132,7 +132,7 @@ TEST_F(Ownership, a_chain_of_a_million_and_a_million_owned_by_one_die) {
 }
 
 TEST_F(Ownership, the_owner_of_a_million_does_not_move_whenever_one_is_released) {
-    constexpr std::size_t kCount = 1'000'000;
+    constexpr std::size_t kCount = shoal_test::kMillion;
     const Entities owned = create(kCount), owners = create(2), other = create(1);
     ASSERT_TRUE(ownership.own(owners[0], owned).ok());
     ASSERT_TRUE(ownership.own(owners[0], other).ok());

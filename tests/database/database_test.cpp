@@ -213,6 +213,22 @@ TEST_F(Databases, a_callback_that_brings_newcomers_into_a_cleared_zone_keeps_the
     EXPECT_EQ(database.get<&Mass::value>(database.find(context.born)), 77);
 }
 
+TEST_F(DatabaseTest, a_callback_may_settle_while_a_zone_is_cleared) {
+    std::vector<Entity> leaving(10), staying(10);
+    ASSERT_TRUE((database.create<Position, Mass>(leaving, 5).ok()));
+    ASSERT_TRUE(database.create<Position>(staying, 5).ok());
+    ASSERT_TRUE(database.move(leaving, 6).ok());
+    // Tables that stay empty go: that of those who left.
+    const auto settle = [](void* of, std::span<const Entity>) {
+        for (int i = 0; i < 40; ++i) static_cast<Database*>(of)->settle({});
+    };
+    const DestructionCallback callback = entities.add_destruction_callback(settle, &database);
+    EXPECT_EQ(database.clear_zone(5), 10u);
+    entities.remove_destruction_callback(callback);
+    EXPECT_EQ(database.num_rows(), 10u);
+    EXPECT_EQ(database.validate().message(), "");
+}
+
 TEST_F(Databases, a_call_may_name_the_entities_of_a_table_itself) {
     std::vector<Entity> out(100);
     ASSERT_TRUE((database.create<Mass>(out, 1).ok()));

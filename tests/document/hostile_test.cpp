@@ -119,7 +119,7 @@ TEST(HostileText, sequences_of_signs_are_an_error_or_a_tree) {
 
 TEST(HostileText, a_million_levels_are_refused_or_read_without_recursion) {
     const shoal_test::LeakCheck leaks;
-    constexpr std::size_t kDepth = 1'000'000;
+    constexpr std::size_t kDepth = shoal_test::kMillion;
     std::string lists = std::string(kDepth, '[') + std::string(kDepth, ']');
     for (const auto reader : {&shoal::read_sjson, &shoal::read_json}) {
         EXPECT_FALSE(Reading(lists, reader));
@@ -146,21 +146,21 @@ TEST(HostileText, a_deep_tree_is_written_without_recursion) {
 
 TEST(HostileText, a_million_keys_in_one_mapping_are_read_and_found) {
     const shoal_test::LeakCheck leaks;
-    constexpr int kKeys = 1'000'000;
+    constexpr int kKeys = shoal_test::kMillion;
     std::string text;
     for (int i = 0; i < kKeys; ++i) text += shoal::concat("k", i, "=", i, "\n");
     const Reading reading(text);
     ASSERT_TRUE(reading);
     ASSERT_EQ(reading.root().size(), static_cast<std::uint32_t>(kKeys));
     for (int i = 0; i < kKeys; i += 7) ASSERT_EQ(*reading.root().find(shoal::concat("k", i)).as_int64(), i);
-    EXPECT_EQ(Reading(text + "k500000 = 1").diagnostics.num_errors(), 1u);
+    EXPECT_EQ(Reading(text + "k50000 = 1").diagnostics.num_errors(), 1u);
 }
 
 TEST(HostileText, a_million_mistakes_are_counted_and_few_are_kept) {
     std::string text;
-    for (int i = 0; i < 1'000'000; ++i) text += "a=x\n";
+    for (std::uint32_t i = 0; i < shoal_test::kMillion; ++i) text += "a=x\n";
     const Reading reading(text);
-    EXPECT_GT(reading.diagnostics.num_errors(), 1'000'000u);
+    EXPECT_GT(reading.diagnostics.num_errors(), shoal_test::kMillion);
     EXPECT_EQ(reading.diagnostics.entries().size(), 100u);
     EXPECT_LT(reading.messages().size(), 50'000u);
 }

@@ -5,6 +5,7 @@
 #include "shoal/query/query.h"
 #include "support/database_testing.h"
 
+#include <memory>
 #include <string>
 
 namespace {
@@ -12,6 +13,12 @@ namespace {
 using namespace shoal_test;
 
 constexpr Zone kReef = 3, kDeep = 900;
+
+/// Does something when it ends.
+struct Cargo {
+    std::shared_ptr<const int> weight;
+};
+SHOAL_COMPONENT(Cargo, weight)
 
 class CommandsTest : public testing::Test, protected DatabaseFixture {
 protected:
@@ -360,6 +367,35 @@ TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_t
     EXPECT_EQ(in(24).size(), 10u);
     for (const Entity diver : divers) EXPECT_TRUE(database.has<Mass>(diver));
     EXPECT_EQ(counts.num_destroyed, 1u);
+}
+
+// The log holds the last reference to a value that nobody got.
+TEST_F(CommandsTest, a_value_that_ends_with_its_command_may_ask_for_further_changes) {
+    const Entity fish = made(1, kReef, Mass{1}).front(), dead = made(1, kReef, Mass{2}).front();
+    database.destroy(dead);
+    const auto end = [&](const int* weight) {
+        delete weight;
+        database.commands().move(fish, kDeep);
+    };
+    database.commands().add(dead, Cargo{std::shared_ptr<const int>(new int(3), end)});
+    EXPECT_EQ(settle().num_dropped, 1u);
+    EXPECT_EQ(settle().num_moved, 1u);
+    EXPECT_EQ(in(kDeep), std::vector<Entity>{fish});
+}
+
+TEST_F(CommandsTest, a_value_that_ends_with_the_database_may_ask_for_changes_in_vain) {
+    EntityManager others;
+    Entity fish;
+    {
+        Database sea(others, pool);
+        fish = *sea.create(Mass{1});
+        const auto end = [&](const int* weight) {
+            delete weight;
+            sea.commands().destroy(fish);
+        };
+        sea.commands().add(fish, Cargo{std::shared_ptr<const int>(new int(3), end)});
+    }
+    EXPECT_TRUE(others.alive(fish));
 }
 
 // On the thread of the pass as on those that help it.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace shoal_test {
 namespace {
 
@@ -313,6 +315,40 @@ TEST(ManagerDestructors, may_destroy_other_entities_by_every_policy_and_index) {
                     if (manager.has(entity))
                         manager.set<&Accompanied::companion>(manager.instance(entity), Companion());
             }
+}
+
+struct Bonded {
+    std::shared_ptr<const int> bond;  // takes another entity along when it ends
+};
+SHOAL_COMPONENT(Bonded, bond)
+
+// The list of deaths is short, and another reader lags behind, so that it moves while it is read.
+TEST(ManagerDestructors, may_destroy_others_whichever_index_and_policy) {
+    const LeakCheck leaks;
+    for (const RowIndexKind kind : {RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity})
+        for (const DeathPolicy death : {DeathPolicy::kAtSettle, DeathPolicy::kByCallback, DeathPolicy::kRandomProbe}) {
+            EntityManager entities({.max_death_list = 8});
+            PagePool pool;
+            Manager<Bonded> bonds(entities, pool, {.index = kind, .death = death});
+            Manager<Bonded> idle(entities, pool, {.index = kind});
+            const std::vector<Entity> made = create(entities, 64);
+            for (std::size_t i = 0; i < made.size(); ++i) {
+                const Entity next = made[(i + 1) % made.size()];
+                const auto end = [&entities, next](const int* bond) {
+                    delete bond;
+                    entities.destroy(next);
+                };
+                Bonded bonded;
+                if (i % 4 != 3) bonded.bond = {new int(), end};
+                ASSERT_TRUE(bonds.add(made[i], bonded).ok());
+            }
+            entities.destroy(std::span(made).subspan(20, 5));
+            Random random(seed());
+            for (int i = 0; i < 50; ++i) bonds.core().settle({.random = &random});
+            EXPECT_EQ(bonds.core().validate().message(), "");
+            for (const Entity entity : made) EXPECT_EQ(bonds.has(entity), entities.alive(entity));
+            EXPECT_EQ(entities.num_alive(), 64u - 8) << "20 to 24 and those that they took along, to 27";
+        }  // here the others end with the manager
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ struct TransformFixture : testing::Test {
     }
 };
 
-inline constexpr std::uint32_t kLong = 1'000'000;
+inline constexpr std::uint32_t kLong = shoal_test::kMillion;
 
 /// One manager in immediate mode.
 class TransformScene : public TransformFixture {

@@ -20,6 +20,12 @@ struct Crab {
     float mass = 1;
 };
 SHOAL_COMPONENT(Crab, mass)
+struct Shell {
+    float thickness = 1;
+};
+SHOAL_COMPONENT(Shell, thickness)
+struct Pearl {};
+SHOAL_COMPONENT(Pearl)
 
 /// Five of ten crabs have every component of the library, so that a pass can try to add and to remove rows.
 struct HeldStores : ::testing::Test {
@@ -74,6 +80,20 @@ TEST_F(HeldStores, a_structural_call_inside_a_pass_ends_the_program) {
     };
     for (const std::function<void()>& change : changes)
         EXPECT_DEATH(in_a_pass(change), "came or went while the passes of a world ran") << &change - changes;
+}
+
+TEST_F(HeldStores, a_pass_names_only_archetypes_that_were_asked_for_before) {
+    Database& sea = world.database();
+    const Archetype& both = sea.archetype<Crab, Shell>();
+    const ComponentType shell = sea.component<Shell>();
+    in_a_pass([&] {
+        EXPECT_EQ((&sea.archetype<Crab, Shell>()), &both);
+        EXPECT_EQ(&sea.with(both, shell), &both);
+    });
+    EXPECT_DEATH(in_a_pass([&] { static_cast<void>(sea.archetype<Shell>()); }),
+                 "an archetype was asked for the first time while passes");
+    EXPECT_DEATH(in_a_pass([&] { sea.without(both, shell); }), "an archetype was asked for the first time");
+    EXPECT_DEATH(in_a_pass([&] { sea.component<Pearl>(); }), "a component type was registered while passes or loops");
 }
 
 TEST_F(HeldStores, a_pass_may_change_values_and_links) {

@@ -21,9 +21,9 @@
 // archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. A component type that
 // says `many` needs a manager. All calls are immediate; rows of entities that were destroyed elsewhere are removed at
 // settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
-// The destructor of a component that is removed may destroy other entities: one by one while a call for many entities
-// removes components or moves, and it makes no other change then. Setting a component must not change the database.
-// Both are asserted.
+// The destructor of a component may destroy other entities. During a call for many entities that removes components or
+// moves rows, it may do so only one at a time, and may change nothing else. Setting a component must not change the
+// database. What would leave rows wrong is asserted.
 // Thread: structural calls from one thread at a time, and not while a loop or a world's schedule runs (see
 // DatabaseLock; asserted); const calls from any thread between them.
 
@@ -72,13 +72,15 @@ public:
     ComponentType find_component() const;
     const Schema& schema(ComponentType component) const { return graph_.schema(component); }
 
-    /// Returns the archetype of a set of component types, in any order. Lifetime: that of the database.
-    const Archetype& archetype(std::span<const ComponentType> components) { return graph_.archetype(components); }
+    /// Returns the archetype of a set of component types, in any order. Requires: outside of passes and loops, unless
+    /// the same was asked before. Lifetime: that of the database.
+    SHOAL_API const Archetype& archetype(std::span<const ComponentType> components);
     template <class... Ts>
     const Archetype& archetype();
-    /// Returns the archetype with one component type more, or one less. Cost: a look-up, after the first time.
-    const Archetype& with(const Archetype& type, ComponentType component) { return graph_.with(type, component); }
-    const Archetype& without(const Archetype& type, ComponentType component) { return graph_.without(type, component); }
+    /// Returns the archetype with one component type more, or one less. Requires: as above. Cost: a look-up, after the
+    /// first time.
+    SHOAL_API const Archetype& with(const Archetype& type, ComponentType component);
+    SHOAL_API const Archetype& without(const Archetype& type, ComponentType component);
     std::span<const Archetype* const> archetypes() const { return graph_.archetypes(); }  ///< by number
 
     // --- entities ------------------------------------------------------------------------------------------------
@@ -264,6 +266,10 @@ private:
     SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
+    void require_known(bool is_known) const {
+        SHOAL_ASSERT(is_known || !directory_.is_held(),
+                     "an archetype was asked for the first time while passes or loops ran; ask for it before");
+    }
 
     SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
     SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);

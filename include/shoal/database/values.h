@@ -26,6 +26,13 @@ struct ComponentValues {
     bool has_values() const { return images != nullptr || !columns.empty() || write != nullptr; }
 };
 
+/// Returns the values of a component type, or nullptr.
+inline const ComponentValues* find_values(std::span<const ComponentValues> values, ComponentType component) {
+    for (const ComponentValues& given : values)
+        if (given.component == component) return &given;
+    return nullptr;
+}
+
 /// Where an entity lies. Lifetime: until the next structural call.
 struct DatabaseRow {
     DatabaseTable* table = nullptr;

@@ -212,11 +212,11 @@ private:
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change() const;
     Status reserve_for(std::span<const Entity> entities);
     std::uint32_t place_leading(std::span<const Entity> entities);
-    std::uint32_t place_in_hole(Entity entity);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);
     void remove_listed_deaths();
     void remove_all_dead();
-    std::uint32_t draw_row(Random& random) const;
+    std::uint32_t draw_row(Random& random);
+    void count_owned();
     Status require_free(const SpawnBatch& batch);
     void place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
     void spawn_in_place(const SpawnBatch& batch);
@@ -233,7 +233,8 @@ private:
     std::uint32_t num_locks_ = 0;  // of loops, and kPassesRun for each world whose passes run
     std::uint64_t num_structural_changes_ = 0;
     bool plain_index_ = false;                                // paged, one row per entity
-    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows; identity index only
+    Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, of the changes of counted_at_
+    std::uint64_t counted_at_ = ~std::uint64_t(0);
 };
 
 }  // namespace shoal
