@@ -1,4 +1,4 @@
-// The calls of a database: what they make, change and end, and what it is as a store.
+// The calls of a database that create, change and destroy, and its implementation of Store.
 
 #include "shoal/database/database.h"
 
@@ -180,7 +180,7 @@ const TakePlan& Database::plan_to(const DatabaseTable& from, const DatabaseTable
     return graph_.plan(from.type(), to.type());
 }
 
-/// Forgets where steps and lists led, for tables have gone.
+/// Forgets the targets that steps and lists remember, because tables were removed.
 void Database::forget_steps() {
     for (TypedList* list : lists_)
         if (list != nullptr) list->table = nullptr;

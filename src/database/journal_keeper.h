@@ -11,9 +11,9 @@ public:
     /// Changes with `stamp` and later will be in it.
     JournalKeeper(std::size_t max_changes, std::uint64_t stamp) : max_changes_(max_changes), complete_from_(stamp) {}
 
-    /// Takes the changes of a table over.
+    /// Takes over the changes of a table.
     void collect(DatabaseTable& table, std::uint64_t stamp);
-    /// Forgets the oldest stamps until what is left is no more than it may be.
+    /// Forgets the oldest stamps until at most `max_changes` are left.
     void trim();
     Journal since(std::uint64_t stamp) const;
 

@@ -1,4 +1,4 @@
-// Rows that come to the tables of a database, move between them and go, and what is written to them.
+// Adds, moves and removes rows of the tables of a database, and writes their values.
 
 #include "database/rows.h"
 #include "database/arguments.h"
@@ -44,7 +44,7 @@ Status Database::reserve_targets(DatabaseTable* first) {
     });
 }
 
-// --- coming ------------------------------------------------------------------------------------------------------
+// --- adding ------------------------------------------------------------------------------------------------------
 
 /// Gives those living entities at the front that have no row one, and returns how many they are. Requires: reserved.
 std::uint32_t Database::place_leading(DatabaseTable& table, std::span<const Entity> entities) {
@@ -181,7 +181,7 @@ MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key)
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);
 
-// --- going -------------------------------------------------------------------------------------------------------
+// --- removing -------------------------------------------------------------------------------------------------------
 
 /// Takes the rows of selected entities of a call away and returns how many went.
 std::uint32_t Database::drop_selected(std::span<const Entity> entities) {

@@ -1,5 +1,5 @@
 #pragma once
-// Rows that come to the tables of a database, move between them and go: what its calls, its settling and spawning share.
+// Adding, moving and removing rows of the tables of a database: what its calls, settling and spawning share.
 
 #include "shoal/database/database.h"
 

@@ -194,7 +194,7 @@ private:
             for (std::uint32_t copy = 0; copy < batches_[b].num_copies; ++copy)
                 for (const std::uint32_t entity : batches_[b].switched_off) {
                     SHOAL_ASSERT(entity < num_blob_entities(),
-                                 "who has a component off is not among the blob entities");
+                                 "an entity whose component is off is not among the blob entities");
                     if (place_of(b, entity) == kNowhere) continue;
                     const std::size_t place = std::size_t(copy) * num_blob_entities() + entity;
                     database_.switch_off(database_.find(batches_[b].entities[place]), {&components_[b], 1});

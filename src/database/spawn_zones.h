@@ -50,7 +50,7 @@ PlaceColumns<Byte> place_columns(const SpawnPlaceField& field, const Schema& sch
     return result;
 }
 
-/// Where a place of a blob comes to lie in a copy.
+/// Returns the place in a copy of a place in the blob.
 inline Vec3 move_place(const RootPose& pose, Vec3 place) {
     const Vec3 p = {place.x * pose.scale.x, place.y * pose.scale.y, place.z * pose.scale.z};
     const Vec3 axis = {pose.rotation.x, pose.rotation.y, pose.rotation.z};

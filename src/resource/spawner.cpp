@@ -187,7 +187,7 @@ private:
                                       : taker.registered->spawn(taker.registered->spawn_context, batch);
     }
 
-    /// Takes everything back that the first `num_sent` takers were given.
+    /// Takes back everything that the first `num_sent` takers were given.
     void undo(std::size_t num_sent) {
         for (std::size_t i = num_sent; i-- > 0;)
             if (takers_[i].store != nullptr) takers_[i].store->drop(spawned_.entities_);

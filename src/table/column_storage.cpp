@@ -45,7 +45,7 @@ std::size_t frame_bytes(std::uint32_t rows, std::uint32_t element_bytes) {
     return round_up(kMaxStaggerBytes + column_bytes(rows, element_bytes), kLargePageBytes);
 }
 
-/// Bytes from the start of frame `c` that shall lie in large pages while `rows` rows are in use and `ready_rows` may
+/// Bytes from the start of frame `c` that should lie in large pages while `rows` rows are in use and `ready_rows` may
 /// be.
 std::size_t wanted_large_bytes(std::size_t c, std::uint32_t element_bytes, std::uint32_t rows,
                                std::uint32_t ready_rows) {
@@ -422,7 +422,7 @@ void ColumnStorage::shrink() {
         discard_beyond(num_rows_);
     } else if (slab_bytes_ != 0) {
         const std::size_t bytes = round_up_to_odd_granules(block_bytes(columns_, num_rows_));
-        // When no smaller block can be had, the one it has will do.
+        // If no smaller block is available, it keeps the one it has.
         if (bytes < slab_bytes_ && !move_to_shared(num_rows_) && bytes <= kPromotionBytes)
             static_cast<void>(move_to_block(num_rows_, 0).ok());
     }

@@ -22,7 +22,7 @@ Table::Table(const Schema& schema, PagePool& pool, const TableOptions& options)
     note_kind();
 }
 
-/// Looks which short ways are open. Those who kept addresses look them up again.
+/// Determines which fast paths apply. Addresses that others have kept are looked up again.
 void Table::note_kind() {
     is_plain_ = !schema().has_opaque() && !links_.has_any() && !changes_.are_watched();
     is_packed_ = is_plain_ && index_ != nullptr && index_->kind() == RowIndexKind::kPaged;
@@ -172,7 +172,7 @@ void Table::remove_unpacked(std::uint32_t row) {
     close(row);
 }
 
-/// Ends a row that nothing names any more. Its opaque values end last, when the table is whole.
+/// Ends a row that nothing names any more. Its opaque values end last, when the table is consistent again.
 void Table::close(std::uint32_t row) {
     const auto fill_place = [&] {
         const std::uint32_t last = num_rows() - 1;

@@ -213,7 +213,7 @@ TEST_F(Databases, a_callback_that_brings_newcomers_into_a_cleared_zone_keeps_the
     EXPECT_EQ(database.get<&Mass::value>(database.find(context.born)), 77);
 }
 
-TEST_F(DatabaseTest, a_callback_may_settle_while_a_zone_is_cleared) {
+TEST_F(Databases, a_callback_may_settle_while_a_zone_is_cleared) {
     std::vector<Entity> leaving(10), staying(10);
     ASSERT_TRUE((database.create<Position, Mass>(leaving, 5).ok()));
     ASSERT_TRUE(database.create<Position>(staying, 5).ok());

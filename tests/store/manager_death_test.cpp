@@ -344,7 +344,7 @@ TEST(ManagerDestructors, may_destroy_others_whichever_index_and_policy) {
             }
             entities.destroy(std::span(made).subspan(20, 5));
             Random random(seed());
-            for (int i = 0; i < 50; ++i) bonds.core().settle({.random = &random});
+            for (int i = 0; i < 2000; ++i) bonds.core().settle({.random = &random});
             EXPECT_EQ(bonds.core().validate().message(), "");
             for (const Entity entity : made) EXPECT_EQ(bonds.has(entity), entities.alive(entity));
             EXPECT_EQ(entities.num_alive(), 64u - 8) << "20 to 24 and those that they took along, to 27";

@@ -33,7 +33,7 @@ public:
     DatabaseTable& operator[](std::uint32_t number) const { return *tables_[number]; }
 
     std::span<DatabaseTable* const> by_number() const { return tables_; }  ///< nullptr where a number is free
-    std::span<const Table* const> list() const { return list_; }           ///< those that there are
+    std::span<const Table* const> list() const { return list_; }           ///< the tables that exist
     /// One bit per table number: does it hold rows?
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     std::uint64_t epoch() const { return epoch_; }

@@ -137,7 +137,7 @@ private:
     Node(const NodeData* key, const NodeData* value)
         : value_(value->code() == Code::kReference ? value->target : value), key_(key) {}
 
-    const NodeData& data(bool allowed = true, const char* message = "this Node is none; test it before use") const {
+    const NodeData& data(bool allowed = true, const char* message = "this Node is empty; test it before use") const {
         SHOAL_ASSERT(value_ != nullptr && allowed, message);
         return *value_;
     }

@@ -92,7 +92,7 @@ public:
     SHOAL_API DestructionCallback add_destruction_callback(DestructionFunction function, void* context);
     /// Requires: it is registered.
     SHOAL_API void remove_destruction_callback(DestructionCallback callback);
-    /// Whether a destruction runs code of somebody else, who may change any store.
+    /// Whether a destruction runs callbacks, which may change any store.
     bool has_destruction_callbacks() const { return !callbacks_.empty(); }
 
     /// The list of deaths, for stores that look later; see death_list.h.

@@ -16,7 +16,7 @@ struct StructuralChange {
     enum class Kind : std::uint8_t { kAdded, kMoved, kRemoved, kSwapped } kind;
     RowRange rows;  ///< added: the new rows; moved: where one went; removed: where it was; swapped: one of two
     std::uint32_t from_row = 0;  ///< moved: where it came from; swapped: the other one
-    Entity entity;               ///< moved, removed: the owner; swapped: who owns rows.begin now
+    Entity entity;               ///< moved, removed: the owner; swapped: the entity that now owns rows.begin
 };
 
 /// The changes of a table, listed while anyone watches. Nobody pays for a list that nobody reads.

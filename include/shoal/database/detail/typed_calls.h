@@ -83,6 +83,7 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone)
     requires(sizeof...(Ts) > 0)
 {
+    require_unlocked();
     if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ knows their defaults
         return create<Ts...>(out, zone, Ts{}...);
     else
@@ -93,6 +94,7 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
     requires(sizeof...(Ts) > 0)
 {
+    require_unlocked();
     if (out.size() == 1) {
         const Result<Entity> made = create(zone, values...);
         out.front() = made ? *made : kNullEntity;
@@ -120,6 +122,7 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
     requires(sizeof...(Ts) > 0)
 {
+    require_unlocked();
     SHOAL_ASSERT(((values.size() == out.size()) && ...), "one value per entity is needed");
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     return create(out, archetype<Ts...>(), zone, given);
@@ -130,6 +133,7 @@ Result<AddCounts> Database::insert(std::span<const Entity> entities, Zone zone,
                                    std::span<const std::type_identity_t<Ts>>... values)
     requires(sizeof...(Ts) > 0)
 {
+    require_unlocked();
     SHOAL_ASSERT(((values.size() == entities.size()) && ...), "one value per entity is needed");
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     return insert(entities, archetype<Ts...>(), zone, given);
@@ -140,6 +144,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     requires(sizeof...(Ts) > 0)
 {
     static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
+    require_unlocked();
     TypedList& list = typed_list<Ts...>();
     DatabaseTable* const table = list.table;
     // What is left out here, such as the first row of a table, is done by the call below.

@@ -4,7 +4,7 @@
 //     words of bits    1111...1 | 0110...1 | 0000...0        rows that are chosen, where some are not
 //                       plain     one by     skipped         all 64 rows of a word, as of a loop without bits
 //                       loop      one, or
-//                                 blended                    see blend() in query.h
+//                                 blended                    see blend() in terms.h
 //
 // Thread: any number of loops, on rows that do not overlap.
 
