@@ -1,7 +1,7 @@
 # Few large sources compile faster than many small ones: most of the time of a small one goes into headers. With
-# SHOAL_LARGE_UNITS the sources of a test program are compiled eight together. A source that defines a name at the
-# beginning of a line that an earlier source of the program or one of its headers defines too (two test files may each
-# have a struct Fish in their anonymous namespace) is compiled alone.
+# SHOAL_LARGE_UNITS the sources of a test program are compiled eight together, and so are those of a room in builds with
+# sanitizers. A source that defines a name at the beginning of a line that an earlier source or one of its headers defines
+# too (two test files may each have a struct Fish in their anonymous namespace) is compiled alone.
 
 # Puts the names that a source defines at the beginnings of lines into `result`.
 function(shoal_names_defined source result)
@@ -37,6 +37,10 @@ function(shoal_large_units target)
   foreach(source IN LISTS ARGN sources)
     shoal_names_defined(${source} names)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} includes_itself REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
+    if(includes_itself)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
     foreach(name IN LISTS names)
       if(name IN_LIST known)
         set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
