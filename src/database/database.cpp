@@ -56,7 +56,8 @@ DeferredChanges& Database::set_deferred_changes(DeferredChanges& made) {
 
 Result<ComponentType> Database::add_component(const Schema& schema) {
     SHOAL_ASSERT(!directory_.is_held() || find_component(schema.id()),
-                 "a component type was registered while passes or loops ran; register it before");
+                 "a component type was named for the first time while passes or loops ran; register it before, and ask "
+                 "for changes through Commands");
     return graph_.add_component(schema);
 }
 

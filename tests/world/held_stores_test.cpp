@@ -93,7 +93,8 @@ TEST_F(HeldStores, a_pass_names_only_archetypes_that_were_asked_for_before) {
     EXPECT_DEATH(in_a_pass([&] { static_cast<void>(sea.archetype<Shell>()); }),
                  "an archetype was asked for the first time while passes");
     EXPECT_DEATH(in_a_pass([&] { sea.without(both, shell); }), "an archetype was asked for the first time");
-    EXPECT_DEATH(in_a_pass([&] { sea.component<Pearl>(); }), "a component type was registered while passes or loops");
+    EXPECT_DEATH(in_a_pass([&] { sea.component<Pearl>(); }),
+                 "a component type was named for the first time while passes");
 }
 
 TEST_F(HeldStores, a_pass_may_change_values_and_links) {
