@@ -1,6 +1,7 @@
 #include "shoal/inspect/report.h"
 
 #include "inspect/memory_members.h"
+#include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/inspect/text_table.h"
@@ -21,7 +22,10 @@ std::vector<PassReport> report_passes(const Schedule& schedule) {
                           pass.total_bytes,
                           pass.total_ns,
                           pass.last_ns,
-                          {pass.worker_ns.begin(), pass.worker_ns.end()}});
+                          {pass.worker_ns.begin(), pass.worker_ns.end()},
+                          pass.enabled,
+                          pass.every_frames,
+                          pass.every_seconds});
     }
     return passes;
 }
@@ -79,10 +83,19 @@ std::string workers_text(const PassReport& pass) {
     return text;
 }
 
+/// Returns the name of a pass, and what keeps it from running in every frame.
+std::string pass_text(const PassReport& pass) {
+    std::string text = pass.name;
+    if (pass.every_frames > 1) text += concat(", every ", pass.every_frames, " frames");
+    if (pass.every_seconds > 0) text += concat(", every ", pass.every_seconds, " s");
+    if (!pass.enabled) text += ", off";
+    return text;
+}
+
 std::string pass_table(const WorldReport& report) {
     TextTable table({"pass", "runs", "rows", "ms total", "ms mean", "ms last", "ms by worker", "GB/s"});
     for (const PassReport& pass : report.passes)
-        table.add_row({pass.name, count_text(pass.num_runs), count_text(pass.num_rows),
+        table.add_row({pass_text(pass), count_text(pass.num_runs), count_text(pass.num_rows),
                        decimal_text(pass.total_ms(), 2), decimal_text(pass.mean_ms(), 3),
                        decimal_text(pass.last_ms(), 3), workers_text(pass),
                        pass.total_bytes == 0 ? "-" : decimal_text(pass.gb_per_s(), 2)});
@@ -141,6 +154,9 @@ void write_pass(const PassReport& pass, DocumentBuilder& builder) {
     builder.begin_list("ms_by_worker");
     for (const std::int64_t ns : pass.worker_ns) builder.number(static_cast<double>(ns) * 1e-6);
     builder.end();
+    if (!pass.enabled) builder.boolean("enabled", false);
+    if (pass.every_frames > 1) builder.unsigned_integer("every_frames", pass.every_frames);
+    if (pass.every_seconds > 0) builder.number("every_seconds", static_cast<double>(pass.every_seconds));
     builder.end();
 }
 

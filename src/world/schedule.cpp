@@ -3,11 +3,13 @@
 #include "shoal/world/schedule.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/job/crew.h"
 #include "shoal/table/table.h"
 #include "shoal/table/write_guard.h"
 #include "shoal/world/trace.h"
+#include "world/pass_interval.h"
 #include "world/schedule_order.h"
 
 #include <algorithm>
@@ -17,23 +19,42 @@
 
 namespace shoal {
 
+/// Passes that are switched together.
+struct Schedule::Group {
+    explicit Group(std::string_view name_given) : name(name_given) {}
+
+    const std::string name;
+    std::atomic<bool> enabled{true};
+};
+
 /// What a schedule keeps of a pass.
 /// Thread: each worker adds to its own element of worker_ns; the worker that runs the pass writes the rest.
 struct Schedule::Entry final : WriteGuard {
-    Entry(std::string_view name_given, std::string_view group_given) : name(name_given), group(group_given) {
+    Entry(std::string_view name_given, const Group* group_given)
+        : name(name_given), name_hash(hash_bytes(name.data(), name.size())), group(group_given) {
         statistics.name = name;
+    }
+
+    std::string_view group_name() const { return group == nullptr ? std::string_view() : group->name; }
+    bool is_enabled() const {
+        return enabled.load(std::memory_order_relaxed) &&
+               (group == nullptr || group->enabled.load(std::memory_order_relaxed));
     }
 
     /// Ends the program when the pass has not declared that it writes the column.
     void require(const Table& table, std::uint32_t column) const override;
 
-    const std::string name, group;
+    const std::string name;
+    const std::uint64_t name_hash;
+    const Group* const group;  // nullptr: the first group, which has no name
     Pass* pass = nullptr;
     void (*destroy)(Pass*) = nullptr;
     Array<Access> accesses{Owner("schedule")};
     Array<std::string> after{Owner("schedule")};
     Array<std::string> before{Owner("schedule")};
     PassStatistics statistics;
+    std::atomic<bool> enabled{true};
+    PassInterval interval;
     bool runs = true;                                  // in the present run
     Array<std::int64_t> worker_ns{Owner("schedule")};  // by worker
     std::uint32_t trace_name = 0;
@@ -62,7 +83,7 @@ private:
 
     static Working& working();
     Entry& entry_at(std::uint32_t position) const;
-    void begin_run();
+    void begin_run(float dt);
     void push_ready(std::uint32_t position);
     bool take_ready(std::uint32_t& position);
     void run_pass(Entry& entry, std::uint32_t worker);
@@ -70,7 +91,6 @@ private:
 
     Schedule& schedule_;
     Crew crew_;
-    float dt_ = 0;
     std::uint64_t frame_ = 0;
     std::mutex mutex_;                                    // guards the next two
     Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: predecessors that have not ended
@@ -96,6 +116,11 @@ void unmake(T*& object) {
 
 Status no_pass(std::string_view name) {
     return Status::error(concat("the schedule has no pass called \"", name, "\""));
+}
+
+/// Returns the seed of a pass in a frame. Seeds, passes and frames that differ in one bit give unrelated seeds.
+std::uint64_t random_seed(std::uint64_t schedule_seed, std::uint64_t name_hash, std::uint64_t frame) {
+    return Random(Random(schedule_seed ^ name_hash).next() ^ frame).next();
 }
 
 bool holds(const Store& store, const Table& table) {
@@ -201,9 +226,8 @@ Schedule::Entry& Schedule::Runner::entry_at(std::uint32_t position) const {
 }
 
 void Schedule::Runner::run(float dt, std::uint64_t frame) {
-    dt_ = dt;
     frame_ = frame;
-    begin_run();
+    begin_run(dt);
     if (finished()) return;
     // A pass may run the schedule of another world, whose workers have other numbers.
     const Working outer = working();
@@ -213,14 +237,14 @@ void Schedule::Runner::run(float dt, std::uint64_t frame) {
     if constexpr (SHOAL_CHECKED != 0) set_write_guard(outer.entry);
 }
 
-void Schedule::Runner::begin_run() {
+void Schedule::Runner::begin_run(float dt) {
     const PassPlan& plan = *schedule_.plan_;
     num_before_.assign(plan.num_predecessors.begin(), plan.num_predecessors.end());
     ready_.clear();
     std::uint32_t num_running = 0;
     for (std::uint32_t position = 0; position < plan.order.size(); ++position) {
         Entry& entry = entry_at(position);
-        entry.runs = __atomic_load_n(&entry.statistics.enabled, __ATOMIC_RELAXED);
+        entry.runs = entry.is_enabled() && entry.interval.count_frame(dt);
         entry.worker_ns.resize(crew_.num_workers());
         num_running += entry.runs;
         if (num_before_[position] == 0) push_ready(position);
@@ -255,7 +279,8 @@ bool Schedule::Runner::do_next(std::uint32_t worker) {
 }
 
 void Schedule::Runner::run_pass(Entry& entry, std::uint32_t worker) {
-    PassContext context{crew_, dt_, frame_};
+    PassContext context{crew_, entry.interval.dt(), frame_};
+    context.random_seed = random_seed(schedule_.seed_, entry.name_hash, frame_);
     void* const before = switch_to(&entry, worker);
     const std::int64_t begin_ns = working().since_ns;
     entry.pass->run(context);
@@ -286,6 +311,7 @@ void Schedule::Runner::end_pass(std::uint32_t position) {
 
 Schedule::~Schedule() {
     clear();
+    for (Group* group : groups_) unmake(group);
     unmake(runner_);
 }
 
@@ -316,12 +342,18 @@ Schedule::Entry* Schedule::find(std::string_view name) const {
     return nullptr;
 }
 
+Schedule::Group* Schedule::find_group(std::string_view name) const {
+    for (Group* group : groups_)
+        if (group->name == name) return group;
+    return nullptr;
+}
+
 Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access> accesses,
                                   std::span<const Access> further, Pass* pass, void (*destroy)(Pass*)) {
     forget_plan();
     SHOAL_ASSERT(find(name) == nullptr, "the schedule has a pass of this name; give each pass a name of its own");
     for (const Entry* entry : entries_)
-        SHOAL_ASSERT(name.empty() || entry->group != name,
+        SHOAL_ASSERT(name.empty() || entry->group_name() != name,
                      "a group of passes has this name; give the pass another one");
     Entry* entry = make<Entry>(name, group_);
     entry->pass = pass;
@@ -335,12 +367,19 @@ Schedule::Entry& Schedule::append(std::string_view name, std::span<const Access>
 
 void Schedule::open_group(std::string_view name) {
     SHOAL_ASSERT(name.empty() || find(name) == nullptr, "a pass has this name; give the group another one");
-    group_ = name;
+    require_idle();
+    group_ = find_group(name);
+    if (group_ == nullptr && !name.empty()) group_ = groups_.emplace_back(make<Group>(name));
 }
 
 void Schedule::set_strict(bool strict) {
     forget_plan();
     strict_ = strict;
+}
+
+void Schedule::set_seed(std::uint64_t seed) {
+    require_idle();
+    seed_ = seed;
 }
 
 PassOrder& PassOrder::after(std::string_view pass_or_group) {
@@ -352,6 +391,18 @@ PassOrder& PassOrder::after(std::string_view pass_or_group) {
 PassOrder& PassOrder::before(std::string_view pass_or_group) {
     schedule_.forget_plan();
     entry_.before.emplace_back(pass_or_group);
+    return *this;
+}
+
+PassOrder& PassOrder::every_frames(std::uint32_t num_frames) {
+    schedule_.require_idle();
+    entry_.interval.set_frames(num_frames);
+    return *this;
+}
+
+PassOrder& PassOrder::every_seconds(float seconds) {
+    schedule_.require_idle();
+    entry_.interval.set_seconds(seconds);
     return *this;
 }
 
@@ -368,7 +419,14 @@ Status Schedule::remove(std::string_view name) {
 Status Schedule::enable(std::string_view name, bool enabled) {
     Entry* entry = find(name);
     if (entry == nullptr) return no_pass(name);
-    __atomic_store_n(&entry->statistics.enabled, enabled, __ATOMIC_RELAXED);
+    entry->enabled.store(enabled, std::memory_order_relaxed);
+    return {};
+}
+
+Status Schedule::enable_group(std::string_view name, bool enabled) {
+    Group* group = find_group(name);
+    if (group == nullptr) return Status::error(concat("the schedule has no group of passes called \"", name, "\""));
+    group->enabled.store(enabled, std::memory_order_relaxed);
     return {};
 }
 
@@ -377,7 +435,7 @@ Status Schedule::prepare() {
     if (plan_ != nullptr) return {};
     Array<PassDeclaration> passes("schedule");
     for (const Entry* entry : entries_)
-        passes.push_back({entry->name, entry->group, entry->accesses, entry->after, entry->before});
+        passes.push_back({entry->name, entry->group_name(), entry->accesses, entry->after, entry->before});
     Result<PassPlan> plan = order_passes(passes, strict_);
     if (!plan) return plan.status();
     plan_ = make<PassPlan>(std::move(*plan));
@@ -406,8 +464,12 @@ void Schedule::run(Executor& executor, float dt, std::uint64_t frame) {
 
 PassStatistics Schedule::statistics(std::size_t pass) const {
     SHOAL_ASSERT(pass < entries_.size(), "the schedule has fewer passes");
-    PassStatistics result = entries_[pass]->statistics;
-    result.worker_ns = entries_[pass]->worker_ns;
+    const Entry& entry = *entries_[pass];
+    PassStatistics result = entry.statistics;
+    result.enabled = entry.is_enabled();
+    result.every_frames = entry.interval.frames();
+    result.every_seconds = entry.interval.seconds();
+    result.worker_ns = entry.worker_ns;
     return result;
 }
 

@@ -73,6 +73,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
       library_(options.library),
       pool_(options.pages),
       random_(options.seed) {
+    schedule_.set_seed(options.seed);
     if (library_ != nullptr)
         library_->add_pin_counter(
             [](void* self, ResourceId resource) { return static_cast<World*>(self)->count_pins(resource); }, this);

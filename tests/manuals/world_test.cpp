@@ -105,17 +105,41 @@ TEST(WorldManuals, passes_declare_what_they_touch) {
     const Sea sea{{1, 0, 0}};
     std::uint32_t score = 0, num_drawn = 0;
     const auto draw = [&](const Manager<Body>& drawn) { num_drawn = drawn.num_rows(); };
+    std::uint32_t num_saved = 0;
+    const auto save = [&](const Manager<Body>& saved) { num_saved += saved.num_rows(); };
     // [world/schedule]
     schedule.add("fall", query<Write<&Body::velocity>>(bodies),
                  [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });  // for each row
     schedule.add("sink", query<Write<&Body::velocity>>(bodies), {reads(sea)}, [&](auto&& v) { v += sea.pull; });
     schedule.add("count", {reads(bodies), writes(score)}, [&](PassContext&) { score = bodies.num_rows(); });
     schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
+    schedule.add("save", {reads(bodies)}, [&](PassContext&) { save(bodies); }).every_seconds(10);
     // [world/schedule]
     world.step(1);
     for (const Vec3& velocity : bodies.column<&Body::velocity>()) EXPECT_EQ(velocity, (Vec3{1, 0, -9.81f}));
     EXPECT_EQ(score, 3u);
     EXPECT_EQ(num_drawn, 3u);
+    for (int second = 2; second <= 25; ++second) world.step(1);
+    EXPECT_EQ(num_saved, 2 * 3u) << "after 10 and 20 seconds";
+}
+
+TEST(WorldManuals, bodies_roam) {
+    EntityManager entities;
+    World world(entities);
+    Schedule& schedule = world.schedule();
+    auto& bodies = world.manager<Body>();
+    Entity created[2];
+    ASSERT_TRUE(entities.create(created));
+    ASSERT_TRUE(bodies.add(created));
+    // [world/schedule_pass]
+    schedule.add("roam", query<Write<&Body::velocity>>(bodies), [](const PassContext& frame, Entity who, auto&& v) {
+        Random random = frame.random_for(who);
+        v.x += (random.unit() - 0.5f) * frame.dt;
+    });
+    // [world/schedule_pass]
+    world.step(1);
+    const auto velocities = bodies.column<&Body::velocity>();
+    EXPECT_NE(velocities[0].x, velocities[1].x);
 }
 
 Status record_frames(World& world, const std::string& path) {

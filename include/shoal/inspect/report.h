@@ -32,6 +32,9 @@ struct PassReport {
     std::int64_t total_ns = 0;
     std::int64_t last_ns = 0;
     std::vector<std::int64_t> worker_ns{};  ///< at work, over all runs. Shape: by worker; empty: it is not known
+    bool enabled = true;                    ///< the pass and its group are switched on
+    std::uint32_t every_frames = 1;         ///< it runs every so many frames, if every_seconds is 0
+    float every_seconds = 0;
 
     double total_ms() const { return static_cast<double>(total_ns) * 1e-6; }
     double last_ms() const { return static_cast<double>(last_ns) * 1e-6; }
@@ -81,11 +84,12 @@ struct WorldReport {
 /// Gathers the facts.
 SHOAL_API WorldReport report_world(const World& world);
 
-/// Returns tables of passes, of what commands have done (if there were any), of component types and of owners. Every
-/// line ends with a newline.
+/// Returns tables of passes, of what commands have done (if there were any), of component types and of owners. A pass
+/// that is off or does not run in every frame has that beside its name. Every line ends with a newline.
 SHOAL_API std::string report_text(const WorldReport& report);
 
-/// Adds `passes`, `settles`, `components` (by name) and `memory` (by owner) to a mapping that is being built.
+/// Adds `passes`, `settles`, `components` (by name) and `memory` (by owner) to a mapping that is being built. A pass
+/// has `enabled` only if it is off, and `every_frames` or `every_seconds` only if it does not run in every frame.
 SHOAL_API void write_report(const WorldReport& report, DocumentBuilder& builder);
 /// Returns a JSON object with `entities`, `frame` and what write_report adds.
 SHOAL_API std::string report_json(const WorldReport& report);

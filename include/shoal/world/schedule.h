@@ -7,6 +7,7 @@
 //     schedule.add("sink", query<Write<&Body::velocity>>(bodies), {reads(sea)}, [&](auto&& v) { v += sea.pull; });
 //     schedule.add("count", {reads(bodies), writes(score)}, [&](PassContext&) { score = bodies.num_rows(); });
 //     schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
+//     schedule.add("save", {reads(bodies)}, [&](PassContext&) { save(bodies); }).every_seconds(10);
 //
 // Order. Passes are ordered as they were added, except that after() and before() put a pass behind or ahead of others.
 // Passes that conflict run in that order, and so do passes that after() or before() relates; all others may overlap.
@@ -23,6 +24,10 @@
 // depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
 // structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
 // the passes. Checked builds end the program when a pass writes a column that it has not declared.
+//
+// How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
+// since it ran last. enable() and enable_group() switch passes off and on. For a pass that is off, time stands still:
+// the frames until it is on again count neither for its dt nor for its next run.
 // Thread: one thread at a time; all workers call the functions of passes at once.
 
 #include "shoal/base/status.h"
@@ -64,11 +69,14 @@ public:
         requires std::is_invocable_v<Function&, PassContext&>
     PassOrder add(std::string_view name, Function function);
 
-    /// Makes all passes added from now on part of this group. The first group has no name. Requires: no pass has the
-    /// name.
+    /// Makes all passes added from now on part of this group. The first group has no name. A group stays when its
+    /// passes are removed. Requires: no pass has the name; the schedule is not running.
     SHOAL_API void open_group(std::string_view name);
     /// Says whether an ambiguous order is an error; see above. Requires: the schedule is not running.
     SHOAL_API void set_strict(bool strict);
+    /// Sets the seed of PassContext::random_for(), which is 1 at first. A world sets it to WorldOptions::seed.
+    /// Requires: the schedule is not running.
+    SHOAL_API void set_seed(std::uint64_t seed);
 
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
@@ -77,11 +85,15 @@ public:
     /// Switches a pass on or off, from the next run on. The order of the others stays. Errors: no pass has this name.
     /// Thread: passes may call it too.
     SHOAL_API Status enable(std::string_view name, bool enabled);
+    /// Switches a group of passes on or off in the same way, including passes that join it later. A pass runs if both
+    /// it and its group are on. Errors: no group has this name; the first group has none.
+    /// Thread: passes may call it too.
+    SHOAL_API Status enable_group(std::string_view name, bool enabled);
 
     /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
     /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
-    /// Runs the passes that are switched on. Units: dt in seconds.
+    /// Runs the passes that are switched on and due in this frame. Units: dt in seconds.
     /// Requires: the schedule is not running; prepare() finds no error.
     SHOAL_API void run(Executor& executor, float dt, std::uint64_t frame);
 
@@ -97,6 +109,7 @@ public:
 private:
     friend class PassOrder;
     struct Entry;
+    struct Group;
     class Runner;
 
     template <class Function>
@@ -115,26 +128,41 @@ private:
     SHOAL_API Entry& append(std::string_view name, std::span<const Access> accesses, std::span<const Access> further,
                             Pass* pass, void (*destroy)(Pass*));
     Entry* find(std::string_view name) const;
+    Group* find_group(std::string_view name) const;
     void destroy(Entry* entry);
     void require_idle() const;
     void forget_plan();
 
     Array<Entry*> entries_{Owner("schedule")};  // in the order of adding
+    Array<Group*> groups_{Owner("schedule")};   // those with a name, in the order of opening
+    Group* group_ = nullptr;                    // of passes added from now on; nullptr: the first group
     PassPlan* plan_ = nullptr;                  // nullptr: passes have changed since the last plan
     Runner* runner_ = nullptr;                  // for the last executor
     Trace* trace_ = nullptr;
-    std::string group_;
+    std::uint64_t seed_ = 1;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
 };
 
-/// Orders a pass relative to others by name. The name of a group stands for all of its passes. The others may be added
-/// later. Lifetime: until the pass is removed.
+/// Says when a pass runs: after and before which others, and how often. Lifetime: until the pass is removed.
 class PassOrder {
 public:
-    /// Requires: the schedule is not running.
+    /// Orders the pass relative to others by name. The name of a group stands for all of its passes. The others may be
+    /// added later. Requires: the schedule is not running.
     SHOAL_API PassOrder& after(std::string_view pass_or_group);
     SHOAL_API PassOrder& before(std::string_view pass_or_group);
+
+    /// Runs the pass in the next frame, and then each time `num_frames` frames after it ran last. Its dt is the sum of
+    /// the dt of these frames; in its first frame, the dt of that frame. The order of passes stays as it is.
+    /// Replaces every_seconds(). Requires: num_frames > 0; the schedule is not running.
+    SHOAL_API PassOrder& every_frames(std::uint32_t num_frames);
+    /// Runs the pass in each frame in which the sum of dt from now on reaches a multiple of `seconds`, so the runs do
+    /// not drift. It may be a thousandth of the frame's dt short of it, because 50 frames of 0.02f are a little less
+    /// than a second. A frame that reaches several multiples runs the pass once. Its dt is the sum of the dt of the
+    /// frames since it ran last, this frame included. Frames whose dt is not finite do not count.
+    /// Replaces every_frames().
+    /// Requires: `seconds` is above 0 and finite; the schedule is not running.
+    SHOAL_API PassOrder& every_seconds(float seconds);
 
 private:
     friend class Schedule;

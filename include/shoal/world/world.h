@@ -53,7 +53,7 @@ struct SettleStatistics {
 struct WorldOptions {
     Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
     ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
-    std::uint64_t seed = 1;              ///< of the random generator
+    std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
     PagePoolOptions pages{};
 };
 

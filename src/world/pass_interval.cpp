@@ -1,0 +1,54 @@
+// Counts frames and sums up their time to decide in which frames a pass runs.
+
+#include "world/pass_interval.h"
+
+#include "shoal/base/assert.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal {
+
+void PassInterval::set_frames(std::uint32_t num_frames) {
+    SHOAL_ASSERT(num_frames > 0, "a pass cannot run every 0 frames; every_frames() takes 1 or more");
+    frames_ = num_frames;
+    frames_left_ = 0;
+    seconds_ = 0;
+}
+
+void PassInterval::set_seconds(float seconds) {
+    SHOAL_ASSERT(seconds > 0 && std::isfinite(seconds),
+                 "the seconds between two runs of a pass are above 0 and finite; a pass without every_seconds() runs "
+                 "in every frame");
+    seconds_ = seconds;
+    passed_s_ = 0;
+    frames_ = 1;
+}
+
+bool PassInterval::count_frame(float frame_dt) {
+    since_run_s_ += frame_dt;
+    if (!is_due(frame_dt)) return false;
+    dt_ = static_cast<float>(since_run_s_);
+    since_run_s_ = 0;
+    return true;
+}
+
+bool PassInterval::is_due(float frame_dt) {
+    if (seconds_ > 0) return reaches_multiple(frame_dt);
+    if (frames_left_ > 0) return --frames_left_, false;
+    frames_left_ = frames_ - 1;
+    return true;
+}
+
+bool PassInterval::reaches_multiple(float frame_dt) {
+    if (!std::isfinite(frame_dt)) return false;  // it would be part of all later sums
+    passed_s_ += frame_dt;
+    // 50 frames of 0.02f are a little less than a second.
+    const double tolerance_s = static_cast<double>(std::min(frame_dt, seconds_)) * 1e-3;
+    const double num_multiples = std::floor((passed_s_ + tolerance_s) / seconds_);
+    if (!(num_multiples >= 1)) return false;
+    passed_s_ -= num_multiples * seconds_;
+    return true;
+}
+
+}  // namespace shoal

@@ -1,0 +1,40 @@
+#pragma once
+// How often a pass runs: in every frame, in every nth frame, or whenever so many seconds have passed.
+//
+//     every 3 frames       x . . x . . x . .        x: the pass runs, and its dt is the sum since the x before
+//     every 0.5 s          . x . x . . x . x        frames of 0.2 s; they reach 0.4, 1.0, ...
+//
+// Thread: one at a time.
+
+#include <cstdint>
+
+namespace shoal {
+
+class PassInterval {
+public:
+    /// Requires: num_frames > 0.
+    void set_frames(std::uint32_t num_frames);
+    /// Units: seconds. Requires: a finite time above 0.
+    void set_seconds(float seconds);
+
+    /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in it.
+    bool count_frame(float frame_dt);
+    /// Returns the dt of the run in the last frame counted: the time since the run before.
+    float dt() const { return dt_; }
+
+    std::uint32_t frames() const { return frames_; }
+    float seconds() const { return seconds_; }
+
+private:
+    bool is_due(float frame_dt);
+    bool reaches_multiple(float frame_dt);
+
+    std::uint32_t frames_ = 1;
+    std::uint32_t frames_left_ = 0;  // before the frame in which the pass runs
+    float seconds_ = 0;              // 0: frames are counted instead
+    float dt_ = 0;
+    double passed_s_ = 0;     // since the last multiple of seconds_
+    double since_run_s_ = 0;  // since the pass ran
+};
+
+}  // namespace shoal
