@@ -300,7 +300,8 @@ TEST_F(CommandOracle, random_commands_of_several_workers_do_what_the_rules_say) 
         models[first[i].id] = {i < 5000, i < 5000 ? Zone(2) : Zone(0), {}};
         if (i < 5000) models[first[i].id].components[0] = {};
     }
-    for (const std::int64_t count = scaled_operations(kSanitized ? 2'500'000 : 5'000'000); num_asked < count && !HasFailure(); ++frame) {
+    for (const std::int64_t count = scaled_operations(kSanitized ? 2'500'000 : 5'000'000);
+         num_asked < count && !HasFailure(); ++frame) {
         run_passes();
         settle_model();
         SettleCounts counts;

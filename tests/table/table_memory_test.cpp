@@ -86,8 +86,9 @@ TEST(TableMemory, wastes_no_more_than_5_percent_and_a_page_per_column_while_it_g
         const Image image(schema.struct_bytes(), std::byte(1));
         PagePool pool;
         Table table(schema, pool);
-        const std::size_t most = std::min((std::size_t(scaled_operations(kThreadSanitized ? 20 : 60)) << 20) / (schema.row_bytes() + 4),
-                                          std::size_t(kDefaultCapacityRows));
+        const std::size_t most =
+            std::min((std::size_t(scaled_operations(kThreadSanitized ? 20 : 60)) << 20) / (schema.row_bytes() + 4),
+                     std::size_t(kDefaultCapacityRows));
         for (std::size_t rows = 1; rows < most; rows += rows / 7 + 1) {
             append_singly(table, static_cast<std::uint32_t>(rows) - table.num_rows(), image);
             if (HasFatalFailure()) return;
