@@ -181,7 +181,7 @@ MovedRow RowMove::find_and_make(Database& database, Entity entity, TypedKey key)
 template MovedRow RowMove::find_and_make<true>(Database&, Entity, TypedKey);
 template MovedRow RowMove::find_and_make<false>(Database&, Entity, TypedKey);
 
-// --- removing -------------------------------------------------------------------------------------------------------
+// --- removing ----------------------------------------------------------------------------------------------------
 
 /// Takes the rows of selected entities of a call away and returns how many went.
 std::uint32_t Database::drop_selected(std::span<const Entity> entities) {

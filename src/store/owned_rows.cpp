@@ -406,7 +406,8 @@ std::uint32_t OwnedRows::draw_row(Random& random) {
     if (counted_at_ != num_structural_changes_) count_owned();
     std::uint32_t num_before = random.below(num_owned());  // rows with an owner, before the one that is drawn
     std::uint32_t block = 0;
-    while (num_before >= num_owned_in_[block]) num_before -= num_owned_in_[block++];
+    while (block < num_owned_in_.size() && num_before >= num_owned_in_[block]) num_before -= num_owned_in_[block++];
+    SHOAL_ASSERT(block < num_owned_in_.size(), "rows came or went past the store that owns them");
     std::uint32_t row = block * kCountedRows;
     while (!owners[row] || num_before-- != 0) ++row;
     return row;

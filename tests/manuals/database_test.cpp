@@ -2,6 +2,7 @@
 
 #include "shoal/database/database.h"
 
+#include "manuals/fish.h"
 #include "shoal/database/grid_zones.h"
 #include "shoal/database/journal.h"
 #include "shoal/world/world.h"
@@ -19,14 +20,6 @@ namespace {
 
 using namespace shoal;
 
-struct Position {
-    Vec3 value{};
-};
-SHOAL_COMPONENT(Position, value)
-struct Velocity {
-    Vec3 value{};
-};
-SHOAL_COMPONENT(Velocity, value)
 struct Mass {
     float value = 1;
 };

@@ -1,5 +1,6 @@
 // What the headers of query and command show.
 
+#include "manuals/fish.h"
 #include "shoal/command/commands.h"
 #include "shoal/job/executor.h"
 #include "shoal/query/query.h"
@@ -16,14 +17,6 @@ namespace {
 
 using namespace shoal;
 
-struct Position {
-    Vec3 value{};
-};
-SHOAL_COMPONENT(Position, value)
-struct Velocity {
-    Vec3 value{};
-};
-SHOAL_COMPONENT(Velocity, value)
 struct Food {
     float energy = 1;
 };
