@@ -138,11 +138,11 @@ void Table::occupy(Entity owner) {
                  "only a table with an identity index has holes");
     const std::uint32_t row = owner.index();
     if (row >= num_rows()) {
-        const RowRange holes{num_rows(), row + 1};
-        const std::span<Entity> owners = append_unowned(holes.size());
+        const RowRange holes{num_rows(), row};
+        const std::span<Entity> owners = append_unowned(holes.size() + 1);
         std::fill(owners.begin(), owners.end(), kNullEntity);
         if (!schema().has_opaque()) fill(holes, schema().default_image().data());
-        num_holes_ += holes.size();
+        num_holes_ += holes.size() + 1;
     }
     SHOAL_ASSERT(!storage_.owners()[row], "only a hole can be given an owner");
     storage_.owners()[row] = owner;

@@ -105,8 +105,9 @@ public:
         return take(from, RowRange{row, row + 1}, plan);
     }
     /// With an identity index: gives row owner.index() its owner. Rows before it without an owner are holes: their
-    /// owner is null, their fields keep harmless values. Requires: reserved; the index has room; the row is a hole, or
-    /// past the last row.
+    /// owner is null, their fields keep harmless values. The elements of the row hold arbitrary bytes (opaque ones are
+    /// made by default) until the caller fills them. Requires: reserved; the index has room; the row is a hole, or past
+    /// the last row.
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
