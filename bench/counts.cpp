@@ -117,6 +117,35 @@ struct Managers {
     void manager_remove_span() { places.remove(ids); }
 };
 
+/// A manager whose rows are found by a hash map or lie at the indices of their entities. Rows go in another order than
+/// they came.
+template <RowIndexKind kKind>
+struct Indexed {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Place> places{entities, pool, {.index = kKind}};
+    std::vector<Entity> ids = std::vector<Entity>(kNumMany), shuffled;
+
+    Indexed() : shuffled(kNumMany) {
+        need(entities.create(ids).ok());
+        for (std::size_t i = 0; i < kNumMany; ++i) shuffled[i] = ids[i * 7 % kNumMany];
+    }
+
+    void add_one() {
+        for (const Entity entity : ids) need(places.add(entity, {{1, 2, 3}}).ok());
+    }
+    void get_one() {
+        float sum = 0;
+        for (const Entity entity : shuffled) sum += places.get<&Place::position>(places.instance(entity)).x;
+        keep(sum);
+    }
+    void remove_one() {
+        for (const Entity entity : shuffled) need(places.remove(entity));
+    }
+    void add_span() { need(places.add(ids, Place{{1, 2, 3}}).ok()); }
+    void remove_span() { places.remove(shuffled); }
+};
+
 template <int kNumber>
 void create_marked(Database& database) {
     std::vector<Entity> ids(kNumCalls / kNumMarks);
@@ -128,7 +157,7 @@ struct Databases {
     PagePool pool;
     Database database{entities, pool};
     Database marked{entities, pool};
-    std::vector<Entity> ids = std::vector<Entity>(kNumCalls), many = std::vector<Entity>(kNumMany);
+    std::vector<Entity> ids = std::vector<Entity>(kNumCalls), many = std::vector<Entity>(kNumMany), shuffled = many;
     decltype(query<Write<&Place::position>, Read<&Motion::velocity>>(database)) moving =
         query<Write<&Place::position>, Read<&Motion::velocity>>(database);
     decltype(query<Write<&Place::position>, Read<&Motion::velocity>, With<Awake>>(database)) awake =
@@ -184,6 +213,13 @@ struct Databases {
     void database_add_span() { need(database.add(std::span<const Entity>(many), Heat{1}).ok()); }
     void database_remove_span() { need(database.remove<Heat>(many).ok()); }
     void database_destroy_span() { database.destroy(many); }
+    void database_create_shuffled() {
+        database_create_span();
+        for (std::size_t i = 0; i < kNumMany; ++i) shuffled[i] = many[i * 7 % kNumMany];
+    }
+    void database_destroy_shuffled() { database.destroy(shuffled); }
+    void database_create_again() { database_create_span(); }
+    void database_clear_zone() { database.clear_zone(0); }
 };
 
 struct Listed {
@@ -309,6 +345,16 @@ void run(Group& group, std::initializer_list<Call<Group>> calls) {
     }
 }
 
+template <RowIndexKind kKind>
+void count_indexed(std::initializer_list<const char*> names) {
+    using Group = Indexed<kKind>;
+    Group indexed;
+    const char* const* const name = names.begin();
+    run(indexed, {Call<Group>{name[0], &Group::add_one, kNumMany}, Call<Group>{name[1], &Group::get_one, kNumMany},
+                  Call<Group>{name[2], &Group::remove_one, kNumMany}, Call<Group>{name[3], &Group::add_span, kNumMany},
+                  Call<Group>{name[4], &Group::remove_span, kNumMany}});
+}
+
 void count_stores() {
     Ids ids;
     run(ids, {SHOAL_CALL(Ids, ids_create_one, kNumCalls), SHOAL_CALL(Ids, ids_alive, kNumCalls),
@@ -321,6 +367,10 @@ void count_stores() {
          SHOAL_CALL(Managers, manager_set_one, kNumCalls), SHOAL_CALL(Managers, manager_query, kNumCalls),
          SHOAL_CALL(Managers, manager_query_gather, kNumCalls), SHOAL_CALL(Managers, manager_remove_one, kNumCalls),
          SHOAL_CALL(Managers, manager_add_span, kNumMany), SHOAL_CALL(Managers, manager_remove_span, kNumMany)});
+    count_indexed<RowIndexKind::kHash>(
+        {"hash_add_one", "hash_get_one", "hash_remove_one", "hash_add_span", "hash_remove_span"});
+    count_indexed<RowIndexKind::kIdentity>({"identity_add_one", "identity_get_one", "identity_remove_one",
+                                            "identity_add_span", "identity_remove_span"});
 }
 
 void count_databases() {
@@ -335,7 +385,10 @@ void count_databases() {
          SHOAL_CALL(Databases, database_query_26_tables, kNumCalls / kNumMarks * kNumMarks),
          SHOAL_CALL(Databases, database_destroy_one, kNumCalls), SHOAL_CALL(Databases, database_create_span, kNumMany),
          SHOAL_CALL(Databases, database_add_span, kNumMany), SHOAL_CALL(Databases, database_remove_span, kNumMany),
-         SHOAL_CALL(Databases, database_destroy_span, kNumMany)});
+         SHOAL_CALL(Databases, database_destroy_span, kNumMany),
+         SHOAL_CALL(Databases, database_create_shuffled, kNumMany),
+         SHOAL_CALL(Databases, database_destroy_shuffled, kNumMany),
+         SHOAL_CALL(Databases, database_create_again, kNumMany), SHOAL_CALL(Databases, database_clear_zone, kNumMany)});
     Listed listed;
     run(listed, {SHOAL_CALL(Listed, typed_add_one, kNumCalls), SHOAL_CALL(Listed, typed_remove_one, kNumCalls)});
 }

@@ -162,8 +162,8 @@ void RowIndex::set_other(Entity entity, std::uint32_t row) {
     slot = {entity, row};
 }
 
-void RowIndex::erase(Entity entity) {
-    if (find(entity) == kNilRow) return;
+void RowIndex::erase(Entity entity, std::uint32_t row) {
+    if (row == kNilRow || find(entity) != row) return;
     switch (kind_) {
         case RowIndexKind::kPaged:
             flat_[entity.index()] = 0;

@@ -158,10 +158,10 @@ void Table::occupy(Entity owner) {
 void Table::forget(std::uint32_t row) {
     const Entity owner = storage_.owners()[row];
     const std::uint32_t next = links_.has_any() ? links_.leave(row) : kNilRow;
-    if (index_ == nullptr || index_->find(owner) != row) return;
+    if (index_ == nullptr) return;
     if (next == kNilRow)
-        index_->erase(owner);
-    else
+        index_->erase(owner, row);
+    else if (index_->find(owner) == row)
         index_->set(owner, next);
 }
 
@@ -199,12 +199,14 @@ void Table::leave_hole(std::uint32_t row) {
         storage_.owners()[row] = kNullEntity;
         ++num_holes_;
         storage_.construct_opaque({row, row + 1});
-        std::uint32_t end = num_rows();
-        while (end > 0 && !storage_.owners()[end - 1]) --end;
-        num_holes_ -= num_rows() - end;
-        storage_.destroy_opaque({end, num_rows()});
-        storage_.cut(end);
-        if (row < end) stamps_.mark_row(row);
+        if (row + 1 == num_rows()) {
+            std::uint32_t end = row;
+            while (end > 0 && !storage_.owners()[end - 1]) --end;
+            num_holes_ -= num_rows() - end;
+            storage_.destroy_opaque({end, num_rows()});
+            storage_.cut(end);
+        }
+        if (row < num_rows()) stamps_.mark_row(row);
     };
     if (!schema().has_opaque()) return empty_place();
     const ColumnStorage::OpaqueRow ended(storage_, row);
@@ -226,7 +228,9 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
         for (std::size_t i = 0; i < owners.size(); ++i) {
             fetch(i);
             if (spared != nullptr && spared->alive(owners[i])) continue;
-            for (std::uint32_t row; (row = index_->find(owners[i])) != kNilRow; ++num_removed) remove_unpacked(row);
+            std::uint32_t row = index_->find(owners[i]);
+            for (; row != kNilRow; row = links_.has_any() ? index_->find(owners[i]) : kNilRow, ++num_removed)
+                remove_unpacked(row);
         }
         return num_removed;
     }
@@ -284,9 +288,10 @@ namespace {
 BitSet removed_from_tail(std::span<const std::uint32_t> removed, std::uint32_t first, std::uint32_t end) {
     BitSet tail{Owner("table")};
     tail.clear(end - first);
+    std::uint64_t* const words = tail.words().data();
     for (const std::uint32_t row : removed) {
         if (row < first) continue;
-        const bool is_new = row < end && !tail.test_and_set(row - first);
+        const bool is_new = row < end && !test_and_set_bit(words, row - first);
         SHOAL_ASSERT(is_new, "a row to be removed does not exist, or is named twice");
     }
     return tail;

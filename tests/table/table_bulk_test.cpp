@@ -146,7 +146,7 @@ TEST(TableBulk, rows_removed_by_list_or_range_leave_the_others_whole) {
         std::vector<ModelRow> left;
         for (std::uint32_t row = 0; row < num_rows; ++row)
             if (std::find(gone.begin(), gone.end(), row) == gone.end()) left.push_back(rows.model[row]);
-        for (const std::uint32_t row : gone) rows.index.erase(rows.model[row].owner);
+        for (const std::uint32_t row : gone) rows.index.erase(rows.model[row].owner, row);
         if (round % 2 == 0)
             rows.table.remove_rows(std::span<const std::uint32_t>(gone));
         else if (!gone.empty())

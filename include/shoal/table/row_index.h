@@ -112,8 +112,8 @@ public:
         return SHOAL_LIKELY(*entry == 0) ? entry : nullptr;
     }
 
-    /// Forgets `entity` if the entry is of its generation; an entry of a newer entity on the same index stays.
-    SHOAL_API void erase(Entity entity);
+    /// Forgets `entity` if its row is `row`. An entry of a newer entity on the same index stays.
+    SHOAL_API void erase(Entity entity, std::uint32_t row);
 
     /// Forgets all; keeps memory unless `release`.
     SHOAL_API void clear(bool release = false);
