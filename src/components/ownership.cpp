@@ -39,6 +39,13 @@ std::uint32_t find_cycle(const SpawnBatch& batch) {
 
 }  // namespace
 
+OwnedColumns OwnershipManager::find_columns(const Schema& component) {
+    OwnedColumns columns = rows_.find_columns(component);
+    columns.is_read_only = true;  // the links say the same
+    columns.needs_parent = true;
+    return columns;
+}
+
 OwnershipManager::OwnershipManager(EntityManager& entities, PagePool& pool)
     : entities_(entities),
       rows_(schema_of<Owned>(), entities, pool,

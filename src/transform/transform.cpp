@@ -53,6 +53,14 @@ Schema make_row_schema() {
 
 }  // namespace
 
+OwnedColumns TransformManager::find_columns(const Schema& component) {
+    const bool is_world = component.id() == schema_of<WorldPose>().id();
+    OwnedColumns columns = is_world ? OwnedColumns{.rows = &rows_} : rows_.find_columns(component);
+    columns.first_column = is_world ? kWorldColumn : 0;
+    columns.is_read_only = true;
+    return columns;
+}
+
 TransformManager::TransformManager(EntityManager& entities, PagePool& pool, const TransformOptions& options)
     : options_(options),
       row_schema_(make_row_schema()),
@@ -65,7 +73,7 @@ TransformManager::TransformManager(EntityManager& entities, PagePool& pool, cons
                      static_cast<TransformManager*>(self)->work_->remove(dead, true);
                  },
              .store = this}),
-      work_(new(allocate_memory(sizeof(Work), "transform manager")) Work(*this)) {
+      work_(new (allocate_memory(sizeof(Work), "transform manager")) Work(*this)) {
     if (options.children_of_dead != ChildrenOfDead::kDie) return;
     callback_ = entities.add_destruction_callback(
         [](void* work, std::span<const Entity> dead) { static_cast<Work*>(work)->destroy_children(dead); }, work_);

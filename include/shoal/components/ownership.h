@@ -65,6 +65,8 @@ public:
 
     // Store
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    /// Entities that own others, and are owned by nobody, have rows too; a query leaves them out.
+    SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// Errors: an entity of the batch would own itself, directly or not; no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// Removes the rows of these entities. They and what they own are released.

@@ -55,6 +55,7 @@
 #include "shoal/query/detail/manager_rows.h"
 #include "shoal/query/detail/query_run.h"
 #include "shoal/query/detail/terms.h"
+#include "shoal/query/detail/world_rows.h"
 
 namespace shoal {
 
@@ -68,7 +69,9 @@ struct RowsOf {
     using With = Rows<Stores, TermList<Terms...>, FieldTerms<Terms...>>;
 
     static auto choose() {
-        if constexpr (Decides::kJoins)
+        if constexpr (std::is_same_v<Stores, From<World>>)
+            return std::type_identity<With<WorldRows>>();
+        else if constexpr (Decides::kJoins)
             return std::type_identity<With<JoinedRows>>();
         else if constexpr (StoreList<Stores>::kHasDatabase)
             return std::type_identity<With<DatabaseRows>>();
@@ -260,20 +263,25 @@ auto query(Stores&... stores) {
     constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
-    constexpr bool kDrives = Decides::kNumRequired > 0;
+    constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
+    constexpr bool kHasParents = (Terms::kIsOfParent || ...);
+    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || (requires_component<Terms>() || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
-    constexpr bool kJoinsSingly = !Decides::kJoins || !(kKeepsMany<Stores> || ...);
+    constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(kReadsMany<Terms> || ...)
+                                             : !Decides::kJoins || !(kKeepsMany<Stores> || ...);
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
     static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static_assert(!kAreDescribed || kHasFields,
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
-    static_assert(kAllGiven,
+    static_assert(kIsOfWorld || !kHasParents, "Parent<> needs to know all stores; say query<...>(world)");
+    static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
+    static_assert(kAllGiven || kHasParents,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
                   "query<...>(database, managers...) for what is gathered");
     static_assert(!kAllGiven || kDrives,
-                  "a query over managers needs a Read, Write or With: it says whose rows to visit");
+                  "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
     static_assert(kAsks,
                   "no term is about the database; leave it out: query<...>(managers...), with "
                   ".asking(database) for commands");

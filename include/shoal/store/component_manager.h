@@ -80,6 +80,7 @@ public:
 
     // Store
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    OwnedColumns find_columns(const Schema& component) override { return rows_.find_columns(component); }
     Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
     void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
     void hold_rows(bool hold) override { rows_.hold(hold); }
@@ -89,23 +90,6 @@ public:
 
 private:
     OwnedRows rows_;
-};
-
-/// Keeps the rows of managers where they are: while it lives, structural calls end the program.
-/// Thread: any; locks may be nested and may overlap.
-class RowLock {
-public:
-    explicit RowLock(std::span<ComponentManager* const> managers) : managers_(managers) {
-        for (ComponentManager* manager : managers_) manager->rows().lock();
-    }
-    RowLock(const RowLock&) = delete;
-    RowLock& operator=(const RowLock&) = delete;
-    ~RowLock() {
-        for (ComponentManager* manager : managers_) manager->rows().unlock();
-    }
-
-private:
-    std::span<ComponentManager* const> managers_;
 };
 
 }  // namespace shoal

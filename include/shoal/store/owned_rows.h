@@ -199,6 +199,12 @@ public:
 
     /// What Store asks for.
     std::span<const Schema* const> schemas() const { return {&schema_pointer_, 1}; }
+    OwnedColumns find_columns(const Schema& component) {
+        if (component.id() != schema_.id()) return {};
+        SHOAL_ASSERT(component.layout_hash() == schema_.layout_hash(),
+                     "the store of this component type was made from another schema than that of the C++ type");
+        return {.rows = this};
+    }
     std::span<const Table* const> tables() const { return {&table_pointer_, 1}; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const;
     /// Checks the table, its index and the counts of owned rows.
@@ -235,6 +241,25 @@ private:
     bool plain_index_ = false;                                // paged, one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, of the changes of counted_at_
     std::uint64_t counted_at_ = ~std::uint64_t(0);
+};
+
+/// Keeps the rows of stores where they are: while it lives, structural calls end the program.
+/// Lifetime: the span outlives it. Thread: any; locks may be nested and may overlap.
+class RowLock {
+public:
+    explicit RowLock(std::span<OwnedRows* const> locked) : locked_(locked) {
+        for (OwnedRows* rows : locked_)
+            if (rows != nullptr) rows->lock();
+    }
+    RowLock(const RowLock&) = delete;
+    RowLock& operator=(const RowLock&) = delete;
+    ~RowLock() {
+        for (OwnedRows* rows : locked_)
+            if (rows != nullptr) rows->unlock();
+    }
+
+private:
+    std::span<OwnedRows* const> locked_;
 };
 
 }  // namespace shoal

@@ -21,6 +21,7 @@ namespace shoal {
 
 class EntityManager;
 class Executor;
+class OwnedRows;
 class Random;
 class Table;
 
@@ -113,12 +114,26 @@ struct SettleContext {
     SettleCounts* counts = nullptr;  ///< the store adds what it does; nullptr: nobody counts
 };
 
+/// Where the fields of a component type lie in a store that keeps all of them in one table, for queries.
+struct OwnedColumns {
+    OwnedRows* rows = nullptr;       ///< nullptr: the store does not keep them, or not in one table
+    std::uint32_t first_column = 0;  ///< where the columns of the component begin
+    bool has_fields = true;          ///< false: what the fields say is kept in another form
+    bool is_read_only = false;       ///< the store derives more from them, so they are set through its functions only
+    bool needs_parent = false;       ///< a row that is linked to no parent does not have the component
+
+    explicit operator bool() const { return rows != nullptr; }
+};
+
 class Store {
 public:
     virtual ~Store() = default;
 
     /// The component types that it takes. Lifetime: that of the store.
     virtual std::span<const Schema* const> schemas() const = 0;
+    /// Where queries find a component type that it takes, or shows beside those. Requires: of a type that it takes, the
+    /// schema's layout is that of the store. Lifetime: that of the store.
+    virtual OwnedColumns find_columns(const Schema&) { return {}; }
 
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
     /// Errors: no memory; then nothing is added.

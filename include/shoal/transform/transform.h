@@ -50,6 +50,12 @@ struct Transform {
 };
 SHOAL_COMPONENT(Transform, (position, unit("m")), rotation, scale)
 
+/// Where a transform puts its entity in the world, for queries: Read<&WorldPose::matrix>. Up to date as the mode says.
+struct WorldPose {
+    Matrix3x4 matrix{};  ///< applied to a point in local space, gives metres in the world
+};
+SHOAL_COMPONENT((WorldPose, name("world_pose")), matrix)
+
 enum class TransformMode : std::uint8_t { kImmediate, kDeferred };
 
 /// Which pose of a child linking and unlinking keep.
@@ -183,12 +189,16 @@ public:
 
     const TransformCounts& counts() const { return counts_; }
     const Table& table() const { return rows_.table(); }
+    /// For queries that follow links to parents.
+    OwnedRows& rows() { return rows_; }
     /// Checks the table, its links, the extents, the suffix, and that every row that moved is computed or pending.
     /// Cost: O(rows).
     SHOAL_API Status validate() const;
 
     // Store
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    /// For queries, Transform and WorldPose can be read.
+    SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { rows_.hold(hold); }

@@ -115,6 +115,16 @@ public:
     /// Returns the store of a component type, or nullptr.
     SHOAL_API Store* find_store(ComponentId component) const;
 
+    // --- queries -------------------------------------------------------------------------------------------------
+
+    /// Returns a query over the stores that keep the components of the terms, wherever these are: in managers, in the
+    /// database, or in stores of their own, such as Transform, WorldPose and Owned (see query/query.h).
+    /// Requires: each of these component types is kept by one of the stores. Lifetime: that of these stores.
+    template <class... Terms>
+    auto query() {
+        return shoal::query<Terms...>(*this);
+    }
+
     // --- resources -----------------------------------------------------------------------------------------------
 
     /// Returns the registry of functions that spawn component types in place of stores.

@@ -28,7 +28,8 @@ public:
     using Batch = QueryBatch<DatabaseTable, Stores, TermList<Fields...>, Bits>;
     /// Keeps the rows where they are.
     struct Lock {
-        explicit Lock(const DatabaseRows& rows) : database(rows.side_.database()), managers(rows.stores_.managers()) {}
+        explicit Lock(const DatabaseRows& rows)
+            : database(rows.side_.database()), managers(rows.stores_.owned_rows()) {}
         const typename Side::Lock database;
         const RowLock managers;
     };
@@ -81,7 +82,7 @@ private:
     /// Where the fields of a row are, when not all are in the columns of its table, or not all rows are on.
     class Places {
     public:
-        static constexpr bool kChooses = Bits::kChooses;
+        static constexpr bool kChooses = Bits::kChooses, kMayBlend = true;
         const Entity* owners;
 
         Places(const DatabaseRows& rows, const DatabaseTable& table)

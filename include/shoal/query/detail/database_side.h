@@ -28,7 +28,8 @@ template <class Term>
 inline constexpr bool kExcludesBit = excludes_component<Term>() && kCanBeOff<typename Term::Component>;
 
 /// Which rows of a table are on, by the toggled component types that they must have and must not have.
-template <std::size_t kNumRequired, std::size_t kNumExcluded>
+/// `kMayLack`: perhaps fewer than these, because other stores have some of the component types.
+template <std::size_t kNumRequired, std::size_t kNumExcluded, bool kMayLack = false>
 class RowBits {
 public:
     static constexpr bool kChooses = kNumRequired + kNumExcluded > 0;
@@ -36,13 +37,16 @@ public:
     RowBits() = default;
     template <class Table, class ComponentType>
     RowBits(const Table& table, const ComponentType* required, const ComponentType* excluded) {
-        for (std::size_t i = 0; i < kNumRequired; ++i) on_[i] = table.presence(required[i]);
-        for (std::size_t i = 0; i < kNumExcluded; ++i) off_[i] = table.presence(excluded[i]);
+        for (std::size_t i = 0; i < kNumRequired; ++i)
+            if (!kMayLack || required[i]) on_[i] = table.presence(required[i]);
+        for (std::size_t i = 0; i < kNumExcluded; ++i)
+            if (!kMayLack || excluded[i]) off_[i] = table.presence(excluded[i]);
     }
     /// Rows 64 * index to 64 * index + 63. Bits past the last row are arbitrary.
     SHOAL_INLINE std::uint64_t word(std::uint32_t index) const {
         std::uint64_t bits = ~std::uint64_t(0);
-        for (std::size_t i = 0; i < kNumRequired; ++i) bits &= on_[i][index];
+        for (std::size_t i = 0; i < kNumRequired; ++i)
+            if (!kMayLack || on_[i] != nullptr) bits &= on_[i][index];
         for (std::size_t i = 0; i < kNumExcluded; ++i)
             if (off_[i] != nullptr) bits &= ~off_[i][index];
         return bits;
@@ -74,9 +78,13 @@ class DatabaseSide<Stores, TermList<Terms...>, TermList<Fields...>> {
 
 public:
     using Lock = typename Later<Stores, DatabaseLock>::Type;
-    using Bits = RowBits<kNumRequired, kNumExcluded>;
+    using Bits = RowBits<kNumRequired, kNumExcluded, std::is_same_v<Stores, From<World>>>;
 
-    explicit DatabaseSide(Database& database) : DatabaseSide(database, Chosen(database)) {}
+    explicit DatabaseSide(Database& database) : DatabaseSide(database, [](const Schema&) { return true; }) {}
+    /// For those of the terms for whose components is_here(schema) is true.
+    template <class IsHere>
+    requires std::is_invocable_v<IsHere&, const Schema&> DatabaseSide(Database& database, IsHere&& is_here)
+        : DatabaseSide(database, Chosen(database, is_here)) {}
 
     Database& database() const { return *database_; }
     void set_zones(const ZoneSet& zones) {
@@ -135,10 +143,14 @@ public:
 private:
     /// The component types that decide which tables match.
     struct Chosen {
-        explicit Chosen(Database& database) {
-            std::size_t field = 0;
-            (add_field<Fields>(database, field++), ...);
-            (add<Terms>(database), ...);
+        template <class IsHere>
+        Chosen(Database& database, IsHere&& is_here) {
+            [[maybe_unused]] const auto choose = [&]<class Term>(auto&& add) {
+                if (is_here(schema_of<typename Term::Component>())) add();
+            };
+            [[maybe_unused]] std::size_t field = 0;
+            ((choose.template operator()<Fields>([&] { add_field<Fields>(database, field); }), ++field), ...);
+            (choose.template operator()<Terms>([&] { add<Terms>(database); }), ...);
         }
         template <class Field>
         void add_field([[maybe_unused]] Database& database, [[maybe_unused]] std::size_t field) {

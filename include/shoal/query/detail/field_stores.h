@@ -15,11 +15,23 @@ template <class T>
 ComponentManager* core_of(Manager<T>& manager) {
     return &manager.core();
 }
+inline OwnedRows* rows_of(Database&) { return nullptr; }
+template <class T>
+OwnedRows* rows_of(Manager<T>& manager) {
+    return &manager.core().rows();
+}
+/// Returns the database of the stores, or nullptr.
+SHOAL_API Database* find_database(std::span<Store* const> stores);
+
 inline Database* database_of(Database& database) { return &database; }
 template <class T>
 Database* database_of(Manager<T>&) {
     return nullptr;
 }
+
+template <class AnyWorld>
+requires requires(AnyWorld& world) { world.find_transforms(); }
+Database* database_of(AnyWorld& world) { return find_database(world.stores()); }
 
 template <class Stores, class Fields>
 class FieldStores;
@@ -35,12 +47,13 @@ public:
     static constexpr std::size_t kStores[sizeof...(Fields) + 1] = {List::template store_of<Fields>()..., 0};
     static constexpr bool kLooksUp[sizeof...(Fields) + 1] = {List::template kLooksUp<Fields>..., false};
 
-    explicit FieldStores(Stores&... stores) : cores_{core_of(stores)...} {}
+    explicit FieldStores(Stores&... stores) : cores_{core_of(stores)...}, rows_{rows_of(stores)...} {}
 
     /// The manager that is store `store`; nullptr for the database.
     ComponentManager* core(std::size_t store) const { return cores_[store]; }
-    std::span<ComponentManager* const> managers() const {
-        return {cores_ + (List::kHasDatabase ? 1 : 0), List::kNumManagers};
+    /// The rows of the managers.
+    std::span<OwnedRows* const> owned_rows() const {
+        return {rows_ + (List::kHasDatabase ? 1 : 0), List::kNumManagers};
     }
     std::array<Access, kNumFields> accesses([[maybe_unused]] const Store* database) const {
         [[maybe_unused]] std::size_t field = 0;
@@ -64,6 +77,7 @@ private:
     }
 
     ComponentManager* cores_[kNumStores];
+    OwnedRows* rows_[kNumStores];
 };
 
 }  // namespace shoal::detail

@@ -1,31 +1,59 @@
 #pragma once
 // The rows of entities that several stores must have, or that one must lack.
 //
-//     driver      the store with the fewest rows: those of the database's tables that match, or those of a manager
+//     driver      the store with the fewest rows: those of the database's tables that match, or those of another store
 //     the rest    looked up by entity; an entity that lacks a row, or has one that is ruled out, is left out
 //
-//     driver's rows       0 1 2 3 4 5 6 7
-//     another store's     7 8 9 - - 3 4 0
-//     runs                |---|     |-|-|       rows that follow each other in every store
+//     driver's rows       0 1 2 3 4 5 6 7        a block of 256 rows
+//     another store's     7 8 9 - - 3 4 0        looked up for the whole block; what is found is prefetched
+//     visited             1 1 1 0 0 1 1 1        a bit for each row
 //
-// Each run is one loop, or one batch. A loop on an executor is cut along the driver's rows. Where it writes fields of
-// another store, whose rows are met in any order, it stays on the calling thread: two jobs would write one cache line.
+// Then a loop runs over the rows of the block that are visited. Where other tables of the database are met, a loop runs for
+// each of them, in the order in which the block meets them. Which store a term is about is known when the query is made.
+//
+// A loop on an executor is cut along the driver's rows. Where it writes fields of another store, whose rows are met in
+// any order, it stays on the calling thread: two jobs would write one cache line.
 // Thread: as for the query.
 
 #include "shoal/query/detail/database_side.h"
 #include "shoal/query/detail/field_stores.h"
 #include "shoal/query/detail/query_batch.h"
 
+#include <optional>
+
 namespace shoal::detail {
 
-/// Stands for the database of a join of managers.
-template <class Stores>
-struct NoDatabase {
-    struct Lock {
-        explicit Lock(const NoDatabase&) {}
-    };
-    template <class... Managers>
-    explicit NoDatabase(Managers&...) {}
+/// A store of a join. A row of it may be required of an entity, ruled out, or neither.
+struct JoinedStore {
+    Store* store = nullptr;
+    OwnedRows* rows = nullptr;  ///< nullptr: a database
+    bool needs_parent = false;  ///< see OwnedColumns
+    bool is_required = false, is_excluded = false;
+
+    bool has(std::uint32_t row) const {
+        return row != kNilRow && (!needs_parent || rows->table().links(LinkColumn::kTreeParent)[row] != kNilRow);
+    }
+};
+
+/// The stores of a query's terms.
+template <std::size_t kNumTerms>
+struct TermPlaces {
+    static constexpr std::size_t kMostStores = kNumTerms + 1;
+
+    /// Returns the number of a store, which is added if need be.
+    std::uint8_t add(const JoinedStore& store) {
+        for (std::uint8_t i = 0; i < num_stores; ++i)
+            if (stores[i].store == store.store) return i;
+        stores[num_stores] = store;
+        return num_stores++;
+    }
+
+    JoinedStore stores[kMostStores];
+    std::uint8_t num_stores = 0;
+    std::uint8_t database = 0xFF;                ///< its number; 0xFF: it has no part in the join
+    std::uint8_t store_of[kNumTerms] = {};       ///< by term
+    std::uint32_t first_column[kNumTerms] = {};  ///< by term; of the database: any
+    OwnedRows* parents = nullptr;                ///< whose links say who is whose parent
 };
 
 template <class Stores, class Terms, class Fields>
@@ -35,299 +63,576 @@ template <class... Stores_, class... Terms, class... Fields>
 class JoinedRows<From<Stores_...>, TermList<Terms...>, TermList<Fields...>> {
     using Stores = From<Stores_...>;
     using List = StoreList<Stores>;
-    using Deciders = Deciding<Stores, Terms...>;
-    using Fields_ = FieldStores<Stores, TermList<Fields...>>;
-    static constexpr bool kHasDatabase = List::kHasDatabase;
-    using Side = std::conditional_t<kHasDatabase, DatabaseSide<Stores, TermList<Terms...>, TermList<Fields...>>,
-                                    NoDatabase<Stores>>;
+    using Side = DatabaseSide<Stores, TermList<Terms...>, TermList<Fields...>>;
+    using Database = typename Later<Stores, shoal::Database>::Type;
     using DatabaseTable = typename Later<Stores, shoal::DatabaseTable>::Type;
-    static constexpr std::size_t kNumStores = sizeof...(Stores_);
+    static constexpr bool kHasDatabase = List::kHasDatabase;
     static constexpr std::size_t kNumFields = sizeof...(Fields);
-    static_assert(kNumFields <= 64);
+    static constexpr std::uint32_t kBlockRows = 256;  // what a block looks up stays in the innermost caches
+    static constexpr std::uint32_t kFetchDistance = 32;
 
 public:
+    using Places = TermPlaces<sizeof...(Terms)>;
     using Loop = QueryLoop<Fields...>;
-    using BatchTable = std::conditional_t<kHasDatabase, DatabaseTable, Table>;
+    using BatchTable = std::conditional_t<std::is_same_v<Stores, From<World>>, TableOfBatch,
+                                          std::conditional_t<kHasDatabase, DatabaseTable, Table>>;
     using Batch = QueryBatch<BatchTable, Stores, TermList<Fields...>, AllRows>;
     /// Keeps the rows where they are.
     struct Lock {
-        explicit Lock(const JoinedRows& rows) : database(rows.lock_of(rows.side_)), managers(rows.stores_.managers()) {}
-        const typename Side::Lock database;
-        const RowLock managers;
+        explicit Lock(const JoinedRows& rows) : locked(rows.owned_) {
+            if constexpr (kHasDatabase)
+                if (rows.side_) database.emplace(rows.side_->database());
+        }
+        struct None {};
+        std::conditional_t<kHasDatabase, std::optional<typename Side::Lock>, None> database;
+        const RowLock locked;
     };
 
-    explicit JoinedRows(Stores_&... stores) : stores_(stores...), side_(first(stores...)) {}
-
-    void set_zones(const ZoneSet& zones) { side_.set_zones(zones); }
-    void set_since(std::uint64_t stamp) { since_ = stamp; }
-    auto& database() const { return side_.database(); }
-    const Store& driver() const {
-        const std::size_t store = driving_store();
-        if constexpr (kHasDatabase)
-            if (store == 0) return side_.database();
-        return *stores_.core(store);
+    /// Of stores that a query was given: which one a term is about follows from their types.
+    explicit JoinedRows(Stores_&... stores) : places_(given(stores...)) {
+        if constexpr (kHasDatabase) side_.emplace(first(stores...));
+        note_locked();
     }
+    /// Of stores that were found by the terms' components. `database` is the one that they have, if any.
+    JoinedRows(const Places& places, Database* database) : places_(places) {
+        if (database != nullptr)
+            side_.emplace(*database, [&](const Schema& component) { return is_of_database(component); });
+        note_locked();
+    }
+
+    void set_zones(const ZoneSet& zones) {
+        SHOAL_ASSERT(side_.has_value(), "zones are a database's; the world has none");
+        if (places_.database == kNone) places_.database = places_.add({&side_->database()});
+        places_.stores[places_.database].is_required = true;
+        side_->set_zones(zones);
+    }
+    void set_since(std::uint64_t stamp) { since_ = stamp; }
+    auto& database() const { return side_->database(); }
+    const Store& driver() const { return *places_.stores[driving_store()].store; }
     /// Rows of the driver: no more are visited.
     std::uint64_t num_rows() const { return num_rows_of(driving_store()); }
     auto accesses() const {
-        if constexpr (kHasDatabase)
-            return stores_.accesses(&side_.database());
-        else
-            return stores_.accesses(nullptr);
+        [[maybe_unused]] std::size_t field = 0;
+        return std::array<Access, kNumFields>{
+            field_access<Fields::kMember>(*store_of(field++).store, Fields::kWrites)...};
     }
 
     void refresh() const {
-        if constexpr (kHasDatabase) side_.refresh();
+        if constexpr (kHasDatabase)
+            if (side_) side_->refresh();
     }
     bool can_share() const {
         constexpr bool kWrites[] = {Fields::kWrites..., false};
         const std::size_t driver = driving_store();
         for (std::size_t field = 0; field < kNumFields; ++field)
-            if (kWrites[field] && Fields_::kStores[field] != driver) return false;
+            if (kWrites[field] && places_.store_of[kTerms[field]] != driver) return false;
         return true;
     }
-    bool is_small(std::uint32_t) const { return false; }
+    bool is_small(std::uint32_t grain) const { return is_alone() && num_rows() <= grain; }
+    /// Whether all terms are about the database.
+    bool is_in_database() const { return places_.num_stores == 1 && places_.database == 0; }
 
     template <class Visit>
     void for_each_part(Visit&& visit) const {
         const std::size_t driver = driving_store();
         if constexpr (kHasDatabase)
-            if (driver == 0)
-                return side_.for_each_table(
-                    [&](DatabaseTable& table) { visit(QueryPart{&table.table(), &table, {0, table.num_rows()}}); });
-        Table& table = stores_.core(driver)->table();
+            if (driver == places_.database)
+                return side_->for_each_table([&](DatabaseTable& table) {
+                    visit(QueryPart{&table.table(), &table, {0, table.num_rows()}});
+                });
+        Table& table = places_.stores[driver].rows->table();
         visit(QueryPart{&table, nullptr, {0, table.num_rows()}});
     }
     template <class Function>
     void run(Function& function, const QueryPart& part) const {
-        typename Loop::Lanes lanes;
-        const DatabaseTable* of_lanes = nullptr;
-        bool has_lanes = false;
-        for_each_run(part, [&](const Run& run) {
-            if (!has_lanes || run.table != of_lanes) collect(run, lanes);
-            has_lanes = true, of_lanes = run.table;
-            Loop::run(Places(*this, part, run), function, run.rows, lanes);
+        if (is_alone()) return run_alone(function, part);
+        for_each_block(part, [&](const Block& block) {
+            for_each_table_of(block, [&](DatabaseTable* table, const std::uint64_t* words) {
+                typename Loop::Lanes lanes;
+                collect(table, lanes);
+                if (SHOAL_UNLIKELY(!are_side_by_side(block, words)))
+                    return Loop::run(RowsOfBlock(*this, block, words, table), function, block.rows, lanes);
+                begin_at(block, 0, lanes);
+                Loop::run(SameRows{block.owners + block.rows.begin, block.rows.size()}, function,
+                          RowRange{0, block.rows.size()}, lanes);
+            });
+            mark_others(block);
         });
     }
     template <class Function>
     void run_batch(Function& function, const QueryPart& part) const {
-        for_each_run(part, [&](const Run& run) {
-            typename Loop::Lanes lanes;
-            collect(run, lanes);
-            std::size_t field = 0;
-            (begin_at<Fields>(run, field++, lanes), ...);
-            const std::size_t store = kHasDatabase ? 0 : driver_of(part);
-            const RowRange rows{run.first[store], run.first[store] + run.rows.size()};
-            if constexpr (kHasDatabase)
-                function(Batch(*run.table, rows, lanes, AllRows()));
-            else
-                function(Batch(*part.table, rows, lanes, AllRows()));
-        });
-    }
-    /// Marks the driver's fields: those of other stores are marked run by run.
-    void mark_written(const QueryPart& part) const {
+        if (is_alone()) return call_with_batch(function, part, part.rows, nullptr, lanes_alone(part));
         Run run;
-        run.table = part.of_database, run.rows = part.rows;
-        const std::size_t driver = driver_of(part);
-        run.first[driver] = part.rows.begin;
-        std::size_t field = 0;
-        (mark<Fields>(run, field++, [driver](std::size_t store) { return store == driver; }), ...);
+        const auto end_run = [&] {
+            if (run.rows.size() != 0) call_with_batch(function, part, run.rows, run.table, run.lanes);
+        };
+        for_each_block(part, [&](const Block& block) {
+            for_each_table_of(block, [&](DatabaseTable* table, const std::uint64_t* words) {
+                for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
+                    for_each_bit(words[word], word * 64, [&](std::size_t bit) {
+                        const auto i = static_cast<std::uint32_t>(bit);
+                        if (continues(run, block, table, i)) return static_cast<void>(++run.rows.end);
+                        end_run();
+                        begin_run(run, block, table, i);
+                    });
+            });
+            mark_others(block);
+        });
+        end_run();
+    }
+    /// Marks the driver's fields: those of other stores are marked block by block.
+    void mark_written(const QueryPart& part) const {
+        [[maybe_unused]] const std::size_t driver = driver_of(part);
+        [[maybe_unused]] std::size_t field = 0;
+        (mark_part<Fields>(part, driver, field++), ...);
     }
 
 private:
-    /// Rows of the driver that follow each other in every store.
-    struct Run {
-        RowRange rows;
-        DatabaseTable* table = nullptr;        // of the database, in which they are
-        std::uint32_t first[kNumStores] = {};  // the row of the first, by store; any when nothing is required of it
-        std::uint64_t missing = 0;             // bits of the Maybe fields of the database that they lack
-
-        bool continues_with(const Run& next) const {
-            for (std::size_t i = 0; i < kNumStores; ++i)
-                if (Deciders::is_required(i) && next.first[i] != first[i] + rows.size()) return false;
-            return next.table == table && next.missing == missing;
-        }
-    };
-
-    /// Where the fields of a run's rows are.
-    struct Places {
-        static constexpr bool kChooses = false;
-        const Entity* owners;
-        const JoinedRows& joined;
-        const Run& run;
-
-        Places(const JoinedRows& rows, const QueryPart& part, const Run& of_run)
-            : owners(part.table->entities().data()), joined(rows), run(of_run) {}
-        template <std::size_t kField>
-        SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
-            if constexpr (Fields_::kLooksUp[kField]) return joined.stores_.template find_row<kField>(owners[owner_row]);
-            if (kIsOptional[kField] && (run.missing >> kField & 1) != 0) return kNilRow;
-            return run.first[Fields_::kStores[kField]] + (owner_row - run.rows.begin);
-        }
-        template <std::size_t kField>
-        std::size_t size() const {
-            constexpr std::size_t kStore = Fields_::kStores[kField];
-            if constexpr (kHasDatabase && kStore == 0)
-                return run.table->num_rows();
-            else
-                return joined.stores_.core(kStore)->num_rows();
-        }
-    };
+    static constexpr std::uint8_t kNone = 0xFF;
     static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
+    static constexpr bool kLooksUp[sizeof...(Fields) + 1] = {List::template kLooksUp<Fields>..., false};
+    static constexpr std::size_t kNumOptional = (0 + ... + (Fields::kIsOptional ? 1 : 0));
 
+    /// The term of each field.
+    static constexpr std::array<std::size_t, kNumFields + 1> terms_of_fields() {
+        std::array<std::size_t, kNumFields + 1> terms{};
+        std::size_t field = 0, term = 0;
+        ((Terms::kIsField ? void(terms[field++] = term++) : void(++term)), ...);
+        return terms;
+    }
+    static constexpr auto kTerms = terms_of_fields();
+
+    // --- stores --------------------------------------------------------------------------------------------------
+
+    static Places given(Stores_&... stores) {
+        using Deciders = Deciding<Stores, Terms...>;
+        Places places;
+        std::size_t number = 0, term = 0;
+        ((places.add({&as_store(stores), rows_of(stores), false, Deciders::is_required(number),
+                      Deciders::is_excluded(number)}),
+          ++number),
+         ...);
+        ((places.store_of[term++] = static_cast<std::uint8_t>(List::template store_of<Terms>())), ...);
+        if (kHasDatabase) places.database = 0;
+        return places;
+    }
+    template <class S>
+    static Store& as_store(S& store) {
+        if constexpr (requires { store.core(); })
+            return store.core();
+        else
+            return store;
+    }
     template <class First, class... Others>
     static First& first(First& first, Others&...) {
         return first;
     }
-    auto& lock_of(const Side& side) const {
-        if constexpr (kHasDatabase)
-            return side.database();
-        else
-            return side;
+    bool is_of_database(const Schema& component) const {
+        std::size_t term = 0;
+        return ((places_.store_of[term++] == places_.database &&
+                 schema_of<typename Terms::Component>().id() == component.id()) ||
+                ...);
     }
+    void note_locked() {
+        owned_.clear();
+        for (std::size_t i = 0; i < places_.num_stores; ++i)
+            if (places_.stores[i].rows != nullptr) owned_.push_back(places_.stores[i].rows);
+        if (places_.parents != nullptr) owned_.push_back(places_.parents);
+    }
+    const JoinedStore& store_of(std::size_t field) const { return places_.stores[places_.store_of[kTerms[field]]]; }
 
     std::uint64_t num_rows_of(std::size_t store) const {
         if constexpr (kHasDatabase)
-            if (store == 0) return side_.num_rows();
-        return stores_.core(store)->num_rows();
+            if (store == places_.database) return side_->num_rows();
+        return places_.stores[store].rows->num_rows();
     }
+    /// Requires: some store is required.
     std::size_t driving_store() const {
-        std::size_t fewest = Deciders::first_required();
-        std::uint64_t num_rows = num_rows_of(fewest);
-        for (std::size_t store = fewest + 1; store < kNumStores; ++store) {
-            if (!Deciders::is_required(store) || stores_.core(store)->num_rows() >= num_rows) continue;
-            fewest = store;
-            num_rows = stores_.core(store)->num_rows();
+        std::size_t fewest = kNone;
+        std::uint64_t num_rows = ~std::uint64_t(0);
+        for (std::size_t i = 0; i < places_.num_stores; ++i) {
+            const JoinedStore& store = places_.stores[i];
+            if (!store.is_required) continue;
+            // An entity may have several rows there, and is visited once.
+            if (fewest != kNone && store.rows != nullptr && store.rows->schema().many()) continue;
+            const bool is_last_choice = fewest != kNone && places_.stores[fewest].rows != nullptr &&
+                                        places_.stores[fewest].rows->schema().many();
+            const std::uint64_t count = num_rows_of(i);
+            if (count >= num_rows && !is_last_choice) continue;
+            fewest = i;
+            num_rows = count;
         }
         return fewest;
     }
     std::size_t driver_of(const QueryPart& part) const {
-        if (kHasDatabase && part.of_database != nullptr) return 0;
-        std::size_t store = kHasDatabase ? 1 : 0;
-        while (&stores_.core(store)->table() != part.table) ++store;
+        if (part.of_database != nullptr) return places_.database;
+        std::size_t store = 0;
+        while (places_.stores[store].rows == nullptr || &places_.stores[store].rows->table() != part.table) ++store;
         return store;
     }
+    /// Whether there is one store, a manager's, of which every row is visited.
+    bool is_alone() const {
+        const JoinedStore& only = places_.stores[0];
+        return places_.num_stores == 1 && only.rows != nullptr && !only.needs_parent && !only.is_excluded &&
+               since_ == 0 && places_.parents == nullptr;
+    }
 
-    /// Calls visit(run) for the rows of a part that are to be visited, and marks what was written beside the driver.
+    // --- blocks --------------------------------------------------------------------------------------------------
+
+    /// Rows of the driver, and where their entities are in the other stores.
+    struct Block {
+        RowRange rows;
+        std::size_t driver = 0;
+        const Entity* owners = nullptr;  // of the driver's table
+        DatabaseTable* of_database = nullptr;
+        std::uint64_t words[kBlockRows / 64];          // the rows to visit
+        const std::uint32_t* rows_of[kNumFields + 1];  // by field: the rows in its store, or kNilRow
+        std::uint32_t found[Places::kMostStores][kBlockRows];
+        std::uint32_t optional[kNumOptional + 1][kBlockRows];
+        DatabaseTable* tables[kHasDatabase ? kBlockRows : 1];  // if the database does not drive
+
+        std::uint32_t size() const { return rows.size(); }
+        std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }
+        DatabaseTable* table_of(std::uint32_t i) const { return of_database != nullptr ? of_database : tables[i]; }
+        bool is_visited(std::uint32_t i) const { return (words[i / 64] >> (i % 64) & 1) != 0; }
+        void leave_out(std::uint32_t i) { words[i / 64] &= ~(std::uint64_t(1) << (i % 64)); }
+        template <class Visit>
+        void for_each_visited(Visit&& visit) const {
+            for (std::uint32_t word = 0; word * 64 < size(); ++word) for_each_bit(words[word], word * 64, visit);
+        }
+    };
+
     template <class Visit>
-    void for_each_run(const QueryPart& part, Visit&& visit) const {
-        const std::size_t driver = driver_of(part);
-        const Entity* const owners = part.table->entities().data();
-        Run run;
-        const auto end_run = [&] {
-            if (run.rows.size() == 0) return;
-            visit(std::as_const(run));
-            std::size_t field = 0;
-            (mark<Fields>(run, field++, [driver](std::size_t store) { return store != driver; }), ...);
-            run.rows = {};
-        };
-        for (std::uint32_t row = part.rows.begin; row < part.rows.end; ++row) {
-            Run next;
-            next.rows = {row, row + 1}, next.table = part.of_database;
-            if (!find(next, driver, owners[row])) continue;
-            if (run.rows.end == row && run.rows.size() != 0 && run.continues_with(next)) {
-                ++run.rows.end;
-            } else {
-                end_run();
-                run = next;
+    void for_each_block(const QueryPart& part, Visit&& visit) const {
+        Block block;
+        block.driver = driver_of(part), block.owners = part.table->entities().data();
+        block.of_database = part.of_database;
+        for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += kBlockRows) {
+            block.rows = {begin, part.rows.end - begin < kBlockRows ? part.rows.end : begin + kBlockRows};
+            find(block);
+            visit(std::as_const(block));
+        }
+    }
+    void find(Block& block) const {
+        choose_of_driver(block);
+        for (std::size_t i = 0; i < places_.num_stores; ++i) {
+            if (i == block.driver) continue;
+            if (i == places_.database)
+                find_in_database(block, i);
+            else
+                find_in(places_.stores[i], block, block.found[i]);
+        }
+        [[maybe_unused]] std::size_t field = 0, optional = 0;
+        (note_rows<Fields>(block, field++, optional), ...);
+        if (since_ != 0) leave_out_unchanged(block);
+    }
+    void choose_of_driver(Block& block) const {
+        const JoinedStore& store = places_.stores[block.driver];
+        for (std::uint32_t i = 0; i < block.size(); ++i) block.found[block.driver][i] = block.rows.begin + i;
+        for (std::uint32_t word = 0; word < kBlockRows / 64; ++word) {
+            const std::uint32_t num_left = block.size() > word * 64 ? block.size() - word * 64 : 0;
+            const std::uint64_t all = store.is_excluded ? 0 : ~std::uint64_t(0);
+            block.words[word] = num_left >= 64 ? all : all & ((std::uint64_t(1) << num_left) - 1);
+        }
+        if constexpr (kHasDatabase && Side::Bits::kChooses) {
+            if (block.driver != places_.database) return leave_out_holes(block, store);
+            const typename Side::Bits bits = side_->bits(*block.of_database);
+            for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
+                block.words[word] &= bits.word(block.rows.begin / 64 + word);
+        } else {
+            leave_out_holes(block, store);
+        }
+    }
+    static void leave_out_holes(Block& block, const JoinedStore& store) {
+        if (store.rows == nullptr || (!store.needs_parent && store.rows->table().num_holes() == 0)) return;
+        for (std::uint32_t i = 0; i < block.size(); ++i)
+            if (!block.entities()[i] || !store.has(block.rows.begin + i)) block.leave_out(i);
+    }
+    void find_in(const JoinedStore& store, Block& block, std::uint32_t* found) const {
+        const Table& table = store.rows->table();
+        const bool fetches = table.num_rows() > kRowsPerStampBlock;
+        store.rows->index().find_each(
+            block.entities(), fetches ? kFetchDistance : 0,
+            [&](std::size_t i, std::uint32_t row) __attribute__((always_inline)) {
+                found[i] = row;
+                if (fetches) table.prefetch(row);
+            },
+            [](std::uint32_t) {});
+        if (!store.is_required && !store.is_excluded) return;
+        for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
+            const std::uint32_t end = block.size() - word * 64 < 64 ? block.size() - word * 64 : 64;
+            std::uint64_t has = 0;
+            for (std::uint32_t i = 0; i < end; ++i) has |= std::uint64_t(store.has(found[word * 64 + i])) << i;
+            if (store.is_required) block.words[word] &= has;
+            if (store.is_excluded) block.words[word] &= ~has;
+        }
+    }
+    void find_in_database([[maybe_unused]] Block& block, [[maybe_unused]] std::size_t number) const {
+        if constexpr (kHasDatabase) {
+            const Database& database = side_->database();
+            const std::span<const Entity> owners = block.entities();
+            for (std::uint32_t i = 0; i < block.size(); ++i) {
+                if (i + kFetchDistance < block.size()) database.directory().prefetch(owners[i + kFetchDistance]);
+                const auto at = database.find(owners[i]);
+                block.tables[i] = at.table, block.found[number][i] = at.row;
+                const bool is_ruled_out = at ? !side_->contains(*at.table) || !side_->bits(*at.table).is_on(at.row)
+                                             : places_.stores[number].is_required;
+                if (is_ruled_out)
+                    block.leave_out(i);
+                else if (at)
+                    at.table->table().prefetch(at.row);
             }
         }
-        end_run();
     }
-    /// Finds the rows of an entity in all stores. Returns whether it is to be visited.
-    SHOAL_INLINE bool find(Run& run, std::size_t driver, Entity owner) const {
-        if (!owner) return false;  // a hole
-        run.first[driver] = run.rows.begin;
+
+    // --- rows of fields ------------------------------------------------------------------------------------------
+
+    template <class Field>
+    void note_rows(Block& block, std::size_t field, std::size_t& optional) const {
+        const std::uint8_t store = places_.store_of[kTerms[field]];
+        block.rows_of[field] = block.found[store];
+        if constexpr (Field::kIsOptional) {
+            std::uint32_t* const rows = block.optional[optional++];
+            block.rows_of[field] = rows;
+            for (std::uint32_t i = 0; i < block.size(); ++i)
+                rows[i] = block.is_visited(i) ? optional_row<Field>(block, field, store, i) : kNilRow;
+        }
+    }
+    template <class Field>
+    std::uint32_t optional_row(const Block& block, std::size_t field, std::uint8_t store, std::uint32_t i) const {
+        if constexpr (Field::kIsOfParent) {
+            const Entity parent = parent_of(block.entities()[i]);
+            if (!parent) return kNilRow;
+            const std::uint32_t row = places_.stores[store].rows->find(parent);
+            return places_.stores[store].has(row) ? row : kNilRow;
+        } else {
+            const std::uint32_t row = block.found[store][i];
+            if constexpr (List::template kIsOfDatabase<Field>)
+                if (store == places_.database)
+                    return row != kNilRow && side_->has_field(*block.table_of(i), field, row) ? row : kNilRow;
+            return places_.stores[store].has(row) ? row : kNilRow;
+        }
+    }
+    Entity parent_of(Entity entity) const {
+        const std::uint32_t row = places_.parents->find(entity);
+        if (row == kNilRow) return kNullEntity;
+        const Table& table = places_.parents->table();
+        const std::uint32_t parent = table.links(LinkColumn::kTreeParent)[row];
+        return parent == kNilRow ? kNullEntity : table.entities()[parent];
+    }
+
+    template <class Field>
+    std::uint32_t first_column([[maybe_unused]] const DatabaseTable* table, std::size_t field) const {
+        if constexpr (List::template kIsOfDatabase<Field>)
+            if (places_.store_of[kTerms[field]] == places_.database)
+                return table == nullptr ? kLacksColumns : side_->first_column(*table, field);
+        return places_.first_column[kTerms[field]];
+    }
+    /// The table with a field's columns: `of_database`, or that of another store.
+    Table& table_of([[maybe_unused]] DatabaseTable* of_database, std::size_t field) const {
         if constexpr (kHasDatabase)
-            if (!find_in_database(run, driver, owner)) return false;
-        for (std::size_t store = kHasDatabase ? 1 : 0; store < kNumStores; ++store) {
-            if (!Deciders::is_required(store) && !Deciders::is_excluded(store)) continue;
-            if (store != driver) run.first[store] = stores_.core(store)->instance(owner).row;
-            if (run.first[store] == kNilRow ? Deciders::is_required(store) : Deciders::is_excluded(store)) return false;
-        }
-        std::size_t field = 0;
-        return since_ == 0 || (is_changed<Fields>(run, field++) || ...);
+            if (store_of(field).rows == nullptr) return of_database->table();
+        return store_of(field).rows->table();
     }
-    SHOAL_INLINE bool find_in_database(Run& run, std::size_t driver, Entity owner) const {
-        if (driver != 0) {
-            const auto at = side_.database().find(owner);
-            if (!at || !side_.contains(*at.table)) return false;
-            run.table = at.table, run.first[0] = at.row;
-        }
-        if (!side_.bits(*run.table).is_on(run.first[0])) return false;
-        std::size_t field = 0;
-        (note_missing<Fields>(run, field++), ...);
-        return true;
+    void leave_out_unchanged(Block& block) const {
+        block.for_each_visited([&](std::size_t bit) {
+            const auto i = static_cast<std::uint32_t>(bit);
+            std::size_t field = 0;
+            if (!(is_changed<Fields>(block, field++, i) || ...)) block.leave_out(i);
+        });
     }
     template <class Field>
-    SHOAL_INLINE void note_missing([[maybe_unused]] Run& run, [[maybe_unused]] std::size_t field) const {
-        if constexpr (Field::kIsOptional && List::template kIsOfDatabase<Field>)
-            if (!side_.has_field(*run.table, field, run.first[0])) run.missing |= std::uint64_t(1) << field;
-    }
-    template <class Field>
-    bool is_changed([[maybe_unused]] const Run& run, [[maybe_unused]] std::size_t field) const {
+    bool is_changed([[maybe_unused]] const Block& block, [[maybe_unused]] std::size_t field,
+                    [[maybe_unused]] std::uint32_t i) const {
         if constexpr (List::template kIsWatched<Field>) {
             using Place = FieldPlace<Field::kMember>;
-            const std::uint32_t block = run.first[Fields_::kStores[field]] / kRowsPerStampBlock;
-            const std::uint32_t first = first_column<Field>(run, field);
+            const std::uint32_t row = block.rows_of[field][i];
+            const std::uint32_t first = row == kNilRow ? kLacksColumns : first_column<Field>(block.table_of(i), field);
             if (first == kLacksColumns) return false;
-            for (std::uint32_t c = first + Place::kFirstColumn; c < first + Place::kFirstColumn + Place::kNumColumns;
-                 ++c)
-                if (table_of<Field>(run, field).written_stamp(c, block) >= since_) return true;
+            const std::uint32_t begin = first + Place::kFirstColumn;
+            for (std::uint32_t c = begin; c < begin + Place::kNumColumns; ++c)
+                if (table_of(block.table_of(i), field).written_stamp(c, row / kRowsPerStampBlock) >= since_)
+                    return true;
         }
         return false;
     }
 
-    template <class Field>
-    Table& table_of([[maybe_unused]] const Run& run, std::size_t field) const {
-        if constexpr (List::template kIsOfDatabase<Field>)
-            return run.table->table();
+    // --- loops ---------------------------------------------------------------------------------------------------
+
+    /// Where the fields of a block's rows are.
+    struct RowsOfBlock {
+        static constexpr bool kChooses = true, kMayBlend = false;
+        const Entity* owners;
+        const JoinedRows& joined;
+        const Block& block;
+        const std::uint64_t* words;
+        DatabaseTable* table;
+
+        RowsOfBlock(const JoinedRows& rows, const Block& of_block, const std::uint64_t* visited, DatabaseTable* in)
+            : owners(of_block.owners), joined(rows), block(of_block), words(visited), table(in) {}
+        SHOAL_INLINE std::uint64_t word(std::uint32_t index) const { return words[index - block.rows.begin / 64]; }
+        template <std::size_t kField>
+        SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
+            return block.rows_of[kField][owner_row - block.rows.begin];
+        }
+        template <std::size_t kField>
+        std::size_t size() const {
+            if (joined.store_of(kField).rows == nullptr && table == nullptr) return 0;
+            return joined.table_of(table, kField).num_rows();
+        }
+    };
+
+    /// Calls visit(table, words) for each table of the database that the visited rows of a block are in, or once.
+    template <class Visit>
+    void for_each_table_of(const Block& block, Visit&& visit) const {
+        std::uint64_t left[kBlockRows / 64], here[kBlockRows / 64];
+        if (!kHasDatabase || places_.database == kNone || block.of_database != nullptr)
+            return visit(block.of_database, static_cast<const std::uint64_t*>(block.words));
+        copy_bytes(left, block.words, sizeof left);
+        for (std::uint32_t word = 0; word < kBlockRows / 64;) {
+            if (left[word] == 0) {
+                ++word;
+                continue;
+            }
+            DatabaseTable* const table = block.tables[word * 64 + lowest_bit(left[word])];
+            for (std::uint32_t w = 0; w < kBlockRows / 64; ++w) {
+                here[w] = 0;
+                for_each_bit(left[w], w * 64,
+                             [&](std::size_t i) { here[w] |= std::uint64_t(block.tables[i] == table) << (i % 64); });
+                left[w] &= ~here[w];
+            }
+            visit(table, static_cast<const std::uint64_t*>(here));
+        }
+    }
+    /// Whether all rows of a block are visited and follow each other in the store of every field.
+    static bool are_side_by_side(const Block& block, const std::uint64_t* words) {
+        std::uint64_t all = 0;
+        for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
+            const std::uint32_t num_left = block.size() - word * 64;
+            all |= ~words[word] & (num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1);
+        }
+        if (all != 0) return false;
+        for (std::size_t field = 0; field < kNumFields; ++field) {
+            const std::uint32_t* const rows = block.rows_of[field];
+            std::uint32_t differs = rows[0] == kNilRow ? 1 : 0;
+            for (std::uint32_t i = 0; i < block.size(); ++i) differs |= rows[i] - rows[0] - i;
+            if (differs != 0) return false;
+        }
+        return true;
+    }
+    /// Rows that follow each other in every store, perhaps over several blocks.
+    struct Run {
+        RowRange rows;  // of the table that a batch shows
+        DatabaseTable* table = nullptr;
+        std::uint32_t first[kNumFields + 1] = {};  // by field
+        typename Loop::Lanes lanes;
+    };
+
+    void begin_run(Run& run, const Block& block, DatabaseTable* table, std::uint32_t i) const {
+        const std::uint32_t row = row_in_batch(block, i);
+        run.rows = {row, row + 1}, run.table = table, run.lanes = {};
+        collect(table, run.lanes);
+        begin_at(block, i, run.lanes);
+        for (std::size_t field = 0; field < kNumFields; ++field) run.first[field] = block.rows_of[field][i];
+    }
+    bool continues(const Run& run, const Block& block, const DatabaseTable* table, std::uint32_t i) const {
+        const std::uint32_t size = run.rows.size();
+        if (size == 0 || run.table != table || row_in_batch(block, i) != run.rows.end) return false;
+        for (std::size_t field = 0; field < kNumFields; ++field) {
+            const std::uint32_t expected = run.first[field] == kNilRow ? kNilRow : run.first[field] + size;
+            if (!kLooksUp[field] && block.rows_of[field][i] != expected) return false;
+        }
+        return true;
+    }
+    /// The row of a place in the table that a batch shows: the database's if it has one, or else the driver's.
+    std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
+        const bool shows_database =
+            kHasDatabase && places_.database != kNone && block.found[places_.database][i] != kNilRow;
+        return block.found[shows_database ? places_.database : block.driver][i];
+    }
+    template <class Function>
+    static void call_with_batch(Function& function, const QueryPart& part, RowRange rows,
+                                [[maybe_unused]] DatabaseTable* table, const typename Loop::Lanes& lanes) {
+        if constexpr (std::is_same_v<Stores, From<World>>)
+            function(
+                Batch(TableOfBatch{table != nullptr ? table->table() : *part.table, table}, rows, lanes, AllRows()));
+        else if constexpr (kHasDatabase)
+            function(Batch(*table, rows, lanes, AllRows()));
         else
-            return stores_.core(Fields_::kStores[field])->table();
+            function(Batch(*part.table, rows, lanes, AllRows()));
+    }
+
+    template <class Function>
+    void run_alone(Function& function, const QueryPart& part) const {
+        typename Loop::Lanes lanes;
+        collect(nullptr, lanes);
+        Loop::run(SameRows{part.table->entities().data(), part.table->num_rows()}, function, part.rows, lanes);
+    }
+    typename Loop::Lanes lanes_alone(const QueryPart& part) const {
+        typename Loop::Lanes lanes;
+        collect(nullptr, lanes);
+        [[maybe_unused]] std::size_t field = 0;
+        ((Loop::template advance<Fields>(lanes.data + Loop::first_lane(field++), part.rows.begin)), ...);
+        return lanes;
+    }
+    void collect([[maybe_unused]] DatabaseTable* table, typename Loop::Lanes& lanes) const {
+        [[maybe_unused]] std::size_t field = 0;
+        ((collect_field<Fields>(table, field, lanes.data + Loop::first_lane(field)), ++field), ...);
     }
     template <class Field>
-    std::uint32_t first_column([[maybe_unused]] const Run& run, [[maybe_unused]] std::size_t field) const {
-        if constexpr (List::template kIsOfDatabase<Field>)
-            return side_.first_column(*run.table, field);
-        else
-            return 0;
+    void collect_field(DatabaseTable* table, std::size_t field, std::byte** lanes) const {
+        const std::uint32_t first = first_column<Field>(table, field);
+        if (first != kLacksColumns) Loop::template collect<Field>(table_of(table, field), first, lanes);
     }
-    void collect(const Run& run, typename Loop::Lanes& lanes) const {
-        std::size_t field = 0;
-        ((collect_field<Fields>(run, field, lanes.data + Loop::first_lane(field)), ++field), ...);
+    /// Moves the lanes to the rows of place `i`; none for a field that the entity lacks.
+    void begin_at(const Block& block, [[maybe_unused]] std::uint32_t i, typename Loop::Lanes& lanes) const {
+        [[maybe_unused]] std::size_t field = 0;
+        (begin_field_at<Fields>(block.rows_of[field], i, lanes.data + Loop::first_lane(field), field), ...);
     }
     template <class Field>
-    void collect_field([[maybe_unused]] const Run& run, std::size_t field, std::byte** lanes) const {
-        if constexpr (List::template kIsOfDatabase<Field>)
-            side_.template collect<Field>(*run.table, field, lanes);
-        else
-            stores_.template collect<Field>(field, lanes);
-    }
-    /// Moves a field's lanes to the first row of a run; none for a Maybe field that its rows lack.
-    template <class Field>
-    static void begin_at(const Run& run, std::size_t field, typename Loop::Lanes& lanes) {
-        std::byte** const first = lanes.data + Loop::first_lane(field);
-        if (Field::kIsOptional && (run.missing >> field & 1) != 0)
+    static void begin_field_at(const std::uint32_t* rows, std::uint32_t i, std::byte** first, std::size_t& field) {
+        ++field;
+        if (rows[i] == kNilRow)
             std::fill_n(first, FieldPlace<Field::kMember>::kNumColumns, nullptr);
-        else if (!List::template kLooksUp<Field>)
-            Loop::template advance<Field>(first, run.first[Fields_::kStores[field]]);
+        else
+            Loop::template advance<Field>(first, rows[i]);
     }
-    /// Marks the rows of a written field, if it is in a store that is meant.
-    template <class Field, class IsMeant>
-    SHOAL_INLINE void mark(const Run& run, std::size_t field, IsMeant&& is_meant) const {
-        using Place = FieldPlace<Field::kMember>;
+
+    // --- marks ---------------------------------------------------------------------------------------------------
+
+    template <class Field>
+    void mark_part(const QueryPart& part, std::size_t driver, std::size_t field) const {
+        if (!Field::kWrites || places_.store_of[kTerms[field]] != driver) return;
+        const std::uint32_t first =
+            first_column<Field>(part.of_database, field) + FieldPlace<Field::kMember>::kFirstColumn;
+        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
+            mark_column(*part.table, first + c, part.rows);
+    }
+    /// Marks what was written in other stores than the driver.
+    void mark_others(const Block& block) const {
+        [[maybe_unused]] std::size_t field = 0;
+        (mark_other<Fields>(block, field++), ...);
+    }
+    template <class Field>
+    void mark_other([[maybe_unused]] const Block& block, [[maybe_unused]] std::size_t field) const {
         if constexpr (Field::kWrites) {
-            const std::size_t store = Fields_::kStores[field];
-            if (!is_meant(store)) return;
-            const RowRange rows{run.first[store], run.first[store] + run.rows.size()};
-            const std::uint32_t first = first_column<Field>(run, field) + Place::kFirstColumn;
-            for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
-                mark_column(table_of<Field>(run, field), first + c, rows);
+            if (places_.store_of[kTerms[field]] == block.driver) return;
+            block.for_each_visited([&](std::size_t bit) {
+                const auto i = static_cast<std::uint32_t>(bit);
+                DatabaseTable* const table = block.table_of(i);
+                const std::uint32_t row = block.rows_of[field][i];
+                const std::uint32_t first =
+                    first_column<Field>(table, field) + FieldPlace<Field::kMember>::kFirstColumn;
+                for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
+                    mark_column(table_of(table, field), first + c, {row, row + 1});
+            });
         }
     }
 
-    Fields_ stores_;
-    Side side_;
+    Places places_;
+    struct NoSide {};
+    std::conditional_t<kHasDatabase, std::optional<Side>, NoSide> side_;
+    Array<OwnedRows*> owned_{Owner("query")};  // locked while a loop runs
     std::uint64_t since_ = 0;
 };
 

@@ -10,6 +10,24 @@
 
 namespace shoal {
 
+namespace detail {
+
+/// The table that a batch of a query over a world shows.
+struct TableOfBatch {
+    const Table& table;
+    const DatabaseTable* of_database = nullptr;  ///< which has the table; nullptr: another store has it
+
+    std::span<const Entity> entities() const { return table.entities(); }
+    template <class Later = DatabaseTable>
+    Zone zone() const {
+        SHOAL_ASSERT(of_database != nullptr,
+                     "these rows are in no zone, because no component that the query names is in the database");
+        return static_cast<const Later*>(of_database)->zone();
+    }
+};
+
+}  // namespace detail
+
 /// `Table` is a DatabaseTable when the query is over a database, else the Table of a manager; `Bits` say which rows
 /// are on.
 template <class Table, class Stores, class List, class Bits>

@@ -25,7 +25,7 @@ struct AllRows {
 
 /// For loops over all rows of one table: the row of every field is that of the owner.
 struct SameRows {
-    static constexpr bool kChooses = false;
+    static constexpr bool kChooses = false, kMayBlend = false;
     const Entity* owners;
     std::size_t num_rows;
 
@@ -42,7 +42,7 @@ struct SameRows {
 /// The same where some fields are looked up in managers.
 template <class FieldStores>
 struct LookedUpRows {
-    static constexpr bool kChooses = false;
+    static constexpr bool kChooses = false, kMayBlend = false;
     const Entity* owners;
     std::size_t num_rows;
     const FieldStores& stores;
@@ -170,7 +170,7 @@ private:
             std::uint64_t bits = places.word(first / 64);
             if (bits == ~std::uint64_t(0)) {
                 for (std::uint32_t row = begin; row < end; ++row) call(function, places, row, FieldIndices(), views...);
-            } else if (kBlends<Function> && end - begin == 64) {
+            } else if (kBlends<Function> && Places::kMayBlend && end - begin == 64) {
                 blend_word(places, function, first, bits, views...);
             } else {
                 if (end - first < 64) bits &= (std::uint64_t(1) << (end - first)) - 1;

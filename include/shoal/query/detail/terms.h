@@ -11,6 +11,7 @@
 namespace shoal {
 
 class Database;
+class World;
 
 namespace detail {
 
@@ -21,12 +22,14 @@ struct TermKind {
     bool gathers = false;      ///< the field is looked up in another manager
     bool is_optional = false;  ///< the function gets a pointer to const, or null
     bool excludes = false;     ///< the entity lacks the component
+    bool of_parent = false;    ///< the field is that of the entity's parent
 };
 
 template <TermKind kKind>
 struct Term {
     static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes, kGathers = kKind.gathers;
     static constexpr bool kIsOptional = kKind.is_optional, kExcludes = kKind.excludes;
+    static constexpr bool kIsOfParent = kKind.of_parent;
 };
 
 template <auto kMember_, TermKind kKind>
@@ -52,6 +55,14 @@ struct Maybe : detail::FieldTerm<kMember, detail::TermKind{.is_optional = true}>
 /// A field of another manager, looked up by entity: the function gets a pointer to const, or null.
 template <auto kMember>
 struct Gather : detail::FieldTerm<kMember, detail::TermKind{.gathers = true, .is_optional = true}> {};
+
+/// A field of the entity's parent: Parent<Read<&Body::position>>. The function gets a pointer to const; null for roots,
+/// and where the parent lacks the component. For queries over a world with transforms.
+template <class Term>
+struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
+    static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
+                  "Parent<> is for a field that is read: Parent<Read<&Body::position>>");
+};
 
 /// A component type that the entity has.
 template <class T>
@@ -90,7 +101,7 @@ inline constexpr bool kBlends = false;
 template <class Function>
 inline constexpr bool kBlends<Blend<Function>> = true;
 
-/// The stores that a query is made of: a Database, or none, and then Managers.
+/// The stores that a query is made of: a Database, or none, and then Managers; or a World, which knows its stores.
 template <class... Stores>
 struct From {};
 
@@ -156,14 +167,14 @@ inline constexpr bool kCanBeOff = shoal_describe(ComponentTag<T>{}).component.to
 template <auto kMember, class Term>
 constexpr bool names_member() {
     if constexpr (Term::kIsField)
-        return kSameMember<kMember, Term::kMember>;
+        return !Term::kIsOfParent && kSameMember<kMember, Term::kMember>;
     else
         return false;
 }
 /// Whether `Term` is the only one that names its field.
 template <class Term, class... Terms>
 constexpr bool names_once() {
-    if constexpr (Term::kIsField)
+    if constexpr (Term::kIsField && !Term::kIsOfParent)
         return (0 + ... + (names_member<Term::kMember, Terms>() ? 1 : 0)) == 1;
     else
         return true;
@@ -196,6 +207,9 @@ template <class Store>
 inline constexpr bool kKeepsMany = false;
 template <class T>
 inline constexpr bool kKeepsMany<Manager<T>> = DescriptionOf<T>::kMany;
+/// Whether a term reads or writes a field of which an entity may have several.
+template <class Term>
+inline constexpr bool kReadsMany = Term::kIsField&& DescriptionOf<typename Term::Component>::kMany;
 
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 
@@ -211,19 +225,38 @@ struct StoreList<From<Stores...>> {
     /// The store in which a term's component lies: its manager if it was given, else the database. kNoStore: nowhere.
     template <class Term>
     static constexpr std::size_t store_of() {
+        if (Term::kIsOfParent) return kNoStore;
         constexpr bool kIsIts[] = {std::is_same_v<Stores, Manager<typename Term::Component>>...};
         for (std::size_t i = 0; i < kNumStores; ++i)
             if (kIsIts[i]) return i;
         return kHasDatabase && !Term::kGathers ? 0 : kNoStore;
     }
     template <class Term>
-    static constexpr bool kIsOfDatabase = kHasDatabase && store_of<Term>() == 0;
+    static constexpr bool kIsOfDatabase = kHasDatabase&& store_of<Term>() == 0;
     /// Whether a term's field is looked up by entity, row by row.
     template <class Term>
     static constexpr bool kLooksUp = Term::kIsOptional && !kIsOfDatabase<Term>;
     /// Whether writes to the term's field count for changed_since().
     template <class Term>
     static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !kLooksUp<Term>;
+};
+
+/// In a world, a term's store is found when the query is made.
+template <>
+struct StoreList<From<World>> {
+    static constexpr std::size_t kNumStores = 1;
+    static constexpr bool kHasDatabase = true;
+    template <class Term>
+    static constexpr std::size_t store_of() {
+        return 0;
+    }
+    template <class Term>
+    static constexpr bool kIsOfDatabase =
+        !Term::kIsOfParent && !DescriptionOf<typename Term::Component>::kMany;  ///< perhaps
+    template <class Term>
+    static constexpr bool kLooksUp = false;
+    template <class Term>
+    static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !Term::kIsOptional;
 };
 
 /// Which stores decide what rows are visited.

@@ -1,0 +1,127 @@
+#pragma once
+// The rows of a query over a world, which finds the stores of its terms itself.
+//
+//     all components in the database      the loop of a query over a database
+//     all in one other store              one loop over its table
+//     else                                a join
+//
+// Thread: as for the query.
+
+#include "shoal/query/detail/database_rows.h"
+#include "shoal/query/detail/joined_rows.h"
+
+namespace shoal::detail {
+
+/// Where a world keeps a component type.
+struct ComponentHome {
+    Store* store = nullptr;
+    Database* database = nullptr;  ///< if the store is one
+    OwnedColumns columns;          ///< if it is none
+};
+
+/// How a query uses a component type.
+struct ComponentUse {
+    bool has_field = false;
+    bool writes = false;
+    bool of_parent = false;
+};
+
+/// Finds a component type. Requires: one of the stores keeps it, and its fields can be used in this way.
+SHOAL_API ComponentHome find_home(std::span<Store* const> stores, const Schema& component, const ComponentUse& use);
+
+template <class Stores, class Terms, class Fields>
+class WorldRows;
+
+template <class... Terms, class... Fields>
+class WorldRows<From<World>, TermList<Terms...>, TermList<Fields...>> {
+    using Joined = JoinedRows<From<World>, TermList<Terms...>, TermList<Fields...>>;
+    using Places = typename Joined::Places;
+    using InDatabase = DatabaseRows<From<Database>, TermList<Terms...>, TermList<Fields...>>;
+    static constexpr bool kMayBeInDatabase =
+        ((!Terms::kGathers && StoreList<From<World>>::template kIsOfDatabase<Terms>)&&...);
+
+public:
+    using Loop = typename Joined::Loop;
+    using Batch = typename Joined::Batch;
+    struct Lock : Joined::Lock {
+        explicit Lock(const WorldRows& rows) : Joined::Lock(rows.joined_) {}
+    };
+
+    template <class AnyWorld>
+    explicit WorldRows(AnyWorld& world) : joined_(places_of(world), find_database(world.stores())) {
+        if constexpr (kMayBeInDatabase)
+            if (joined_.is_in_database()) in_database_.emplace(joined_.database());
+    }
+
+    void set_zones(const ZoneSet& zones) {
+        joined_.set_zones(zones);
+        if constexpr (kMayBeInDatabase)
+            if (in_database_) in_database_->set_zones(zones);
+    }
+    void set_since(std::uint64_t stamp) {
+        joined_.set_since(stamp);
+        if constexpr (kMayBeInDatabase)
+            if (in_database_) in_database_->set_since(stamp);
+    }
+    Database& database() const { return joined_.database(); }
+    const Store& driver() const { return joined_.driver(); }
+    std::uint64_t num_rows() const { return joined_.num_rows(); }
+    auto accesses() const { return joined_.accesses(); }
+
+    void refresh() const {
+        joined_.refresh();
+        if constexpr (kMayBeInDatabase)
+            if (in_database_) in_database_->refresh();
+    }
+    bool can_share() const { return joined_.can_share(); }
+    bool is_small(std::uint32_t grain) const { return joined_.is_small(grain); }
+
+    template <class Visit>
+    void for_each_part(Visit&& visit) const {
+        if constexpr (kMayBeInDatabase)
+            if (in_database_) return in_database_->for_each_part(visit);
+        joined_.for_each_part(visit);
+    }
+    template <class Function>
+    void run(Function& function, const QueryPart& part) const {
+        if constexpr (kMayBeInDatabase)
+            if (in_database_) return in_database_->run(function, part);
+        joined_.run(function, part);
+    }
+    template <class Function>
+    void run_batch(Function& function, const QueryPart& part) const {
+        joined_.run_batch(function, part);
+    }
+    void mark_written(const QueryPart& part) const { joined_.mark_written(part); }
+
+private:
+    /// Where a query over a world with this term finds its component, and what that says of the store.
+    template <class Term>
+    static void place(std::span<Store* const> stores, Places& places, std::size_t term) {
+        const ComponentHome home = find_home(stores, schema_of<typename Term::Component>(),
+                                             {Term::kIsField, Term::kWrites, Term::kIsOfParent});
+        const std::uint8_t number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
+        JoinedStore& store = places.stores[number];
+        store.is_required |= requires_component<Term>();
+        if (home.database != nullptr)
+            places.database = number;
+        else
+            store.is_excluded |= excludes_component<Term>();
+        places.store_of[term] = number;
+        places.first_column[term] = home.columns.first_column;
+    }
+    template <class AnyWorld>
+    static Places places_of(AnyWorld& world) {
+        Places places;
+        std::size_t term = 0;
+        (place<Terms>(world.stores(), places, term++), ...);
+        if constexpr ((Terms::kIsOfParent || ...)) places.parents = &world.transforms().rows();
+        return places;
+    }
+
+    struct Nothing {};
+    Joined joined_;
+    std::conditional_t<kMayBeInDatabase, std::optional<InDatabase>, Nothing> in_database_;
+};
+
+}  // namespace shoal::detail

@@ -1,0 +1,60 @@
+// Which store of a world keeps a component type that a query names.
+
+#include "shoal/query/detail/world_rows.h"
+
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+
+namespace shoal::detail {
+namespace {
+
+[[noreturn]] void refuse(const char* condition, std::string message) {
+    fail_assertion({condition, message.c_str(), __FILE__, __LINE__});
+}
+
+/// Asserts that the fields of a component type that a store keeps may be used in this way.
+void require_use(const ComponentHome& home, const Schema& component, const ComponentUse& use) {
+    const std::string name = concat("a query over a world names \"", component.name(), "\", ");
+    if (use.of_parent && home.database != nullptr)
+        refuse("home.database == nullptr",
+               concat(name, "of a parent, which the database keeps; look parents up, or keep it in a manager"));
+    if (home.database != nullptr) return;
+    if (use.has_field && !home.columns.has_fields)
+        refuse("home.columns.has_fields",
+               concat(name, "whose store keeps its fields in another form; say With, or ask the store"));
+    if (use.writes && home.columns.is_read_only)
+        refuse("!home.columns.is_read_only",
+               concat(name, "which its store derives more from; say Read, and set it through the store"));
+}
+
+}  // namespace
+
+ComponentHome find_home(std::span<Store* const> stores, const Schema& component, const ComponentUse& use) {
+    ComponentHome home;
+    for (Store* store : stores) {
+        home.columns = store->find_columns(component);
+        home.database = home.columns ? nullptr : dynamic_cast<Database*>(store);
+        if (home.database != nullptr && !home.database->find_component(component.id())) home.database = nullptr;
+        if (!home.columns && home.database == nullptr) continue;
+        home.store = store;
+        require_use(home, component, use);
+        return home;
+    }
+    for (const Store* store : stores)
+        for (const Schema* schema : store->schemas())
+            if (schema->id() == component.id())
+                refuse("home.columns", concat("a query over a world names \"", component.name(),
+                                              "\", whose store shows queries no rows; see Store::find_columns()"));
+    refuse("home.store != nullptr",
+           concat("a query over a world names \"", component.name(),
+                  "\", which none of its stores keeps; call world.manager<T>() or world.database().component<T>() "
+                  "before the query is made"));
+}
+
+Database* find_database(std::span<Store* const> stores) {
+    for (Store* store : stores)
+        if (Database* const database = dynamic_cast<Database*>(store); database != nullptr) return database;
+    return nullptr;
+}
+
+}  // namespace shoal::detail

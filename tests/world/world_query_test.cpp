@@ -1,0 +1,305 @@
+// Queries over a world: the rows do not depend on which store keeps a component type.
+
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <map>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Hull {
+    Vec3 position{};
+    int number = 0;
+};
+SHOAL_COMPONENT(Hull, (position, split), number)
+struct Mast {
+    int height = 0;
+};
+SHOAL_COMPONENT(Mast, height)
+struct Anchored {
+    int depth = 0;
+};
+SHOAL_COMPONENT((Anchored, toggled), depth)
+struct Crew {
+    int size = 0;
+    float morale = 0;
+};
+SHOAL_COMPONENT((Crew, whole), size, morale)
+
+/// What a query should find of an entity.
+struct Boat {
+    Entity entity;
+    int number = 0, height = -1, depth = -1, size = -1;  // -1: it lacks the component
+};
+
+/// Bits of what is kept in the database; the rest is in managers of different indexes.
+enum : unsigned { kHull = 1, kMast = 2, kAnchored = 4, kCrew = 8 };
+
+class Harbour {
+public:
+    explicit Harbour(unsigned in_database) : in_database_(in_database) {
+        keep<Hull>(kHull, RowIndexKind::kPaged);
+        keep<Mast>(kMast, RowIndexKind::kHash);
+        keep<Anchored>(kAnchored, RowIndexKind::kPaged);
+        keep<Crew>(kCrew, RowIndexKind::kIdentity);
+    }
+
+    /// Adds boats in random order, and takes some components away again, so that rows lie in different orders.
+    void fill(Random& random, std::size_t num_boats) {
+        std::vector<Entity> made(num_boats);
+        ASSERT_TRUE(entities.create(made).ok());
+        for (const Entity entity : made) boats.push_back({entity});
+        for (std::size_t i = 0; i < boats.size(); ++i) boats[i].number = static_cast<int>(i);
+        for (int round = 0; round < 2; ++round)
+            for (Boat& boat : boats)
+                change(boats[random.below(static_cast<std::uint32_t>(boats.size()))], random), change(boat, random);
+        for (const Boat& boat : boats) ASSERT_TRUE(give(kHull, boat.entity, Hull{{}, boat.number}));
+    }
+
+    EntityManager entities;
+    World world{entities};
+    std::vector<Boat> boats;
+
+private:
+    template <class T>
+    void keep(unsigned bit, RowIndexKind index) {
+        if ((in_database_ & bit) != 0)
+            world.database().component<T>();
+        else
+            world.manager<T>({.index = index});
+    }
+    template <class T>
+    bool give(unsigned bit, Entity entity, const T& value) {
+        return (in_database_ & bit) != 0 ? world.database().add(entity, value).ok()
+                                         : world.manager<T>().add(entity, value).ok();
+    }
+    template <class T>
+    void take(unsigned bit, Entity entity) {
+        if ((in_database_ & bit) != 0)
+            ASSERT_TRUE(world.database().remove<T>(entity).ok());
+        else
+            world.manager<T>().remove(entity);
+    }
+    template <class T>
+    void change_one(unsigned bit, Entity entity, int& now, int value, const T& component) {
+        now = value;
+        if (value < 0)
+            take<T>(bit, entity);
+        else
+            ASSERT_TRUE(give(bit, entity, component));
+    }
+    void change(Boat& boat, Random& random) {
+        const int value = static_cast<int>(random.below(30)) - 10;
+        const int given = value < 0 ? -1 : value;
+        switch (random.below(3)) {
+            case 0:
+                return change_one(kMast, boat.entity, boat.height, given, Mast{given});
+            case 1:
+                return change_one(kAnchored, boat.entity, boat.depth, given, Anchored{given});
+            default:
+                return change_one(kCrew, boat.entity, boat.size, given, Crew{given, 1});
+        }
+    }
+
+    unsigned in_database_;
+};
+
+class AnyHome : public ::testing::TestWithParam<unsigned> {
+protected:
+    AnyHome() : random(shoal_test::seed()), harbour(GetParam()) { harbour.fill(random, 700); }
+
+    Random random;
+    Harbour harbour;
+};
+
+// req: F5
+TEST_P(AnyHome, a_query_visits_the_same_entities_with_the_same_values) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    const auto sailing = harbour.world.query<Read<&Mast::height>, Write<&Hull::position>, Read<&Hull::number>,
+                                             Without<Anchored>, Maybe<&Crew::size>>();
+    std::map<Entity, std::pair<int, int>> visited;
+    sailing.for_each([&](Entity entity, int height, auto&& position, int number, const int* size) {
+        EXPECT_TRUE(visited.insert({entity, {height, size == nullptr ? -1 : *size}}).second);
+        position += Vec3{float(height), float(number), 1};
+    });
+    std::size_t expected = 0;
+    for (const Boat& boat : harbour.boats) {
+        const bool matches = boat.height >= 0 && boat.depth < 0;
+        expected += matches;
+        ASSERT_EQ(visited.count(boat.entity), matches);
+        if (!matches) continue;
+        ASSERT_EQ(visited[boat.entity], std::pair(boat.height, boat.size));
+    }
+    EXPECT_EQ(visited.size(), expected);
+    harbour.world.query<Read<&Hull::position>, Read<&Hull::number>>().for_each([&](Entity entity, Vec3 position,
+                                                                                   int number) {
+        const Boat& boat = harbour.boats[static_cast<std::size_t>(number)];
+        ASSERT_EQ(boat.entity, entity);
+        ASSERT_EQ(position, boat.height >= 0 && boat.depth < 0 ? (Vec3{float(boat.height), float(number), 1}) : Vec3{});
+    });
+}
+
+TEST_P(AnyHome, batches_show_what_rows_show) {
+    const auto manned = harbour.world.query<Read<&Crew::size>, With<Mast>, Read<&Hull::number>>();
+    std::map<Entity, int> by_row, by_batch;
+    manned.for_each([&](Entity entity, int size, int number) { by_row[entity] = size * 1000 + number; });
+    manned.for_each_batch([&](auto&& batch) {
+        const auto sizes = batch.template column<&Crew::size>();
+        const auto numbers = batch.template column<&Hull::number>();
+        for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {
+            const bool is_on = (batch.rows_of_word(i / 64) >> (i % 64) & 1) != 0;
+            EXPECT_TRUE(is_on && by_batch.insert({batch.entities()[i], sizes[i] * 1000 + numbers[i]}).second);
+        }
+    });
+    EXPECT_EQ(by_batch, by_row);
+    EXPECT_GT(by_row.size(), 50u);
+}
+
+TEST_P(AnyHome, loops_on_workers_give_what_a_loop_on_one_thread_gives) {
+    shoal_test::ThreadPoolExecutor pool(3);
+    const auto raise = harbour.world.query<Write<&Hull::number>, Read<&Mast::height>, With<Crew>>();
+    raise.for_each([](int& number, int height) { number += height * 1000; });
+    raise.for_each(pool, [](int& number, int height) { number -= height * 1000; });
+    std::size_t num_boats = 0;
+    harbour.world.query<Read<&Hull::number>>().for_each([&](Entity entity, int number) {
+        ASSERT_EQ(harbour.boats[static_cast<std::size_t>(number)].entity, entity);
+        ++num_boats;
+    });
+    EXPECT_EQ(num_boats, harbour.boats.size());
+}
+
+TEST_P(AnyHome, changed_since_visits_what_was_written) {
+    harbour.world.settle();
+    harbour.world.settle();
+    const std::uint64_t stamp = harbour.world.stamp();
+    const auto masts = harbour.world.query<Read<&Mast::height>, Read<&Hull::number>>();
+    std::size_t num_before = 0, num_after = 0;
+    masts.changed_since(stamp).for_each([&](int, int) { ++num_before; });
+    EXPECT_EQ(num_before, 0u);
+    harbour.world.query<Write<&Mast::height>>().for_each([](int& height) { height += 1; });
+    masts.changed_since(stamp).for_each([&](int, int) { ++num_after; });
+    std::size_t num_masts = 0;
+    for (const Boat& boat : harbour.boats) num_masts += boat.height >= 0;
+    EXPECT_EQ(num_after, num_masts);
+}
+
+INSTANTIATE_TEST_SUITE_P(Homes, AnyHome, ::testing::Range(0u, 16u));
+
+// --- stores of other kinds ---------------------------------------------------------------------------------------
+
+class SceneQuery : public ::testing::Test {
+protected:
+    SceneQuery() {
+        made.resize(4);
+        EXPECT_TRUE(entities.create(made).ok());
+        const Transform locals[] = {{.position = {0, 0, 4}}, {.position = {1, 0, 0}}, {.position = {0, 2, 0}}};
+        const std::uint32_t parents[] = {kNilRow, 0, 1};
+        EXPECT_TRUE(world.transforms().add(std::span(made).first(3), locals, parents).ok());
+        for (const Entity entity : made) EXPECT_TRUE(crews.add(entity, {static_cast<int>(entity.index())}).ok());
+    }
+
+    EntityManager entities;
+    World world{entities};
+    Manager<Crew>& crews = world.manager<Crew>();
+    std::vector<Entity> made;
+};
+
+TEST_F(SceneQuery, local_and_world_poses_are_fields_as_others) {
+    std::map<Entity, std::pair<Vec3, Vec3>> found;
+    world.query<Read<&Transform::position>, Read<&WorldPose::matrix>, With<Crew>>().for_each(
+        [&](Entity entity, Vec3 local, const Matrix3x4& pose) {
+            found[entity] = {local, {pose.row[0].w, pose.row[1].w, pose.row[2].w}};
+        });
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[made[2]].first, (Vec3{0, 2, 0}));
+    EXPECT_EQ(found[made[2]].second, (Vec3{1, 2, 4}));
+}
+
+TEST_F(SceneQuery, a_field_of_the_parent_is_null_for_roots_and_for_those_without_a_transform) {
+    std::map<Entity, int> parents;
+    world.query<With<Crew>, Parent<Read<&Crew::size>>, Parent<Read<&WorldPose::matrix>>>().for_each(
+        [&](Entity entity, const int* size, const Matrix3x4* pose) {
+            EXPECT_EQ(size == nullptr, pose == nullptr);
+            parents[entity] = size == nullptr ? -1 : *size;
+        });
+    const int first = static_cast<int>(made[0].index()), second = static_cast<int>(made[1].index());
+    EXPECT_EQ(parents, (std::map<Entity, int>{{made[0], -1}, {made[1], first}, {made[2], second}, {made[3], -1}}));
+}
+
+TEST_F(SceneQuery, a_parent_without_the_component_gives_null) {
+    crews.remove(made[1]);
+    std::map<Entity, bool> has_size;
+    world.query<With<Transform>, Parent<Read<&Crew::size>>>().for_each(
+        [&](Entity entity, const int* size) { has_size[entity] = size != nullptr; });
+    EXPECT_EQ(has_size, (std::map<Entity, bool>{{made[0], false}, {made[1], true}, {made[2], false}}));
+}
+
+TEST_F(SceneQuery, who_owns_others_and_is_owned_by_nobody_does_not_count_as_owned) {
+    auto& owners = world.make_store<OwnershipManager>();
+    ASSERT_TRUE(owners.own(made[0], made[1]).ok());
+    ASSERT_TRUE(owners.own(made[1], made[2]).ok());
+    std::map<Entity, Entity> owner_of;
+    world.query<Read<&Owned::owner>>().for_each([&](Entity entity, Entity owner) { owner_of[entity] = owner; });
+    EXPECT_EQ(owner_of, (std::map<Entity, Entity>{{made[1], made[0]}, {made[2], made[1]}}));
+    std::vector<Entity> free;
+    world.query<With<Crew>, Without<Owned>>().for_each([&](Entity entity) { free.push_back(entity); });
+    EXPECT_EQ(free, (std::vector<Entity>{made[0], made[3]}));
+}
+
+TEST_F(SceneQuery, an_entity_with_several_tags_is_visited_once) {
+    TagManager tags(world.manager<Tag>(), world.strings());
+    ASSERT_TRUE(tags.add_tag(made[0], "fast").ok());
+    ASSERT_TRUE(tags.add_tag(made[0], "red").ok());
+    ASSERT_TRUE(tags.add_tag(made[3], "red").ok());
+    std::vector<Entity> tagged;
+    world.query<With<Tag>, With<Crew>>().for_each([&](Entity entity) { tagged.push_back(entity); });
+    EXPECT_EQ(tagged, (std::vector<Entity>{made[0], made[3]}));
+}
+
+TEST_F(SceneQuery, passes_run_over_queries_of_worlds_and_declare_their_fields) {
+    world.database();
+    world.schedule().add("grow", world.query<Write<&Crew::size>, Read<&Transform::position>>(),
+                         [](const PassContext&, Commands& commands, Entity entity, int& size, Vec3 position) {
+                             size += static_cast<int>(position.z);
+                             if (position.y > 0) commands.destroy(entity);
+                         });
+    world.step(0.1f);
+    EXPECT_EQ(crews.get<&Crew::size>(crews.instance(made[0])), static_cast<int>(made[0].index()) + 4);
+    EXPECT_FALSE(entities.alive(made[2]));
+}
+
+TEST_F(SceneQuery, zones_are_those_of_the_database_whatever_the_terms_are) {
+    Database& database = world.database();
+    ASSERT_TRUE(database.add(std::span(made).first(2), Mast{1}).ok());
+    ASSERT_TRUE(database.move(made[1], 3).ok());
+    std::vector<Entity> found;
+    world.query<Read<&Crew::size>>().in({3}).for_each([&](Entity entity, int) { found.push_back(entity); });
+    EXPECT_EQ(found, std::vector<Entity>{made[1]});
+}
+
+using SceneQueryDeath = SceneQuery;
+
+TEST_F(SceneQueryDeath, a_component_type_that_no_store_keeps_ends_the_program_with_its_name) {
+    EXPECT_DEATH((world.query<Read<&Mast::height>, Read<&Crew::size>>()),
+                 "names \"mast\", which none of its stores keeps; call world.manager<T>\\(\\)");
+}
+
+TEST_F(SceneQueryDeath, poses_are_not_written_behind_the_back_of_the_transforms) {
+    world.transforms();
+    EXPECT_DEATH((world.query<Write<&Transform::position>>()),
+                 "names \"transform\", which its store derives more from; say Read, and set it through the store");
+}
+
+TEST_F(SceneQueryDeath, a_parent_s_field_in_the_database_is_refused) {
+    ASSERT_TRUE(world.database().add(made[0], Mast{1}).ok());
+    EXPECT_DEATH((world.query<With<Crew>, Parent<Read<&Mast::height>>>()), "of a parent, which the database keeps");
+}
+
+}  // namespace
