@@ -165,9 +165,8 @@ struct Databases {
     decltype(query<Write<&Heat::value>>(marked)) hot = query<Write<&Heat::value>>(marked);
 
     Databases() {
-        [&]<int... kNumbers>(std::integer_sequence<int, kNumbers...>) {
-            (create_marked<kNumbers>(marked), ...);
-        }(std::make_integer_sequence<int, kNumMarks>());
+        [&]<int... kNumbers>(std::integer_sequence<int, kNumbers...>) { (create_marked<kNumbers>(marked), ...); }
+        (std::make_integer_sequence<int, kNumMarks>());
     }
 
     void database_create_one() {
@@ -369,26 +368,33 @@ void count_stores() {
          SHOAL_CALL(Managers, manager_add_span, kNumMany), SHOAL_CALL(Managers, manager_remove_span, kNumMany)});
     count_indexed<RowIndexKind::kHash>(
         {"hash_add_one", "hash_get_one", "hash_remove_one", "hash_add_span", "hash_remove_span"});
-    count_indexed<RowIndexKind::kIdentity>({"identity_add_one", "identity_get_one", "identity_remove_one",
-                                            "identity_add_span", "identity_remove_span"});
+    count_indexed<RowIndexKind::kIdentity>(
+        {"identity_add_one", "identity_get_one", "identity_remove_one", "identity_add_span", "identity_remove_span"});
 }
 
 void count_databases() {
     Databases databases;
-    run(databases,
-        {SHOAL_CALL(Databases, database_create_one, kNumCalls), SHOAL_CALL(Databases, database_add_one, kNumCalls),
-         SHOAL_CALL(Databases, database_get_one, kNumCalls), SHOAL_CALL(Databases, database_set_one, kNumCalls),
-         SHOAL_CALL(Databases, database_remove_one, kNumCalls), SHOAL_CALL(Databases, database_move_one, kNumCalls),
-         SHOAL_CALL(Databases, database_move_back, kNumCalls), SHOAL_CALL(Databases, database_toggle_on, kNumCalls),
-         SHOAL_CALL(Databases, database_query, kNumCalls), SHOAL_CALL(Databases, database_query_toggled, kNumCalls),
-         SHOAL_CALL(Databases, database_toggle_off, kNumCalls),
-         SHOAL_CALL(Databases, database_query_26_tables, kNumCalls / kNumMarks * kNumMarks),
-         SHOAL_CALL(Databases, database_destroy_one, kNumCalls), SHOAL_CALL(Databases, database_create_span, kNumMany),
-         SHOAL_CALL(Databases, database_add_span, kNumMany), SHOAL_CALL(Databases, database_remove_span, kNumMany),
-         SHOAL_CALL(Databases, database_destroy_span, kNumMany),
-         SHOAL_CALL(Databases, database_create_shuffled, kNumMany),
-         SHOAL_CALL(Databases, database_destroy_shuffled, kNumMany),
-         SHOAL_CALL(Databases, database_create_again, kNumMany), SHOAL_CALL(Databases, database_clear_zone, kNumMany)});
+    run(databases, {SHOAL_CALL(Databases, database_create_one, kNumCalls),
+                    SHOAL_CALL(Databases, database_add_one, kNumCalls),
+                    SHOAL_CALL(Databases, database_get_one, kNumCalls),
+                    SHOAL_CALL(Databases, database_set_one, kNumCalls),
+                    SHOAL_CALL(Databases, database_remove_one, kNumCalls),
+                    SHOAL_CALL(Databases, database_move_one, kNumCalls),
+                    SHOAL_CALL(Databases, database_move_back, kNumCalls),
+                    SHOAL_CALL(Databases, database_toggle_on, kNumCalls),
+                    SHOAL_CALL(Databases, database_query, kNumCalls),
+                    SHOAL_CALL(Databases, database_query_toggled, kNumCalls),
+                    SHOAL_CALL(Databases, database_toggle_off, kNumCalls),
+                    SHOAL_CALL(Databases, database_query_26_tables, kNumCalls / kNumMarks * kNumMarks),
+                    SHOAL_CALL(Databases, database_destroy_one, kNumCalls),
+                    SHOAL_CALL(Databases, database_create_span, kNumMany),
+                    SHOAL_CALL(Databases, database_add_span, kNumMany),
+                    SHOAL_CALL(Databases, database_remove_span, kNumMany),
+                    SHOAL_CALL(Databases, database_destroy_span, kNumMany),
+                    SHOAL_CALL(Databases, database_create_shuffled, kNumMany),
+                    SHOAL_CALL(Databases, database_destroy_shuffled, kNumMany),
+                    SHOAL_CALL(Databases, database_create_again, kNumMany),
+                    SHOAL_CALL(Databases, database_clear_zone, kNumMany)});
     Listed listed;
     run(listed, {SHOAL_CALL(Listed, typed_add_one, kNumCalls), SHOAL_CALL(Listed, typed_remove_one, kNumCalls)});
 }

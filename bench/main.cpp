@@ -74,6 +74,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_commands(bench);
     measure_database_queries(bench);
     measure_typed_databases(bench);
+    measure_world_queries(bench);
     measure_memory(bench);
     measure_baselines(bench);
     measure_access(bench);

@@ -16,6 +16,7 @@ void measure_jobs(Bench& bench);
 void measure_commands(Bench& bench);
 void measure_database_queries(Bench& bench);
 void measure_typed_databases(Bench& bench);
+void measure_world_queries(Bench& bench);
 void measure_memory(Bench& bench);
 void measure_baselines(Bench& bench);
 void measure_access(Bench& bench);

@@ -34,7 +34,11 @@ ComponentHome find_home(std::span<Store* const> stores, const Schema& component,
     for (Store* store : stores) {
         home.columns = store->find_columns(component);
         home.database = home.columns ? nullptr : dynamic_cast<Database*>(store);
-        if (home.database != nullptr && !home.database->find_component(component.id())) home.database = nullptr;
+        if (home.database != nullptr) {
+            const ComponentType type = home.database->find_component(component.id());
+            home.component = type.number;
+            if (!type) home.database = nullptr;
+        }
         if (!home.columns && home.database == nullptr) continue;
         home.store = store;
         require_use(home, component, use);

@@ -22,25 +22,10 @@ public:
                                         "\"; give one pose per copy, or none"));
         if (Status status = find_zones(); !status) return status;
         if (Status status = find_takers(); !status) return status;
+        bring_forward_whole_entities();
         find_switched_off();
         if (Status status = create_entities(); !status) return status;
-        for_each_store([](Store& store) { store.begin_spawn(); });
-        Status failure;
-        std::size_t num_sent = 0;
-        for (; num_sent < takers_.size() && failure; ++num_sent)
-            if (Status status = send(takers_[num_sent]); !status)
-                failure =
-                    Status::error(concat("cannot spawn the components \"", takers_[num_sent].components->schema->name(),
-                                         "\" of \"", blob_.name(), "\": ", status.message()));
-        const std::size_t num_taken = failure ? num_sent : num_sent - 1;
-        for_each_store([&](Store& store) {
-            if (Status status = store.finish_spawn(); !status && failure)
-                failure = Status::error(concat("cannot spawn \"", blob_.name(), "\": ", status.message()));
-        });
-        if (!failure) {
-            undo(num_taken);
-            return failure;
-        }
+        if (Status status = send_all(); !status) return status;
         if (options_.keep_names && options_.copies > 0) spawned_.keep_names(blob_);
         return std::move(spawned_);
     }
@@ -124,13 +109,49 @@ private:
         return nullptr;
     }
 
-    /// Calls visit(store) once for every store that takes components of the blob.
-    template <class Visit>
-    void for_each_store(Visit&& visit) const {
+    /// Puts all takers of a store that places whole entities where its first one is, so that its rows are there when
+    /// later component types are spawned.
+    void bring_forward_whole_entities() {
+        for (std::size_t first = 0; first < takers_.size(); ++first) {
+            Store* const store = takers_[first].store;
+            if (store == nullptr || !store->places_whole_entities()) continue;
+            const auto begin = takers_.begin() + static_cast<std::ptrdiff_t>(first);
+            const auto end =
+                std::stable_partition(begin, takers_.end(), [&](const Taker& taker) { return taker.store == store; });
+            first = static_cast<std::size_t>(end - takers_.begin()) - 1;
+        }
+    }
+    /// Whether a store has a taker among these.
+    bool occurs(const Store* store, std::size_t begin, std::size_t end) const {
+        for (std::size_t i = begin; i < end; ++i)
+            if (takers_[i].store == store) return true;
+        return false;
+    }
+
+    /// Sends all batches. A store is told before its first batch and after its last. Errors: all is taken back.
+    Status send_all() {
         for (std::size_t i = 0; i < takers_.size(); ++i) {
-            const auto is_same = [&](const Taker& taker) { return taker.store == takers_[i].store; };
-            const auto end = takers_.begin() + static_cast<std::ptrdiff_t>(i);
-            if (takers_[i].store != nullptr && std::none_of(takers_.begin(), end, is_same)) visit(*takers_[i].store);
+            Store* const store = takers_[i].store;
+            if (store != nullptr && !occurs(store, 0, i)) store->begin_spawn();
+            Status status = send(takers_[i]);
+            const bool finishes = status && store != nullptr && !occurs(store, i + 1, takers_.size());
+            if (finishes) status = store->finish_spawn();
+            if (status) continue;
+            const std::string message = concat("cannot spawn the components \"", takers_[i].components->schema->name(),
+                                               "\" of \"", blob_.name(), "\": ", status.message());
+            finish_begun(i, finishes ? store : nullptr);
+            undo(i);
+            return Status::error(message);
+        }
+        return {};
+    }
+    /// Ends the spawn of stores that have begun, up to taker `last`, and have not `finished`.
+    void finish_begun(std::size_t last, const Store* finished) {
+        for (std::size_t i = 0; i <= last; ++i) {
+            Store* const store = takers_[i].store;
+            if (store == nullptr || store == finished || occurs(store, 0, i)) continue;
+            const bool is_open = store == takers_[last].store || occurs(store, last + 1, takers_.size());
+            if (is_open) static_cast<void>(store->finish_spawn());
         }
     }
 

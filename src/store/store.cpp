@@ -1,6 +1,7 @@
 #include "shoal/store/store.h"
 
 #include "shoal/base/assert.h"
+#include "shoal/base/text.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>
@@ -18,6 +19,17 @@ void require_batch(const SpawnBatch& batch, const Schema& component) {
     for (const std::uint32_t owner : batch.entity_index) highest_owner = std::max(highest_owner, owner);
     SHOAL_ASSERT(batch.entity_index.empty() || highest_owner < batch.num_blob_entities,
                  "the owner of a component is not among the blob entities");
+}
+
+Status Store::take_component(const Schema& component) {
+    for (const Schema* schema : schemas()) {
+        if (schema->id() != component.id()) continue;
+        if (schema->layout_hash() == component.layout_hash()) return {};
+        return Status::error(concat("there is another \"", schema->name(), "\" in ", kind(), ": ", schema->to_text(),
+                                    ", not ", component.to_text()));
+    }
+    return Status::error(concat("\"", component.name(), "\" cannot have its home in ", kind(),
+                                ", made for other component types; give it to the database, or make a manager for it"));
 }
 
 void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,

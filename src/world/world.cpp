@@ -10,6 +10,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace shoal {
@@ -71,6 +72,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
     : entities_(entities),
       executor_(options.executor != nullptr ? options.executor : &serial_),
       library_(options.library),
+      default_home_(options.default_home),
       pool_(options.pages),
       random_(options.seed) {
     schedule_.set_seed(options.seed);
@@ -82,6 +84,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 World::~World() {
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
+    for (Store* store : stores_) store->set_home_check({});
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
 }
 
@@ -101,7 +104,7 @@ void* World::find_owned(const Schema& schema) const {
 void World::own(const Owned& owned) {
     owned_.push_back(owned);
     const Status status = attach(*owned.store);
-    SHOAL_ASSERT(status.ok(), "an attached store takes this component type already; use that store");
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
 }
 
 Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOptions& options) {
@@ -126,22 +129,41 @@ Status World::attach(Store& store) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass made or attached a store of the world that runs it; make the store before World::step()");
     for (const Schema* schema : store.schemas())
-        if (find_store(schema->id()) != nullptr)
-            return Status::error(concat("the world already has a store for \"", schema->name(), "\""));
+        if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);
+    store.set_home_check({[](void* self, const Store& taker, const Schema& component) {
+                              return static_cast<const World*>(self)->check_home(taker, component);
+                          },
+                          this});
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
+}
+
+/// Errors: another store keeps the component type.
+Status World::check_home(const Store& store, const Schema& component) const {
+    const Store* const home = find_store(component.id());
+    if (home == nullptr || home == &store) return {};
+    return Status::error(concat("\"", component.name(), "\" has its home in ", home->kind(),
+                                " of this world, so it cannot have another in ", store.kind(),
+                                "; use the first, or choose with World::home() before either is used"));
+}
+
+Status World::set_home(const Schema& component, Store& store) {
+    SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &store) != stores_.end(),
+                 "the home of a component type is a store of the world");
+    if (Status status = check_home(store, component); !status) return status;
+    return store.take_component(component);
 }
 
 void World::detach(Store& store) {
     SHOAL_ASSERT(!passes_run_, "a pass detached a store of the world that runs it; detach it after World::step()");
     SHOAL_ASSERT(!is_settling_,
                  "a destruction callback detached a store while its world settles; detach it after World::settle()");
-    for (std::size_t i = 0; i < stores_.size(); ++i)
-        if (stores_[i] == &store)
-            return static_cast<void>(stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(i)));
-    SHOAL_ASSERT(false, "the store is not attached to this world");
+    const auto at = std::find(stores_.begin(), stores_.end(), &store);
+    SHOAL_ASSERT(at != stores_.end(), "the store is not attached to this world");
+    store.set_home_check({});
+    stores_.erase(at);
 }
 
 Store* World::find_store(ComponentId component) const {
@@ -172,7 +194,7 @@ Status World::adopt_schemas(const Blob& blob) {
         Store* store = find_store(components.id);
         if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
         if (store == nullptr) {
-            if (Result<ComponentManager*> made = manager(*components.schema); !made) return made.status();
+            if (Status status = take_schema(*components.schema); !status) return status;
             continue;
         }
         const Schema& taken = *find_schema(*store, components.id);
@@ -182,6 +204,12 @@ Status World::adopt_schemas(const Blob& blob) {
                                         "; compile the source again"));
     }
     return {};
+}
+
+/// Gives a component type that no store keeps its home.
+Status World::take_schema(const Schema& schema) {
+    if (default_home_ == DefaultHome::kDatabase && !schema.many()) return database().take_component(schema);
+    return manager(schema).status();
 }
 
 Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {

@@ -5,6 +5,7 @@
 #include "shoal/job/executor.h"
 #include "shoal/query/query.h"
 #include "shoal/query/typed_database.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -53,6 +54,8 @@ struct Nest {
 SHOAL_COMPONENT(Nest, egg)
 struct Algae {};
 SHOAL_COMPONENT(Algae)
+
+Vec3 pull_at(const Matrix3x4& pose) { return {pose.row[2].w, 0, 0}; }
 
 struct QueryManuals : ::testing::Test {
     EntityManager entities;
@@ -108,6 +111,22 @@ TEST_F(QueryManuals, stores_are_joined_by_entity) {
     EXPECT_EQ(num_sailing, 1);
     EXPECT_EQ(bodies.get<&Body::velocity>(bodies.instance(made[1])), (Vec3{0, 2, 0}));
     EXPECT_EQ(database.get<&Boat::position>(database.find(made[2])), (Vec3{2, 0, 0}));
+}
+
+TEST_F(QueryManuals, a_world_finds_the_stores) {
+    World world(entities);
+    Entity made[2];
+    ASSERT_TRUE(entities.create(made));
+    world.database().component<Frozen>();
+    ASSERT_TRUE(world.manager<Body>().add(made));
+    ASSERT_TRUE(world.transforms().add(made, Transform{.position = {0, 0, 7}}));
+    ASSERT_TRUE(world.database().add(made[1], Frozen{}));
+    // [query/world]
+    world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
+        [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
+    // [query/world]
+    EXPECT_EQ(world.manager<Body>().get<&Body::velocity>(world.manager<Body>().instance(made[0])), (Vec3{7, 0, 0}));
+    EXPECT_EQ(world.manager<Body>().get<&Body::velocity>(world.manager<Body>().instance(made[1])), Vec3{});
 }
 
 Status move_listed(Database& database, std::span<Entity> fish, Zone near) {

@@ -190,6 +190,19 @@ TEST_P(AnyHome, changed_since_visits_what_was_written) {
     EXPECT_EQ(num_after, num_masts);
 }
 
+TEST_P(AnyHome, any_of_asks_for_one_of_several_component_types) {
+    std::map<Entity, bool> visited;
+    harbour.world.query<Read<&Hull::number>, AnyOf<Anchored, Crew>, Without<Mast>>().for_each(
+        [&](Entity entity, int) { EXPECT_TRUE(visited.insert({entity, true}).second); });
+    std::size_t expected = 0;
+    for (const Boat& boat : harbour.boats) {
+        const bool matches = boat.height < 0 && (boat.depth >= 0 || boat.size >= 0);
+        expected += matches;
+        ASSERT_EQ(visited.count(boat.entity), matches) << boat.number;
+    }
+    EXPECT_EQ(visited.size(), expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Homes, AnyHome, ::testing::Range(0u, 16u));
 
 // --- stores of other kinds ---------------------------------------------------------------------------------------

@@ -64,6 +64,7 @@ public:
     SHOAL_API Status validate() const;
 
     // Store
+    std::string_view kind() const override { return "the owners"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     /// Entities that own others, and are owned by nobody, have rows too; a query leaves them out.
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;

@@ -61,7 +61,8 @@ public:
     // --- component types and archetypes ------------------------------------------------------------------------
 
     /// Registers a component type; one that is there already is returned as it is.
-    /// Errors: there is another one of that name (the message shows both), or the schema says `many`.
+    /// Errors: there is another one of that name (the message shows both), the schema says `many`, or another store of the
+    /// same world keeps it.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// The same for a C++ type. Requires: no error as above.
     template <class T>
@@ -228,7 +229,11 @@ public:
 
     // --- Store ---------------------------------------------------------------------------------------------------
 
+    std::string_view kind() const override { return "the database"; }
     std::span<const Schema* const> schemas() const override { return graph_.schemas(); }
+    Status take_component(const Schema& component) override { return add_component(component).status(); }
+    void set_home_check(const HomeCheck& check) override { home_check_ = check; }
+    bool places_whole_entities() const override { return true; }
     SHOAL_API void begin_spawn() override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     SHOAL_API Status finish_spawn() override;
@@ -354,6 +359,7 @@ private:
     Spawn* spawn_ = nullptr;                  // one that is under way
     SpawnPlaceField* spawn_place_ = nullptr;  // nullptr: no field decides where spawned entities lie
     DeferredChanges* deferred_changes_ = nullptr;
+    HomeCheck home_check_;  // of the world that the database belongs to
     JournalKeeper* journal_ = nullptr;
 };
 

@@ -176,6 +176,7 @@ public:
     SHOAL_API Status validate() const;
 
     // Store
+    std::string_view kind() const override { return "the model poses"; }
     std::span<const Schema* const> schemas() const override { return instances_.schemas(); }
     OwnedColumns find_columns(const Schema& component) override {
         OwnedColumns columns = instances_.find_columns(component);

@@ -14,6 +14,7 @@
 //     query<...>(bodies, winds)               a term is about the manager of its component
 //     query<...>(database)                    the rows of all tables whose archetypes match
 //     query<...>(database, sails)             components that no manager here keeps are those of the database
+//     query<...>(world)                       a term is about whichever store of the world keeps its component
 //
 //     term                rows visited                          the function gets
 //     Read<&T::field>     those that have T                     const T's field, or its value
@@ -23,9 +24,19 @@
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
+// A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
+// other kinds, such as Transform and WorldPose (transform/transform.h), Owned or Tag. It may have two more terms:
+//
+//     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
+//     AnyOf<A, B, C>            those that have A, B or C       nothing
+//
+//     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
+//         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
+//
 // A toggled component that is off counts as missing. Where several stores must have an entity, a loop visits the rows
-// of the store with the fewest, and looks each entity up in the others; driver() says which store that is. A Maybe
-// field of a manager is gathered.
+// of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver() says
+// which store that is. A Maybe field of a manager is gathered. Rows are visited in an order that depends on the rows
+// alone.
 //
 //     auto pushed = query<Write<&Body::velocity>, Gather<&Wind::force>>(bodies, winds);
 //     pushed.for_each([](auto&& v, const Vec3* force) {
@@ -264,7 +275,7 @@ auto query(Stores&... stores) {
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
-    constexpr bool kHasParents = (Terms::kIsOfParent || ...);
+    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny) || ...);
     constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || (requires_component<Terms>() || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(kReadsMany<Terms> || ...)
@@ -275,9 +286,9 @@ auto query(Stores&... stores) {
     static_assert(!kAreDescribed || kHasFields,
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
-    static_assert(kIsOfWorld || !kHasParents, "Parent<> needs to know all stores; say query<...>(world)");
+    static_assert(kIsOfWorld || !kNeedsWorld, "Parent<> and AnyOf<> need to know all stores; say query<...>(world)");
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
-    static_assert(kAllGiven || kHasParents,
+    static_assert(kAllGiven || kNeedsWorld,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
                   "query<...>(database, managers...) for what is gathered");
     static_assert(!kAllGiven || kDrives,

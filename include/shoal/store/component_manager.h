@@ -79,6 +79,7 @@ public:
     Status validate() const { return rows_.validate(); }
 
     // Store
+    std::string_view kind() const override { return "a manager"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     OwnedColumns find_columns(const Schema& component) override { return rows_.find_columns(component); }
     Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }

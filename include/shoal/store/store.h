@@ -125,15 +125,31 @@ struct OwnedColumns {
     explicit operator bool() const { return rows != nullptr; }
 };
 
+class Store;
+
+/// Asked before a store takes a further component type: another store of its world may keep it. Empty: nobody is asked.
+struct HomeCheck {
+    Status (*check)(void* context, const Store& store, const Schema& component) = nullptr;
+    void* context = nullptr;
+};
+
 class Store {
 public:
     virtual ~Store() = default;
 
+    /// What it is, for messages: "a manager", "the database".
+    virtual std::string_view kind() const { return "a store"; }
     /// The component types that it takes. Lifetime: that of the store.
     virtual std::span<const Schema* const> schemas() const = 0;
     /// Where queries find a component type that it takes, or shows beside those. Requires: of a type that it takes, the
     /// schema's layout is that of the store. Lifetime: that of the store.
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
+
+    /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
+    /// that of a type that it takes.
+    SHOAL_API virtual Status take_component(const Schema& component);
+    /// A store that takes component types as they are named asks `check` before. A world sets it while it has the store.
+    virtual void set_home_check(const HomeCheck&) {}
 
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
     /// Errors: no memory; then nothing is added.
@@ -142,6 +158,9 @@ public:
     /// an entity by all of its components may wait for the last batch. Errors: as above, for all of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
+    /// Whether it is so. Then the spawner sends all of its batches when the first is due, and the rows are there when
+    /// component types that come later in the spawn order are spawned.
+    virtual bool places_whole_entities() const { return false; }
 
     /// Removes everything that these entities have here, dead or alive; others are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;

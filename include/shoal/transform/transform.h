@@ -196,6 +196,7 @@ public:
     SHOAL_API Status validate() const;
 
     // Store
+    std::string_view kind() const override { return "the transforms"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     /// For queries, Transform and WorldPose can be read.
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;

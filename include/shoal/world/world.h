@@ -50,10 +50,17 @@ struct SettleStatistics {
     SettleCounts total{};
 };
 
+/// Where World::adopt_schemas() keeps component types that come in blobs, without a C++ type.
+enum class DefaultHome : std::uint8_t {
+    kManagers,
+    kDatabase,  ///< except those of which an entity may have several
+};
+
 struct WorldOptions {
     Executor* executor = nullptr;        ///< outlives the world; nullptr: all work is done on the calling thread
     ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
     std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
+    DefaultHome default_home = DefaultHome::kManagers;
     PagePoolOptions pages{};
 };
 
@@ -105,11 +112,19 @@ public:
     /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
     /// the store and detaches it before it is destroyed. If the world has settled before, the store settles at once, so
     /// that its writes carry the world's stamp. Requires: no passes run.
-    /// Errors: one of its component types has a store already; nothing has changed.
+    /// Errors: one of its component types has its home in another store; nothing has changed.
     SHOAL_API Status attach(Store& store);
     /// Takes a store out of this world. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
+    /// Makes a store of this world the home of a component type: the one that keeps its rows. A type that is nobody's gets
+    /// its home from whoever names it first, such as manager<T>() or a call of the database with a T.
+    /// Errors: another store keeps it; the store takes no further types (only the database does).
+    template <class T>
+    Status home(Store& store) {
+        return set_home(schema_of<T>(), store);
+    }
+    SHOAL_API Status set_home(const Schema& component, Store& store);
     /// Returns all stores, in the order in which they were added. Lifetime: until a store is added or removed.
     std::span<Store* const> stores() const { return stores_; }
     /// Returns the store of a component type, or nullptr.
@@ -130,8 +145,8 @@ public:
     /// Returns the registry of functions that spawn component types in place of stores.
     ComponentRegistry& registry() { return registry_; }
 
-    /// Makes a manager for each component type of the blob that has neither a store nor a spawn function, from the
-    /// schema in the blob; transforms() takes the transforms.
+    /// Gives each component type of the blob that has neither a store nor a spawn function a home, with the schema in the
+    /// blob: a manager, or the database (see DefaultHome); transforms() takes the transforms.
     /// Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
@@ -189,6 +204,8 @@ private:
         release_memory(object, sizeof(S), "world");
     }
 
+    Status check_home(const Store& store, const Schema& component) const;
+    Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
     void hold_rows(bool hold);
@@ -199,6 +216,7 @@ private:
     SerialExecutor serial_;
     Executor* executor_;
     ResourceLibrary* library_;
+    DefaultHome default_home_;
     PagePool pool_;
     StringTable strings_;
     Random random_;

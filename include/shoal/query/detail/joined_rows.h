@@ -35,10 +35,16 @@ struct JoinedStore {
     }
 };
 
-/// The stores of a query's terms.
-template <std::size_t kNumTerms>
+/// One of the component types of an AnyOf term.
+struct AnyPlace {
+    std::uint8_t term = 0, store = 0;
+    std::uint32_t component = 0;  ///< of the database
+};
+
+/// The stores of a query's terms, of which some are AnyOf terms with `kNumAny` component types in all.
+template <std::size_t kNumTerms, std::size_t kNumAny>
 struct TermPlaces {
-    static constexpr std::size_t kMostStores = kNumTerms + 1;
+    static constexpr std::size_t kMostStores = kNumTerms + kNumAny + 1;
 
     /// Returns the number of a store, which is added if need be.
     std::uint8_t add(const JoinedStore& store) {
@@ -54,6 +60,8 @@ struct TermPlaces {
     std::uint8_t store_of[kNumTerms] = {};       ///< by term
     std::uint32_t first_column[kNumTerms] = {};  ///< by term; of the database: any
     OwnedRows* parents = nullptr;                ///< whose links say who is whose parent
+    AnyPlace any[kNumAny + 1];
+    std::size_t num_any = 0;
 };
 
 template <class Stores, class Terms, class Fields>
@@ -72,7 +80,8 @@ class JoinedRows<From<Stores_...>, TermList<Terms...>, TermList<Fields...>> {
     static constexpr std::uint32_t kFetchDistance = 32;
 
 public:
-    using Places = TermPlaces<sizeof...(Terms)>;
+    static constexpr std::size_t kNumAny = (0 + ... + num_any_of<Terms>());
+    using Places = TermPlaces<sizeof...(Terms), kNumAny>;
     using Loop = QueryLoop<Fields...>;
     using BatchTable = std::conditional_t<std::is_same_v<Stores, From<World>>, TableOfBatch,
                                           std::conditional_t<kHasDatabase, DatabaseTable, Table>>;
@@ -130,7 +139,7 @@ public:
     }
     bool is_small(std::uint32_t grain) const { return is_alone() && num_rows() <= grain; }
     /// Whether all terms are about the database.
-    bool is_in_database() const { return places_.num_stores == 1 && places_.database == 0; }
+    bool is_in_database() const { return places_.num_stores == 1 && places_.database == 0 && kNumAny == 0; }
 
     template <class Visit>
     void for_each_part(Visit&& visit) const {
@@ -274,7 +283,7 @@ private:
     bool is_alone() const {
         const JoinedStore& only = places_.stores[0];
         return places_.num_stores == 1 && only.rows != nullptr && !only.needs_parent && !only.is_excluded &&
-               since_ == 0 && places_.parents == nullptr;
+               since_ == 0 && places_.parents == nullptr && kNumAny == 0;
     }
 
     // --- blocks --------------------------------------------------------------------------------------------------
@@ -320,8 +329,9 @@ private:
             if (i == places_.database)
                 find_in_database(block, i);
             else
-                find_in(places_.stores[i], block, block.found[i]);
+                find_in(i, block);
         }
+        for (std::size_t i = 0; i < places_.num_any;) i = leave_out_without_any(block, i);
         [[maybe_unused]] std::size_t field = 0, optional = 0;
         (note_rows<Fields>(block, field++, optional), ...);
         if (since_ != 0) leave_out_unchanged(block);
@@ -348,23 +358,52 @@ private:
         for (std::uint32_t i = 0; i < block.size(); ++i)
             if (!block.entities()[i] || !store.has(block.rows.begin + i)) block.leave_out(i);
     }
-    void find_in(const JoinedStore& store, Block& block, std::uint32_t* found) const {
-        const Table& table = store.rows->table();
-        const bool fetches = table.num_rows() > kRowsPerStampBlock;
+    /// Looks the entities of a block up in a store, fetches the fields of the rows that it finds, and leaves out those
+    /// that must have a row and have none, or must have none.
+    void find_in(std::size_t number, Block& block) const {
+        const JoinedStore& store = places_.stores[number];
+        std::uint32_t* const found = block.found[number];
+        std::uint64_t had[kBlockRows / 64] = {};
+        const bool fetches = store.rows->num_rows() > kRowsPerStampBlock;
+        const Fetch fetch = fetches ? fetch_of(number) : Fetch();
         store.rows->index().find_each(
             block.entities(), fetches ? kFetchDistance : 0,
             [&](std::size_t i, std::uint32_t row) __attribute__((always_inline)) {
                 found[i] = row;
-                if (fetches) table.prefetch(row);
+                had[i / 64] |= std::uint64_t(row != kNilRow) << (i % 64);
+                for (std::size_t f = 0; f < fetch.num_columns; ++f)
+                    __builtin_prefetch(fetch.columns[f] + std::size_t(row) * fetch.bytes[f]);
             },
             [](std::uint32_t) {});
-        if (!store.is_required && !store.is_excluded) return;
-        for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
-            const std::uint32_t end = block.size() - word * 64 < 64 ? block.size() - word * 64 : 64;
-            std::uint64_t has = 0;
-            for (std::uint32_t i = 0; i < end; ++i) has |= std::uint64_t(store.has(found[word * 64 + i])) << i;
-            if (store.is_required) block.words[word] &= has;
-            if (store.is_excluded) block.words[word] &= ~has;
+        for (std::uint32_t word = 0; word < kBlockRows / 64; ++word) {
+            if (SHOAL_UNLIKELY(store.needs_parent))
+                for_each_bit(had[word], word * 64, [&](std::size_t i) {
+                    if (!store.has(found[i])) had[word] &= ~(std::uint64_t(1) << (i % 64));
+                });
+            if (store.is_required) block.words[word] &= had[word];
+            if (store.is_excluded) block.words[word] &= ~had[word];
+        }
+    }
+    /// The columns of the fields in a store.
+    struct Fetch {
+        std::size_t num_columns = 0;
+        const std::byte* columns[Loop::kNumLanes + 1] = {};
+        std::size_t bytes[Loop::kNumLanes + 1] = {};
+    };
+    Fetch fetch_of([[maybe_unused]] std::size_t number) const {
+        Fetch fetch;
+        [[maybe_unused]] std::size_t field = 0;
+        (add_fetched<Fields>(fetch, number, field++), ...);
+        return fetch;
+    }
+    template <class Field>
+    void add_fetched(Fetch& fetch, std::size_t number, std::size_t field) const {
+        if (Field::kIsOfParent || places_.store_of[kTerms[field]] != number) return;
+        typename Loop::Lanes lanes;
+        collect_field<Field>(nullptr, field, lanes.data);
+        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c) {
+            fetch.columns[fetch.num_columns] = lanes.data[c];
+            fetch.bytes[fetch.num_columns++] = Loop::template element_bytes<Field>();
         }
     }
     void find_in_database([[maybe_unused]] Block& block, [[maybe_unused]] std::size_t number) const {
@@ -383,6 +422,26 @@ private:
                     at.table->table().prefetch(at.row);
             }
         }
+    }
+
+    /// Leaves out entities that have none of the component types of an AnyOf term, and returns where the next term begins.
+    std::size_t leave_out_without_any(Block& block, std::size_t first) const {
+        std::size_t end = first;
+        while (end < places_.num_any && places_.any[end].term == places_.any[first].term) ++end;
+        block.for_each_visited([&](std::size_t bit) {
+            const auto i = static_cast<std::uint32_t>(bit);
+            bool has = false;
+            for (std::size_t k = first; k < end && !has; ++k) has = has_component(block, places_.any[k], i);
+            if (!has) block.leave_out(i);
+        });
+        return end;
+    }
+    bool has_component(const Block& block, const AnyPlace& place, std::uint32_t i) const {
+        const std::uint32_t row = block.found[place.store][i];
+        if constexpr (kHasDatabase)
+            if (place.store == places_.database)
+                return row != kNilRow && block.table_of(i)->has({place.component}, row);
+        return places_.stores[place.store].has(row);
     }
 
     // --- rows of fields ------------------------------------------------------------------------------------------

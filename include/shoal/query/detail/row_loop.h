@@ -102,12 +102,15 @@ public:
     /// Moves where a field's columns begin on by some rows.
     template <class Field>
     static void advance(std::byte** lanes, std::size_t num_rows) {
+        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
+            if (lanes[c] != nullptr) lanes[c] += num_rows * element_bytes<Field>();
+    }
+    /// Bytes from one row to the next in a field's columns.
+    template <class Field>
+    static constexpr std::size_t element_bytes() {
         using Place = FieldPlace<Field::kMember>;
-        constexpr std::size_t kBytes = Place::kLayout == ColumnLayout::kWhole
-                                           ? sizeof(typename Field::Component)
-                                           : sizeof(ValueOf<Field::kMember>) / Place::kNumColumns;
-        for (std::uint32_t c = 0; c < Place::kNumColumns; ++c)
-            if (lanes[c] != nullptr) lanes[c] += num_rows * kBytes;
+        return Place::kLayout == ColumnLayout::kWhole ? sizeof(typename Field::Component)
+                                                      : sizeof(ValueOf<Field::kMember>) / Place::kNumColumns;
     }
 
     /// Calls `function` for the rows that `places` chooses.

@@ -23,13 +23,14 @@ struct TermKind {
     bool is_optional = false;  ///< the function gets a pointer to const, or null
     bool excludes = false;     ///< the entity lacks the component
     bool of_parent = false;    ///< the field is that of the entity's parent
+    bool is_any = false;       ///< the entity has one of several component types, or more of them
 };
 
 template <TermKind kKind>
 struct Term {
     static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes, kGathers = kKind.gathers;
     static constexpr bool kIsOptional = kKind.is_optional, kExcludes = kKind.excludes;
-    static constexpr bool kIsOfParent = kKind.of_parent;
+    static constexpr bool kIsOfParent = kKind.of_parent, kIsAny = kKind.is_any;
 };
 
 template <auto kMember_, TermKind kKind>
@@ -74,6 +75,20 @@ struct With : detail::Term<detail::TermKind{.is_field = false}> {
 template <class T>
 struct Without : detail::Term<detail::TermKind{.is_field = false, .excludes = true}> {
     using Component = T;
+};
+
+/// Component types of which the entity has at least one. For queries over a world.
+template <class First, class... Others>
+struct AnyOf : detail::Term<detail::TermKind{.is_field = false, .is_optional = true, .is_any = true}> {
+    using Component = First;
+    static constexpr std::size_t kNumComponents = 1 + sizeof...(Others);
+
+    /// Calls visit.operator()<T>() for each component type.
+    template <class Visit>
+    static void for_each_component(Visit&& visit) {
+        visit.template operator()<First>();
+        (visit.template operator()<Others>(), ...);
+    }
 };
 
 /// Says that a function does nothing but write its arguments. Rows whose toggled component is off may then be
@@ -200,6 +215,15 @@ template <class Term>
 using ViewOf = Column<std::conditional_t<Term::kWrites, ValueOf<Term::kMember>, const ValueOf<Term::kMember>>,
                       FieldPlace<Term::kMember>::kLayout>;
 
+/// The number of component types of an AnyOf term.
+template <class Term>
+constexpr std::size_t num_any_of() {
+    if constexpr (Term::kIsAny)
+        return Term::kNumComponents;
+    else
+        return 0;
+}
+
 // --- where terms lie ---------------------------------------------------------------------------------------------
 
 /// Whether an entity may have several components in a store.
@@ -225,7 +249,7 @@ struct StoreList<From<Stores...>> {
     /// The store in which a term's component lies: its manager if it was given, else the database. kNoStore: nowhere.
     template <class Term>
     static constexpr std::size_t store_of() {
-        if (Term::kIsOfParent) return kNoStore;
+        if (Term::kIsOfParent || Term::kIsAny) return kNoStore;
         constexpr bool kIsIts[] = {std::is_same_v<Stores, Manager<typename Term::Component>>...};
         for (std::size_t i = 0; i < kNumStores; ++i)
             if (kIsIts[i]) return i;
@@ -252,7 +276,7 @@ struct StoreList<From<World>> {
     }
     template <class Term>
     static constexpr bool kIsOfDatabase =
-        !Term::kIsOfParent && !DescriptionOf<typename Term::Component>::kMany;  ///< perhaps
+        !Term::kIsOfParent && !Term::kIsAny && !DescriptionOf<typename Term::Component>::kMany;  ///< perhaps
     template <class Term>
     static constexpr bool kLooksUp = false;
     template <class Term>

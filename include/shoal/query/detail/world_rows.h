@@ -16,6 +16,7 @@ namespace shoal::detail {
 struct ComponentHome {
     Store* store = nullptr;
     Database* database = nullptr;  ///< if the store is one
+    std::uint32_t component = 0;   ///< its number there
     OwnedColumns columns;          ///< if it is none
 };
 
@@ -95,20 +96,28 @@ public:
     void mark_written(const QueryPart& part) const { joined_.mark_written(part); }
 
 private:
-    /// Where a query over a world with this term finds its component, and what that says of the store.
+    /// Finds the store of a term's component, and notes what the term says of it.
     template <class Term>
     static void place(std::span<Store* const> stores, Places& places, std::size_t term) {
-        const ComponentHome home = find_home(stores, schema_of<typename Term::Component>(),
-                                             {Term::kIsField, Term::kWrites, Term::kIsOfParent});
+        if constexpr (Term::kIsAny) {
+            Term::for_each_component([&]<class T>() {
+                const ComponentHome home = find_home(stores, schema_of<T>(), {});
+                places.any[places.num_any++] = {static_cast<std::uint8_t>(term), add(places, home), home.component};
+            });
+        } else {
+            const ComponentHome home = find_home(stores, schema_of<typename Term::Component>(),
+                                                 {Term::kIsField, Term::kWrites, Term::kIsOfParent});
+            const std::uint8_t number = add(places, home);
+            places.stores[number].is_required |= requires_component<Term>();
+            places.stores[number].is_excluded |= home.database == nullptr && excludes_component<Term>();
+            places.store_of[term] = number;
+            places.first_column[term] = home.columns.first_column;
+        }
+    }
+    static std::uint8_t add(Places& places, const ComponentHome& home) {
         const std::uint8_t number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
-        JoinedStore& store = places.stores[number];
-        store.is_required |= requires_component<Term>();
-        if (home.database != nullptr)
-            places.database = number;
-        else
-            store.is_excluded |= excludes_component<Term>();
-        places.store_of[term] = number;
-        places.first_column[term] = home.columns.first_column;
+        if (home.database != nullptr) places.database = number;
+        return number;
     }
     template <class AnyWorld>
     static Places places_of(AnyWorld& world) {
