@@ -128,6 +128,8 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
 Status World::attach(Store& store) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass made or attached a store of the world that runs it; make the store before World::step()");
+    if (std::find(stores_.begin(), stores_.end(), &store) != stores_.end())
+        return Status::error("the store is attached to this world already");
     for (const Schema* schema : store.schemas())
         if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);

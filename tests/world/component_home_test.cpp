@@ -134,10 +134,12 @@ TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_to_managers
 
 /// What the spawn function of "mesh" finds.
 struct Found {
-    World* world = nullptr;
+    explicit Found(World& in, bool is_to_fail = false) : world(&in), fails(is_to_fail) {}
+
+    World* world;
     std::vector<float> positions, areas;
     std::vector<int> lengths;
-    bool fails = false;
+    bool fails;
 
     static Status spawn(void* context, const SpawnBatch& batch) {
         Found& self = *static_cast<Found*>(context);
@@ -158,7 +160,7 @@ struct Found {
 
 // req: D26-D30
 TEST_F(ComponentHome, a_spawn_function_finds_the_transforms_and_the_rows_of_the_database) {
-    Found found{&world};
+    Found found(world);
     world.transforms();
     world.database().component<Sail>();
     world.database().component<Oar>();
@@ -170,7 +172,7 @@ TEST_F(ComponentHome, a_spawn_function_finds_the_transforms_and_the_rows_of_the_
 }
 
 TEST_F(ComponentHome, a_spawn_function_that_fails_leaves_nothing_in_any_store) {
-    Found found{&world, {}, {}, {}, true};
+    Found found(world, true);
     world.transforms();
     world.database().component<Sail>();
     world.manager<Oar>();

@@ -20,13 +20,18 @@ struct Fish {
     std::uint64_t number = 0;
 };
 SHOAL_COMPONENT(Fish, (place, split), number)
+struct WildFish {
+    Vec3 place{};
+    std::uint64_t number = 0;
+};
+SHOAL_COMPONENT(WildFish, (place, split), number)
 
-/// Fish in a manager and in a database, and an array without rows, all of which get random numbers.
+/// Fish in a manager, others in a database, and an array without rows, all of which get random numbers.
 struct Sea {
     explicit Sea(Executor& executor, std::uint64_t seed = 1) : world(entities, {.executor = &executor, .seed = seed}) {
         std::vector<Entity> tame(20'000), free(20'000);
         EXPECT_TRUE(entities.create(tame).ok() && fish.add(tame).ok());
-        EXPECT_TRUE(database.create<Fish>(free, 0).ok());
+        EXPECT_TRUE(database.create<WildFish>(free, 0).ok());
         Schedule& schedule = world.schedule();
         schedule.add("wander", query<Write<&Fish::place>>(fish),
                      [](const PassContext& frame, Entity self, auto&& place) {
@@ -34,16 +39,16 @@ struct Sea {
                          place += Vec3{random.unit(), random.unit(), random.unit()};
                      });
         schedule
-            .add("dream", query<Write<&Fish::number>>(database),
+            .add("dream", query<Write<&WildFish::number>>(database),
                  [](const PassContext& frame, Entity self, auto&& number) {
                      number += frame.random_for(self).below(1000) + std::uint64_t(frame.dt * 64);
                  })
             .every_frames(3);
         schedule
-            .add("breed", query<Read<&Fish::number>>(database),
+            .add("breed", query<Read<&WildFish::number>>(database),
                  [](const PassContext& frame, Commands& commands, Entity self, std::uint64_t) {
                      Random random = frame.random_for(self);
-                     if (random.below(30) == 0) commands.create(0, Fish{.number = random.next()});
+                     if (random.below(30) == 0) commands.create(0, WildFish{.number = random.next()});
                      if (random.below(30) == 0) commands.destroy(self);
                  })
             .every_seconds(0.5f);

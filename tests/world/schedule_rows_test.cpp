@@ -19,6 +19,16 @@ struct Fish {
     std::uint64_t frame = 0;
 };
 SHOAL_COMPONENT(Fish, (position, split), speed, frame)
+struct TameFish {
+    Vec3 position{};
+    float speed = 1;
+    std::uint64_t frame = 0;
+};
+SHOAL_COMPONENT(TameFish, (position, split), speed, frame)
+struct Crust {
+    float size = 1;
+};
+SHOAL_COMPONENT(Crust, size)
 struct Shell {
     float size = 0;
 };
@@ -47,7 +57,7 @@ struct Sea {
 
     EntityManager entities;
     World world;
-    Manager<Fish>& fish = world.manager<Fish>();
+    Manager<TameFish>& fish = world.manager<TameFish>();
     Manager<Shell>& shells = world.manager<Shell>();
     Database& database = world.database();
     Schedule& schedule = world.schedule();
@@ -61,7 +71,7 @@ TEST(SchedulePass, a_pass_over_a_query_gets_the_time_step_and_the_frame_on_every
     ThreadedExecutor threads(2);
     Sea sea(20'000, &threads);
     std::atomic<bool> has_worked[2] = {};
-    sea.schedule.add("swim", query<Write<&Fish::speed>, Write<&Fish::frame>>(sea.fish),
+    sea.schedule.add("swim", query<Write<&TameFish::speed>, Write<&TameFish::frame>>(sea.fish),
                      [&](const PassContext& context, auto&& speed, auto&& frame) {
                          has_worked[context.executor.current_worker()] = true;
                          while (!has_worked[0] || !has_worked[1]) std::this_thread::yield();  // both have rows
@@ -69,8 +79,8 @@ TEST(SchedulePass, a_pass_over_a_query_gets_the_time_step_and_the_frame_on_every
                          frame = context.frame;
                      });
     for (int i = 0; i < 3; ++i) sea.world.step(0.5f);
-    for (const float speed : sea.fish.column<&Fish::speed>()) ASSERT_EQ(speed, 2.5f);
-    for (const std::uint64_t frame : sea.fish.column<&Fish::frame>()) ASSERT_EQ(frame, 2u);
+    for (const float speed : sea.fish.column<&TameFish::speed>()) ASSERT_EQ(speed, 2.5f);
+    for (const std::uint64_t frame : sea.fish.column<&TameFish::frame>()) ASSERT_EQ(frame, 2u);
 }
 
 TEST(SchedulePass, a_pass_over_a_join_gets_them_too_whoever_drives) {
@@ -111,7 +121,7 @@ TEST(SchedulePass, the_context_comes_before_commands_and_the_entity) {
                              if (context.frame == 0 && speed == 1) commands.destroy(self);
                          });
     };
-    add("manager", query<Read<&Fish::speed>>(sea.fish).asking(sea.database));
+    add("manager", query<Read<&TameFish::speed>>(sea.fish).asking(sea.database));
     add("database", query<Read<&Fish::speed>>(sea.database));
     add("join", query<Read<&Fish::speed>, Read<&Shell::size>>(sea.database, sea.shells));
     sea.world.step(0.5f);
@@ -144,17 +154,19 @@ TEST(SchedulePass, a_context_and_rows_that_are_off_go_together_with_and_without_
 
 TEST(SchedulePass, a_function_with_a_context_keeps_what_it_has) {
     Sea sea(10);
-    sea.schedule.add("count", query<Write<&Fish::frame>>(sea.fish),
+    sea.schedule.add("count", query<Write<&TameFish::frame>>(sea.fish),
                      [num_rows = std::uint64_t(0)](const PassContext&, auto&& frame) mutable { frame = ++num_rows; });
     sea.world.step(0);
     sea.world.step(0);
-    EXPECT_EQ(sea.fish.column<&Fish::frame>()[9], 20u);
+    EXPECT_EQ(sea.fish.column<&TameFish::frame>()[9], 20u);
 }
 
 TEST(SchedulePass, rows_and_bytes_are_reported_with_a_context_and_further_accesses) {
     Sea sea(100);
-    sea.schedule.add("tame", query<Write<&Fish::position>, Read<&Fish::speed>>(sea.fish), {reads(sea.shells)},
-                     [](const PassContext& context, auto&& p, float speed) { p += Vec3{speed * context.dt, 0, 0}; });
+    sea.schedule.add("tame", query<Write<&TameFish::position>, Read<&TameFish::speed>>(sea.fish), {reads(sea.shells)},
+                     [](const PassContext& context, auto&& p, float speed) {
+                         p += Vec3{speed * context.dt, 0, 0};
+                     });
     sea.schedule.add("free", query<Write<&Fish::speed>>(sea.database), {reads(sea.shells)},
                      [](const PassContext& context, auto&& speed) { speed += context.dt; });
     for (int i = 0; i < 2; ++i) sea.world.step(0);
@@ -193,17 +205,17 @@ TEST(SchedulePass, further_reads_are_named_by_a_strict_schedule) {
     int current = 0;
     sea.schedule.set_strict(true);
     sea.schedule.open_group("physics");
-    sea.schedule.add("move", query<Write<&Fish::position>>(sea.fish), [](auto&& p) { p += Vec3{1, 0, 0}; });
+    sea.schedule.add("move", query<Write<&TameFish::position>>(sea.fish), [](auto&& p) { p += Vec3{1, 0, 0}; });
     sea.schedule.add("flow", {writes(current)}, [](PassContext&) {});
     sea.schedule.open_group("art");
     sea.schedule.add("grow", query<Write<&Shell::size>>(sea.shells), [](float& size) { size += 1; });
     EXPECT_EQ(sea.error(), "") << "shells have nothing to do with fish";
     ASSERT_TRUE(sea.schedule.remove("grow").ok());
-    sea.schedule.add("grow", query<Write<&Shell::size>>(sea.shells), {reads<&Fish::position>(sea.fish), reads(current)},
-                     [](float& size) { size += 1; });
+    sea.schedule.add("grow", query<Write<&Shell::size>>(sea.shells),
+                     {reads<&TameFish::position>(sea.fish), reads(current)}, [](float& size) { size += 1; });
     EXPECT_EQ(sea.error(),
               "these passes conflict, but their order is ambiguous; order them with after() or before():"
-              "\n  \"move\" of \"physics\" and \"grow\" of \"art\": \"fish.position\""
+              "\n  \"move\" of \"physics\" and \"grow\" of \"art\": \"tame_fish.position\""
               "\n  \"flow\" of \"physics\" and \"grow\" of \"art\": an object that is not a store");
 }
 
@@ -211,14 +223,16 @@ TEST(SchedulePass, what_the_query_declares_stays_declared_and_the_stronger_of_bo
     Sea sea(1);
     sea.schedule.set_strict(true);
     sea.schedule.open_group("a");
-    sea.schedule.add("read", query<Read<&Fish::speed>>(sea.fish), {reads(sea.shells)}, [](float) {});
+    sea.schedule.add("read", query<Read<&TameFish::speed>>(sea.fish), {reads(sea.shells)}, [](float) {});
     sea.schedule.open_group("b");
-    sea.schedule.add("look", query<Read<&Fish::speed>>(sea.fish), {reads<&Fish::speed>(sea.fish)}, [](float) {});
+    sea.schedule.add("look", query<Read<&TameFish::speed>>(sea.fish), {reads<&TameFish::speed>(sea.fish)},
+                     [](float) {});
     EXPECT_EQ(sea.error(), "") << "both only read";
-    sea.schedule.add("weak", query<Write<&Fish::speed>>(sea.fish), {reads<&Fish::speed>(sea.fish)}, [](float&) {});
-    EXPECT_NE(sea.error().find("\"read\" of \"a\" and \"weak\" of \"b\": \"fish.speed\""), std::string::npos);
+    sea.schedule.add("weak", query<Write<&TameFish::speed>>(sea.fish), {reads<&TameFish::speed>(sea.fish)},
+                     [](float&) {});
+    EXPECT_NE(sea.error().find("\"read\" of \"a\" and \"weak\" of \"b\": \"tame_fish.speed\""), std::string::npos);
     ASSERT_TRUE(sea.schedule.remove("weak").ok());
-    sea.schedule.add("strong", query<Read<&Fish::speed>>(sea.fish), {writes(sea.fish)}, [](float) {});
+    sea.schedule.add("strong", query<Read<&TameFish::speed>>(sea.fish), {writes(sea.fish)}, [](float) {});
     EXPECT_NE(sea.error().find("\"read\" of \"a\" and \"strong\" of \"b\""), std::string::npos);
 }
 
@@ -232,14 +246,14 @@ TEST(SchedulePass, further_reads_keep_two_passes_apart_and_in_order) {
         EXPECT_FALSE(is_felt);
         tide = context.frame + 1;
     });
-    sea.schedule.add("feel", query<Write<&Fish::frame>>(sea.fish), {reads(tide)}, [&](auto&& frame) {
+    sea.schedule.add("feel", query<Write<&TameFish::frame>>(sea.fish), {reads(tide)}, [&](auto&& frame) {
         is_felt = true;
         frame = tide;
     });
     sea.schedule.add("ebb", {writes(tide)}, [&](PassContext&) { is_felt = false; });
     for (std::uint64_t frame = 1; frame <= 20; ++frame) {
         sea.world.step(0);
-        ASSERT_EQ(sea.fish.column<&Fish::frame>()[0], frame);
+        ASSERT_EQ(sea.fish.column<&TameFish::frame>()[0], frame);
     }
 }
 
@@ -252,7 +266,7 @@ TEST(SchedulePass, passes_that_only_read_further_may_overlap) {
         ++num_inside;
         while (num_inside < 2) std::this_thread::yield();  // would never return if they ran one after the other
     };
-    sea.schedule.add("tame", query<Write<&Fish::speed>>(sea.fish), {reads(tide)}, meet);
+    sea.schedule.add("tame", query<Write<&TameFish::speed>>(sea.fish), {reads(tide)}, meet);
     sea.schedule.add("free", query<Write<&Fish::speed>>(sea.database), {reads(tide)}, meet);
     sea.world.step(0);
     EXPECT_EQ(num_inside, 2);
@@ -261,23 +275,23 @@ TEST(SchedulePass, passes_that_only_read_further_may_overlap) {
 TEST(SchedulePass, a_further_write_that_is_declared_is_allowed) {
     Sea sea(100);
     for (const Entity owner : sea.tame) ASSERT_TRUE(sea.shells.add(owner).ok());
-    sea.schedule.add("grow", query<Read<&Fish::speed>>(sea.fish),
-                     {writes<&Shell::size>(sea.shells), writes<&Fish::frame>(sea.fish)},
+    sea.schedule.add("grow", query<Read<&TameFish::speed>>(sea.fish),
+                     {writes<&Shell::size>(sea.shells), writes<&TameFish::frame>(sea.fish)},
                      [&](const PassContext& context, Entity self, float speed) {
                          sea.shells.set<&Shell::size>(sea.shells.instance(self), speed + context.dt);
-                         sea.fish.set<&Fish::frame>(sea.fish.instance(self), 3);
+                         sea.fish.set<&TameFish::frame>(sea.fish.instance(self), 3);
                      });
     sea.world.step(0.5f);
     for (const Entity owner : sea.tame) {
         ASSERT_EQ(sea.shells.get<&Shell::size>(sea.shells.instance(owner)), 1.5f);
-        ASSERT_EQ(sea.fish.get<&Fish::frame>(sea.fish.instance(owner)), 3u);
+        ASSERT_EQ(sea.fish.get<&TameFish::frame>(sea.fish.instance(owner)), 3u);
     }
 }
 
 TEST(SchedulePass, a_write_to_a_component_kept_whole_is_allowed_whatever_else_its_entities_have) {
     Sea sea(0);
     std::vector<Entity> owners(100);
-    ASSERT_TRUE((sea.database.create<Shell, Plain, Fish>(owners, 0).ok()));
+    ASSERT_TRUE((sea.database.create<Crust, Plain, Fish>(owners, 0).ok()));
     ASSERT_TRUE((sea.database.create<Plain>(owners, 0).ok()));
     sea.schedule.add("weigh", query<Write<&Plain::weight>>(sea.database), [](float& weight) { weight += 1; });
     sea.schedule.add("age", {writes<&Plain::age>(sea.database)}, [&](PassContext&) {
@@ -296,10 +310,10 @@ TEST(SchedulePassDeathTest, an_undeclared_write_to_a_component_kept_whole_names_
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Sea sea(0);
     Entity owner;
-    ASSERT_TRUE((sea.database.create<Shell, Plain, Fish>(std::span(&owner, 1), 0).ok()));
+    ASSERT_TRUE((sea.database.create<Crust, Plain, Fish>(std::span(&owner, 1), 0).ok()));
     const auto run = [&](auto function) {
         sea.schedule.clear();
-        sea.schedule.add("sneaky", query<Write<&Shell::size>>(sea.database), {writes<&Fish::speed>(sea.database)},
+        sea.schedule.add("sneaky", query<Write<&Crust::size>>(sea.database), {writes<&Fish::speed>(sea.database)},
                          [&](Entity self, float&) { function(sea.database.find(self)); });
         sea.world.step(0);
     };
@@ -312,10 +326,10 @@ TEST(SchedulePassDeathTest, an_undeclared_write_to_a_component_kept_whole_names_
 TEST(SchedulePassDeathTest, a_write_that_neither_the_query_nor_the_list_declares_ends_a_checked_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     Sea sea(100);
-    sea.schedule.add("sneaky", query<Write<&Fish::position>>(sea.fish),
-                     {writes<&Shell::size>(sea.shells), reads<&Fish::speed>(sea.fish)},
+    sea.schedule.add("sneaky", query<Write<&TameFish::position>>(sea.fish),
+                     {writes<&Shell::size>(sea.shells), reads<&TameFish::speed>(sea.fish)},
                      [&](const PassContext& context, Entity self, auto&&) {
-                         sea.fish.set<&Fish::speed>(sea.fish.instance(self), context.dt);
+                         sea.fish.set<&TameFish::speed>(sea.fish.instance(self), context.dt);
                      });
     EXPECT_DEATH(sea.world.step(0), "\"sneaky\" wrote field \"speed\" of \"fish\" without having declared it");
 }

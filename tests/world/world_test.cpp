@@ -66,8 +66,7 @@ TEST(World, an_attached_store_is_settled_and_reported_but_stays_its_owners) {
     Manager<Body> bodies(entities, pool);
     World world(entities);
     ASSERT_TRUE(world.attach(bodies.core()).ok());
-    EXPECT_EQ(world.attach(bodies.core()).message(), "\"body\" has its home in a manager of this world, so it cannot have another in a manager; use the first, "
-              "or choose with World::home() before either is used");
+    EXPECT_EQ(world.attach(bodies.core()).message(), "the store is attached to this world already");
     Entity entity = entities.create().value();
     ASSERT_TRUE(bodies.add(entity).ok());
     entities.destroy(entity);

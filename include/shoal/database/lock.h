@@ -9,13 +9,19 @@ namespace shoal {
 /// Thread: any; locks nest and overlap.
 class DatabaseLock {
 public:
-    explicit DatabaseLock(Database& database) : database_(database) { database_.hold_rows(true); }
+    explicit DatabaseLock(Database& database) : DatabaseLock(&database) {}
+    /// nullptr: of none.
+    explicit DatabaseLock(Database* database) : database_(database) {
+        if (database_ != nullptr) database_->hold_rows(true);
+    }
     DatabaseLock(const DatabaseLock&) = delete;
     DatabaseLock& operator=(const DatabaseLock&) = delete;
-    ~DatabaseLock() { database_.hold_rows(false); }
+    ~DatabaseLock() {
+        if (database_ != nullptr) database_->hold_rows(false);
+    }
 
 private:
-    Database& database_;
+    Database* database_;
 };
 
 }  // namespace shoal

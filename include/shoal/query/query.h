@@ -278,7 +278,7 @@ auto query(Stores&... stores) {
     constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny) || ...);
     constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || (requires_component<Terms>() || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
-    constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(kReadsMany<Terms> || ...)
+    constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(reads_many<Terms>() || ...)
                                              : !Decides::kJoins || !(kKeepsMany<Stores> || ...);
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
     static_assert(kNamesSome, "a query names at least one component type");

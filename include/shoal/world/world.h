@@ -112,7 +112,7 @@ public:
     /// Makes `store` part of this world, which then spawns into it, settles it and reports it. The caller still owns
     /// the store and detaches it before it is destroyed. If the world has settled before, the store settles at once, so
     /// that its writes carry the world's stamp. Requires: no passes run.
-    /// Errors: one of its component types has its home in another store; nothing has changed.
+    /// Errors: one of its component types has its home in another store; it is attached already. Nothing has changed.
     SHOAL_API Status attach(Store& store);
     /// Takes a store out of this world. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);

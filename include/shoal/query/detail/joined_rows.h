@@ -19,8 +19,6 @@
 #include "shoal/query/detail/field_stores.h"
 #include "shoal/query/detail/query_batch.h"
 
-#include <optional>
-
 namespace shoal::detail {
 
 /// A store of a join. A row of it may be required of an entity, ruled out, or neither.
@@ -88,35 +86,34 @@ public:
     using Batch = QueryBatch<BatchTable, Stores, TermList<Fields...>, AllRows>;
     /// Keeps the rows where they are.
     struct Lock {
-        explicit Lock(const JoinedRows& rows) : locked(rows.owned_) {
-            if constexpr (kHasDatabase)
-                if (rows.side_) database.emplace(rows.side_->database());
-        }
-        struct None {};
-        std::conditional_t<kHasDatabase, std::optional<typename Side::Lock>, None> database;
+        explicit Lock(const JoinedRows& rows) : database(rows.database_or_none()), locked(rows.owned_) {}
+        struct None {
+            explicit None(std::nullptr_t) {}
+        };
+        const std::conditional_t<kHasDatabase, typename Side::Lock, None> database;
         const RowLock locked;
     };
 
     /// Of stores that a query was given: which one a term is about follows from their types.
     explicit JoinedRows(Stores_&... stores) : places_(given(stores...)) {
-        if constexpr (kHasDatabase) side_.emplace(first(stores...));
+        if constexpr (kHasDatabase) side_.emplace_back(first(stores...));
         note_locked();
     }
     /// Of stores that were found by the terms' components. `database` is the one that they have, if any.
     JoinedRows(const Places& places, Database* database) : places_(places) {
         if (database != nullptr)
-            side_.emplace(*database, [&](const Schema& component) { return is_of_database(component); });
+            side_.emplace_back(*database, [&](const Schema& component) { return is_of_database(component); });
         note_locked();
     }
 
     void set_zones(const ZoneSet& zones) {
-        SHOAL_ASSERT(side_.has_value(), "zones are a database's; the world has none");
-        if (places_.database == kNone) places_.database = places_.add({&side_->database()});
+        SHOAL_ASSERT(!side_.empty(), "zones are a database's; the world has none");
+        if (places_.database == kNone) places_.database = places_.add({&side().database()});
         places_.stores[places_.database].is_required = true;
-        side_->set_zones(zones);
+        side_[0].set_zones(zones);
     }
     void set_since(std::uint64_t stamp) { since_ = stamp; }
-    auto& database() const { return side_->database(); }
+    auto& database() const { return side().database(); }
     const Store& driver() const { return *places_.stores[driving_store()].store; }
     /// Rows of the driver: no more are visited.
     std::uint64_t num_rows() const { return num_rows_of(driving_store()); }
@@ -128,7 +125,7 @@ public:
 
     void refresh() const {
         if constexpr (kHasDatabase)
-            if (side_) side_->refresh();
+            if (!side_.empty()) side().refresh();
     }
     bool can_share() const {
         constexpr bool kWrites[] = {Fields::kWrites..., false};
@@ -146,7 +143,7 @@ public:
         const std::size_t driver = driving_store();
         if constexpr (kHasDatabase)
             if (driver == places_.database)
-                return side_->for_each_table([&](DatabaseTable& table) {
+                return side().for_each_table([&](DatabaseTable& table) {
                     visit(QueryPart{&table.table(), &table, {0, table.num_rows()}});
                 });
         Table& table = places_.stores[driver].rows->table();
@@ -236,6 +233,13 @@ private:
     static First& first(First& first, Others&...) {
         return first;
     }
+    const Side& side() const { return side_[0]; }
+    auto database_or_none() const {
+        if constexpr (kHasDatabase)
+            return side_.empty() ? nullptr : &side().database();
+        else
+            return nullptr;
+    }
     bool is_of_database(const Schema& component) const {
         std::size_t term = 0;
         return ((places_.store_of[term++] == places_.database &&
@@ -252,7 +256,7 @@ private:
 
     std::uint64_t num_rows_of(std::size_t store) const {
         if constexpr (kHasDatabase)
-            if (store == places_.database) return side_->num_rows();
+            if (store == places_.database) return side().num_rows();
         return places_.stores[store].rows->num_rows();
     }
     /// Requires: some store is required.
@@ -346,7 +350,7 @@ private:
         }
         if constexpr (kHasDatabase && Side::Bits::kChooses) {
             if (block.driver != places_.database) return leave_out_holes(block, store);
-            const typename Side::Bits bits = side_->bits(*block.of_database);
+            const typename Side::Bits bits = side().bits(*block.of_database);
             for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
                 block.words[word] &= bits.word(block.rows.begin / 64 + word);
         } else {
@@ -408,13 +412,13 @@ private:
     }
     void find_in_database([[maybe_unused]] Block& block, [[maybe_unused]] std::size_t number) const {
         if constexpr (kHasDatabase) {
-            const Database& database = side_->database();
+            const Database& database = side().database();
             const std::span<const Entity> owners = block.entities();
             for (std::uint32_t i = 0; i < block.size(); ++i) {
                 if (i + kFetchDistance < block.size()) database.directory().prefetch(owners[i + kFetchDistance]);
                 const auto at = database.find(owners[i]);
                 block.tables[i] = at.table, block.found[number][i] = at.row;
-                const bool is_ruled_out = at ? !side_->contains(*at.table) || !side_->bits(*at.table).is_on(at.row)
+                const bool is_ruled_out = at ? !side().contains(*at.table) || !side().bits(*at.table).is_on(at.row)
                                              : places_.stores[number].is_required;
                 if (is_ruled_out)
                     block.leave_out(i);
@@ -468,7 +472,7 @@ private:
             const std::uint32_t row = block.found[store][i];
             if constexpr (List::template kIsOfDatabase<Field>)
                 if (store == places_.database)
-                    return row != kNilRow && side_->has_field(*block.table_of(i), field, row) ? row : kNilRow;
+                    return row != kNilRow && side().has_field(*block.table_of(i), field, row) ? row : kNilRow;
             return places_.stores[store].has(row) ? row : kNilRow;
         }
     }
@@ -484,7 +488,7 @@ private:
     std::uint32_t first_column([[maybe_unused]] const DatabaseTable* table, std::size_t field) const {
         if constexpr (List::template kIsOfDatabase<Field>)
             if (places_.store_of[kTerms[field]] == places_.database)
-                return table == nullptr ? kLacksColumns : side_->first_column(*table, field);
+                return table == nullptr ? kLacksColumns : side().first_column(*table, field);
         return places_.first_column[kTerms[field]];
     }
     /// The table with a field's columns: `of_database`, or that of another store.
@@ -690,8 +694,8 @@ private:
 
     Places places_;
     struct NoSide {};
-    std::conditional_t<kHasDatabase, std::optional<Side>, NoSide> side_;
-    Array<OwnedRows*> owned_{Owner("query")};  // locked while a loop runs
+    Array<std::conditional_t<kHasDatabase, Side, NoSide>> side_{Owner("query")};  // one, if there is a database
+    Array<OwnedRows*> owned_{Owner("query")};                                     // locked while a loop runs
     std::uint64_t since_ = 0;
 };
 

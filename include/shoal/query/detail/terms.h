@@ -233,7 +233,12 @@ template <class T>
 inline constexpr bool kKeepsMany<Manager<T>> = DescriptionOf<T>::kMany;
 /// Whether a term reads or writes a field of which an entity may have several.
 template <class Term>
-inline constexpr bool kReadsMany = Term::kIsField&& DescriptionOf<typename Term::Component>::kMany;
+constexpr bool reads_many() {
+    if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
+        return DescriptionOf<typename Term::Component>::kMany;
+    else
+        return false;
+}
 
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 

@@ -51,18 +51,18 @@ public:
     template <class AnyWorld>
     explicit WorldRows(AnyWorld& world) : joined_(places_of(world), find_database(world.stores())) {
         if constexpr (kMayBeInDatabase)
-            if (joined_.is_in_database()) in_database_.emplace(joined_.database());
+            if (joined_.is_in_database()) in_database_.emplace_back(joined_.database());
     }
 
     void set_zones(const ZoneSet& zones) {
         joined_.set_zones(zones);
         if constexpr (kMayBeInDatabase)
-            if (in_database_) in_database_->set_zones(zones);
+            if (!in_database_.empty()) in_database_[0].set_zones(zones);
     }
     void set_since(std::uint64_t stamp) {
         joined_.set_since(stamp);
         if constexpr (kMayBeInDatabase)
-            if (in_database_) in_database_->set_since(stamp);
+            if (!in_database_.empty()) in_database_[0].set_since(stamp);
     }
     Database& database() const { return joined_.database(); }
     const Store& driver() const { return joined_.driver(); }
@@ -72,7 +72,7 @@ public:
     void refresh() const {
         joined_.refresh();
         if constexpr (kMayBeInDatabase)
-            if (in_database_) in_database_->refresh();
+            if (!in_database_.empty()) in_database_[0].refresh();
     }
     bool can_share() const { return joined_.can_share(); }
     bool is_small(std::uint32_t grain) const { return joined_.is_small(grain); }
@@ -80,13 +80,13 @@ public:
     template <class Visit>
     void for_each_part(Visit&& visit) const {
         if constexpr (kMayBeInDatabase)
-            if (in_database_) return in_database_->for_each_part(visit);
+            if (!in_database_.empty()) return in_database_[0].for_each_part(visit);
         joined_.for_each_part(visit);
     }
     template <class Function>
     void run(Function& function, const QueryPart& part) const {
         if constexpr (kMayBeInDatabase)
-            if (in_database_) return in_database_->run(function, part);
+            if (!in_database_.empty()) return in_database_[0].run(function, part);
         joined_.run(function, part);
     }
     template <class Function>
@@ -130,7 +130,8 @@ private:
 
     struct Nothing {};
     Joined joined_;
-    std::conditional_t<kMayBeInDatabase, std::optional<InDatabase>, Nothing> in_database_;
+    Array<std::conditional_t<kMayBeInDatabase, InDatabase, Nothing>> in_database_{
+        Owner("query")};  // one, if all is there
 };
 
 }  // namespace shoal::detail
