@@ -28,6 +28,7 @@
 
 #include "shoal/base/random.h"
 #include "shoal/base/string_table.h"
+#include "shoal/command/events.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/world/schedule.h"
@@ -115,6 +116,19 @@ public:
     /// Returns the store of a component type, or nullptr.
     SHOAL_API Store* find_store(ComponentId component) const;
 
+    // --- events ---------------------------------------------------------------------------------------------------
+
+    /// Returns this world's channel of events of type T (see command/events.h). The first call makes it.
+    /// Requires: at the first call, no passes run. Lifetime: as the world. In a shared library with hidden symbols, types
+    /// are other types; give it the reference.
+    template <class T>
+    Events<T>& events() {
+        if (void* owned = find_events(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
+        auto& made = *::new (allocate_memory(sizeof(Events<T>), "world")) Events<T>();
+        own_events({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>});
+        return made;
+    }
+
     // --- resources -----------------------------------------------------------------------------------------------
 
     /// Returns the registry of functions that spawn component types in place of stores.
@@ -133,7 +147,8 @@ public:
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes of the schedule, then settles. Units: dt in seconds. Requires: as settle().
+    /// Runs the passes of the schedule, ends the frame of the event channels, then settles. Units: dt in seconds.
+    /// Requires: as settle().
     SHOAL_API void step(float dt);
     /// Carries out the commands of all databases; then each store removes the rows of dead entities and frees memory.
     /// Rows move. Requires: no passes run, and the world is not settling.
@@ -168,6 +183,13 @@ private:
         bool typed;  // `object` is a Manager<T>
     };
 
+    struct OwnedEvents {
+        const void* type;
+        void* object;
+        detail::EventLog* log;
+        void (*destroy)(void* object);
+    };
+
     template <class S, class... Arguments>
     S& make(Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
@@ -181,6 +203,8 @@ private:
 
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
+    SHOAL_API void* find_events(const void* type) const;
+    SHOAL_API void own_events(const OwnedEvents& owned);
     void hold_rows(bool hold);
     void settle_stores();
     std::uint64_t count_pins(ResourceId resource) const;
@@ -195,6 +219,7 @@ private:
     ComponentRegistry registry_;
     Array<Owned> owned_{Owner("world")};
     Array<Store*> stores_{Owner("world")};
+    Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;
     Database* database_ = nullptr;
     Schedule schedule_;
