@@ -3,6 +3,7 @@
 #include "shoal/command/events.h"
 
 #include "command/log_blocks.h"
+#include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/table/write_guard.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr const char* kOwner = "events";
 constexpr std::size_t kLeastArrayBytes = 1024;
+constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // worth several workers
 
 std::atomic<std::uint32_t> g_num_logs{0};
 
@@ -63,9 +65,10 @@ struct EventArray {
 struct EventBuffer final : OpenInScope {
     EventLog* log = nullptr;
     WorkPlace place;
-    std::uint64_t opened = 0;                // how many were before it
+    std::uint64_t opened = 0;               // how many were before it
     Array<LogBlock> blocks{Owner(kOwner)};  // all are full but the last
     std::byte* end = nullptr;               // of the events in the last
+    std::size_t place_in_array = 0;         // in bytes, when it is copied
 
     void close() override;
 };
@@ -79,7 +82,8 @@ struct EventLog::State {
     EventCursor add_block(EventBuffer& buffer);
     std::byte* add_outside();
     std::size_t bytes_in(const EventBuffer& buffer, std::size_t block) const;
-    void copy(std::size_t frame);
+    void copy(std::size_t frame, Executor* executor);
+    void copy_buffers(std::span<EventBuffer* const> buffers, std::byte* array) const;
     void recycle(std::size_t frame);
     void require_readable(WorkScope* scope) const;
     std::span<const std::byte> read(std::size_t frame);
@@ -88,7 +92,7 @@ struct EventLog::State {
     EventLog* const log;
     std::mutex mutex;  // guards all below but the atomics
     struct Frame {
-        std::atomic<bool> has_new{false};                // buffers that are not copied
+        std::atomic<bool> has_new{false};            // buffers that are not copied
         Array<EventBuffer*> buffers{Owner(kOwner)};  // as they were opened
         EventArray array;
     } frames[2];
@@ -96,8 +100,8 @@ struct EventLog::State {
     std::atomic<std::uint32_t> num_open{0};
     std::atomic<bool> passes_run{false};
     std::uint64_t num_opened = 0;
-    std::size_t usual_bytes = 0;      // that recent frames have needed
-    EventCursor outside = {};         // of the buffer that threads outside of passes append to
+    std::size_t usual_bytes = 0;  // that recent frames have needed
+    EventCursor outside = {};     // of the buffer that threads outside of passes append to
     Array<EventBuffer*> idle{Owner(kOwner)};
     LogBlocks blocks{kOwner};
 };
@@ -172,6 +176,21 @@ std::byte* EventLog::add_slot_slowly() {
     return std::exchange(cursor.at, cursor.at + state_->event_bytes);
 }
 
+void EventLog::append(std::span<const std::byte> events) {
+    const std::size_t event_bytes = state_->event_bytes;
+    while (!events.empty()) {
+        std::byte* const slot = add_slot(event_bytes);
+        std::size_t num_bytes = event_bytes;
+        if (EventCursor& cursor = event_cursors[number_ % kNumEventCursors]; cursor.log == this) {
+            const auto room = static_cast<std::size_t>(cursor.end - cursor.at);
+            num_bytes += std::min(room, events.size() - event_bytes);
+            cursor.at = slot + num_bytes;
+        }
+        std::memcpy(slot, events.data(), num_bytes);
+        events = events.subspan(num_bytes);
+    }
+}
+
 /// Returns where the scope appends. Opens a buffer if it has none.
 EventCursor EventLog::State::cursor_in(WorkScope& scope) {
     for (OpenInScope* opened = scope.first_open(); opened != nullptr; opened = opened->next)
@@ -196,23 +215,38 @@ std::size_t EventLog::State::bytes_in(const EventBuffer& buffer, std::size_t blo
     return memory.num_bytes / event_bytes * event_bytes;
 }
 
+void EventLog::State::copy_buffers(std::span<EventBuffer* const> buffers, std::byte* array) const {
+    for (const EventBuffer* buffer : buffers) {
+        std::byte* to = array + buffer->place_in_array;
+        for (std::size_t i = 0; i < buffer->blocks.size(); ++i) {
+            const std::size_t block_bytes = bytes_in(*buffer, i);
+            std::memcpy(to, buffer->blocks[i].data, block_bytes);
+            to += block_bytes;
+        }
+    }
+}
+
 /// Copies what was written to the array, in order.
-void EventLog::State::copy(std::size_t frame) {
+void EventLog::State::copy(std::size_t frame, Executor* executor) {
     Array<EventBuffer*>& buffers = frames[frame].buffers;
     std::sort(buffers.begin(), buffers.end(), [](const EventBuffer* a, const EventBuffer* b) {
         if (comes_before(a->place, b->place)) return true;
         return !comes_before(b->place, a->place) && a->opened < b->opened;
     });
     std::size_t num_bytes = 0;
-    for (const EventBuffer* buffer : buffers)
+    for (EventBuffer* buffer : buffers) {
+        buffer->place_in_array = num_bytes;
         for (std::size_t i = 0; i < buffer->blocks.size(); ++i) num_bytes += bytes_in(*buffer, i);
-    std::byte* to = frames[frame].array.append(num_bytes, usual_bytes);
-    for (const EventBuffer* buffer : buffers)
-        for (std::size_t i = 0; i < buffer->blocks.size(); ++i) {
-            const std::size_t block_bytes = bytes_in(*buffer, i);
-            std::memcpy(to, buffer->blocks[i].data, block_bytes);
-            to += block_bytes;
-        }
+    }
+    std::byte* const to = frames[frame].array.append(num_bytes, usual_bytes);
+    const auto copy_some = [&](RowRange some, std::uint32_t = 0) {
+        copy_buffers(std::span(buffers).subspan(some.begin, some.size()), to);
+    };
+    const RowRange all{0, static_cast<std::uint32_t>(buffers.size())};
+    if (executor != nullptr && num_bytes >= kLeastSharedBytes)
+        for_rows(*executor, cut_rows(all.size(), 1, 4), copy_some);
+    else
+        copy_some(all);
     recycle(frame);
 }
 
@@ -247,7 +281,7 @@ std::span<const std::byte> EventLog::State::read(std::size_t frame) {
         if (scope != nullptr && !scope->is_in_loop()) scope->close_all();
         const std::lock_guard lock(mutex);
         if (frame == now) require_readable(scope);
-        if (read.has_new.load(std::memory_order_relaxed)) copy(frame);
+        if (read.has_new.load(std::memory_order_relaxed)) copy(frame, scope == nullptr ? nullptr : scope->executor());
     }
     return {read.array.memory.data, read.array.num_bytes};
 }
@@ -260,9 +294,9 @@ std::span<const std::byte> EventLog::read_last() const { return state_->read(1 -
 void EventLog::end_frame() {
     State& state = *state_;
     const std::lock_guard lock(state.mutex);
-    SHOAL_ASSERT(state.num_open.load(std::memory_order_acquire) == 0 &&
-                     !state.passes_run.load(std::memory_order_relaxed),
-                 "a frame of events was ended while passes run; end it when they have ended");
+    SHOAL_ASSERT(
+        state.num_open.load(std::memory_order_acquire) == 0 && !state.passes_run.load(std::memory_order_relaxed),
+        "a frame of events was ended while passes run; end it when they have ended");
     State::Frame& last = state.frames[1 - state.now];
     state.recycle(1 - state.now);
     state.usual_bytes = decaying_peak(last.array.num_bytes, state.usual_bytes);
@@ -275,7 +309,7 @@ void EventLog::end_frame() {
 void EventLog::hold(bool passes_run) { state_->passes_run.store(passes_run, std::memory_order_relaxed); }
 
 EventLog::EventLog(std::uint32_t event_bytes)
-    : state_(::new (allocate_memory(sizeof(State), kOwner)) State(event_bytes, this)),
+    : state_(::new(allocate_memory(sizeof(State), kOwner)) State(event_bytes, this)),
       number_(g_num_logs.fetch_add(1, std::memory_order_relaxed)) {}
 
 EventLog::~EventLog() {

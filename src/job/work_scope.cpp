@@ -23,7 +23,8 @@ bool comes_before(const WorkPlace& a, const WorkPlace& b) {
     return a.num_steps < b.num_steps;
 }
 
-WorkScope::WorkScope(std::uint32_t pass) : pass_(pass), outer_(std::exchange(t_scope, this)) {
+WorkScope::WorkScope(std::uint32_t pass, Executor* executor)
+    : pass_(pass), executor_(executor), outer_(std::exchange(t_scope, this)) {
     if (outer_ != nullptr) outer_->close_all();
 }
 

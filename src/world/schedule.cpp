@@ -281,7 +281,7 @@ bool Schedule::Runner::do_next(std::uint32_t worker) {
     if (!take_ready(position)) return false;
     Entry& entry = entry_at(position);
     if (entry.runs) {
-        const WorkScope scope(position + 1);
+        const WorkScope scope(position + 1, &crew_);
         run_pass(entry, worker);
     }
     end_pass(position);

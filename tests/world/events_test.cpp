@@ -174,9 +174,8 @@ TEST(Events, chunks_that_run_loops_keep_the_order_of_one_thread) {
         for_rows(context.executor, cut_rows(40, 1, 1), [&](RowRange outer, std::uint32_t) {
             quarry.notes.write({1, outer.begin, 0});
             for (std::uint32_t loop = 2; loop < 4; ++loop)
-                for_rows(context.executor, cut_rows(20, 1, 1), [&](RowRange inner, std::uint32_t) {
-                    quarry.notes.write({loop, outer.begin, inner.begin});
-                });
+                for_rows(context.executor, cut_rows(20, 1, 1),
+                         [&](RowRange inner, std::uint32_t) { quarry.notes.write({loop, outer.begin, inner.begin}); });
             quarry.notes.write({4, outer.begin, 0});
         });
     });
@@ -197,8 +196,7 @@ TEST(Events, a_pass_may_read_what_its_own_loops_have_written) {
     std::vector<Notes> seen;
     quarry.world.schedule().add("alone", {writes(quarry.notes), reads(quarry.stones)}, [&](PassContext& context) {
         for (std::uint32_t writer = 1; writer < 3; ++writer) {
-            quarry.rows().for_each(context.executor,
-                                   [&](std::uint32_t row) { quarry.notes.write({writer, row, 0}); });
+            quarry.rows().for_each(context.executor, [&](std::uint32_t row) { quarry.notes.write({writer, row, 0}); });
             seen.push_back(copy_of(quarry.notes.read()));
         }
     });
@@ -248,6 +246,28 @@ TEST(Events, a_function_writes_to_many_channels_in_turn) {
         EXPECT_TRUE(std::ranges::equal(channels[i].read(), expected[i])) << i;
 }
 
+TEST(Events, spans_and_single_events_are_appended_alike) {
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    Notes all, expected;
+    const auto notes_of_row = [](std::uint32_t row) {
+        Notes notes(row % 100 == 0 ? 3000 : row % 4);
+        for (std::uint32_t i = 0; i < notes.size(); ++i) notes[i] = {1, row, i};
+        return notes;
+    };
+    quarry.world.schedule().add("spans", quarry.rows(), {writes(quarry.notes)}, [&](std::uint32_t row) {
+        quarry.notes.write(notes_of_row(row));
+        quarry.notes.write({2, row, 0});
+    });
+    quarry.add_reader(all);
+    quarry.world.step(0);
+    for (std::uint32_t row = 0; row < kManyRows; ++row) {
+        for (const Note& note : notes_of_row(row)) expected.push_back(note);
+        expected.push_back({2, row, 0});
+    }
+    EXPECT_TRUE(all == expected);
+}
+
 struct Large {
     std::uint64_t values[5000];
 };
@@ -283,12 +303,12 @@ TEST(Events, frames_that_are_alike_allocate_nothing_and_quiet_ones_release_the_m
     EXPECT_GT(held, before + kManyRows * sizeof(Note));
     static std::size_t num_allocated;
     num_allocated = 0;
-    const MemoryHooks hooks = set_memory_hooks(
-        {[](void*, std::size_t bytes, const char* owner) {
-             num_allocated += std::string_view(owner) == "events";
-             return std::malloc(bytes);
-         },
-         [](void*, void* memory, std::size_t, const char*) { std::free(memory); }, nullptr});
+    const MemoryHooks hooks =
+        set_memory_hooks({[](void*, std::size_t bytes, const char* owner) {
+                              num_allocated += std::string_view(owner) == "events";
+                              return std::malloc(bytes);
+                          },
+                          [](void*, void* memory, std::size_t, const char*) { std::free(memory); }, nullptr});
     for (int frame = 0; frame < 10; ++frame) quarry.world.step(0);
     EXPECT_EQ(num_allocated, 0u);
     ASSERT_TRUE(quarry.world.schedule().remove("write 1").ok());
@@ -357,7 +377,8 @@ TEST(EventsDeathTest, a_pass_neither_makes_a_channel_of_its_world_nor_ends_a_fra
     };
     EXPECT_DEATH(in_a_pass([&] { quarry.world.events<float>(); }), "a pass made an event channel of the world");
     EXPECT_DEATH(in_a_pass([&] { quarry.notes.end_frame(); }), "a frame of events was ended while passes run");
-    EXPECT_DEATH(in_a_pass([&] { own.write(Note()), own.end_frame(); }), "a frame of events was ended while passes run");
+    EXPECT_DEATH(in_a_pass([&] { own.write(Note()), own.end_frame(); }),
+                 "a frame of events was ended while passes run");
 }
 
 #if SHOAL_CHECKED
@@ -467,13 +488,13 @@ void agree_with_arrays(Executor& executor, std::uint32_t num_frames) {
     for (std::uint32_t pass = 0; pass < kNumPasses; ++pass) {
         const Access first = writes(real.channels[pass % kNumChannels]);
         const Access second = writes(real.channels[(pass * 5 + 2) % kNumChannels]);
-        quarry.world.schedule().add(
-            std::to_string(pass), {first, second, reads(real.channels[read_channel(pass)]), reads(quarry.stones)},
-            [&, pass](PassContext& context) {
-                read[pass].clear();
-                for (const Plan& plan : plan_of(std::uint32_t(context.frame), pass))
-                    real.run(quarry, context, pass, plan, read[pass]);
-            });
+        quarry.world.schedule().add(std::to_string(pass),
+                                    {first, second, reads(real.channels[read_channel(pass)]), reads(quarry.stones)},
+                                    [&, pass](PassContext& context) {
+                                        read[pass].clear();
+                                        for (const Plan& plan : plan_of(std::uint32_t(context.frame), pass))
+                                            real.run(quarry, context, pass, plan, read[pass]);
+                                    });
     }
     for (std::uint32_t frame = 0; frame < num_frames; ++frame) {
         SCOPED_TRACE(frame);

@@ -51,9 +51,7 @@ public:
     /// Appends an event. Requires: the pass that runs, if any, declares writes() of this channel (tested in checked
     /// builds). Cost: an append; outside of passes, a lock.
     SHOAL_INLINE void write(const T& value) { ::new (static_cast<void*>(log_.add_slot(sizeof(T)))) T(value); }
-    void write(std::span<const T> values) {
-        for (const T& value : values) write(value);
-    }
+    void write(std::span<const T> values) { log_.append(std::as_bytes(values)); }
 
     /// Returns the events of this frame so far. Requires: no loop that writes them is running. A function of a loop may
     /// only call this if its pass has not written since the last read().

@@ -18,8 +18,10 @@
 
 namespace shoal {
 
+class Executor;
+
 struct WorkPlace {
-    static constexpr std::uint32_t kMostSteps = 4;       ///< loops within loops, and the work itself
+    static constexpr std::uint32_t kMostSteps = 4;        ///< loops within loops, and the work itself
     static constexpr std::uint32_t kItself = 0xFFFFFFFF;  ///< in place of a chunk: after the loop, outside of loops
 
     struct Step {
@@ -56,8 +58,8 @@ protected:
 /// While it lives, the calling thread runs a pass or a chunk.
 class WorkScope {
 public:
-    /// A pass. Passes are 1, 2, 3 ... in the order of the schedule.
-    SHOAL_API explicit WorkScope(std::uint32_t pass);
+    /// A pass. Passes are 1, 2, 3 ... in the order of the schedule. `executor` runs its loops.
+    SHOAL_API explicit WorkScope(std::uint32_t pass, Executor* executor = nullptr);
     /// A chunk of a loop that begin_loop() has numbered. Lifetime: `loop` outlives the scope.
     SHOAL_API WorkScope(const WorkPlace& loop, std::uint32_t chunk);
     SHOAL_API ~WorkScope();
@@ -71,6 +73,8 @@ public:
     /// Returns the place of what the calling thread does now.
     SHOAL_API static WorkPlace place();
 
+    /// Returns what runs the loops of the pass; nullptr: unknown, or this is a chunk.
+    Executor* executor() const { return executor_; }
     std::uint32_t pass() const { return loop_ == nullptr ? pass_ : loop_->pass; }
     /// Whether the thread runs the function of a loop, not the pass itself.
     bool is_in_loop() const { return loop_ != nullptr || num_functions_ != 0; }
@@ -92,6 +96,7 @@ private:
     const WorkPlace* loop_ = nullptr;  // nullptr: a pass
     std::uint32_t chunk_ = 0, pass_ = 0, num_functions_ = 0;
     std::uint64_t num_loops_ = 0;
+    Executor* executor_ = nullptr;
     OpenInScope* opened_ = nullptr;
     WorkScope* outer_;
 };

@@ -46,6 +46,8 @@ public:
         cursor.at = slot + event_bytes;
         return slot;
     }
+    /// Appends events, as bytes.
+    SHOAL_API void append(std::span<const std::byte> events);
     SHOAL_API std::span<const std::byte> read() const;
     SHOAL_API std::span<const std::byte> read_last() const;
     SHOAL_API void end_frame();
