@@ -1,6 +1,7 @@
 // Events that one pass writes on two workers and the next one reads, against a plain array.
 //
 //     events/write_read      every row writes an event; the reference knows that, and writes row i to element i
+//     events/write_read_spans   the same; shoal's pass gets batches of rows, and writes spans of 256 events
 //     events/write_read_few  one row in eight does; the reference has an array per chunk and joins them
 //
 // Both sides read the same rows and run their loops on the same executor. Wall-clock times.
@@ -37,18 +38,35 @@ float depth_of(std::size_t i) { return float(mix(i) % 4096) / 4096; }
 
 /// Divers whose passes write and read events.
 struct Divers {
-    Divers(std::size_t n, Executor& executor, float least) : world(entities, {.executor = &executor}) {
+    Divers(std::size_t n, Executor& executor, float least, bool by_spans) : world(entities, {.executor = &executor}) {
         std::vector<Entity> ids(n);
         std::vector<Depth> depths(n);
         for (std::size_t i = 0; i < n; ++i) depths[i].value = depth_of(i);
         auto& divers = world.manager<Depth>();
         need_ok(entities.create(ids));
         need(divers.add(ids, std::span<const Depth>(depths)));
-        world.schedule().add("dive", query<Read<&Depth::value>>(divers), {writes(dives)},
-                             [this, least](Entity diver, float depth) {
-                                 if (depth >= least) dives.write({diver, depth});
-                             });
+        const auto rows = query<Read<&Depth::value>>(divers);
+        if (by_spans)
+            world.schedule().add("dive", {reads(divers), writes(dives)}, [this, rows](PassContext& context) {
+                rows.for_each_batch(context.executor, [this](auto&& batch) { write_spans(batch); });
+            });
+        else
+            world.schedule().add("dive", rows, {writes(dives)}, [this, least](Entity diver, float depth) {
+                if (depth >= least) dives.write({diver, depth});
+            });
         world.schedule().add("count", {reads(dives)}, [this](PassContext&) { sum = sum_of(dives.read()); });
+    }
+
+    template <class Batch>
+    void write_spans(const Batch& batch) {
+        const auto ids = batch.entities();
+        const auto depths = batch.template column<&Depth::value>();
+        Dive some[256];
+        for (std::size_t begin = 0; begin < ids.size(); begin += std::size(some)) {
+            const std::size_t count = std::min(std::size(some), ids.size() - begin);
+            for (std::size_t i = 0; i < count; ++i) some[i] = {ids[begin + i], depths[begin + i]};
+            dives.write({some, count});
+        }
     }
 
     EntityManager entities;
@@ -98,9 +116,11 @@ struct PlainDivers {
     std::uint64_t sum = 0;
 };
 
-void measure(Bench& bench, const Workload& workload, float least, void (*run_plain)(PlainDivers&, float)) {
+void measure(Bench& bench, const Workload& workload, float least, bool by_spans,
+             void (*run_plain)(PlainDivers&, float)) {
+    if (!bench.wants(workload.name)) return;
     ThreadedExecutor two(2);
-    Divers divers(workload.n, two, least);
+    Divers divers(workload.n, two, least, by_spans);
     PlainDivers plain(workload.n, two);
     bench.compare(workload, {{}, [&] { divers.world.step(0); }, [&] { return divers.sum; }},
                   {{}, [&] { run_plain(plain, least); }, [&] { return plain.sum; }});
@@ -109,14 +129,13 @@ void measure(Bench& bench, const Workload& workload, float least, void (*run_pla
 }  // namespace
 
 void measure_events(Bench& bench) {
+    const auto all = [](PlainDivers& plain, float) { plain.run(); };
+    const auto few = [](PlainDivers& plain, float least) { plain.run_few(least); };
     for (const std::size_t n : bench.sizes({100'000, 1'000'000})) {
         const double target = n == 1'000'000 ? 1.5 : 0;
-        if (bench.wants("events/write_read"))
-            measure(bench, {.name = "events/write_read", .n = n, .target = target, .wall_time = true}, 0,
-                    [](PlainDivers& plain, float) { plain.run(); });
-        if (bench.wants("events/write_read_few"))
-            measure(bench, {.name = "events/write_read_few", .n = n, .wall_time = true}, 0.875f,
-                    [](PlainDivers& plain, float least) { plain.run_few(least); });
+        measure(bench, {.name = "events/write_read", .n = n, .target = target, .wall_time = true}, 0, false, all);
+        measure(bench, {.name = "events/write_read_spans", .n = n, .wall_time = true}, 0, true, all);
+        measure(bench, {.name = "events/write_read_few", .n = n, .wall_time = true}, 0.875f, false, few);
     }
 }
 

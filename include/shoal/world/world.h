@@ -9,6 +9,8 @@
 //                          [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
+// Passes tell later passes of things through event channels, events<T>() (see command/events.h).
+//
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
 // Attached stores belong to their callers.
