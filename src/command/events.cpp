@@ -3,6 +3,7 @@
 #include "shoal/command/events.h"
 
 #include "command/log_blocks.h"
+#include "shoal/base/page_memory.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/table/write_guard.h"
@@ -41,7 +42,7 @@ struct EventArray {
         const std::size_t needed_bytes = num_bytes + more_bytes;
         if (needed_bytes > memory.num_bytes) {
             const std::size_t room = std::max({needed_bytes, usual_bytes, 2 * memory.num_bytes, kLeastArrayBytes});
-            const LogBlock grown{static_cast<std::byte*>(allocate_memory(room, kOwner)), room};
+            const LogBlock grown = allocate(room);
             if (num_bytes != 0) std::memcpy(grown.data, memory.data, num_bytes);
             outgrown.push_back(std::exchange(memory, grown));
         }
@@ -54,7 +55,18 @@ struct EventArray {
         num_bytes = 0;
         if (memory.num_bytes > std::max(2 * usual_bytes, kLeastArrayBytes)) release(std::exchange(memory, {}));
     }
+    /// Many events lie in large pages.
+    static LogBlock allocate(std::size_t least_bytes) {
+        if (least_bytes < kLargePageBytes)
+            return {static_cast<std::byte*>(allocate_memory(least_bytes, kOwner)), least_bytes};
+        const std::size_t room = round_up(least_bytes, kLargePageBytes);
+        const Result<PageRange> range = reserve_pages(room, kLargePageBytes);
+        SHOAL_ASSERT(range.ok(), "there is no address space left for the events of a frame; write fewer");
+        prefer_large_pages(range->data, room);
+        return {range->data, room};
+    }
     static void release(const LogBlock& block) {
+        if (block.num_bytes >= kLargePageBytes) return release_pages({block.data, block.num_bytes});
         if (block.data != nullptr) release_memory(block.data, block.num_bytes, kOwner);
     }
 };

@@ -40,7 +40,7 @@ namespace shoal {
 
 template <class T>
 class Events {
-    static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>,
+    static_assert(std::is_trivially_copyable_v<T>,
                   "an event is a plain value; let it refer to larger things by an entity or an index");
     static_assert(alignof(T) <= alignof(std::max_align_t));
 
