@@ -166,6 +166,25 @@ TEST(Events, the_order_is_that_of_one_thread_for_1_2_3_and_8_workers) {
     }
 }
 
+TEST(Events, what_a_pass_writes_while_its_loop_runs_comes_after_the_loop) {
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    Notes all, expected{{100, 0, 0}};
+    quarry.world.schedule().add("start", {writes(quarry.notes), reads(quarry.stones)}, [&](PassContext& context) {
+        const auto write = [&](std::uint32_t row) { quarry.notes.write({1, row, 0}); };
+        const auto rows = quarry.rows();
+        quarry.notes.write({100, 0, 0});
+        auto run = rows.start(context.executor, write);
+        quarry.notes.write({100, 1, 0});
+        run.wait();
+    });
+    quarry.add_reader(all);
+    for (const Note& note : notes_of({1})) expected.push_back(note);
+    expected.push_back({100, 1, 0});
+    quarry.world.step(0);
+    EXPECT_TRUE(all == expected);
+}
+
 TEST(Events, chunks_that_run_loops_keep_the_order_of_one_thread) {
     ThreadedExecutor executor(3);
     Quarry quarry(executor, 0);
