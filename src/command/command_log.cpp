@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 namespace shoal {
 
-using detail::CommandBlock;
 using detail::CommandRecorder;
 
 namespace {
-
-thread_local PassScope* current_scope = nullptr;
 
 /// Counts the values of one component type that refer to `resource`.
 std::uint64_t count_pins_in(const detail::CommandRun& run, const detail::CommandPart& part, const Schema& schema,
@@ -30,11 +26,12 @@ std::uint64_t count_pins_in(const detail::CommandRun& run, const detail::Command
 
 }  // namespace
 
-PassScope::PassScope(std::uint32_t pass) : pass_(pass), outer_(std::exchange(current_scope, this)) {}
-PassScope::~PassScope() { current_scope = outer_; }
-
-detail::LoopScope::LoopScope() : pass_(std::exchange(current_scope, nullptr)) {}
-detail::LoopScope::~LoopScope() { current_scope = pass_; }
+detail::LoopScope::LoopScope() : scope_(WorkScope::current()) {
+    if (scope_ != nullptr) scope_->begin_function();
+}
+detail::LoopScope::~LoopScope() {
+    if (scope_ != nullptr) scope_->end_function();
+}
 
 CommandLog::~CommandLog() {
     for_each_chunk(open_, [](CommandRecorder& chunk) { chunk.clear(); });
@@ -43,28 +40,27 @@ CommandLog::~CommandLog() {
         loop->~CommandLoop();
         release_memory(loop, sizeof(CommandLoop), "commands");
     }
-    for (FreeBlocks& free : free_)
-        for (std::byte* block : free.blocks) release_memory(block, kCommandBlockBytes[&free - free_], "commands");
 }
 
 Commands& CommandLog::here(bool is_locked) {
-    SHOAL_ASSERT(current_scope != nullptr || !is_locked,
+    const WorkScope* const scope = WorkScope::current();
+    const bool in_pass = scope != nullptr && !scope->is_in_loop();
+    SHOAL_ASSERT(in_pass || !is_locked,
                  "a function of a loop asked for the commands of its pass; take a Commands& as its first argument");
-    const std::uint32_t pass = current_scope == nullptr ? 0 : current_scope->pass_;
+    WorkPlace place;
+    place.pass = in_pass ? scope->pass() : 0;
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : open_)
-        if (loop->pass == pass && loop->number == 0) return loop->chunks.front();
-    return open_locked(pass, 0, 1).chunks.front();
+        if (loop->place.pass == place.pass && loop->place.num_steps == 0) return loop->chunks.front();
+    return open_locked(place, 1).chunks.front();
 }
 
-Commands* CommandLog::open(std::uint32_t num_chunks) {
+Commands* CommandLog::open(const WorkPlace& loop, std::uint32_t num_chunks) {
     const std::lock_guard lock(mutex_);
-    const std::uint32_t pass = current_scope == nullptr ? 0 : current_scope->pass_;
-    const std::uint32_t number = current_scope == nullptr ? ++num_outer_loops_ : ++current_scope->num_loops_;
-    return open_locked(pass, number, num_chunks).chunks.data();
+    return open_locked(loop, num_chunks).chunks.data();
 }
 
-CommandLoop& CommandLog::open_locked(std::uint32_t pass, std::uint32_t number, std::uint32_t num_chunks) {
+CommandLoop& CommandLog::open_locked(const WorkPlace& place, std::uint32_t num_chunks) {
     CommandLoop* loop = nullptr;
     if (idle_.empty()) {
         loop = ::new (allocate_memory(sizeof(CommandLoop), "commands")) CommandLoop();
@@ -72,8 +68,7 @@ CommandLoop& CommandLog::open_locked(std::uint32_t pass, std::uint32_t number, s
         loop = idle_.back();
         idle_.pop_back();
     }
-    loop->pass = pass;
-    loop->number = number;
+    loop->place = place;
     loop->num_chunks = num_chunks;
     loop->opened = num_opened_++;
     loop->chunks.reserve(num_chunks);
@@ -86,18 +81,10 @@ CommandLoop& CommandLog::open_locked(std::uint32_t pass, std::uint32_t number, s
 /// Keeps the memory of a loop for another. Requires: its chunks are cleared.
 void CommandLog::recycle(CommandLoop* loop) {
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
-        for (const CommandBlock& block : chunk.blocks()) give_back(block);
+        for (const detail::LogBlock& block : chunk.blocks()) blocks_.give_back(block);
         chunk.blocks().clear();
     });
     idle_.push_back(loop);
-}
-
-void CommandLog::give_back(const CommandBlock& block) {
-    if (block.num_bytes != kCommandBlockBytes[0] && block.num_bytes != kCommandBlockBytes[1])
-        return release_memory(block.data, block.num_bytes, "commands");
-    FreeBlocks& free = free_[block.num_bytes == kCommandBlockBytes[1]];
-    free.blocks.push_back(block.data);
-    ++free.num_used;
 }
 
 void CommandLog::apply(SettleCounts* counts) {
@@ -108,12 +95,12 @@ void CommandLog::apply(SettleCounts* counts) {
         settling_.swap(open_);
         num_pending = std::exchange(num_pending_, 0);
         epoch = std::exchange(epoch_, epoch_ + (num_pending != 0));
-        num_outer_loops_ = 0;
     }
     // Commands of destruction callbacks wait for the next settle.
     if (!settling_.empty()) {
         std::sort(settling_.begin(), settling_.end(), [](const CommandLoop* a, const CommandLoop* b) {
-            return std::tie(a->pass, a->number, a->opened) < std::tie(b->pass, b->number, b->opened);
+            if (comes_before(a->place, b->place)) return true;
+            return !comes_before(b->place, a->place) && a->opened < b->opened;
         });
         chunks_.clear();
         for_each_chunk(settling_, [&](CommandRecorder& chunk) {
@@ -128,16 +115,7 @@ void CommandLog::apply(SettleCounts* counts) {
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : settling_) recycle(loop);
     settling_.clear();
-    trim();
-}
-
-/// Gives memory back that the recent settles did not need.
-void CommandLog::trim() {
-    for (FreeBlocks& free : free_) {
-        free.num_kept = decaying_peak(std::exchange(free.num_used, 0), free.num_kept);
-        for (; free.blocks.size() > free.num_kept; free.blocks.pop_back())
-            release_memory(free.blocks.back(), kCommandBlockBytes[&free - free_], "commands");
-    }
+    blocks_.trim();
     settler_.trim();
 }
 
@@ -156,17 +134,9 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
     return num_pins;
 }
 
-CommandBlock CommandLog::take_memory(std::size_t num_bytes, bool large) {
-    const bool size_index = large || num_bytes > kCommandBlockBytes[0];
+detail::LogBlock CommandLog::take_memory(std::size_t num_bytes, bool large) {
     const std::lock_guard lock(mutex_);
-    if (Array<std::byte*>& blocks = free_[size_index].blocks;
-        num_bytes <= kCommandBlockBytes[size_index] && !blocks.empty()) {
-        std::byte* const block = blocks.back();
-        blocks.pop_back();
-        return {block, kCommandBlockBytes[size_index]};
-    }
-    const std::size_t size = std::max(num_bytes, kCommandBlockBytes[size_index]);
-    return {static_cast<std::byte*>(allocate_memory(size, "commands")), size};
+    return blocks_.take(num_bytes, large);
 }
 
 EntityBits CommandLog::take_pending_block() {
@@ -191,8 +161,8 @@ void CommandLog::release() {
 
 Commands& Database::commands() { return CommandLog::of(*this).here(directory_.is_held()); }
 
-Commands* detail::open_commands(Database& database, std::uint32_t num_chunks) {
-    return CommandLog::of(database).open(num_chunks);
+Commands* detail::open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks) {
+    return CommandLog::of(database).open(loop, num_chunks);
 }
 
 }  // namespace shoal

@@ -3,23 +3,22 @@
 //
 //     open_     [ pass 2, loop 1: chunk 0, 1, 2 | pass 1, loop 0: chunk 0 | ... ]     as they were opened
 //     idle_     loops of earlier frames, with the memory of their lists
-//     free_     memory that the chunks take and give back
+//     blocks_   memory that the chunks take and give back
 //
 // Thread: open(), here(), take_memory() and take_pending_block() from any thread; the rest between passes.
 
 #include "command/command_settler.h"
+#include "command/log_blocks.h"
 #include "shoal/command/commands.h"
 
 #include <mutex>
 
 namespace shoal {
 
-/// Sizes of the blocks that are kept. The first block of a chunk is small: most chunks ask for little.
-inline constexpr std::size_t kCommandBlockBytes[] = {std::size_t(4) << 10, std::size_t(32) << 10};
-
-/// The commands of a loop over rows, or, with number 0, of a pass itself.
+/// The commands of a loop over rows, or, before its first loop, of a pass itself.
 struct CommandLoop {
-    std::uint32_t pass, number, num_chunks;
+    WorkPlace place;
+    std::uint32_t num_chunks;
     std::uint64_t opened;                       // how many were before it
     Array<Commands> chunks{Owner("commands")};  // the first num_chunks
 };
@@ -37,19 +36,17 @@ public:
 
     /// The commands of the pass that the calling thread runs. `is_locked`: a loop runs over the database.
     Commands& here(bool is_locked);
-    Commands* open(std::uint32_t num_chunks);
+    Commands* open(const WorkPlace& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
     std::uint64_t count_pins(ResourceId resource) override;
     void release() override;
 
-    detail::CommandBlock take_memory(std::size_t num_bytes, bool large);
+    detail::LogBlock take_memory(std::size_t num_bytes, bool large);
     EntityBits take_pending_block();
 
 private:
-    CommandLoop& open_locked(std::uint32_t pass, std::uint32_t number, std::uint32_t num_chunks);
+    CommandLoop& open_locked(const WorkPlace& place, std::uint32_t num_chunks);
     void recycle(CommandLoop* loop);
-    void give_back(const detail::CommandBlock& block);
-    void trim();
     template <class Visit>
     static void for_each_chunk(std::span<CommandLoop* const> loops, Visit&& visit) {
         for (CommandLoop* loop : loops)
@@ -60,14 +57,7 @@ private:
     std::mutex mutex_;  // guards all below
     Array<CommandLoop*> open_{Owner("commands")};
     Array<CommandLoop*> idle_{Owner("commands")};
-    /// Free memory of one of two sizes.
-    struct FreeBlocks {
-        Array<std::byte*> blocks{Owner("commands")};
-        std::size_t num_used = 0;  // in the current settle
-        std::size_t num_kept = 0;  // that recent settles have needed
-    };
-    FreeBlocks free_[2];
-    std::uint32_t num_outer_loops_ = 0;
+    LogBlocks blocks_{"commands"};
     std::uint64_t num_opened_ = 0;
     EntityBits epoch_ = 0, num_pending_ = 0;
     Array<CommandLoop*> settling_{Owner("commands")};

@@ -2,6 +2,7 @@
 // Applies commands. See commands.h for the rules.
 // Thread: the structural thread of the database.
 
+#include "command/log_blocks.h"
 #include "shoal/base/bit_set.h"
 #include "shoal/command/commands.h"
 
@@ -13,12 +14,6 @@ inline constexpr EntityBits kPendingBit = EntityBits(1) << 30;
 inline constexpr int kPendingNumberBits = 24;
 inline constexpr EntityBits kPendingNumberMask = (EntityBits(1) << kPendingNumberBits) - 1;
 inline constexpr EntityBits kPendingEpochMask = (EntityBits(1) << (30 - kPendingNumberBits)) - 1;
-
-/// Returns how much the recent settles have needed: what this one did, or a little less than before.
-constexpr std::uint64_t decaying_peak(std::uint64_t now, std::uint64_t before) {
-    const std::uint64_t less = before - (before + 15) / 16;
-    return now > less ? now : less;
-}
 
 class CommandSettler {
 public:

@@ -11,7 +11,7 @@ namespace shoal {
 namespace detail {
 namespace {
 
-constexpr std::size_t kMostRunBytes = kCommandBlockBytes[1] - kCacheLineBytes;
+constexpr std::size_t kMostRunBytes = kLogBlockBytes[1] - kCacheLineBytes;
 constexpr std::uint32_t kFirstRows = 8;  // of the first run of a list in a chunk
 
 std::byte* aligned(std::byte* address, std::size_t alignment) {

@@ -81,19 +81,24 @@ RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns
     return {row, end};
 }
 
-Commands& open_commands_of_loop(Database* asked) { return *open_commands(require_asked(asked), 1); }
+Commands& open_commands_of_loop(Database* asked) {
+    return *open_commands(require_asked(asked), WorkScope::begin_loop(), 1);
+}
 
 void StartedLoop::start(Executor* executor, std::uint32_t grain, bool takes_commands, Database* asked, void* context,
                         PartFunction run, DoneFunction done) {
     context_ = context, run_ = run, done_ = done;
     cuts_.cut(grain);
     const std::uint32_t num_chunks = cuts_.num_chunks();
-    if (takes_commands) commands_ = open_commands(require_asked(asked), num_chunks);
-    if (executor != nullptr && num_chunks > 1) {
+    const bool is_shared = executor != nullptr && num_chunks > 1;
+    if (is_shared || takes_commands) place_ = WorkScope::begin_loop();
+    if (takes_commands) commands_ = open_commands(require_asked(asked), place_, num_chunks);
+    if (is_shared) {
         executor_ = executor;
         return executor_->start(num_chunks, run_chunk, this, fence_);
     }
-    for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) run_chunk(this, chunk, 0);
+    const LoopScope scope;
+    for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) run_parts(chunk);
 }
 
 void StartedLoop::wait() {
@@ -103,10 +108,14 @@ void StartedLoop::wait() {
 }
 
 void StartedLoop::run_chunk(void* loop, std::uint32_t chunk, std::uint32_t) {
-    const LoopScope scope;
     const StartedLoop& self = *static_cast<const StartedLoop*>(loop);
-    Commands* const commands = self.commands_ == nullptr ? nullptr : self.commands_ + chunk;
-    for (const QueryPart& part : self.cuts_.chunk(chunk)) self.run_(self.context_, commands, part);
+    const WorkScope scope(self.place_, chunk);
+    self.run_parts(chunk);
+}
+
+void StartedLoop::run_parts(std::uint32_t chunk) const {
+    Commands* const commands = commands_ == nullptr ? nullptr : commands_ + chunk;
+    for (const QueryPart& part : cuts_.chunk(chunk)) run_(context_, commands, part);
 }
 
 }  // namespace shoal::detail

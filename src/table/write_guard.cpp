@@ -15,4 +15,8 @@ void ask_write_guard(const Table& table, std::uint32_t column) {
     if (t_guard != nullptr) t_guard->require(table, column);
 }
 
+void ask_write_guard(const void* object, const char* what) {
+    if (t_guard != nullptr) t_guard->require(object, what);
+}
+
 }  // namespace shoal

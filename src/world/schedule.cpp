@@ -43,6 +43,8 @@ struct Schedule::Entry final : WriteGuard {
 
     /// Ends the program when the pass has not declared that it writes the column.
     void require(const Table& table, std::uint32_t column) const override;
+    /// The same for an object that is no store.
+    void require(const void* object, const char* what) const override;
 
     const std::string name;
     const std::uint64_t name_hash;
@@ -185,6 +187,14 @@ void Schedule::Entry::require(const Table& table, std::uint32_t column) const {
     fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
 }
 
+void Schedule::Entry::require(const void* object, const char* what) const {
+    for (const Access& access : accesses)
+        if (access.writes && (access.is_everything() || (access.store == nullptr && access.object == object))) return;
+    const std::string message =
+        concat("the pass \"", name, "\" wrote ", what, " without having declared it; add writes(...)");
+    fail_assertion({"a pass writes what it has declared", message.c_str(), __FILE__, __LINE__});
+}
+
 // --- the run -----------------------------------------------------------------------------------------------------
 
 /// What a thread is working at.
@@ -271,7 +281,7 @@ bool Schedule::Runner::do_next(std::uint32_t worker) {
     if (!take_ready(position)) return false;
     Entry& entry = entry_at(position);
     if (entry.runs) {
-        const PassScope scope(position + 1);
+        const WorkScope scope(position + 1, &crew_);
         run_pass(entry, worker);
     }
     end_pass(position);

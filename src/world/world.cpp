@@ -86,6 +86,7 @@ World::~World() {
     schedule_.clear();  // passes may own things that refer to the managers
     for (Store* store : stores_) store->set_home_check({});
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
+    for (const OwnedEvents& events : events_) events.destroy(events.object);
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------
@@ -186,6 +187,20 @@ TransformManager& World::transforms(const TransformOptions& options) {
     return *transforms_;
 }
 
+// --- events ------------------------------------------------------------------------------------------------------
+
+void* World::find_events(const void* type) const {
+    for (const OwnedEvents& events : events_)
+        if (events.type == type) return events.object;
+    return nullptr;
+}
+
+void World::own_events(const OwnedEvents& owned) {
+    SHOAL_ASSERT(!passes_run_,
+                 "a pass made an event channel of the world that runs it; call World::events() before World::step()");
+    events_.push_back(owned);
+}
+
 // --- resources ---------------------------------------------------------------------------------------------------
 
 Status World::adopt_schemas(const Blob& blob) {
@@ -238,6 +253,7 @@ std::uint64_t World::count_pins(ResourceId resource) const {
 void World::hold_rows(bool hold) {
     passes_run_ = hold;
     for (Store* store : stores_) store->hold_rows(hold);
+    for (const OwnedEvents& events : events_) events.log->hold(hold);
 }
 
 void World::step(float dt) {
@@ -247,6 +263,7 @@ void World::step(float dt) {
     hold_rows(true);
     schedule_.run(*executor_, dt, frame_++);
     hold_rows(false);
+    for (const OwnedEvents& events : events_) events.log->end_frame();
     settle();
 }
 

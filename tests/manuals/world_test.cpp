@@ -123,6 +123,47 @@ TEST(WorldManuals, passes_declare_what_they_touch) {
     EXPECT_EQ(num_saved, 2 * 3u) << "after 10 and 20 seconds";
 }
 
+struct Stone {
+    float height = 0;
+};
+SHOAL_COMPONENT(Stone, height)
+
+struct Collision {
+    Entity body;
+    float depth;
+};
+
+struct Health {
+    void lose(Entity, float amount) { lost += amount; }
+    float lost = 0;
+};
+
+TEST(WorldManuals, a_pass_tells_a_later_one_about_collisions) {
+    using Body = Stone;
+    EntityManager entities;
+    World world(entities);
+    Schedule& schedule = world.schedule();
+    auto& bodies = world.manager<Body>();
+    Entity created[4];
+    const Body values[] = {{3}, {-1}, {0}, {-2}};
+    ASSERT_TRUE(entities.create(created));
+    ASSERT_TRUE(bodies.add(created, std::span<const Body>(values)));
+    Health health;
+    // [command/events]
+    Events<Collision>& hits = world.events<Collision>();
+    schedule.add("collide", query<Read<&Body::height>>(bodies), {writes(hits)}, [&](Entity body, float height) {
+        if (height < 0) hits.write({body, height});
+    });
+    schedule.add("hurt", {reads(hits), writes(health)}, [&](PassContext&) {
+        for (const Collision& hit : hits.read()) health.lose(hit.body, -hit.depth);
+    });
+    // [command/events]
+    world.step(1);
+    EXPECT_EQ(health.lost, 3);
+    ASSERT_EQ(hits.read_last().size(), 2u);
+    EXPECT_EQ(hits.read_last()[0].body, created[1]);
+}
+
 TEST(WorldManuals, bodies_roam) {
     EntityManager entities;
     World world(entities);

@@ -121,7 +121,7 @@ protected:
             rows.for_each_batch([&](const auto& batch) {
                 place_of_table.emplace(batch.table().number(), std::uint32_t(place_of_table.size()));
             });
-            const PassScope scope(pass);
+            const WorkScope scope(pass);
             rows.for_each(executor,
                           [&](Commands& commands, Entity self, const auto&...) { ask(commands, self, pass); });
         };

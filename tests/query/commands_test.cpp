@@ -404,7 +404,7 @@ TEST_F(CommandsTest, a_function_of_a_loop_that_asks_for_the_commands_of_its_pass
     Manager<Velocity> speeds(entities, pool);
     const std::vector<Entity> divers = make_divers(speeds);
     SerialExecutor executor;
-    const PassScope pass(1);
+    const WorkScope pass(1);
     const auto ask = [&](auto&&...) { database.commands().create(kDeep, Mass{}); };
     const auto heavy = query<Read<&Mass::value>>(database);
     const auto diving = query<Read<&Position::value>, Read<&Velocity::value>>(database, speeds);

@@ -106,19 +106,4 @@ private:
     detail::CommandRecorder recorder_;
 };
 
-/// Tells which pass the calling thread runs, for the order of its commands. For schedules.
-class PassScope {
-public:
-    /// Passes are 1, 2, 3 ... in the order in which their commands count.
-    SHOAL_API explicit PassScope(std::uint32_t pass);
-    SHOAL_API ~PassScope();
-    PassScope(const PassScope&) = delete;
-    PassScope& operator=(const PassScope&) = delete;
-
-private:
-    friend class CommandLog;
-    std::uint32_t pass_, num_loops_ = 0;
-    PassScope* outer_;
-};
-
 }  // namespace shoal

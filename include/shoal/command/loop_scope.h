@@ -3,15 +3,12 @@
 // pass. For queries.
 // Thread: the one that runs the loop, or a chunk of it.
 
-#include "shoal/base/config.h"
-
-#include <cstdint>
+#include "shoal/job/work_scope.h"
 
 namespace shoal {
 
 class Commands;
 class Database;
-class PassScope;
 
 namespace detail {
 
@@ -24,11 +21,11 @@ public:
     LoopScope& operator=(const LoopScope&) = delete;
 
 private:
-    PassScope* pass_;
+    WorkScope* scope_;  // nullptr: the loop runs outside of passes
 };
 
-/// Returns the first of as many Commands as a loop has chunks.
-SHOAL_API Commands* open_commands(Database& database, std::uint32_t num_chunks);
+/// Returns the first of as many Commands as a loop has chunks. `loop` is its WorkScope::begin_loop().
+SHOAL_API Commands* open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks);
 
 }  // namespace detail
 }  // namespace shoal

@@ -12,6 +12,7 @@
 
 #include "shoal/base/row_range.h"
 #include "shoal/job/executor.h"
+#include "shoal/job/work_scope.h"
 
 namespace shoal {
 
@@ -47,16 +48,21 @@ class RowLoop {
 public:
     RowLoop(const RowCuts& cuts, Function& function) : cuts_(cuts), function_(function) {}
 
-    void start(Executor& executor, Fence& fence) { executor.start(cuts_.num_chunks, &run, this, fence); }
+    void start(Executor& executor, Fence& fence) {
+        place_ = WorkScope::begin_loop();
+        executor.start(cuts_.num_chunks, &run, this, fence);
+    }
 
 private:
     static void run(void* context, std::uint32_t chunk, std::uint32_t worker) {
         auto& self = *static_cast<RowLoop*>(context);
+        const WorkScope scope(self.place_, chunk);
         self.function_(self.cuts_.range(chunk), worker);
     }
 
     const RowCuts cuts_;
     Function& function_;
+    WorkPlace place_;
 };
 
 /// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all have finished.

@@ -9,6 +9,8 @@
 //                          [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
+// Passes tell later passes of things through event channels, events<T>() (see command/events.h).
+//
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
 // Attached stores belong to their callers.
@@ -28,6 +30,7 @@
 
 #include "shoal/base/random.h"
 #include "shoal/base/string_table.h"
+#include "shoal/command/events.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/world/schedule.h"
@@ -140,6 +143,19 @@ public:
         return shoal::query<Terms...>(*this);
     }
 
+    // --- events ---------------------------------------------------------------------------------------------------
+
+    /// Returns this world's channel of events of type T (see command/events.h). The first call makes it.
+    /// Requires: at the first call, no passes run. Lifetime: as the world. In a shared library with hidden symbols, types
+    /// are other types; give it the reference.
+    template <class T>
+    Events<T>& events() {
+        if (void* owned = find_events(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
+        auto& made = *::new (allocate_memory(sizeof(Events<T>), "world")) Events<T>();
+        own_events({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>});
+        return made;
+    }
+
     // --- resources -----------------------------------------------------------------------------------------------
 
     /// Returns the registry of functions that spawn component types in place of stores.
@@ -158,7 +174,8 @@ public:
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes of the schedule, then settles. Units: dt in seconds. Requires: as settle().
+    /// Runs the passes of the schedule, ends the frame of the event channels, then settles. Units: dt in seconds.
+    /// Requires: as settle().
     SHOAL_API void step(float dt);
     /// Carries out the commands of all databases; then each store removes the rows of dead entities and frees memory.
     /// Rows move. Requires: no passes run, and the world is not settling.
@@ -193,6 +210,13 @@ private:
         bool typed;  // `object` is a Manager<T>
     };
 
+    struct OwnedEvents {
+        const void* type;
+        void* object;
+        detail::EventLog* log;
+        void (*destroy)(void* object);
+    };
+
     template <class S, class... Arguments>
     S& make(Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
@@ -208,6 +232,8 @@ private:
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
+    SHOAL_API void* find_events(const void* type) const;
+    SHOAL_API void own_events(const OwnedEvents& owned);
     void hold_rows(bool hold);
     void settle_stores();
     std::uint64_t count_pins(ResourceId resource) const;
@@ -223,6 +249,7 @@ private:
     ComponentRegistry registry_;
     Array<Owned> owned_{Owner("world")};
     Array<Store*> stores_{Owner("world")};
+    Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;
     Database* database_ = nullptr;
     Schedule schedule_;

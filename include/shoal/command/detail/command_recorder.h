@@ -34,8 +34,8 @@ struct CommandList {
     std::span<const CommandPart> parts;
 };
 
-/// Memory of the logs.
-struct CommandBlock {
+/// Memory of a log.
+struct LogBlock {
     std::byte* data = nullptr;
     std::size_t num_bytes = 0;
 };
@@ -168,7 +168,7 @@ public:
     EntityBits next_pending() const { return next_pending_; }
     /// Ends the values of all rows and forgets them.
     void clear();
-    Array<CommandBlock>& blocks() { return blocks_; }
+    Array<LogBlock>& blocks() { return blocks_; }
 
 private:
     struct MadeList;
@@ -193,7 +193,7 @@ private:
     Array<Stream> streams_{Owner("commands")};
     Array<CommandRun> runs_{Owner("commands")};  // as they were begun
     Array<EntityBits> pending_blocks_{Owner("commands")};
-    Array<CommandBlock> blocks_{Owner("commands")};
+    Array<LogBlock> blocks_{Owner("commands")};
     Array<MadeList*> made_{Owner("commands")};
     std::byte* free_begin_ = nullptr;
     std::byte* free_end_ = nullptr;

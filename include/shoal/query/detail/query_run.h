@@ -80,10 +80,12 @@ public:
 
 private:
     SHOAL_API static void run_chunk(void* loop, std::uint32_t chunk, std::uint32_t worker);
+    void run_parts(std::uint32_t chunk) const;
 
     QueryCuts cuts_;
     Executor* executor_ = nullptr;
     Commands* commands_ = nullptr;  // by chunk
+    WorkPlace place_;
     void* context_ = nullptr;
     PartFunction run_ = nullptr;
     DoneFunction done_ = nullptr;

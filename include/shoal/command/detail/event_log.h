@@ -1,0 +1,66 @@
+#pragma once
+// The part of an event channel that knows the size of an event, but not its type.
+//
+//     cursor      where the calling thread appends, for each of the last few channels that it has written to
+//     buffer      what one chunk has written: blocks of 4 KiB, 32 KiB, 32 KiB ...
+//     frame       buffers, which the first reader sorts by place and copies to one array
+//
+// Thread: see events.h.
+
+#include "shoal/base/config.h"
+#include "shoal/base/memory.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace shoal::detail {
+
+class EventLog;
+struct EventBuffer;
+
+/// Where a thread appends to a buffer of the scope that it is in. Null outside of scopes.
+struct EventCursor {
+    const EventLog* log;
+    std::byte* at;
+    std::byte* end;
+    EventBuffer* buffer;
+};
+
+/// By number of the channel, modulo their count.
+inline constexpr std::size_t kNumEventCursors = 4;
+extern SHOAL_API constinit thread_local EventCursor event_cursors[kNumEventCursors];
+
+class EventLog {
+public:
+    SHOAL_API explicit EventLog(std::uint32_t event_bytes);
+    SHOAL_API ~EventLog();
+    EventLog(const EventLog&) = delete;
+    EventLog& operator=(const EventLog&) = delete;
+
+    /// Returns the place of a new event, whose size is that given to the constructor.
+    SHOAL_INLINE std::byte* add_slot(std::size_t event_bytes) {
+        EventCursor& cursor = event_cursors[number_ % kNumEventCursors];
+        if (SHOAL_UNLIKELY(cursor.log != this || cursor.at == cursor.end)) return add_slot_slowly();
+        std::byte* const slot = cursor.at;
+        cursor.at = slot + event_bytes;
+        return slot;
+    }
+    /// Appends events, as bytes.
+    SHOAL_API void append(std::span<const std::byte> events);
+    SHOAL_API std::span<const std::byte> read() const;
+    SHOAL_API std::span<const std::byte> read_last() const;
+    SHOAL_API void end_frame();
+    /// Whether the passes of the world run that owns the channel: then, only they write.
+    SHOAL_API void hold(bool passes_run);
+
+private:
+    friend struct EventBuffer;
+    struct State;
+    SHOAL_API std::byte* add_slot_slowly();
+
+    State* state_;
+    std::uint32_t number_;
+};
+
+}  // namespace shoal::detail

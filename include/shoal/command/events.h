@@ -1,0 +1,83 @@
+#pragma once
+// Event channels: what passes tell later passes. A pass writes values of a type; passes after it, and those of the next
+// frame, read them as one array.
+//
+//     Events<Collision>& hits = world.events<Collision>();
+//     schedule.add("collide", query<Read<&Body::height>>(bodies), {writes(hits)}, [&](Entity body, float height) {
+//         if (height < 0) hits.write({body, height});
+//     });
+//     schedule.add("hurt", {reads(hits), writes(health)}, [&](PassContext&) {
+//         for (const Collision& hit : hits.read()) health.lose(hit.body, -hit.depth);
+//     });
+//
+//     frame 1   | outside | collide: chunk 0, 1, 2, ... | hurt: read()      |
+//     frame 2   | outside | early: read_last() | collide | hurt: read()     |      early gets what frame 1 wrote
+//
+// read() returns the events of this frame so far, read_last() all those of the frame before. World::step() ends the
+// frame of the world's channels when its passes have ended, before it settles. So a pass that reads both, or one that
+// comes after the writers and reads the first, misses nothing; a pass that does not run in every frame misses the events
+// of frames between. After World::step(), read_last() has the events of that step.
+//
+// Order. Events are in the order in which one thread would write them: those from outside of passes, then pass by pass in
+// the order of the schedule, loop by loop, chunk by chunk. The number of workers changes nothing. A schedule orders passes
+// by what they declare: a pass with reads(hits) runs after the passes with writes(hits) that come before it. Two passes
+// with writes(hits) never overlap.
+//
+// Events are plain values: T is trivially copyable. Entities in events may die before the events are read; test alive().
+// Values that refer to a blob do not pin it. The state hash of a world does not contain events.
+//
+// A channel keeps its memory: writing and reading allocate nothing once frames are alike. What recent frames did not need
+// is released.
+// Thread: a function of a loop writes to the list of its chunk: no lock for an event, one for a block of 4 or 32 KiB.
+// Loops of queries and for_rows() have chunks; a thread that a pass has started otherwise may not write. Outside of
+// passes, one thread at a time writes. Any number of passes read at once.
+
+#include "shoal/command/detail/event_log.h"
+
+#include <type_traits>
+
+namespace shoal {
+
+template <class T>
+class Events {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "an event is a plain value; let it refer to larger things by an entity or an index");
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+
+public:
+    /// Makes a channel of the caller's own, who calls end_frame(). World::events() makes one that belongs to a world.
+    Events() : log_(sizeof(T)) {}
+
+    /// Appends an event. Requires: the pass that runs, if any, declares writes() of this channel (tested in checked
+    /// builds). Cost: an append; outside of passes, a lock.
+    SHOAL_INLINE void write(const T& value) { ::new (static_cast<void*>(log_.add_slot(sizeof(T)))) T(value); }
+    void write(std::span<const T> values) { log_.append(std::as_bytes(values)); }
+
+    /// Returns the events of this frame so far. Requires: no loop that writes them is running. A function of a loop may
+    /// only call this if its pass has not written since the last read().
+    /// Lifetime: until the end of the next frame; later writes do not change the span.
+    /// Cost: the first call after a write copies what was written.
+    std::span<const T> read() const { return span_of(log_.read()); }
+    /// Returns the events of the frame before, all of them. Lifetime: until the frame ends.
+    std::span<const T> read_last() const { return span_of(log_.read_last()); }
+
+    /// Ends the frame: what read() would return becomes that of read_last(), whose events are forgotten. World::step()
+    /// calls this for the channels of the world. Requires: no passes run.
+    void end_frame() { log_.end_frame(); }
+
+private:
+    friend class World;
+    static std::span<const T> span_of(std::span<const std::byte> bytes) {
+        return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
+
+    detail::EventLog log_;
+};
+
+namespace detail {
+/// Its address stands for a type of events, as TypedSlot does for one of components.
+template <class T>
+inline char event_type = 0;
+}  // namespace detail
+
+}  // namespace shoal

@@ -1,0 +1,335 @@
+// Event channels: buffers of chunks, and the array that they are copied to when they are read.
+
+#include "shoal/command/events.h"
+
+#include "command/log_blocks.h"
+#include "shoal/base/page_memory.h"
+#include "shoal/job/row_ranges.h"
+#include "shoal/job/work_scope.h"
+#include "shoal/table/write_guard.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace shoal::detail {
+
+constinit thread_local EventCursor event_cursors[kNumEventCursors] = {};
+
+namespace {
+
+constexpr const char* kOwner = "events";
+constexpr std::size_t kLeastArrayBytes = 1024;
+constexpr std::size_t kLeastSharedBytes = std::size_t(256) << 10;  // worth several workers
+
+std::atomic<std::uint32_t> g_num_logs{0};
+
+/// The events of one frame that were copied, in order.
+struct EventArray {
+    LogBlock memory;
+    std::size_t num_bytes = 0;
+    Array<LogBlock> outgrown{Owner(kOwner)};  // spans that were read before may lie in them
+
+    ~EventArray() {
+        clear(0);
+        release(memory);
+    }
+
+    /// Returns room for more events behind the others. `usual_bytes` is what recent frames have needed.
+    std::byte* append(std::size_t more_bytes, std::size_t usual_bytes) {
+        const std::size_t needed_bytes = num_bytes + more_bytes;
+        if (needed_bytes > memory.num_bytes) {
+            const std::size_t room = std::max({needed_bytes, usual_bytes, 2 * memory.num_bytes, kLeastArrayBytes});
+            const LogBlock grown = allocate(room);
+            if (num_bytes != 0) std::memcpy(grown.data, memory.data, num_bytes);
+            outgrown.push_back(std::exchange(memory, grown));
+        }
+        return memory.data + std::exchange(num_bytes, needed_bytes);
+    }
+    /// Forgets the events, and releases memory of which recent frames needed less than half.
+    void clear(std::size_t usual_bytes) {
+        for (const LogBlock& block : outgrown) release(block);
+        outgrown.clear();
+        num_bytes = 0;
+        if (memory.num_bytes > std::max(2 * usual_bytes, kLeastArrayBytes)) release(std::exchange(memory, {}));
+    }
+    /// Many events lie in large pages.
+    static LogBlock allocate(std::size_t least_bytes) {
+        if (least_bytes < kLargePageBytes)
+            return {static_cast<std::byte*>(allocate_memory(least_bytes, kOwner)), least_bytes};
+        const std::size_t room = round_up(least_bytes, kLargePageBytes);
+        const Result<PageRange> range = reserve_pages(room, kLargePageBytes);
+        SHOAL_ASSERT(range.ok(), "there is no address space left for the events of a frame; write fewer");
+        prefer_large_pages(range->data, room);
+        return {range->data, room};
+    }
+    static void release(const LogBlock& block) {
+        if (block.num_bytes >= kLargePageBytes) return release_pages({block.data, block.num_bytes});
+        if (block.data != nullptr) release_memory(block.data, block.num_bytes, kOwner);
+    }
+};
+
+}  // namespace
+
+/// What one chunk has written, or a pass between two loops.
+struct EventBuffer final : OpenInScope {
+    EventLog* log = nullptr;
+    WorkPlace place;
+    std::uint64_t opened = 0;               // how many were before it
+    Array<LogBlock> blocks{Owner(kOwner)};  // all are full but the last
+    std::byte* end = nullptr;               // of the events in the last
+    std::size_t place_in_array = 0;         // in bytes, when it is copied
+
+    void close() override;
+};
+
+struct EventLog::State {
+    State(std::uint32_t size, EventLog* of) : event_bytes(size), log(of) {}
+    ~State();
+
+    EventCursor cursor_in(WorkScope& scope);
+    EventBuffer& open(const WorkPlace& place);
+    EventCursor add_block(EventBuffer& buffer);
+    std::byte* add_outside();
+    std::size_t bytes_in(const EventBuffer& buffer, std::size_t block) const;
+    void copy(std::size_t frame, Executor* executor);
+    void copy_buffers(std::span<EventBuffer* const> buffers, std::byte* array) const;
+    void recycle(std::size_t frame);
+    void require_readable(WorkScope* scope) const;
+    std::span<const std::byte> read(std::size_t frame);
+
+    const std::uint32_t event_bytes;
+    EventLog* const log;
+    std::mutex mutex;  // guards all below but the atomics
+    struct Frame {
+        std::atomic<bool> has_new{false};            // buffers that are not copied
+        Array<EventBuffer*> buffers{Owner(kOwner)};  // as they were opened
+        EventArray array;
+    } frames[2];
+    std::size_t now = 0;  // the index of this frame; the other one is the last
+    std::atomic<std::uint32_t> num_open{0};
+    std::atomic<bool> passes_run{false};
+    std::uint64_t num_opened = 0;
+    std::size_t usual_bytes = 0;  // that recent frames have needed
+    EventCursor outside = {};     // of the buffer that threads outside of passes append to
+    Array<EventBuffer*> idle{Owner(kOwner)};
+    LogBlocks blocks{kOwner};
+};
+
+EventLog::State::~State() {
+    recycle(0), recycle(1);
+    for (EventBuffer* buffer : idle) {
+        buffer->~EventBuffer();
+        release_memory(buffer, sizeof(EventBuffer), kOwner);
+    }
+}
+
+// --- writing -----------------------------------------------------------------------------------------------------
+
+EventBuffer& EventLog::State::open(const WorkPlace& place) {
+    SHOAL_ASSERT(place.is_exact(), "events were written in loops within loops within loops; write them further out");
+    if (idle.empty()) {
+        idle.push_back(::new (allocate_memory(sizeof(EventBuffer), kOwner)) EventBuffer());
+        idle.back()->log = log;
+        idle.back()->owner = log;
+    }
+    EventBuffer& buffer = *idle.back();
+    idle.pop_back();
+    buffer.place = place;
+    buffer.opened = num_opened++;
+    buffer.end = nullptr;
+    frames[now].buffers.push_back(&buffer);
+    frames[now].has_new.store(true, std::memory_order_release);
+    return buffer;
+}
+
+/// Returns a cursor at the begin of a new block.
+EventCursor EventLog::State::add_block(EventBuffer& buffer) {
+    const LogBlock block = blocks.take(event_bytes, !buffer.blocks.empty());
+    buffer.blocks.push_back(block);
+    return {log, block.data, block.data + block.num_bytes / event_bytes * event_bytes, &buffer};
+}
+
+void EventBuffer::close() {
+    EventCursor& cursor = event_cursors[log->number_ % kNumEventCursors];
+    if (cursor.buffer == this) {
+        end = cursor.at;
+        cursor = {};
+    }
+    log->state_->num_open.fetch_sub(1, std::memory_order_release);
+}
+
+std::byte* EventLog::State::add_outside() {
+    const std::lock_guard lock(mutex);
+    SHOAL_ASSERT(!passes_run.load(std::memory_order_relaxed) && num_open.load(std::memory_order_relaxed) == 0,
+                 "a thread that runs neither a pass nor a chunk of one wrote events while passes run; write them in a "
+                 "loop of a query or of for_rows()");
+    const WorkPlace place = WorkScope::place();
+    if (outside.buffer == nullptr || comes_before(outside.buffer->place, place))
+        outside = {log, nullptr, nullptr, &open(place)};
+    if (outside.at == outside.end) outside = add_block(*outside.buffer);
+    return outside.buffer->end = (outside.at += event_bytes), outside.at - event_bytes;
+}
+
+std::byte* EventLog::add_slot_slowly() {
+    WorkScope* const scope = WorkScope::current();
+    if (scope == nullptr) return state_->add_outside();
+    EventCursor& cursor = event_cursors[number_ % kNumEventCursors];
+    if (cursor.log != this) {
+        if (cursor.buffer != nullptr) cursor.buffer->end = cursor.at;
+        cursor = state_->cursor_in(*scope);
+    }
+    if (cursor.at == cursor.end) {
+        const std::lock_guard lock(state_->mutex);
+        cursor = state_->add_block(*cursor.buffer);
+    }
+    return std::exchange(cursor.at, cursor.at + state_->event_bytes);
+}
+
+void EventLog::append(std::span<const std::byte> events) {
+    const std::size_t event_bytes = state_->event_bytes;
+    while (!events.empty()) {
+        std::byte* const slot = add_slot(event_bytes);
+        std::size_t num_bytes = event_bytes;
+        if (EventCursor& cursor = event_cursors[number_ % kNumEventCursors]; cursor.log == this) {
+            const auto room = static_cast<std::size_t>(cursor.end - cursor.at);
+            num_bytes += std::min(room, events.size() - event_bytes);
+            cursor.at = slot + num_bytes;
+        }
+        std::memcpy(slot, events.data(), num_bytes);
+        events = events.subspan(num_bytes);
+    }
+}
+
+/// Returns where the scope appends. Opens a buffer if it has none.
+EventCursor EventLog::State::cursor_in(WorkScope& scope) {
+    for (OpenInScope* opened = scope.first_open(); opened != nullptr; opened = opened->next)
+        if (opened->owner == log) {
+            auto& buffer = static_cast<EventBuffer&>(*opened);
+            const LogBlock& block = buffer.blocks.back();
+            return {log, buffer.end, block.data + block.num_bytes / event_bytes * event_bytes, &buffer};
+        }
+    if constexpr (SHOAL_CHECKED != 0) ask_write_guard(log, "events");
+    const std::lock_guard lock(mutex);
+    EventBuffer& buffer = open(WorkScope::place());
+    num_open.fetch_add(1, std::memory_order_relaxed);
+    scope.keep_open(buffer);
+    return {log, nullptr, nullptr, &buffer};
+}
+
+// --- reading -----------------------------------------------------------------------------------------------------
+
+std::size_t EventLog::State::bytes_in(const EventBuffer& buffer, std::size_t block) const {
+    const LogBlock& memory = buffer.blocks[block];
+    if (block + 1 == buffer.blocks.size()) return static_cast<std::size_t>(buffer.end - memory.data);
+    return memory.num_bytes / event_bytes * event_bytes;
+}
+
+void EventLog::State::copy_buffers(std::span<EventBuffer* const> buffers, std::byte* array) const {
+    for (const EventBuffer* buffer : buffers) {
+        std::byte* to = array + buffer->place_in_array;
+        for (std::size_t i = 0; i < buffer->blocks.size(); ++i) {
+            const std::size_t block_bytes = bytes_in(*buffer, i);
+            std::memcpy(to, buffer->blocks[i].data, block_bytes);
+            to += block_bytes;
+        }
+    }
+}
+
+/// Copies what was written to the array, in order.
+void EventLog::State::copy(std::size_t frame, Executor* executor) {
+    Array<EventBuffer*>& buffers = frames[frame].buffers;
+    std::sort(buffers.begin(), buffers.end(), [](const EventBuffer* a, const EventBuffer* b) {
+        if (comes_before(a->place, b->place)) return true;
+        return !comes_before(b->place, a->place) && a->opened < b->opened;
+    });
+    std::size_t num_bytes = 0;
+    for (EventBuffer* buffer : buffers) {
+        buffer->place_in_array = num_bytes;
+        for (std::size_t i = 0; i < buffer->blocks.size(); ++i) num_bytes += bytes_in(*buffer, i);
+    }
+    std::byte* const to = frames[frame].array.append(num_bytes, usual_bytes);
+    const auto copy_some = [&](RowRange some, std::uint32_t = 0) {
+        copy_buffers(std::span(buffers).subspan(some.begin, some.size()), to);
+    };
+    const RowRange all{0, static_cast<std::uint32_t>(buffers.size())};
+    if (executor != nullptr && num_bytes >= kLeastSharedBytes)
+        for_rows(*executor, cut_rows(all.size(), 1, 4), copy_some);
+    else
+        copy_some(all);
+    recycle(frame);
+}
+
+/// Keeps the buffers for others.
+void EventLog::State::recycle(std::size_t frame) {
+    for (EventBuffer* buffer : frames[frame].buffers) {
+        for (const LogBlock& block : buffer->blocks) blocks.give_back(block);
+        buffer->blocks.clear();
+        idle.push_back(buffer);
+        if (outside.buffer == buffer) outside = {};
+    }
+    frames[frame].buffers.clear();
+    frames[frame].has_new.store(false, std::memory_order_release);
+}
+
+/// Requires: the mutex is held. A buffer that is open grows while it is copied.
+void EventLog::State::require_readable(WorkScope* scope) const {
+    if (scope != nullptr && scope->is_in_loop())
+        for (const EventBuffer* buffer : frames[now].buffers)
+            SHOAL_ASSERT(buffer->place.pass != scope->pass(),
+                         "a function of a loop read events that its own pass writes; read them before the loop, or in "
+                         "a later pass");
+    SHOAL_ASSERT(num_open.load(std::memory_order_acquire) == 0,
+                 "events were read while another thread writes them; a pass that reads them declares reads() of the "
+                 "channel, and waits for its own loops");
+}
+
+std::span<const std::byte> EventLog::State::read(std::size_t frame) {
+    Frame& read = frames[frame];
+    if (read.has_new.load(std::memory_order_acquire)) {
+        WorkScope* const scope = WorkScope::current();
+        if (scope != nullptr && !scope->is_in_loop()) scope->close_all();
+        const std::lock_guard lock(mutex);
+        if (frame == now) require_readable(scope);
+        if (read.has_new.load(std::memory_order_relaxed)) copy(frame, scope == nullptr ? nullptr : scope->executor());
+    }
+    return {read.array.memory.data, read.array.num_bytes};
+}
+
+std::span<const std::byte> EventLog::read() const { return state_->read(state_->now); }
+std::span<const std::byte> EventLog::read_last() const { return state_->read(1 - state_->now); }
+
+// --- frames ------------------------------------------------------------------------------------------------------
+
+void EventLog::end_frame() {
+    State& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    SHOAL_ASSERT(
+        state.num_open.load(std::memory_order_acquire) == 0 && !state.passes_run.load(std::memory_order_relaxed),
+        "a frame of events was ended while passes run; end it when they have ended");
+    State::Frame& last = state.frames[1 - state.now];
+    state.recycle(1 - state.now);
+    state.usual_bytes = decaying_peak(last.array.num_bytes, state.usual_bytes);
+    last.array.clear(state.usual_bytes);
+    state.outside = {};
+    state.blocks.trim();
+    state.now = 1 - state.now;
+}
+
+void EventLog::hold(bool passes_run) { state_->passes_run.store(passes_run, std::memory_order_relaxed); }
+
+EventLog::EventLog(std::uint32_t event_bytes)
+    : state_(::new(allocate_memory(sizeof(State), kOwner)) State(event_bytes, this)),
+      number_(g_num_logs.fetch_add(1, std::memory_order_relaxed)) {}
+
+EventLog::~EventLog() {
+    if (WorkScope* const scope = WorkScope::current()) scope->close_all();
+    SHOAL_ASSERT(state_->num_open.load(std::memory_order_acquire) == 0,
+                 "an event channel was destroyed while a pass writes to it");
+    state_->~State();
+    release_memory(state_, sizeof(State), kOwner);
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,82 @@
+#include "shoal/job/work_scope.h"
+
+#include <atomic>
+#include <utility>
+
+namespace shoal {
+namespace {
+
+thread_local WorkScope* t_scope = nullptr;
+
+/// Loops that were started outside of passes.
+std::atomic<std::uint64_t> g_num_outer_loops{0};
+
+}  // namespace
+
+bool comes_before(const WorkPlace& a, const WorkPlace& b) {
+    if (a.pass != b.pass) return a.pass < b.pass;
+    for (std::uint32_t i = 0; i < WorkPlace::kMostSteps && i < a.num_steps && i < b.num_steps; ++i) {
+        const WorkPlace::Step &mine = a.steps[i], &other = b.steps[i];
+        if (mine.loop != other.loop) return mine.loop < other.loop;
+        if (mine.chunk != other.chunk) return mine.chunk < other.chunk;
+    }
+    return a.num_steps < b.num_steps;
+}
+
+WorkScope::WorkScope(std::uint32_t pass, Executor* executor)
+    : pass_(pass), executor_(executor), outer_(std::exchange(t_scope, this)) {
+    if (outer_ != nullptr) outer_->close_all();
+}
+
+WorkScope::WorkScope(const WorkPlace& loop, std::uint32_t chunk)
+    : loop_(&loop), chunk_(chunk), outer_(std::exchange(t_scope, this)) {
+    if (outer_ != nullptr) outer_->close_all();
+}
+
+WorkScope::~WorkScope() {
+    close_all();
+    t_scope = outer_;
+}
+
+WorkScope* WorkScope::current() { return t_scope; }
+
+void WorkScope::close_all() {
+    while (opened_ != nullptr) {
+        OpenInScope* const opened = opened_;
+        opened_ = opened->next;
+        opened->close();
+    }
+}
+
+WorkPlace WorkScope::own_place() const {
+    WorkPlace place;
+    place.pass = pass_;
+    if (loop_ != nullptr) {
+        place = *loop_;
+        if (place.is_exact()) place.steps[place.num_steps - 1].chunk = chunk_;
+    }
+    place.add_step({num_loops_, WorkPlace::kItself});
+    return place;
+}
+
+WorkPlace WorkScope::place() {
+    if (t_scope != nullptr) return t_scope->own_place();
+    WorkPlace place;
+    place.add_step({g_num_outer_loops.load(std::memory_order_relaxed), WorkPlace::kItself});
+    return place;
+}
+
+WorkPlace WorkScope::begin_loop() {
+    if (t_scope == nullptr) {
+        WorkPlace place;
+        place.add_step({g_num_outer_loops.fetch_add(1, std::memory_order_relaxed) + 1, 0});
+        return place;
+    }
+    t_scope->close_all();  // what comes after the loop has another place
+    ++t_scope->num_loops_;
+    WorkPlace place = t_scope->own_place();
+    if (place.is_exact()) place.steps[place.num_steps - 1].chunk = 0;
+    return place;
+}
+
+}  // namespace shoal

@@ -1,0 +1,551 @@
+// Event channels: what is read, when, and in which order, for any number of workers.
+
+#include "shoal/command/events.h"
+#include "shoal/job/row_ranges.h"
+#include "shoal/world/world.h"
+
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+using shoal_test::LeakCheck;
+
+/// A stone, which knows its row.
+struct Stone {
+    std::uint32_t row = 0;
+};
+SHOAL_COMPONENT(Stone, row)
+
+/// Who wrote it, and what.
+struct Note {
+    std::uint32_t writer = 0, row = 0, number = 0;
+    friend bool operator==(const Note&, const Note&) = default;
+};
+
+using Notes = std::vector<Note>;
+Notes copy_of(std::span<const Note> notes) { return {notes.begin(), notes.end()}; }
+
+constexpr std::uint32_t kManyRows = 20'000;  // several chunks
+
+/// A world with stones. Its passes write notes.
+struct Quarry {
+    explicit Quarry(Executor& executor, std::uint32_t num_rows = kManyRows) : world(entities, {.executor = &executor}) {
+        std::vector<Entity> ids(num_rows);
+        std::vector<Stone> values(num_rows);
+        for (std::uint32_t i = 0; i < num_rows; ++i) values[i].row = i;
+        EXPECT_TRUE(entities.create(ids).ok() && stones.add(ids, std::span<const Stone>(values)).ok());
+    }
+    auto rows() { return query<Read<&Stone::row>>(stones); }
+    /// Adds a pass that writes a note for every row.
+    void add_writer(std::uint32_t writer) {
+        world.schedule().add("write " + std::to_string(writer), rows(), {writes(notes)},
+                             [this, writer](std::uint32_t row) { notes.write({writer, row, 0}); });
+    }
+    void add_reader(Notes& out) {
+        world.schedule().add("read " + std::to_string(world.schedule().num_passes()), {reads(notes)},
+                             [this, &out](PassContext&) { out = copy_of(notes.read()); });
+    }
+
+    EntityManager entities;
+    World world;
+    Manager<Stone>& stones = world.manager<Stone>();
+    Events<Note>& notes = world.events<Note>();
+};
+
+/// The notes of writers that write one for each row.
+Notes notes_of(std::initializer_list<std::uint32_t> writers, std::uint32_t num_rows = kManyRows) {
+    Notes notes;
+    for (const std::uint32_t writer : writers)
+        for (std::uint32_t row = 0; row < num_rows; ++row) notes.push_back({writer, row, 0});
+    return notes;
+}
+
+TEST(Events, a_pass_reads_what_the_passes_before_it_wrote_in_this_frame) {
+    const LeakCheck leaks;
+    SerialExecutor executor;
+    Quarry quarry(executor, 10);
+    Notes first, second, third;
+    quarry.add_reader(first);
+    quarry.add_writer(1);
+    quarry.add_reader(second);
+    quarry.add_writer(2);
+    quarry.add_reader(third);
+    for (int frame = 0; frame < 3; ++frame) {
+        quarry.world.step(0);
+        EXPECT_EQ(first, Notes());
+        EXPECT_EQ(second, notes_of({1}, 10));
+        EXPECT_EQ(third, notes_of({1, 2}, 10));
+    }
+}
+
+TEST(Events, events_of_a_frame_can_be_read_until_the_next_one_ends) {
+    SerialExecutor executor;
+    Quarry quarry(executor, 0);
+    Notes last;
+    quarry.world.schedule().add("early", {reads(quarry.notes)},
+                                [&](PassContext&) { last = copy_of(quarry.notes.read_last()); });
+    quarry.world.schedule().add("late", {writes(quarry.notes)}, [&](PassContext& context) {
+        quarry.notes.write({7, std::uint32_t(context.frame), 0});
+    });
+    quarry.world.step(0);
+    EXPECT_EQ(last, Notes());
+    EXPECT_EQ(copy_of(quarry.notes.read_last()), (Notes{{7, 0, 0}})) << "after the step, it is the frame before";
+    EXPECT_EQ(copy_of(quarry.notes.read()), Notes());
+    quarry.world.settle();
+    EXPECT_EQ(copy_of(quarry.notes.read_last()), (Notes{{7, 0, 0}})) << "settling ends no frame";
+    quarry.world.step(0);
+    EXPECT_EQ(last, (Notes{{7, 0, 0}}));
+    EXPECT_EQ(copy_of(quarry.notes.read_last()), (Notes{{7, 1, 0}}));
+}
+
+TEST(Events, events_from_outside_of_passes_come_first) {
+    SerialExecutor executor;
+    Quarry quarry(executor, 3);
+    Notes all;
+    quarry.add_writer(1);
+    quarry.add_reader(all);
+    quarry.notes.write({9, 0, 0});
+    quarry.rows().for_each([&](std::uint32_t row) { quarry.notes.write({8, row, 0}); });
+    EXPECT_EQ(quarry.notes.read().size(), 4u) << "they can be read at once";
+    quarry.notes.write({9, 1, 0});
+    quarry.world.step(0);
+    EXPECT_EQ(all, (Notes{{9, 0, 0}, {8, 0, 0}, {8, 1, 0}, {8, 2, 0}, {9, 1, 0}, {1, 0, 0}, {1, 1, 0}, {1, 2, 0}}));
+}
+
+TEST(Events, loops_outside_of_passes_write_in_the_order_of_chunks) {
+    ThreadedExecutor executor(3);
+    Quarry quarry(executor);
+    Events<Note> notes;
+    notes.write({5, 0, 0});
+    quarry.rows().for_each(executor, [&](std::uint32_t row) { notes.write({1, row, 0}); });
+    notes.write({5, 1, 0});
+    quarry.rows().for_each(executor, [&](std::uint32_t row) { notes.write({2, row, 0}); });
+    Notes expected{{5, 0, 0}};
+    for (const Note& note : notes_of({1})) expected.push_back(note);
+    expected.push_back({5, 1, 0});
+    for (const Note& note : notes_of({2})) expected.push_back(note);
+    EXPECT_EQ(copy_of(notes.read()), expected);
+}
+
+TEST(Events, the_order_is_that_of_one_thread_for_1_2_3_and_8_workers) {
+    for (const std::uint32_t num_workers : {1u, 2u, 3u, 8u}) {
+        SCOPED_TRACE(num_workers);
+        ThreadedExecutor executor(num_workers);
+        Quarry quarry(executor);
+        Notes all;
+        quarry.add_writer(1);
+        quarry.world.schedule().add("loops", {writes(quarry.notes), reads(quarry.stones)}, [&](PassContext& context) {
+            const auto write = [&](std::uint32_t writer) {
+                return [&, writer](std::uint32_t row) { quarry.notes.write({writer, row, 0}); };
+            };
+            quarry.notes.write({100, 0, 0});
+            quarry.rows().for_each(context.executor, write(2));
+            quarry.notes.write({100, 1, 0});
+            for_rows(context.executor, cut_rows(kManyRows, 64, 64), [&](RowRange rows, std::uint32_t) {
+                for (std::uint32_t row = rows.begin; row < rows.end; ++row) write(3)(row);
+            });
+            quarry.rows().for_each(write(4));
+        });
+        quarry.add_reader(all);
+        Notes expected = notes_of({1});
+        const auto append = [&](const Notes& more) { expected.insert(expected.end(), more.begin(), more.end()); };
+        append({{100, 0, 0}}), append(notes_of({2})), append({{100, 1, 0}}), append(notes_of({3, 4}));
+        for (int frame = 0; frame < 3; ++frame) {
+            quarry.world.step(0);
+            EXPECT_EQ(all, expected);
+        }
+    }
+}
+
+TEST(Events, what_a_pass_writes_while_its_loop_runs_comes_after_the_loop) {
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    Notes all, expected{{100, 0, 0}};
+    quarry.world.schedule().add("start", {writes(quarry.notes), reads(quarry.stones)}, [&](PassContext& context) {
+        const auto write = [&](std::uint32_t row) { quarry.notes.write({1, row, 0}); };
+        const auto rows = quarry.rows();
+        quarry.notes.write({100, 0, 0});
+        auto run = rows.start(context.executor, write);
+        quarry.notes.write({100, 1, 0});
+        run.wait();
+    });
+    quarry.add_reader(all);
+    for (const Note& note : notes_of({1})) expected.push_back(note);
+    expected.push_back({100, 1, 0});
+    quarry.world.step(0);
+    EXPECT_TRUE(all == expected);
+}
+
+TEST(Events, chunks_that_run_loops_keep_the_order_of_one_thread) {
+    ThreadedExecutor executor(3);
+    Quarry quarry(executor, 0);
+    Notes all, expected;
+    quarry.world.schedule().add("nested", {writes(quarry.notes)}, [&](PassContext& context) {
+        for_rows(context.executor, cut_rows(40, 1, 1), [&](RowRange outer, std::uint32_t) {
+            quarry.notes.write({1, outer.begin, 0});
+            for (std::uint32_t loop = 2; loop < 4; ++loop)
+                for_rows(context.executor, cut_rows(20, 1, 1),
+                         [&](RowRange inner, std::uint32_t) { quarry.notes.write({loop, outer.begin, inner.begin}); });
+            quarry.notes.write({4, outer.begin, 0});
+        });
+    });
+    quarry.add_reader(all);
+    for (std::uint32_t outer = 0; outer < 40; ++outer) {
+        expected.push_back({1, outer, 0});
+        for (std::uint32_t loop = 2; loop < 4; ++loop)
+            for (std::uint32_t inner = 0; inner < 20; ++inner) expected.push_back({loop, outer, inner});
+        expected.push_back({4, outer, 0});
+    }
+    quarry.world.step(0);
+    EXPECT_EQ(all, expected);
+}
+
+TEST(Events, a_pass_may_read_what_its_own_loops_have_written) {
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    std::vector<Notes> seen;
+    quarry.world.schedule().add("alone", {writes(quarry.notes), reads(quarry.stones)}, [&](PassContext& context) {
+        for (std::uint32_t writer = 1; writer < 3; ++writer) {
+            quarry.rows().for_each(context.executor, [&](std::uint32_t row) { quarry.notes.write({writer, row, 0}); });
+            seen.push_back(copy_of(quarry.notes.read()));
+        }
+    });
+    quarry.world.step(0);
+    EXPECT_EQ(seen[0], notes_of({1}));
+    EXPECT_EQ(seen[1], notes_of({1, 2}));
+}
+
+TEST(Events, a_span_that_was_read_stays_when_more_is_written) {
+    Events<Note> notes;
+    notes.write({1, 0, 0});
+    const std::span<const Note> before = notes.read();
+    for (std::uint32_t i = 0; i < 100'000; ++i) notes.write({2, i, 0});
+    EXPECT_EQ(notes.read().size(), 100'001u);
+    EXPECT_EQ(copy_of(before), (Notes{{1, 0, 0}}));
+    notes.end_frame();
+    EXPECT_EQ(copy_of(before), (Notes{{1, 0, 0}})) << "until the end of the next frame";
+    EXPECT_EQ(notes.read_last().size(), 100'001u);
+    notes.end_frame();
+    EXPECT_TRUE(notes.read_last().empty());
+}
+
+TEST(Events, channels_belong_to_a_world_and_a_type) {
+    EntityManager entities;
+    World sea(entities), land(entities);
+    EXPECT_EQ(&sea.events<Note>(), &sea.events<Note>());
+    EXPECT_NE(&sea.events<Note>(), &land.events<Note>());
+    EXPECT_NE(static_cast<void*>(&sea.events<Note>()), static_cast<void*>(&sea.events<int>()));
+    sea.events<Note>().write({1, 2, 3});
+    EXPECT_TRUE(land.events<Note>().read().empty());
+    EXPECT_EQ(sea.events<Note>().read().size(), 1u);
+}
+
+TEST(Events, a_function_writes_to_many_channels_in_turn) {
+    constexpr std::uint32_t kNumChannels = 11;  // more than have a cursor
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    Events<std::uint32_t> channels[kNumChannels];
+    quarry.world.schedule().add("scatter", [&](PassContext& context) {
+        quarry.rows().for_each(context.executor,
+                               [&](std::uint32_t row) { channels[row * 7 % kNumChannels].write(row); });
+    });
+    quarry.world.step(0);
+    std::vector<std::uint32_t> expected[kNumChannels];
+    for (std::uint32_t row = 0; row < kManyRows; ++row) expected[row * 7 % kNumChannels].push_back(row);
+    for (std::uint32_t i = 0; i < kNumChannels; ++i)
+        EXPECT_TRUE(std::ranges::equal(channels[i].read(), expected[i])) << i;
+}
+
+TEST(Events, spans_and_single_events_are_appended_alike) {
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    Notes all, expected;
+    const auto notes_of_row = [](std::uint32_t row) {
+        Notes notes(row % 100 == 0 ? 3000 : row % 4);
+        for (std::uint32_t i = 0; i < notes.size(); ++i) notes[i] = {1, row, i};
+        return notes;
+    };
+    quarry.world.schedule().add("spans", quarry.rows(), {writes(quarry.notes)}, [&](std::uint32_t row) {
+        quarry.notes.write(notes_of_row(row));
+        quarry.notes.write({2, row, 0});
+    });
+    quarry.add_reader(all);
+    quarry.world.step(0);
+    for (std::uint32_t row = 0; row < kManyRows; ++row) {
+        for (const Note& note : notes_of_row(row)) expected.push_back(note);
+        expected.push_back({2, row, 0});
+    }
+    EXPECT_TRUE(all == expected);
+}
+
+struct Large {
+    std::uint64_t values[5000];
+};
+struct Empty {};
+
+TEST(Events, events_of_any_size_come_back) {
+    Events<Large> large;
+    Events<Empty> empty;
+    Events<std::uint8_t> bytes;
+    std::vector<std::uint8_t> many(100'001);
+    std::iota(many.begin(), many.end(), std::uint8_t(0));
+    bytes.write(many);
+    for (std::uint64_t i = 0; i < 10; ++i) large.write({{i, i + 1}}), empty.write(Empty());
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(large.read()[i].values[0], i);
+        EXPECT_EQ(large.read()[i].values[4999], 0u);
+    }
+    EXPECT_EQ(empty.read().size(), 10u);
+    EXPECT_TRUE(std::ranges::equal(bytes.read(), many));
+}
+
+TEST(Events, frames_that_are_alike_allocate_nothing_and_quiet_ones_release_the_memory) {
+    const LeakCheck leaks;
+    SerialExecutor executor;
+    Quarry quarry(executor);
+    Notes all;
+    all.reserve(2 * kManyRows);
+    quarry.add_writer(1);
+    quarry.add_reader(all);
+    const std::size_t before = bookkeeping_bytes();
+    for (int frame = 0; frame < 4; ++frame) quarry.world.step(0);
+    const std::size_t held = bookkeeping_bytes();
+    EXPECT_GT(held, before + kManyRows * sizeof(Note));
+    static std::size_t num_allocated;
+    num_allocated = 0;
+    const MemoryHooks hooks =
+        set_memory_hooks({[](void*, std::size_t bytes, const char* owner) {
+                              num_allocated += std::string_view(owner) == "events";
+                              return std::malloc(bytes);
+                          },
+                          [](void*, void* memory, std::size_t, const char*) { std::free(memory); }, nullptr});
+    for (int frame = 0; frame < 10; ++frame) quarry.world.step(0);
+    EXPECT_EQ(num_allocated, 0u);
+    ASSERT_TRUE(quarry.world.schedule().remove("write 1").ok());
+    for (int frame = 0; frame < 200; ++frame) quarry.world.step(0);
+    set_memory_hooks(hooks);
+    EXPECT_LT(bookkeeping_bytes(), before + 16'384);
+}
+
+// --- misuse ------------------------------------------------------------------------------------------------------
+
+using EventsDeathTest = testing::Test;
+
+TEST(EventsDeathTest, a_function_of_a_loop_that_reads_what_its_pass_writes_ends_the_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    for (const std::uint32_t num_rows : {2u, kManyRows}) {
+        SerialExecutor executor;
+        Quarry quarry(executor, num_rows);
+        quarry.world.schedule().add("echo", quarry.rows(), {writes(quarry.notes)}, [&](std::uint32_t row) {
+            if (quarry.notes.read().size() < 10) quarry.notes.write({1, row, 0});
+        });
+        EXPECT_DEATH(quarry.world.step(0), "a function of a loop read events that its own pass writes");
+    }
+}
+
+TEST(EventsDeathTest, reading_while_a_loop_writes_ends_the_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto run = [] {
+        ThreadedExecutor executor(2);
+        Quarry quarry(executor);
+        std::atomic<bool> has_written{false}, has_read{false};
+        quarry.world.schedule().add("both", {writes(quarry.notes), reads(quarry.stones)}, [&](PassContext& context) {
+            const auto write = [&](std::uint32_t row) {
+                quarry.notes.write({1, row, 0});
+                has_written = true;
+                while (!has_read) std::this_thread::yield();
+            };
+            const auto rows = quarry.rows();
+            const auto run = rows.start(context.executor, write);
+            while (!has_written) std::this_thread::yield();
+            static_cast<void>(quarry.notes.read());
+        });
+        quarry.world.step(0);
+    };
+    EXPECT_DEATH(run(), "events were read while another thread writes them");
+}
+
+TEST(EventsDeathTest, a_thread_that_runs_no_chunk_may_not_write_while_passes_run) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SerialExecutor executor;
+    Quarry quarry(executor, 0);
+    quarry.world.schedule().add("stray", [&](PassContext&) {
+        std::thread stray([&] { quarry.notes.write({1, 0, 0}); });
+        stray.join();
+    });
+    EXPECT_DEATH(quarry.world.step(0), "a thread that runs neither a pass nor a chunk of one wrote events");
+}
+
+TEST(EventsDeathTest, a_pass_neither_makes_a_channel_of_its_world_nor_ends_a_frame) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SerialExecutor executor;
+    Quarry quarry(executor, 0);
+    Events<Note> own;
+    const auto in_a_pass = [&](auto function) {
+        quarry.world.schedule().add("meddle", [&](PassContext&) { function(); });
+        quarry.world.step(0);
+    };
+    EXPECT_DEATH(in_a_pass([&] { quarry.world.events<float>(); }), "a pass made an event channel of the world");
+    EXPECT_DEATH(in_a_pass([&] { quarry.notes.end_frame(); }), "a frame of events was ended while passes run");
+    EXPECT_DEATH(in_a_pass([&] { own.write(Note()), own.end_frame(); }),
+                 "a frame of events was ended while passes run");
+}
+
+#if SHOAL_CHECKED
+TEST(EventsDeathTest, an_undeclared_write_ends_a_checked_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    quarry.world.schedule().add("sneaky", quarry.rows(), {reads(quarry.notes)},
+                                [&](std::uint32_t row) { quarry.notes.write({1, row, 0}); });
+    EXPECT_DEATH(quarry.world.step(0), "\"sneaky\" wrote events without having declared it; add writes");
+}
+#endif
+
+// --- a model -----------------------------------------------------------------------------------------------------
+
+constexpr std::uint32_t kNumChannels = 6, kNumPasses = 7, kNumRows = 5000;
+
+/// What a pass does: a list of steps that depends on the seed, the frame and the pass only.
+enum class Step : std::uint8_t { kWrite, kQuery, kRows, kNested, kRead, kReadLast };
+struct Plan {
+    Step step;
+    std::uint32_t channel, number;
+};
+/// Passes declare that they write two channels and read a third.
+std::uint32_t read_channel(std::uint32_t pass) { return (pass + 3) % kNumChannels; }
+
+std::vector<Plan> plan_of(std::uint32_t frame, std::uint32_t pass) {
+    Random random(shoal_test::seed() + frame * 1000 + pass);
+    random.next();
+    std::vector<Plan> plans(random.below(6));
+    for (Plan& plan : plans) {
+        plan = {Step(random.below(6)), random.below(2) == 0 ? pass % kNumChannels : (pass * 5 + 2) % kNumChannels,
+                random.below(1u << 20)};
+        if (plan.step >= Step::kRead && random.below(2) == 0) plan.channel = read_channel(pass);
+    }
+    return plans;
+}
+
+/// Calls write(channel, note) for what a row of a loop writes: mostly nothing or one note, rarely a hundred.
+template <class Write>
+void write_row(std::uint32_t pass, const Plan& plan, std::uint32_t row, Write&& write) {
+    Random random(plan.number * 7919u + row);
+    const std::uint32_t roll = random.below(1000);
+    const std::uint32_t num_notes = roll < 3 ? 100 : roll < 500 ? 1 : 0;
+    for (std::uint32_t i = 0; i < num_notes; ++i) {
+        const bool other = random.below(3) == 0;
+        write(other ? pass % kNumChannels : plan.channel, Note{pass, row, plan.number + i});
+    }
+}
+
+/// The channels as arrays, written by one thread in the order of passes.
+struct Model {
+    Notes now[kNumChannels], last[kNumChannels];
+
+    void run(std::uint32_t pass, const Plan& plan, std::vector<Notes>& read) {
+        const auto write = [&](std::uint32_t channel, const Note& note) { now[channel].push_back(note); };
+        const auto write_rows = [&](std::uint32_t num_rows, std::uint32_t first) {
+            for (std::uint32_t row = 0; row < num_rows; ++row) write_row(pass, plan, first + row, write);
+        };
+        if (plan.step == Step::kWrite) write(plan.channel, {pass, 0, plan.number});
+        if (plan.step == Step::kQuery || plan.step == Step::kRows) write_rows(kNumRows, 0);
+        for (std::uint32_t outer = 0; outer < 8 && plan.step == Step::kNested; ++outer) {
+            write(plan.channel, {pass, outer, plan.number});
+            write_rows(300, outer * 1000);
+        }
+        if (plan.step == Step::kRead) read.push_back(now[plan.channel]);
+        if (plan.step == Step::kReadLast) read.push_back(last[plan.channel]);
+    }
+    void end_frame() {
+        for (std::uint32_t i = 0; i < kNumChannels; ++i) last[i] = std::move(now[i]), now[i].clear();
+    }
+};
+
+/// The same with channels and workers.
+struct Channels {
+    Events<Note> channels[kNumChannels];
+
+    void run(Quarry& quarry, PassContext& context, std::uint32_t pass, const Plan& plan, std::vector<Notes>& read) {
+        const auto write = [&](std::uint32_t channel, const Note& note) { channels[channel].write(note); };
+        const auto write_rows = [&](RowRange rows, std::uint32_t first) {
+            for (std::uint32_t row = rows.begin; row < rows.end; ++row) write_row(pass, plan, first + row, write);
+        };
+        if (plan.step == Step::kWrite) write(plan.channel, {pass, 0, plan.number});
+        if (plan.step == Step::kQuery)
+            quarry.rows().grain(plan.number % 9000 + 1).for_each(context.executor, [&](std::uint32_t row) {
+                write_row(pass, plan, row, write);
+            });
+        if (plan.step == Step::kRows)
+            for_rows(context.executor, cut_rows(kNumRows, 64, 200),
+                     [&](RowRange rows, std::uint32_t) { write_rows(rows, 0); });
+        if (plan.step == Step::kNested)
+            for_rows(context.executor, cut_rows(8, 1, 1), [&](RowRange outer, std::uint32_t) {
+                write(plan.channel, {pass, outer.begin, plan.number});
+                for_rows(context.executor, cut_rows(300, 1, 100),
+                         [&](RowRange rows, std::uint32_t) { write_rows(rows, outer.begin * 1000); });
+            });
+        if (plan.step == Step::kRead) read.push_back(copy_of(channels[plan.channel].read()));
+        if (plan.step == Step::kReadLast) read.push_back(copy_of(channels[plan.channel].read_last()));
+    }
+};
+
+void agree_with_arrays(Executor& executor, std::uint32_t num_frames) {
+    Quarry quarry(executor, kNumRows);
+    Channels real;
+    Model model;
+    std::vector<Notes> read[kNumPasses];
+    for (std::uint32_t pass = 0; pass < kNumPasses; ++pass) {
+        const Access first = writes(real.channels[pass % kNumChannels]);
+        const Access second = writes(real.channels[(pass * 5 + 2) % kNumChannels]);
+        quarry.world.schedule().add(std::to_string(pass),
+                                    {first, second, reads(real.channels[read_channel(pass)]), reads(quarry.stones)},
+                                    [&, pass](PassContext& context) {
+                                        read[pass].clear();
+                                        for (const Plan& plan : plan_of(std::uint32_t(context.frame), pass))
+                                            real.run(quarry, context, pass, plan, read[pass]);
+                                    });
+    }
+    for (std::uint32_t frame = 0; frame < num_frames; ++frame) {
+        SCOPED_TRACE(frame);
+        const Note before{99, frame, 0};
+        real.channels[frame % kNumChannels].write(before);
+        model.now[frame % kNumChannels].push_back(before);
+        quarry.world.step(0);
+        for (std::uint32_t pass = 0; pass < kNumPasses; ++pass) {
+            std::vector<Notes> expected;
+            for (const Plan& plan : plan_of(frame, pass)) model.run(pass, plan, expected);
+            ASSERT_EQ(read[pass], expected) << "pass " << pass;
+        }
+        for (Events<Note>& channel : real.channels) channel.end_frame();
+        model.end_frame();
+        for (std::uint32_t i = 0; i < kNumChannels && frame % 3 == 0; ++i)
+            ASSERT_EQ(copy_of(real.channels[i].read_last()), model.last[i]) << "channel " << i;
+    }
+}
+
+TEST(Events, random_passes_agree_with_arrays_for_1_2_3_and_8_workers) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    const LeakCheck leaks;
+    const auto num_frames = std::uint32_t(shoal_test::scaled_operations(200));
+    for (const std::uint32_t num_workers : {1u, 2u, 3u, 8u}) {
+        SCOPED_TRACE(num_workers);
+        ThreadedExecutor threads(num_workers);
+        agree_with_arrays(threads, num_frames);
+    }
+    shoal_test::ThreadPoolExecutor other(3);
+    agree_with_arrays(other, num_frames / 4);
+    SerialExecutor serial;
+    agree_with_arrays(serial, num_frames / 4);
+}
+
+}  // namespace
