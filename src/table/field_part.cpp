@@ -52,7 +52,7 @@ Status PartFinder::enter_field(std::string_view field_name) {
     if (field.type == FieldType::kOpaque)
         return Status::error(concat(quoted(concat(schema_.name(), '.', field.name)),
                                     " is opaque: only code that knows its C++ type can read or write it"));
-    part_ = {&field, value_type_of(field), 0, field.first_column, field.num_columns, schema_.offset_in_column(field)};
+    part_ = field_part(schema_, field);
     return {};
 }
 
@@ -110,6 +110,10 @@ void for_each_column(std::uint32_t first_column, const FieldPart& part, Copy&& c
 }
 
 }  // namespace
+
+FieldPart field_part(const Schema& schema, const Field& field) {
+    return {&field, value_type_of(field), 0, field.first_column, field.num_columns, schema.offset_in_column(field)};
+}
 
 Array<std::string_view> field_names(const Schema& schema) {
     Array<std::string_view> names{Owner("field part")};
