@@ -73,7 +73,8 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
          child = next[child])
         ++count;
     if (at.schema->id() == schema_of<Owned>().id()) return concat(" (owns ", count, ')');
-    const std::string above = parent == kNilRow ? "no parent" : concat("parent ", names.who(at.table->entities()[parent]));
+    const std::string above =
+        parent == kNilRow ? "no parent" : concat("parent ", names.who(at.table->entities()[parent]));
     return concat(" (", above, ", ", count, count == 1 ? " child)" : " children)");
 }
 
@@ -101,7 +102,8 @@ std::string describe(const World& world, Entity entity) {
     if (world.entities().alive(entity))
         append_text(text, components.empty() ? "alive and has no components here\n" : "alive\n");
     else
-        append_text(text, components.empty() ? "dead\n" : "dead; these components are removed when the world settles\n");
+        append_text(text,
+                    components.empty() ? "dead\n" : "dead; these components are removed when the world settles\n");
     return text + components;
 }
 

@@ -321,7 +321,8 @@ ComponentRow ModelPoseManager::find_row(ComponentId component, Entity entity, st
 
 Status ModelPoseManager::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
     if (at.schema != &schema_of<NodePose>() || part.field->struct_offset >= sizeof(Transform))
-        return Status::error(concat('"', part.field->name, "\" of a model pose is computed and cannot be written; write ",
+        return Status::error(concat('"', part.field->name,
+                                    "\" of a model pose is computed and cannot be written; write ",
                                     "the position, the rotation or the scale of a \"node_pose\""));
     const Instance owner = instance(at.table->entities()[at.row]);
     const std::uint32_t node = at.row - tree_of(owner).rows(block(owner)).begin;

@@ -71,8 +71,8 @@ Result<FieldPath> FieldPath::find_in(std::span<Store* const> stores, const Entit
     const Result<FoundStore> found = find_store(stores, parts->component);
     if (!found) return found.status();
     if (parts->field.empty())
-        return Status::error(concat(quoted(name), " is a component type and not a field; ",
-                                    hint_for({}, field_names(*found->schema))));
+        return Status::error(
+            concat(quoted(name), " is a component type and not a field; ", hint_for({}, field_names(*found->schema))));
     Result<FieldPart> part = find_field_part(*found->schema, parts->field);
     if (!part) return part.status();
     FieldPath path;

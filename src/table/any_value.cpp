@@ -85,8 +85,11 @@ AnyValue::AnyValue(const ValueType& type) : type_(type) {
 }
 
 AnyValue::AnyValue(std::string_view text)
-    : AnyValue(ValueType{FieldType::kFixedString, FieldType(0), 0,
-                         static_cast<std::uint32_t>(text.substr(0, text.find('\0')).size() + 1), {}}) {
+    : AnyValue(ValueType{FieldType::kFixedString,
+                         FieldType(0),
+                         0,
+                         static_cast<std::uint32_t>(text.substr(0, text.find('\0')).size() + 1),
+                         {}}) {
     if (type_.value_bytes > 1) copy_bytes(bytes().data(), text.data(), type_.value_bytes - 1);
 }
 
@@ -122,8 +125,7 @@ Result<AnyValue> AnyValue::convert_text(const ValueType& type, std::string_view 
         const Result<std::int64_t> found = find_enumerator(type, text(), name);
         if (!found) return found.status();
         bits = static_cast<std::uint64_t>(*found);
-    } else if (type.array_length != 0 ||
-               (type.type != FieldType::kStringId && type.type != FieldType::kResourceId)) {
+    } else if (type.array_length != 0 || (type.type != FieldType::kStringId && type.type != FieldType::kResourceId)) {
         return Status::error(concat(quoted(name), " is ", type.to_text(), ", not text"));
     }
     return AnyValue(type, reinterpret_cast<const std::byte*>(&bits));  // the lowest bytes come first

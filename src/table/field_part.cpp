@@ -84,7 +84,10 @@ Status PartFinder::enter_lane(std::string_view& rest) {
         return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(lane_name)));
     if (lane >= num_lanes)
         return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(lane_name),
-                                    "; it has ", num_lanes == 2 ? "x, y" : num_lanes == 3 ? "x, y, z" : "x, y, z, w"));
+                                    "; it has ",
+                                    num_lanes == 2   ? "x, y"
+                                    : num_lanes == 3 ? "x, y, z"
+                                                     : "x, y, z, w"));
     narrow({FieldType::kFloat, FieldType(0), 0, sizeof(float), {}}, static_cast<std::uint32_t>(lane * sizeof(float)));
     rest.remove_prefix(1 + lane_name.size());
     return {};

@@ -90,7 +90,9 @@ std::string ValueType::to_text() const {
     return text;
 }
 
-std::string_view ValueNames::text(StringId id) const { return texts_ == nullptr ? std::string_view() : texts_->text(id); }
+std::string_view PlainNames::text(StringId id) const {
+    return texts_ == nullptr ? std::string_view() : texts_->text(id);
+}
 
 void ValueNames::write_entity(DocumentBuilder& builder, Entity entity) const {
     if (!entity) return builder.null();

@@ -5,14 +5,15 @@
 //     "body.position.x"        a part of a field: x, y, z or w, an element [i] of an array, a row [i] of a matrix
 //     "tag[1].tag"             with `many`: the second component of the entity; without a number, the first
 //
-//     Result<FieldPath> position = world.find_field("body.position");    // looks the name up once
-//     if (!position) return position.status();                           // no field "positon"; did you mean ...
-//     for (Entity fish : fishes)
-//         if (auto place = position->find<Vec3>(fish)) total += *place;  // no text, no memory: for hot code
-//     if (auto status = position->write(fishes[0], Vec3{1, 2, 3}); !status) return status;
-//     Result<AnyValue> value = position->read(fishes[0]);                // when the type is known at run time only
+//     Result<FieldPath> position = world.find_field("body.position");  // looks the name up once
+//     if (!position) return position.status();                         // "body" has no field "positon"; did you ...
+//     for (const Entity body : bodies)                                 // then neither text nor memory: for hot code
+//         if (auto place = position->find<Vec3>(body)) total += *place;
+//     Result<AnyValue> value = position->read(bodies[0]);  // when the type is known at run time only
+//     if (value) std::puts(value->to_text().c_str());      // [1.0 2.0 3.0]
+//     return position->write(bodies[1], Vec3{4, 5, 6});
 //
-// A world makes paths; see World::field() and World::set_field() for single values.
+// A world makes paths; World::field() and World::set_field() read and write single values.
 // Writing goes through the store: setting a transform moves its children. What the setters of a store ask for holds here
 // too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not checked.
 // Lifetime: until the store is detached or destroyed.
@@ -21,8 +22,7 @@
 #include "shoal/store/store.h"
 #include "shoal/table/any_value.h"
 #include "shoal/table/field_part.h"
-
-#include <optional>
+#include "shoal/table/found_value.h"
 
 namespace shoal {
 
@@ -47,11 +47,11 @@ public:
     /// Returns the value, or nothing if the entity is dead or has no such component or it is switched off.
     /// Requires: is<T>(). Cost: a look-up in the store, and a copy.
     template <PlainValue T>
-    std::optional<T> find(Entity entity) const {
+    FoundValue<T> find(Entity entity) const {
         SHOAL_ASSERT(is<T>(), "the field has another type; ask is<T>() first, or use read()");
-        T value;
-        if (!copy_value(entity, reinterpret_cast<std::byte*>(&value))) return std::nullopt;
-        return value;
+        FoundValue<T> found;
+        if (!copy_value(entity, reinterpret_cast<std::byte*>(found.data()))) return nullptr;
+        return found;
     }
     /// Errors: the entity is dead or has no such component, or the component is switched off; the message says which.
     SHOAL_API Result<AnyValue> read(Entity entity) const;

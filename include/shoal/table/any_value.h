@@ -1,10 +1,10 @@
 #pragma once
 // A value of any field type, for code that learns at run time which: scripts, consoles, inspectors, tests.
 //
-//     AnyValue speed = 2.5f;                                       // a float
-//     if (Result<float> number = speed.as<float>()) total += *number;  // anything else is an error
-//     AnyValue shape = "box";                                      // text: also names an enumerator or a string id
-//     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();        // [1.0 2.0 3.0]
+//     AnyValue speed = 2.5f;                                           // a float
+//     if (Result<float> number = speed.as<float>()) total += *number;  // as any other type it is an error
+//     AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
+//     std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
 //
 // A value is a copy of the bytes; up to 48 of them need no memory. The names of enumerators are those of the schema that
 // the value was read by.
@@ -17,8 +17,8 @@ namespace shoal {
 
 /// A C++ type whose values an AnyValue can hold.
 template <class T>
-concept PlainValue = FieldTraits<T>::type != FieldType::kOpaque && std::is_trivially_copyable_v<T> &&
-                     !std::is_array_v<T>;
+concept PlainValue =
+    FieldTraits<T>::type != FieldType::kOpaque && std::is_trivially_copyable_v<T> && !std::is_array_v<T>;
 
 class AnyValue {
 public:
@@ -28,8 +28,8 @@ public:
         requires(!std::is_same_v<T, AnyValue> && PlainValue<T>)
     AnyValue(const T& value) : AnyValue(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value)) {}  // NOLINT
     /// Holds a fixed string that is as long as the text.
-    SHOAL_API AnyValue(std::string_view text);                        // NOLINT
-    AnyValue(const char* text) : AnyValue(std::string_view(text)) {}  // NOLINT
+    SHOAL_API AnyValue(std::string_view text);                               // NOLINT
+    AnyValue(const char* text) : AnyValue(std::string_view(text)) {}         // NOLINT
     AnyValue(const std::string& text) : AnyValue(std::string_view(text)) {}  // NOLINT
     /// Lifetime: the enumerators of the type outlive the value. Requires: nothing opaque.
     SHOAL_API explicit AnyValue(const ValueType& type);  ///< of zero bytes
@@ -76,10 +76,6 @@ public:
 
 private:
     static constexpr std::size_t kInlineBytes = sizeof(Matrix3x4);
-
-    struct PlainNames final : ValueNames {
-        using ValueNames::ValueNames;
-    };
 
     const std::byte* data() const { return large_.empty() ? small_ : large_.data(); }
     SHOAL_API Status type_error(const ValueType& wanted) const;

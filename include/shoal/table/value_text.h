@@ -3,8 +3,8 @@
 // name, string ids by their text if it is known and as `#` and the hash if not, vectors and arrays as lists.
 //
 //     DocumentBuilder builder;
-//     write_value(builder, value_type_of(schema.fields()[2]), bytes);
-//     std::string text = write_sjson_line(builder.finish().root());  // [0 0 3]
+//     write_value(builder, value_type_of(field), bytes, names);
+//     std::string text = write_sjson_line(builder.finish().root());  // [0.0 0.0 3.0]
 //
 // Thread: any.
 
@@ -35,7 +35,10 @@ struct ValueType {
     SHOAL_API std::string to_text() const;
 };
 inline ValueType value_type_of(const FieldDefinition& field) {
-    return {field.type, field.element_type, field.array_length, field.value_bytes,
+    return {field.type,
+            field.element_type,
+            field.array_length,
+            field.value_bytes,
             {field.enumerators.data(), field.enumerators.size()}};
 }
 template <class T>
@@ -44,13 +47,11 @@ ValueType value_type_of() {
     return {info.type, info.element_type, info.array_length, info.value_bytes, {}};
 }
 
-/// What the text of a value needs besides its bytes. This one knows the texts of string ids, if it is given them.
+/// What the text of a value needs besides its bytes.
 class ValueNames {
 public:
-    explicit ValueNames(const StringTable* texts = nullptr) : texts_(texts) {}
-
     /// Returns the text of a string id or a resource id, or an empty text. Lifetime: that of what has the text.
-    SHOAL_API virtual std::string_view text(StringId id) const;
+    virtual std::string_view text(StringId id) const = 0;
     /// Writes an entity: as `12:3`, or null.
     SHOAL_API virtual void write_entity(DocumentBuilder& builder, Entity entity) const;
     /// Writes an array that stays in its blob: as its resource and its length.
@@ -58,6 +59,13 @@ public:
 
 protected:
     ~ValueNames() = default;
+};
+
+/// Texts of a string table, which outlives it, or none.
+class PlainNames final : public ValueNames {
+public:
+    explicit PlainNames(const StringTable* texts = nullptr) : texts_(texts) {}
+    SHOAL_API std::string_view text(StringId id) const override;
 
 private:
     const StringTable* texts_;
