@@ -108,3 +108,9 @@ std::string describe(const World& world, Entity entity) {
 }
 
 }  // namespace shoal
+
+const char* shoal_describe_entity(const shoal::World* world, shoal::EntityBits id) {
+    thread_local std::string text;
+    text = shoal::describe(*world, shoal::Entity{id});
+    return text.c_str();
+}

@@ -11,8 +11,8 @@
 //       tag[0]: tag = "wooden"
 //
 // Components are in the order of the stores, those of a database in the order of its component types. Values are
-// written as a dump writes them, references as index:generation and name. In a debugger: `call shoal::describe(world,
-// entity)`; tools/debugger has printers for values of shoal.
+// written as a dump writes them, references as index:generation and name. In gdb, `shoal-describe world boat` calls it,
+// if the program refers to shoal_describe_entity() and tools/debugger/shoal_gdb.py is loaded.
 // Thread: a const call on the world, outside of passes.
 
 #include "shoal/world/world.h"
@@ -25,3 +25,7 @@ namespace shoal {
 SHOAL_API std::string describe(const World& world, Entity entity);
 
 }  // namespace shoal
+
+/// The same for debuggers, which know neither overloads nor std::string without debug information.
+/// Lifetime: until the next call on the same thread.
+extern "C" SHOAL_API const char* shoal_describe_entity(const shoal::World* world, shoal::EntityBits id);
