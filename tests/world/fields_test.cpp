@@ -419,6 +419,15 @@ TEST_F(Fields, a_pass_that_declares_a_field_may_write_it_by_name) {
     EXPECT_EQ(world.field<float>(boat, "body.mass").value(), 2);
 }
 
+#if SHOAL_CHECKED
+TEST_F(Fields, a_write_by_name_that_a_pass_has_not_declared_ends_a_checked_program) {
+    ASSERT_TRUE(world.manager<Body>().add(boat));
+    world.schedule().add("sneaky", {reads(world.manager<Body>())},
+                         [&](PassContext&) { static_cast<void>(world.set_field(boat, "body.mass", 2.0f)); });
+    EXPECT_DEATH(world.step(1), "\"sneaky\" wrote field \"mass\" of \"body\" without having declared it");
+}
+#endif
+
 // --- random --------------------------------------------------------------------------------------------------------
 
 template <class T>
