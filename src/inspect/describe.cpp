@@ -1,7 +1,6 @@
 #include "shoal/inspect/describe.h"
 
 #include "shoal/base/text.h"
-#include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
@@ -13,10 +12,8 @@ namespace {
 /// Texts of the world, and entities with their names.
 class WorldNames final : public ValueNames {
 public:
-    explicit WorldNames(const World& world) : world_(world) {
-        const ComponentId component = schema_of<DebugName>().id();
-        if (Store* store = world.find_store(component)) names_ = store;
-    }
+    explicit WorldNames(const World& world)
+        : world_(world), names_(FieldPath::find_in(world.stores(), world.entities(), "debug_name.name")) {}
 
     std::string_view text(StringId id) const override { return world_.strings().text(id); }
     void write_entity(DocumentBuilder& builder, Entity entity) const override {
@@ -25,13 +22,9 @@ public:
         builder.string(concat(entity_text(entity), name.empty() ? "" : " ", name));
     }
     std::string_view name_of(Entity entity) const {
-        if (names_ == nullptr || !world_.entities().alive(entity)) return {};
-        const ComponentRow at = names_->find_row(schema_of<DebugName>().id(), entity, 0);
-        if (!at) return {};
-        StringId id;
-        read_part(*at.table, at.first_column, at.row, field_part(*at.schema, at.schema->fields()[0]),
-                  reinterpret_cast<std::byte*>(&id));
-        return text(id);
+        if (!names_ || !names_->is<StringId>()) return {};
+        const auto name = names_->find<StringId>(entity);
+        return name ? text(*name) : std::string_view();
     }
     /// The entity and its name, as in `12:3 "boat"`.
     std::string who(Entity entity) const {
@@ -41,7 +34,7 @@ public:
 
 private:
     const World& world_;
-    const Store* names_ = nullptr;
+    const Result<FieldPath> names_;
 };
 
 std::string fields_text(const ComponentRow& at, const ValueNames& names) {

@@ -72,6 +72,16 @@ TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
     EXPECT_NE(describe(world, harbour).find("(no parent, 1 child)\n"), std::string::npos);
 }
 
+TEST_F(Describe, a_component_type_that_is_called_as_that_of_names_but_is_another_is_no_name) {
+    ComponentDefinition definition;
+    definition.name = "debug_name";
+    definition.fields.push_back({.name = "name", .type = FieldType::kFixedString, .value_bytes = 64});
+    ComponentManager* names = world.manager(Schema::make(definition).value()).value();
+    const FixedString<64> name("Argo");
+    ASSERT_TRUE(names->add_images({&boat, 1}, std::as_bytes(std::span(&name, 1)).data(), 0));
+    EXPECT_EQ(describe(world, boat), "entity 1:1 is alive\n  debug_name: name = \"Argo\"\n");
+}
+
 TEST_F(Describe, tells_whether_an_entity_lives) {
     EXPECT_EQ(describe(world, boat), "entity 1:1 is alive and has no components here\n");
     ASSERT_TRUE(world.manager<Body>().add(boat));

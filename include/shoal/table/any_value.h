@@ -37,6 +37,10 @@ public:
         copy_bytes(bytes().data(), value, type.num_bytes());
     }
 
+    // Copied, not moved: a value that was moved from would have a type and no bytes.
+    AnyValue(const AnyValue&) = default;
+    AnyValue& operator=(const AnyValue&) = default;
+
     /// Its type is FieldType(0) if it holds nothing.
     const ValueType& type() const { return type_; }
     /// Lifetime: that of the value.
