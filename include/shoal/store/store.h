@@ -126,7 +126,7 @@ struct ComponentRow {
     explicit operator bool() const { return table != nullptr; }
 };
 
-class Store {
+class SHOAL_API Store {
 public:
     virtual ~Store() = default;
 

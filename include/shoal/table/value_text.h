@@ -48,7 +48,7 @@ ValueType value_type_of() {
 }
 
 /// What the text of a value needs besides its bytes.
-class ValueNames {
+class SHOAL_API ValueNames {
 public:
     /// Returns the text of a string id or a resource id, or an empty text. Lifetime: that of what has the text.
     virtual std::string_view text(StringId id) const = 0;
@@ -62,7 +62,7 @@ protected:
 };
 
 /// Texts of a string table, which outlives it, or none.
-class PlainNames final : public ValueNames {
+class SHOAL_API PlainNames final : public ValueNames {
 public:
     explicit PlainNames(const StringTable* texts = nullptr) : texts_(texts) {}
     SHOAL_API std::string_view text(StringId id) const override;
