@@ -87,6 +87,8 @@ foreach(kind IN LISTS kinds)
   if(TARGET shoal)
     install(TARGETS shoal COMPONENT ${kind})
   endif()
+  install(FILES ${PROJECT_SOURCE_DIR}/tools/debugger/shoal_gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal/debugger
+          COMPONENT ${kind})
 
   set(kind_here ${kind})
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/shoal-config.cmake.in

@@ -6,6 +6,10 @@ endif()
 if(NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(manuals)
 endif()
+# The printers for gdb, in the build whose programs gdb runs unaided.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_WIDE_IDS)
+  add_subdirectory(debugger)
+endif()
 # What compilers say of mistakes: g++ is asked by the release preset, clang by the preset runtime.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_WIDE_IDS)
   add_subdirectory(compile_fail)

@@ -17,6 +17,7 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/job/crew.h"
 #include "shoal/pose/model_pose_text.h"
 #include "shoal/query/typed_database.h"

@@ -109,6 +109,15 @@ void OwnershipManager::unlink(std::uint32_t row) {
     std::memcpy(rows_.table().write_element(kOwnerColumn, row), &kNullEntity, sizeof(Entity));
 }
 
+Status OwnershipManager::write_field(const ComponentRow& at, const FieldPart&, const std::byte* value) {
+    const Entity owned = table().entities()[at.row];
+    Entity owner;
+    std::memcpy(&owner, value, sizeof owner);
+    if (owner) return own(owner, owned);
+    release(owned);
+    return {};
+}
+
 /// Removes a row. If the last row owns many entities, it is swapped with a row half way down first: otherwise it would
 /// move whenever a row is removed, and a move costs a step for each entity that it owns.
 void OwnershipManager::remove_row(std::uint32_t row) {

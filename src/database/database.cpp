@@ -561,6 +561,19 @@ std::uint64_t Database::hash_beside_tables(std::uint64_t hash) const {
 
 // --- checks ------------------------------------------------------------------------------------------------------
 
+ComponentRow Database::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
+    const ComponentType type = find_component(component);
+    if (!type) return {};
+    ComponentRow found{&schema(type)};
+    const DatabaseRow at = find(entity);
+    if (!at || index != 0 || !at.table->type().has(type)) return found;
+    found.table = &std::as_const(*at.table).table();
+    found.row = at.row;
+    found.first_column = at.table->first_column(type);
+    found.is_on = at.table->has(type, at.row);
+    return found;
+}
+
 Status Database::validate() const {
     if (Status status = tables_.validate(); !status) return status;
     std::uint64_t num_entries = 0;

@@ -57,6 +57,7 @@ struct JsonStyle {
     static constexpr std::string_view kSeparator = ",";
     static constexpr std::string_view kInlineSeparator = ", ";
     static constexpr bool kRootHasBraces = true;
+    static constexpr bool kIsOneLine = false;
 
     static void append_key(std::string& out, std::string_view key) { append_quoted(out, key); }
     static void append_string(std::string& out, std::string_view text) { append_quoted(out, text); }
@@ -68,6 +69,7 @@ struct SjsonStyle {
     static constexpr std::string_view kSeparator = "";
     static constexpr std::string_view kInlineSeparator = " ";
     static constexpr bool kRootHasBraces = false;
+    static constexpr bool kIsOneLine = false;
 
     static void append_key(std::string& out, std::string_view key) {
         constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#$.";
@@ -91,13 +93,21 @@ struct SjsonStyle {
     }
 };
 
+/// SJSON without line breaks.
+struct LineStyle : SjsonStyle {
+    static constexpr std::string_view kSeparator = ",";
+    static constexpr bool kIsOneLine = true;
+
+    static void append_string(std::string& out, std::string_view text) { append_quoted(out, text); }
+};
+
 template <class Style>
 class TextWriter {
 public:
     std::string write(Node root) {
         write_value(root);
         while (!open_.empty()) write_next();
-        if (!out_.empty()) out_.push_back('\n');
+        if (!out_.empty() && !Style::kIsOneLine) out_.push_back('\n');
         return std::move(out_);
     }
 
@@ -135,6 +145,10 @@ private:
     }
 
     void begin_line(std::size_t depth) {
+        if (Style::kIsOneLine) {
+            if (!open_.back().node.is_list() || out_.back() == ',') out_.push_back(' ');
+            return;
+        }
         if (!Style::kRootHasBraces && open_.front().node.is_mapping()) --depth;
         out_.push_back('\n');
         for (std::size_t i = 0; i < depth; ++i) out_.append(Style::kIndent);
@@ -190,6 +204,7 @@ private:
 }  // namespace
 
 std::string write_sjson(Node node) { return TextWriter<SjsonStyle>().write(node); }
+std::string write_sjson_line(Node node) { return TextWriter<LineStyle>().write(node); }
 std::string write_json(Node node) { return TextWriter<JsonStyle>().write(node); }
 
 }  // namespace shoal

@@ -308,6 +308,29 @@ void ModelPoseManager::set_locals(Instance instance, std::span<const Transform> 
     tree.mark_changed(block(instance), 0);
 }
 
+ComponentRow ModelPoseManager::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
+    const bool is_node = component == schema_of<NodePose>().id();
+    if (!is_node && component != schema_of<ModelPose>().id()) return {};
+    ComponentRow found{is_node ? &schema_of<NodePose>() : &schema_of<ModelInstance>()};
+    const Instance at = instance(entity);
+    if (!at || index >= (is_node ? tree_of(at).num_nodes() : 1)) return found;
+    found.table = is_node ? &tree_of(at).table : &instances_.table();
+    found.row = is_node ? tree_of(at).rows(block(at)).begin + index : at.row;
+    return found;
+}
+
+Status ModelPoseManager::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
+    if (at.schema != &schema_of<NodePose>() || part.field->struct_offset >= sizeof(Transform))
+        return Status::error(concat('"', part.field->name,
+                                    "\" of a model pose is computed and cannot be written; write ",
+                                    "the position, the rotation or the scale of a \"node_pose\""));
+    const Instance owner = instance(at.table->entities()[at.row]);
+    const std::uint32_t node = at.row - tree_of(owner).rows(block(owner)).begin;
+    const Result<Transform> changed = local_with(local(owner, node), part, value, "node_pose");
+    if (changed) set_local(owner, node, *changed);
+    return changed.status();
+}
+
 NodeLocals ModelPoseManager::write_locals(NodeTreeId id) {
     Tree& tree = tree_at(id);
     for (std::uint32_t block = 0; block < tree.num_blocks(); ++block) tree.mark_changed(block, 0);

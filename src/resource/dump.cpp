@@ -4,26 +4,32 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
-
-#include <charconv>
-#include <cmath>
-#include <cstring>
+#include "shoal/table/value_text.h"
 
 namespace shoal {
 namespace {
 
-std::uint64_t read_unsigned(const std::byte* place, std::uint32_t num_bytes) {
-    switch (num_bytes) {
-        case 1:
-            return read_value<std::uint8_t>(place);
-        case 2:
-            return read_value<std::uint16_t>(place);
-        case 4:
-            return read_value<std::uint32_t>(place);
-        default:
-            return read_value<std::uint64_t>(place);
+/// Texts and arrays are those of the blob; references are entity indices.
+class BlobNames final : public ValueNames {
+public:
+    explicit BlobNames(const Blob& blob) : blob_(blob) {}
+
+    std::string_view text(StringId id) const override { return blob_.text(id); }
+    void write_entity(DocumentBuilder& builder, Entity entity) const override {
+        entity.id < blob_.num_entities() ? builder.unsigned_integer(entity.id) : builder.null();
     }
-}
+    void write_array(DocumentBuilder& builder, const BlobArrayBase& array, FieldType element) const override {
+        const std::span<const std::byte> values = blob_.array(array, element);
+        const ValueType type{element, FieldType(0), 0, field_type_bytes(element), {}};
+        builder.begin_list();
+        for (std::size_t i = 0; i < values.size(); i += type.value_bytes)
+            write_value(builder, type, values.data() + i, *this);
+        builder.end();
+    }
+
+private:
+    const Blob& blob_;
+};
 
 constexpr std::string_view kDependencyKinds[] = {"", "source", "resource", "must_exist", "must_not_exist"};
 
@@ -47,15 +53,10 @@ private:
 
     void component(const BlobComponents& components, std::uint32_t row);
     void field_value(const BlobComponents& components, const Field& field, std::uint32_t row);
-    void array(const BlobArrayBase& array, FieldType element_type);
-    void value(const Field& field, const std::byte* bytes);
-    void plain(FieldType type, const std::byte* bytes);
-    void floats(const std::byte* bytes, std::uint32_t count);
-    void number(double number);
-    void number(float number);
-    void hash(std::uint64_t hash);
+    void hash(std::uint64_t hash) { write_hash(builder_, hash); }
 
     const Blob& blob_;
+    const BlobNames names_{blob_};
     DocumentBuilder builder_;
     std::vector<std::uint32_t> first_row_;  // by entity
     std::vector<BlobRow> rows_;             // of all entities
@@ -127,8 +128,8 @@ void BlobDump::field(const Field& field) {
     if (!field.unit.empty()) builder_.string("unit", field.unit);
     if (field.has_range) {
         builder_.begin_list("range");
-        number(field.minimum);
-        number(field.maximum);
+        write_number(builder_, field.minimum);
+        write_number(builder_, field.maximum);
         builder_.end();
     }
     if (!field.enumerators.empty()) {
@@ -199,113 +200,17 @@ void BlobDump::component(const BlobComponents& components, std::uint32_t row) {
 
 void BlobDump::field_value(const BlobComponents& components, const Field& field, std::uint32_t row) {
     const Schema& schema = *components.schema;
-    if (field.split && !schema.whole()) {
-        builder_.begin_list();
+    const ValueType type = value_type_of(field);
+    if (field.num_columns > 1) {
+        float lanes[4];
         for (std::uint32_t lane = 0; lane < field.num_columns; ++lane)
-            number(read_value<float>(components.columns[field.first_column + lane] + row * sizeof(float)));
-        return builder_.end();
+            lanes[lane] = read_value<float>(components.columns[field.first_column + lane] + row * sizeof(float));
+        return write_value(builder_, type, reinterpret_cast<const std::byte*>(lanes), names_);
     }
     const std::byte* bytes =
         schema.whole() ? components.columns[0] + std::size_t(row) * schema.struct_bytes() + field.struct_offset
                        : components.columns[field.first_column] + std::size_t(row) * field.size;
-    if (field.array_length == 0) return value(field, bytes);
-    builder_.begin_list();
-    for (std::uint32_t i = 0; i < field.array_length; ++i) value(field, bytes + std::size_t(i) * field.value_bytes);
-    builder_.end();
-}
-
-void BlobDump::value(const Field& field, const std::byte* bytes) {
-    if (field.type == FieldType::kFixedString) {
-        const auto* text = reinterpret_cast<const char*>(bytes);
-        return builder_.string({text, ::strnlen(text, field.value_bytes)});
-    }
-    if (field.type == FieldType::kBlobArray) return array(read_value<BlobArrayBase>(bytes), field.element_type);
-    if (field.type != FieldType::kEnum) return plain(field.type, bytes);
-    const std::uint64_t unused_bits = 64 - 8 * field.value_bytes;  // names may be of signed or unsigned values
-    for (const EnumeratorDefinition& e : field.enumerators)
-        if ((static_cast<std::uint64_t>(e.value) ^ read_unsigned(bytes, field.value_bytes)) << unused_bits == 0)
-            return builder_.string(e.name);
-    builder_.null();
-}
-
-void BlobDump::array(const BlobArrayBase& array, FieldType element_type) {
-    const std::span<const std::byte> values = blob_.array(array, element_type);
-    builder_.begin_list();
-    for (std::size_t i = 0; i < values.size(); i += field_type_bytes(element_type))
-        plain(element_type, values.data() + i);
-    builder_.end();
-}
-
-void BlobDump::plain(FieldType type, const std::byte* bytes) {
-    switch (type) {
-        case FieldType::kBool:
-            return builder_.boolean(*bytes != std::byte(0));
-        case FieldType::kInt8:
-            return builder_.integer(read_value<std::int8_t>(bytes));
-        case FieldType::kInt16:
-            return builder_.integer(read_value<std::int16_t>(bytes));
-        case FieldType::kInt32:
-            return builder_.integer(read_value<std::int32_t>(bytes));
-        case FieldType::kInt64:
-            return builder_.integer(read_value<std::int64_t>(bytes));
-        case FieldType::kUint8:
-            return builder_.integer(read_value<std::uint8_t>(bytes));
-        case FieldType::kUint16:
-            return builder_.integer(read_value<std::uint16_t>(bytes));
-        case FieldType::kUint32:
-            return builder_.integer(read_value<std::uint32_t>(bytes));
-        case FieldType::kUint64:
-            return builder_.unsigned_integer(read_value<std::uint64_t>(bytes));
-        case FieldType::kFloat:
-            return number(read_value<float>(bytes));
-        case FieldType::kDouble:
-            return number(read_value<double>(bytes));
-        case FieldType::kStringId: {
-            const StringId id(read_value<std::uint64_t>(bytes));
-            const std::string_view text = blob_.text(id);
-            return text.empty() && id ? hash(id.hash) : builder_.string(text);
-        }
-        case FieldType::kResourceId: {
-            const std::uint64_t id = read_value<std::uint64_t>(bytes);
-            const std::string_view text = blob_.text(StringId(id));
-            return text.empty() && id != 0 ? hash(id) : builder_.string(text);
-        }
-        case FieldType::kEntity: {
-            const auto index = read_value<EntityBits>(bytes);
-            return index < blob_.num_entities() ? builder_.unsigned_integer(index) : builder_.null();
-        }
-        default:
-            return floats(bytes, field_type_bytes(type) / sizeof(float));
-    }
-}
-
-void BlobDump::floats(const std::byte* bytes, std::uint32_t count) {
-    builder_.begin_list();
-    for (std::uint32_t i = 0; i < count; ++i) number(read_value<float>(bytes + i * sizeof(float)));
-    builder_.end();
-}
-
-/// No text format has a number for these.
-void BlobDump::number(double value) {
-    if (std::isfinite(value)) return builder_.number(value);
-    builder_.string(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
-}
-
-/// Writes the double with the same shortest text, so that 0.1f is printed as 0.1.
-void BlobDump::number(float value) {
-    double number_value = value;
-    if (std::isfinite(value)) {
-        std::string text;
-        append_number(text, value);
-        std::from_chars(text.data(), text.data() + text.size(), number_value);
-    }
-    number(number_value);
-}
-
-void BlobDump::hash(std::uint64_t hash) {
-    std::string text = "#";
-    append_hex(text, hash);
-    builder_.string(text);
+    write_value(builder_, type, bytes, names_);
 }
 
 void BlobDump::kept_texts() {

@@ -2,12 +2,33 @@
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
+#include "shoal/table/field_part.h"
 #include "shoal/table/table.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace shoal {
+namespace {
+
+/// Finds row number `index` of an entity. Without an index, all owners are looked at.
+bool find_in(const Table& table, Entity entity, std::uint32_t index, ComponentRow& found) {
+    if (table.index() == nullptr) {
+        const std::span<const Entity> owners = table.entities();
+        for (found.row = 0; found.row < owners.size(); ++found.row)
+            if (owners[found.row] == entity && index-- == 0) return found.table = &table, true;
+        return false;
+    }
+    std::uint32_t row = table.index()->find(entity);
+    for (; row != kNilRow && index > 0; --index)
+        row = table.has_chain() ? table.links(LinkColumn::kChainNext)[row] : kNilRow;
+    if (row == kNilRow) return false;
+    found.table = &table;
+    found.row = row;
+    return true;
+}
+
+}  // namespace
 
 void require_batch(const SpawnBatch& batch, const Schema& component) {
     SHOAL_ASSERT(batch.component == component.id() && batch.columns.size() == component.columns().size(),
@@ -30,6 +51,22 @@ Status Store::take_component(const Schema& component) {
     }
     return Status::error(concat("\"", component.name(), "\" cannot have its home in ", kind(),
                                 ", made for other component types; give it to the database, or make a manager for it"));
+}
+
+ComponentRow Store::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
+    ComponentRow found;
+    for (const Table* table : tables()) {
+        if (table->schema().id() != component) continue;
+        found.schema = &table->schema();
+        if (!entity) return found;
+        if (find_in(*table, entity, index, found)) return found;
+    }
+    return found;
+}
+
+Status Store::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
+    write_part(const_cast<Table&>(*at.table), at.first_column, at.row, part, value);  // NOLINT: a table of this store
+    return {};
 }
 
 void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,

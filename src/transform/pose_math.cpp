@@ -2,10 +2,16 @@
 
 #include "shoal/transform/pose_math.h"
 
+#include "shoal/base/text.h"
+
 #include <cmath>
+#include <cstddef>
 
 namespace shoal {
 namespace {
+
+static_assert(offsetof(Transform, position) == 0 && offsetof(Transform, rotation) == sizeof(Vec3) &&
+              offsetof(Transform, scale) == sizeof(Vec3) + sizeof(Quaternion));
 
 constexpr double kExactTolerance =
     1e-5;                      // relative to the largest axis: the rounding errors of a few products of floats
@@ -175,6 +181,22 @@ Quaternion mended_rotation(Quaternion q, float square) {
     if (!(square > 0) || !std::isfinite(square)) return {};
     const float scale = 1 / std::sqrt(square);
     return {q.x * scale, q.y * scale, q.z * scale, q.w * scale};
+}
+
+Result<Transform> local_with(const Transform& local, const FieldPart& part, const std::byte* value,
+                             std::string_view component) {
+    Transform changed = local;
+    copy_bytes(reinterpret_cast<std::byte*>(&changed) + part.field->struct_offset + part.offset_in_field, value,
+               part.type.num_bytes());
+    const auto refuse = [&](std::string_view problem) {
+        return Status::error(concat('"', component, '.', part.field->name, "\" ", problem));
+    };
+    if (!is_sound_position(changed.position)) return refuse("would be infinite or not a number; write finite numbers");
+    if (!is_sound_rotation(changed.rotation))
+        return refuse("would be no rotation, because its length is not 1; write all of a normalised quaternion");
+    if (!is_sound_scale(changed.scale))
+        return refuse("would be zero, infinite or not a number; write numbers other than zero");
+    return changed;
 }
 
 }  // namespace shoal

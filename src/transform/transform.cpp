@@ -37,15 +37,19 @@ FieldDefinition extra_field(const char* name, FieldType type) {
     return field;
 }
 
-/// Returns the fields of Transform, followed by those that only the manager uses.
-Schema make_row_schema() {
+enum class Extra : std::uint8_t { kWorld, kAll };
+
+/// Returns the fields of Transform, followed by the world pose and by what only the manager uses.
+Schema make_row_schema(Extra extra) {
     ComponentDefinition definition = make_definition<Transform>();
     definition.struct_bytes = 0;
     definition.struct_alignment = 0;
     for (FieldDefinition& field : definition.fields) field.struct_offset = FieldDefinition::kPacked;
     definition.fields.push_back(extra_field("world", FieldType::kMatrix3x4));
-    definition.fields.push_back(extra_field("extent", FieldType::kUint32));
-    definition.fields.push_back(extra_field("mark", FieldType::kUint32));
+    if (extra == Extra::kAll) {
+        definition.fields.push_back(extra_field("extent", FieldType::kUint32));
+        definition.fields.push_back(extra_field("mark", FieldType::kUint32));
+    }
     Result<Schema> schema = Schema::make(std::move(definition));
     SHOAL_ASSERT(schema.ok(), schema.ok() ? "" : schema.message().data());
     return std::move(schema).value();
@@ -63,7 +67,7 @@ OwnedColumns TransformManager::find_columns(const Schema& component) {
 
 TransformManager::TransformManager(EntityManager& entities, PagePool& pool, const TransformOptions& options)
     : options_(options),
-      row_schema_(make_row_schema()),
+      row_schema_(make_row_schema(Extra::kAll)),
       rows_(schema_of<Transform>(), entities, pool,
             {.capacity_rows = options.capacity_rows,
              .row_schema = &row_schema_,
@@ -83,6 +87,13 @@ TransformManager::~TransformManager() {
     if (callback_.number != 0) rows_.entity_manager().remove_destruction_callback(callback_);
     work_->~Work();
     release_memory(work_, sizeof(Work), "transform manager");
+}
+
+ComponentRow TransformManager::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
+    static const Schema kShown = make_row_schema(Extra::kWorld);
+    ComponentRow found = Store::find_row(component, entity, index);
+    if (found.schema != nullptr) found.schema = &kShown;
+    return found;
 }
 
 // --- adding ------------------------------------------------------------------------------------------------------

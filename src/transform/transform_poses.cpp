@@ -5,6 +5,7 @@
 #include "transform/transform_work.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace shoal {
@@ -186,6 +187,27 @@ bool TransformManager::set_world_pose(Instance instance, const Matrix3x4& world)
     SHOAL_CHECK(is_regular(world), "a world pose is flat, infinite or not a number");
     const Matrix3x4 wanted = world;  // it may lie in this table, and refresh() writes there
     return work_->set_world(instance.row, wanted, work_->refresh(instance.row));
+}
+
+Status TransformManager::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
+    const Instance row{at.row};
+    if (part.field->struct_offset >= sizeof(Transform)) {
+        Matrix3x4 pose = world(row);
+        copy_bytes(reinterpret_cast<std::byte*>(&pose) + part.offset_in_field, value, part.type.num_bytes());
+        if (!is_regular(pose))
+            return Status::error("\"transform.world\" would be flat, infinite or not a number; write a pose");
+        set_world_pose(row, pose);
+        return {};
+    }
+    const Result<Transform> changed = local_with(local(row), part, value, "transform");
+    if (!changed) return changed.status();
+    if (part.field->struct_offset == offsetof(Transform, position))
+        set_position(row, changed->position);
+    else if (part.field->struct_offset == offsetof(Transform, rotation))
+        set_rotation(row, changed->rotation);
+    else
+        set_scale(row, changed->scale);
+    return {};
 }
 
 Vec3 TransformManager::world_position(Instance instance) const {

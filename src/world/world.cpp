@@ -201,6 +201,22 @@ void World::own_events(const OwnedEvents& owned) {
     events_.push_back(owned);
 }
 
+// --- fields by name ----------------------------------------------------------------------------------------------
+
+Result<AnyValue> World::field(Entity entity, std::string_view name) const {
+    const Result<FieldPath> path = FieldPath::find_in(stores_, entities_, name);
+    if (!path) return path.status();
+    return path->read(entity);
+}
+
+Status World::set_field(Entity entity, std::string_view name, const AnyValue& value) {
+    const Result<FieldPath> path = find_field(name);
+    if (!path) return path.status();
+    if (path->type().type == FieldType::kStringId && value.is_text() && !passes_run_)
+        if (Result<StringId> kept = strings_.intern(value.text()); !kept) return kept.status();
+    return path->write(entity, value);
+}
+
 // --- resources ---------------------------------------------------------------------------------------------------
 
 Status World::adopt_schemas(const Blob& blob) {

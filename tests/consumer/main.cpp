@@ -3,10 +3,27 @@
 #include <shoal/base/string_table.h>
 #include <shoal/base/text.h>
 #include <shoal/entity/entity_manager.h>
+#include <shoal/store/field_path.h>
 #include <shoal/transform/transform.h>
 
 #include <array>
 #include <cstdio>
+
+/// A store of the other project: it inherits from what is in the library.
+class Lamps final : public shoal::Store {
+public:
+    Lamps(shoal::EntityManager& entities, shoal::PagePool& pool)
+        : rows(shoal::schema_of<shoal::Transform>(), entities, pool) {}
+
+    std::span<const shoal::Schema* const> schemas() const override { return rows.schemas(); }
+    shoal::Status spawn(const shoal::SpawnBatch& batch) override { return rows.spawn(batch); }
+    void drop(std::span<const shoal::Entity> entities) override { rows.remove(entities); }
+    void settle(const shoal::SettleContext& context) override { rows.settle(context); }
+    std::span<const shoal::Table* const> tables() const override { return rows.tables(); }
+    std::size_t statistics(std::span<shoal::StoreStatistics> out) const override { return rows.statistics(out); }
+
+    shoal::OwnedRows rows;
+};
 
 int main() {
     shoal::StringTable names;
@@ -25,6 +42,13 @@ int main() {
     const std::array<std::uint32_t, 3> parents = {0xFFFFFFFF, 0, 1};
     if (!transforms.add(stones, locals, parents)) return 5;
     if (transforms.world_position(transforms.instance(stones[2])) != shoal::Vec3{1, 7, 7}) return 6;
+
+    Lamps lamps(entities, pool);
+    if (!lamps.rows.reserve(1, stones[0].index())) return 7;
+    lamps.rows.append(stones[0]);
+    shoal::Store* const stores[] = {&lamps};
+    const auto height = shoal::FieldPath::find_in(stores, entities, "transform.position.z");
+    if (!height || !height->write(stones[0], 2.5) || height->read(stones[0])->to_text() != "2.5") return 8;
 
     if (entities.destroy(stones) != 3 || entities.alive(stones[0])) return 4;
 

@@ -31,6 +31,19 @@ TEST(Writer, sjson_is_tidy) {
         "text = \"\"\"a\nb\"\"\"\n");
 }
 
+TEST(Writer, a_line_of_sjson_reads_back_as_the_same_tree) {
+    const Reading reading(
+        "mass = 1.5 at = [0 0 3] text = \"a\\nb\" parts = [ [1 2] [3 4] ] body = { a = 1 b = [] } none = {}");
+    ASSERT_TRUE(reading);
+    const std::string line = shoal::write_sjson_line(reading.root());
+    EXPECT_EQ(
+        line,
+        "mass = 1.5, at = [0 0 3], text = \"a\\nb\", parts = [[1 2], [3 4]], body = { a = 1, b = [] }, none = {}");
+    const Reading again(line);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(shoal::write_sjson(again.root()), shoal::write_sjson(reading.root()));
+}
+
 TEST(Writer, json_is_tidy) {
     const Reading reading("name = \"c\\\"od\" at = [0 0 3] parts = [ { mass = 1.0 } {} ] none = []");
     ASSERT_TRUE(reading);

@@ -2,6 +2,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/inspect/describe.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/zone_report.h"
 #include "shoal/source/compiler.h"
@@ -64,6 +65,21 @@ TEST_F(SourceManuals, a_source_is_composed) {
     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
     // [source/composer]
     EXPECT_TRUE(reef.has_value()) << diagnostics.format();
+}
+
+TEST(InspectManuals, an_entity_is_described) {
+    EntityManager entities;
+    World world(entities);
+    const Entity boat = entities.create().value();
+    ASSERT_TRUE(world.manager<PointMass>().add(boat));
+    testing::internal::CaptureStdout();
+    // [inspect/describe]
+    std::fputs(describe(world, boat).c_str(), stdout);
+    // [inspect/describe]
+    EXPECT_EQ(testing::internal::GetCapturedStdout(),
+              "entity 1:1 is alive\n"
+              "  point_mass: mass = 1.0, position = [0.0 0.0 0.0], velocity = [0.0 0.0 0.0], acceleration = [0.0 0.0 "
+              "0.0]\n");
 }
 
 TEST(InspectManuals, reports_are_printed) {

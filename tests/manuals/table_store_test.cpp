@@ -1,6 +1,7 @@
 // What the headers of table and store show.
 
 #include "shoal/components/point_mass.h"
+#include "shoal/document/sjson.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -52,6 +53,30 @@ TEST(TableManuals, a_declaration_says_what_the_schema_has) {
 }
 
 float total = 0;
+
+TEST(TableManuals, a_value_of_any_type_is_held_and_written_as_text) {
+    float total = 0;
+    // [table/any_value]
+    AnyValue speed = 2.5f;                                           // a float
+    if (Result<float> number = speed.as<float>()) total += *number;  // as any other type it is an error
+    AnyValue shape = "box";                                          // text; it may name an enumerator or a string id
+    std::string line = AnyValue(Vec3{1, 2, 3}).to_text();            // [1.0 2.0 3.0]
+    // [table/any_value]
+    EXPECT_EQ(total, 2.5f);
+    EXPECT_EQ(shape.text(), "box");
+    EXPECT_EQ(line, "[1.0 2.0 3.0]");
+    const Field& field = schema_of<Body>().fields()[1];
+    const std::byte* bytes = schema_of<Body>().default_image().data() + field.struct_offset;
+    const PlainNames names;
+    {
+        // [table/value_text]
+        DocumentBuilder builder;
+        write_value(builder, value_type_of(field), bytes, names);
+        std::string text = write_sjson_line(builder.finish().root());  // [0.0 0.0 3.0]
+        // [table/value_text]
+        EXPECT_EQ(text, "[0.0 0.0 0.0]");
+    }
+}
 
 Status weigh(World& world, std::span<const Entity> stones, Entity stone, float dt) {
     // [store/manager]

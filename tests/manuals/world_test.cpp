@@ -90,6 +90,37 @@ TEST(WorldManuals, a_clock_asks_for_steps) {
     EXPECT_NEAR(drawn, 0.4, 1e-6);
 }
 
+struct Stone {
+    Vec3 position{};
+};
+SHOAL_COMPONENT((Stone, name("body")), position)
+
+Status sum_and_set(World& world, std::span<const Entity> bodies, Vec3& total) {
+    // [store/field_path]
+    Result<FieldPath> position = world.find_field("body.position");  // looks the name up once
+    if (!position) return position.status();                         // "body" has no field "positon"; did you ...
+    for (const Entity body : bodies)                                 // then neither text nor memory: for hot code
+        if (auto place = position->find<Vec3>(body)) total += *place;
+    Result<AnyValue> value = position->read(bodies[0]);  // when the type is known at run time only
+    if (value) std::puts(value->to_text().c_str());      // [1.0 2.0 3.0]
+    return position->write(bodies[1], Vec3{4, 5, 6});
+    // [store/field_path]
+}
+
+TEST(WorldManuals, a_field_is_read_and_written_by_name) {
+    EntityManager entities;
+    World world(entities);
+    Entity created[2];
+    ASSERT_TRUE(entities.create(created));
+    ASSERT_TRUE(world.manager<Stone>().add(created, {{1, 2, 3}}));
+    Vec3 total;
+    testing::internal::CaptureStdout();
+    ASSERT_TRUE(sum_and_set(world, created, total));
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "[1.0 2.0 3.0]\n");
+    EXPECT_EQ(total, (Vec3{2, 4, 6}));
+    EXPECT_EQ(world.field<Vec3>(created[1], "body.position").value(), (Vec3{4, 5, 6}));
+}
+
 struct Sea {
     Vec3 pull{};
 };

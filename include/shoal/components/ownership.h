@@ -76,6 +76,8 @@ public:
     void settle(const SettleContext& context) override { rows_.settle(context); }
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    /// Owns, or releases if the value is the null entity. Errors: as for own(). Requires: no passes run.
+    SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:
     std::uint32_t row_of(Entity entity);

@@ -243,6 +243,7 @@ public:
     void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return tables_.list(); }
+    SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
 

@@ -5,6 +5,7 @@
 //     if (const float* m = mass.find(entity)) total += *m;  // two look-ups in the directory, one in a column
 
 #include "shoal/database/database.h"
+#include "shoal/table/found_value.h"
 
 namespace shoal {
 
@@ -14,21 +15,6 @@ namespace detail {
 template <class T, bool kSplit>
 struct FoundFieldOf {
     using Type = const T*;
-};
-template <class T>
-class FoundValue {
-public:
-    FoundValue() : found_(true) {}
-    FoundValue(std::nullptr_t) {}  // NOLINT: as a pointer is made
-    const T& operator*() const { return value_; }
-    const T* operator->() const { return &value_; }
-    explicit operator bool() const { return found_; }
-    friend bool operator==(const FoundValue& a, std::nullptr_t) { return !a.found_; }
-    float* lanes() { return reinterpret_cast<float*>(&value_); }
-
-private:
-    T value_{};
-    bool found_ = false;
 };
 template <class T>
 struct FoundFieldOf<T, true> {
@@ -85,7 +71,7 @@ private:
         if constexpr (Place::kLayout == ColumnLayout::kSplit) {
             Found found;
             for (std::uint32_t lane = 0; lane < Place::kNumColumns; ++lane)
-                found.lanes()[lane] = reinterpret_cast<const float*>(columns[lane])[place.row];
+                reinterpret_cast<float*>(found.data())[lane] = reinterpret_cast<const float*>(columns[lane])[place.row];
             return found;
         } else {
             return reinterpret_cast<const Value*>(columns[0] + place.row * kStride);

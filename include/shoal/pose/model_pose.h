@@ -192,6 +192,10 @@ public:
     /// Returns the table of instances, then one table per tree.
     std::span<const Table* const> tables() const override { return tables_; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+    /// "model_pose" has the tree and the block of an instance; "node_pose" has the nodes of the instance, by number.
+    SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
+    /// Sets the local pose of a node. Errors: a pose that set_local() does not allow; any other field.
+    SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:
     struct Tree;

@@ -24,6 +24,7 @@ class Executor;
 class OwnedRows;
 class Random;
 class Table;
+struct FieldPart;
 
 /// No parent, no entity, in a blob.
 inline constexpr std::uint32_t kNoBlobEntity = 0xFFFFFFFF;
@@ -133,7 +134,19 @@ struct HomeCheck {
     void* context = nullptr;
 };
 
-class Store {
+/// Where a component of an entity lies. Lifetime: until the next structural call.
+struct ComponentRow {
+    const Schema* schema = nullptr;  ///< of the columns; nullptr: the store keeps no such component type in tables
+    const Table* table = nullptr;    ///< nullptr: the entity has no such component
+    std::uint32_t row = 0;
+    std::uint32_t first_column = 0;  ///< where the columns of `schema` begin in the table
+    bool is_on = true;               ///< false: the component type is toggled, and switched off for this entity
+
+    /// Whether the entity has the component, switched on or off.
+    explicit operator bool() const { return table != nullptr; }
+};
+
+class SHOAL_API Store {
 public:
     virtual ~Store() = default;
 
@@ -177,6 +190,20 @@ public:
     /// The tables with its rows, for reports, hashes and pictures; may be empty. Lifetime: until the next structural
     /// call.
     virtual std::span<const Table* const> tables() const = 0;
+
+    /// Finds component number `index` of an entity in the tables: index 0 is the only one, or with `many` the first.
+    /// This is the way from an entity to its columns that needs no C++ type. It says whether the component is switched
+    /// on, but not whether the entity lives. For the null entity it only says what the columns hold, which may be more
+    /// than the component: a transform has its world pose too. Total: any component type and any entity are fine.
+    /// As it is here, it looks for a table whose schema is that of the component type. A store that keeps components in
+    /// other ways overrides it.
+    /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); and a step per index.
+    SHOAL_API virtual ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const;
+    /// Writes a field, or a part of one, of a row that find_row() returned, and marks it as written. A store that keeps
+    /// something derived from its fields overrides this and calls its own setters.
+    /// Shape: part.type.num_bytes(). Errors: the store does not take the value; the message says why. Nothing has
+    /// changed. Thread: as for the setters of the store, or as for writing to its table.
+    SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
 
     /// Adds whatever the tables do not show to a hash of the state.
     virtual std::uint64_t hash_beside_tables(std::uint64_t hash) const { return hash; }

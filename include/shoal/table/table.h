@@ -177,6 +177,9 @@ public:
     SHOAL_API void attach_index(RowIndex* index);
     RowIndex* index() const { return index_; }
 
+    /// Whether several rows may belong to an entity, and whether rows have parents.
+    bool has_chain() const { return links_.has_chain(); }
+    bool has_tree() const { return links_.has_tree(); }
     /// Shape: num_rows() rows, kNilRow for none. Requires: the table has the group.
     std::span<const std::uint32_t> links(LinkColumn link) const { return {links_.column(link), num_rows()}; }
     /// Makes the last appended row the head of its entity's chain, or its only member. Requires: chain and an index.

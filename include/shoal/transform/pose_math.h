@@ -3,6 +3,7 @@
 // checks that a pose is sound: finite, with a rotation of length 1 and no scale of 0.
 // Thread: all functions here are pure.
 
+#include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 
 namespace shoal {
@@ -44,6 +45,12 @@ inline bool is_sound_rotation(Quaternion q) {
 inline Quaternion sound_rotation(Quaternion q) {
     return is_sound_rotation(q) ? q : mended_rotation(q, squared_length(q));
 }
+
+/// Returns `local` with a part of it replaced. Shape: `value` has part.type.num_bytes(). Requires: the field has the name,
+/// the type and the place of one of Transform. Errors: the pose would not be sound; the message calls the component type
+/// `component`.
+SHOAL_API Result<Transform> local_with(const Transform& local, const FieldPart& part, const std::byte* value,
+                                       std::string_view component);
 
 inline void require_sound_position([[maybe_unused]] Vec3 v) {
     SHOAL_CHECK(is_sound_position(v), "a position is infinite or not a number");

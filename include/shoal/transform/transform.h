@@ -206,6 +206,10 @@ public:
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    /// The columns are those of Transform, and `world`, a matrix.
+    SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
+    /// As the setters do, but what they require is an error here. Writing `world` is set_world_pose().
+    SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:
     friend class TransformBatch;

@@ -33,6 +33,7 @@
 #include "shoal/command/events.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
+#include "shoal/store/field_path.h"
 #include "shoal/world/schedule.h"
 
 #include <cstddef>
@@ -155,6 +156,27 @@ public:
         own_events({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>});
         return made;
     }
+
+    // --- fields by name ------------------------------------------------------------------------------------------
+
+    /// Finds a field of a component type by its name, such as "body.position", for many reads and writes: see
+    /// store/field_path.h. Errors: there is none; the message says what there is.
+    Result<FieldPath> find_field(std::string_view name) { return FieldPath::find_in(stores_, entities_, name); }
+    /// Returns the value of a field of an entity: `world.field(fish, "body.position")`.
+    /// Errors: as above; the entity is dead, or has no such component; the message says which. Cost: that of
+    /// find_field().
+    SHOAL_API Result<AnyValue> field(Entity entity, std::string_view name) const;
+    /// The same with a type that is known. Errors: as above; the field has another type.
+    template <PlainValue T>
+    Result<T> field(Entity entity, std::string_view name) const {
+        const Result<FieldPath> path = FieldPath::find_in(stores_, entities_, name);
+        if (!path) return path.status();
+        return path->template read<T>(entity);
+    }
+    /// Sets the value of a field of an entity, through its store, and marks it as written. The text of a string id
+    /// is kept in strings(), unless passes run.
+    /// Errors: as above; the value has another type or does not fit. Nothing has changed.
+    SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
     // --- resources -----------------------------------------------------------------------------------------------
 

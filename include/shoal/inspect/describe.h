@@ -1,0 +1,31 @@
+#pragma once
+// Describes an entity as text, for logs and debuggers: whether it lives, its name, and a line for each of its components
+// in all stores of a world.
+//
+//     std::fputs(describe(world, boat).c_str(), stdout);
+//
+//     entity 12:3 "boat" is alive
+//       body: mass = 2.0, position = [0.0 0.0 3.0]
+//       transform: position = [...], rotation = [...], scale = [...], world = [...] (parent 4:1 "harbour", 2 children)
+//       asleep (switched off): since = 3.5
+//       tag[0]: tag = "wooden"
+//
+// Components are in the order of the stores, those of a database in the order of its component types. Values are
+// written as a dump writes them, references as index:generation and name. In gdb, `shoal-describe world boat` calls it,
+// if the program refers to shoal_describe_entity() and tools/debugger/shoal_gdb.py is loaded.
+// Thread: a const call on the world, outside of passes.
+
+#include "shoal/world/world.h"
+
+#include <string>
+
+namespace shoal {
+
+/// Total: any entity is fine. The components of a dead entity are those whose rows are not removed yet.
+SHOAL_API std::string describe(const World& world, Entity entity);
+
+}  // namespace shoal
+
+/// The same for debuggers, which know neither overloads nor std::string without debug information.
+/// Lifetime: until the next call on the same thread.
+extern "C" SHOAL_API const char* shoal_describe_entity(const shoal::World* world, shoal::EntityBits id);

@@ -1,0 +1,87 @@
+#pragma once
+// Reads and writes a field of any entity by its name, in any store, without its C++ type.
+//
+//     "body.position"          a field of the component type "body"
+//     "body.position.x"        a part of a field: x, y, z or w, an element [i] of an array, a row [i] of a matrix
+//     "tag[1].tag"             with `many`: the second component of the entity; without a number, the first
+//
+//     Result<FieldPath> position = world.find_field("body.position");  // looks the name up once
+//     if (!position) return position.status();                         // "body" has no field "positon"; did you ...
+//     for (const Entity body : bodies)                                 // then neither text nor memory: for hot code
+//         if (auto place = position->find<Vec3>(body)) total += *place;
+//     Result<AnyValue> value = position->read(bodies[0]);  // when the type is known at run time only
+//     if (value) std::puts(value->to_text().c_str());      // [1.0 2.0 3.0]
+//     return position->write(bodies[1], Vec3{4, 5, 6});
+//
+// A world makes paths; World::field() and World::set_field() read and write single values.
+// Writing goes through the store: setting a transform moves its children. What the setters of a store ask for holds here
+// too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not checked.
+// Lifetime: until the store is detached or destroyed.
+// Thread: reading as for const calls of the store. A pass may write if it declares that it writes the field.
+
+#include "shoal/store/store.h"
+#include "shoal/table/any_value.h"
+#include "shoal/table/field_part.h"
+#include "shoal/table/found_value.h"
+
+namespace shoal {
+
+class FieldPath {
+public:
+    /// Looks a name up in `stores`. Errors: the name is not a path; there is no such component type, field or part; the
+    /// field is opaque. The message says what there is. Lifetime: all arguments but `name` outlive the path.
+    SHOAL_API static Result<FieldPath> find_in(std::span<Store* const> stores, const EntityManager& entities,
+                                               std::string_view name);
+
+    /// The name that it was found by.
+    const std::string& name() const { return name_; }
+    ComponentId component() const { return component_; }
+    Store& store() const { return *store_; }
+    const FieldPart& part() const { return part_; }
+    const ValueType& type() const { return part_.type; }
+    template <PlainValue T>
+    bool is() const {
+        return part_.type == value_type_of<T>();
+    }
+
+    /// Returns the value, or nothing if the entity is dead or has no such component or it is switched off.
+    /// Requires: is<T>(). Cost: a look-up in the store, and a copy.
+    template <PlainValue T>
+    FoundValue<T> find(Entity entity) const {
+        SHOAL_ASSERT(is<T>(), "the field has another type; ask is<T>() first, or use read()");
+        FoundValue<T> found;
+        if (!copy_value(entity, reinterpret_cast<std::byte*>(found.data()))) return nullptr;
+        return found;
+    }
+    /// Errors: the entity is dead or has no such component, or the component is switched off; the message says which.
+    SHOAL_API Result<AnyValue> read(Entity entity) const;
+    /// The same with a type that is known. Errors: as above; the field has another type.
+    template <PlainValue T>
+    Result<T> read(Entity entity) const {
+        if (!is<T>()) return type_error(value_type_of<T>());
+        T value;
+        if (!copy_value(entity, reinterpret_cast<std::byte*>(&value))) return absence(entity);
+        return value;
+    }
+    /// Sets the value and marks it as written. Numbers and texts are converted as AnyValue::convert() does.
+    /// Errors: as for read(); the value has another type or does not fit; the store does not take it. Nothing has changed.
+    SHOAL_API Status write(Entity entity, const AnyValue& value) const;
+
+private:
+    FieldPath() = default;
+
+    SHOAL_API bool copy_value(Entity entity, std::byte* value) const;
+    SHOAL_API Status type_error(const ValueType& wanted) const;
+    /// Says why an entity has no value. Requires: it has none.
+    SHOAL_API Status absence(Entity entity) const;
+    ComponentRow find_row(Entity entity) const;
+
+    std::string name_;
+    Store* store_ = nullptr;
+    const EntityManager* entities_ = nullptr;
+    ComponentId component_;
+    std::uint32_t index_ = 0;  // of the component, with `many`
+    FieldPart part_;
+};
+
+}  // namespace shoal

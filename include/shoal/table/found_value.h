@@ -1,0 +1,26 @@
+#pragma once
+// A value that a look-up has found, or nothing, used like a pointer to it. As std::optional, which would add 2,000
+// preprocessed lines to every file that includes shoal.
+// Thread: values.
+
+#include <cstddef>
+
+namespace shoal {
+
+template <class T>
+class FoundValue {
+public:
+    FoundValue() : found_(true) {}  ///< the value is written through data()
+    FoundValue(std::nullptr_t) {}   // NOLINT: as a pointer is made
+    const T& operator*() const { return value_; }
+    const T* operator->() const { return &value_; }
+    explicit operator bool() const { return found_; }
+    friend bool operator==(const FoundValue& a, std::nullptr_t) { return !a.found_; }
+    T* data() { return &value_; }
+
+private:
+    T value_{};
+    bool found_ = false;
+};
+
+}  // namespace shoal

@@ -1,0 +1,109 @@
+#include "shoal/inspect/describe.h"
+
+#include "shoal/base/text.h"
+#include "shoal/components/ownership.h"
+#include "shoal/document/diagnostics.h"
+#include "shoal/document/sjson.h"
+#include "shoal/entity/entity_text.h"
+
+namespace shoal {
+namespace {
+
+/// Texts of the world, and entities with their names.
+class WorldNames final : public ValueNames {
+public:
+    explicit WorldNames(const World& world)
+        : world_(world), names_(FieldPath::find_in(world.stores(), world.entities(), "debug_name.name")) {}
+
+    std::string_view text(StringId id) const override { return world_.strings().text(id); }
+    void write_entity(DocumentBuilder& builder, Entity entity) const override {
+        if (!entity) return builder.null();
+        const std::string_view name = name_of(entity);
+        builder.string(concat(entity_text(entity), name.empty() ? "" : " ", name));
+    }
+    std::string_view name_of(Entity entity) const {
+        if (!names_ || !names_->is<StringId>()) return {};
+        const auto name = names_->find<StringId>(entity);
+        return name ? text(*name) : std::string_view();
+    }
+    /// The entity and its name, as in `12:3 "boat"`.
+    std::string who(Entity entity) const {
+        const std::string_view name = name_of(entity);
+        return name.empty() ? entity_text(entity) : concat(entity_text(entity), ' ', quoted(name));
+    }
+
+private:
+    const World& world_;
+    const Result<FieldPath> names_;
+};
+
+std::string fields_text(const ComponentRow& at, const ValueNames& names) {
+    DocumentBuilder builder;
+    std::vector<std::byte> bytes;
+    builder.begin_mapping();
+    for (const Field& field : at.schema->fields()) {
+        builder.key(field.name);
+        if (field.type == FieldType::kOpaque) {
+            builder.string("opaque");
+            continue;
+        }
+        const FieldPart part = field_part(*at.schema, field);
+        bytes.resize(part.type.num_bytes());
+        read_part(*at.table, at.first_column, at.row, part, bytes.data());
+        write_value(builder, part.type, bytes.data(), names);
+    }
+    builder.end();
+    return write_sjson_line(builder.finish().root());
+}
+
+/// What the links of a row say.
+std::string links_text(const ComponentRow& at, const WorldNames& names) {
+    if (!at.table->has_tree()) return {};
+    const std::uint32_t parent = at.table->links(LinkColumn::kTreeParent)[at.row];
+    const std::span<const std::uint32_t> next = at.table->links(LinkColumn::kTreeNext);
+    std::uint32_t count = 0;
+    for (std::uint32_t child = at.table->links(LinkColumn::kTreeFirstChild)[at.row]; child != kNilRow;
+         child = next[child])
+        ++count;
+    if (at.schema->id() == schema_of<Owned>().id()) return concat(" (owns ", count, ')');
+    const std::string above =
+        parent == kNilRow ? "no parent" : concat("parent ", names.who(at.table->entities()[parent]));
+    return concat(" (", above, ", ", count, count == 1 ? " child)" : " children)");
+}
+
+void append_components(std::string& text, const Store& store, Entity entity, const WorldNames& names) {
+    for (const Schema* schema : store.schemas())
+        for (std::uint32_t i = 0;; ++i) {
+            const ComponentRow at = store.find_row(schema->id(), entity, i);
+            if (!at) break;
+            append_text(text, concat("  ", schema->name()));
+            if (schema->many()) append_text(text, concat('[', i, ']'));
+            if (!at.is_on) append_text(text, " (switched off)");
+            const std::string fields = fields_text(at, names);
+            append_text(text, concat(fields.empty() ? "" : ": ", fields, links_text(at, names), '\n'));
+        }
+}
+
+}  // namespace
+
+std::string describe(const World& world, Entity entity) {
+    if (!entity) return "null is no entity\n";
+    const WorldNames names(world);
+    std::string components;
+    for (const Store* store : world.stores()) append_components(components, *store, entity, names);
+    std::string text = concat("entity ", names.who(entity), " is ");
+    if (world.entities().alive(entity))
+        append_text(text, components.empty() ? "alive and has no components here\n" : "alive\n");
+    else
+        append_text(text,
+                    components.empty() ? "dead\n" : "dead; these components are removed when the world settles\n");
+    return text + components;
+}
+
+}  // namespace shoal
+
+const char* shoal_describe_entity(const shoal::World* world, shoal::EntityBits id) {
+    thread_local std::string text;
+    text = shoal::describe(*world, shoal::Entity{id});
+    return text.c_str();
+}

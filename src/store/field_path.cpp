@@ -1,0 +1,132 @@
+#include "shoal/store/field_path.h"
+
+#include "shoal/base/text.h"
+#include "shoal/document/diagnostics.h"
+#include "shoal/entity/entity_manager.h"
+#include "shoal/entity/entity_text.h"
+#include "shoal/table/table.h"
+
+#include <charconv>
+
+namespace shoal {
+namespace {
+
+/// The parts of a name.
+struct SplitName {
+    std::string_view component, field;
+    std::uint32_t index = 0;
+    bool has_index = false;
+};
+
+Status not_a_path(std::string_view name) {
+    return Status::error(
+        concat(quoted(name), " is not the name of a field; write component.field, such as \"body.position\""));
+}
+
+Result<SplitName> split_name(std::string_view name) {
+    SplitName parts;
+    const std::size_t end = std::min(name.find_first_of(".["), name.size());
+    parts.component = name.substr(0, end);
+    std::string_view rest = name.substr(end);
+    if (!rest.empty() && rest[0] == '[') {
+        const char* const last = rest.data() + rest.size();
+        const auto [number_end, error] = std::from_chars(rest.data() + 1, last, parts.index);
+        if (error != std::errc() || number_end == last || *number_end != ']') return not_a_path(name);
+        parts.has_index = true;
+        rest.remove_prefix(static_cast<std::size_t>(number_end + 1 - rest.data()));
+    }
+    if (!rest.empty() && rest[0] == '.') parts.field = rest.substr(1);
+    const bool has_field = !parts.field.empty() && parts.field[0] != '[' && parts.field[0] != '.';
+    if (parts.component.empty() || (!rest.empty() && !has_field)) return not_a_path(name);
+    return parts;
+}
+
+/// A store, and what its columns hold.
+struct FoundStore {
+    Store* store;
+    const Schema* schema;
+};
+
+Result<FoundStore> find_store(std::span<Store* const> stores, std::string_view component) {
+    const ComponentId id(component);
+    Array<std::string_view> names{Owner("field path")};
+    for (Store* store : stores) {
+        if (const Schema* schema = store->find_row(id, kNullEntity, 0).schema) return FoundStore{store, schema};
+        for (const Schema* schema : store->schemas()) {
+            names.push_back(schema->name());
+            if (schema->id() == id)
+                return Status::error(concat("the store of ", quoted(component), " keeps its values in no table"));
+        }
+    }
+    return Status::error(
+        concat("no component type ", quoted(component), " in this world; ", hint_for(component, names)));
+}
+
+}  // namespace
+
+Result<FieldPath> FieldPath::find_in(std::span<Store* const> stores, const EntityManager& entities,
+                                     std::string_view name) {
+    const Result<SplitName> parts = split_name(name);
+    if (!parts) return parts.status();
+    const Result<FoundStore> found = find_store(stores, parts->component);
+    if (!found) return found.status();
+    if (parts->field.empty())
+        return Status::error(
+            concat(quoted(name), " is a component type and not a field; ", hint_for({}, field_names(*found->schema))));
+    Result<FieldPart> part = find_field_part(*found->schema, parts->field);
+    if (!part) return part.status();
+    FieldPath path;
+    path.name_ = name;
+    path.store_ = found->store;
+    path.entities_ = &entities;
+    path.component_ = ComponentId(parts->component);
+    path.index_ = parts->index;
+    path.part_ = *part;
+    return path;
+}
+
+ComponentRow FieldPath::find_row(Entity entity) const {
+    if (!entities_->alive(entity)) return {};
+    return store_->find_row(component_, entity, index_);
+}
+
+bool FieldPath::copy_value(Entity entity, std::byte* value) const {
+    const ComponentRow at = find_row(entity);
+    if (!at || !at.is_on) return false;
+    read_part(*at.table, at.first_column, at.row, part_, value);
+    return true;
+}
+
+Result<AnyValue> FieldPath::read(Entity entity) const {
+    const ComponentRow at = find_row(entity);
+    if (!at || !at.is_on) return absence(entity);
+    AnyValue value(part_.type);
+    read_part(*at.table, at.first_column, at.row, part_, value.bytes().data());
+    return value;
+}
+
+Status FieldPath::write(Entity entity, const AnyValue& value) const {
+    const ComponentRow at = find_row(entity);
+    if (!at || !at.is_on) return absence(entity);
+    const Result<AnyValue> converted = value.convert(part_.type, name_);
+    if (!converted) return converted.status();
+    return store_->write_field(at, part_, converted->bytes().data());
+}
+
+Status FieldPath::type_error(const ValueType& wanted) const {
+    return Status::error(concat(quoted(name_), " is ", part_.type.to_text(), ", not ", wanted.to_text()));
+}
+
+Status FieldPath::absence(Entity entity) const {
+    const std::string who = concat("entity ", entity_text(entity));
+    if (!entities_->alive(entity)) return Status::error(concat(who, entity ? " is dead" : " is no entity"));
+    const std::string_view component = std::string_view(name_).substr(0, name_.find_first_of(".["));
+    std::uint32_t count = 0;
+    while (count < index_ && store_->find_row(component_, entity, count)) ++count;
+    if (count > 0)
+        return Status::error(concat(who, " has no ", quoted(concat(component, '[', index_, ']')), "; it has ", count));
+    if (!store_->find_row(component_, entity, index_)) return Status::error(concat(who, " has no ", quoted(component)));
+    return Status::error(concat(who, " has ", quoted(component), ", but it is switched off; add it to switch it on"));
+}
+
+}  // namespace shoal

@@ -1,0 +1,147 @@
+#include "shoal/table/field_part.h"
+
+#include "shoal/base/text.h"
+#include "shoal/document/diagnostics.h"
+
+#include <charconv>
+
+namespace shoal {
+namespace {
+
+constexpr std::string_view kLaneNames = "xyzw";
+constexpr std::uint32_t kMatrixRows = 3;
+
+/// Follows the parts of a field that a name lists.
+class PartFinder {
+public:
+    PartFinder(const Schema& schema, std::string_view name) : schema_(schema), name_(name) {}
+
+    Result<FieldPart> find() {
+        std::string_view rest = name_.substr(0, name_.find_first_of(".["));
+        if (Status status = enter_field(rest); !status) return status;
+        for (rest = name_.substr(rest.size()); !rest.empty();) {
+            if (Status status = rest[0] == '[' ? enter_element(rest) : enter_lane(rest); !status) return status;
+        }
+        return part_;
+    }
+
+private:
+    Status enter_field(std::string_view field_name);
+    Status enter_element(std::string_view& rest);
+    Status enter_lane(std::string_view& rest);
+    /// Narrows the part to `count` bytes from `offset` on.
+    void narrow(ValueType type, std::uint32_t offset);
+
+    /// What was understood so far, as in "body.position".
+    std::string so_far(std::string_view rest) const {
+        return quoted(concat(schema_.name(), '.', name_.substr(0, name_.size() - rest.size())));
+    }
+
+    const Schema& schema_;
+    std::string_view name_;
+    FieldPart part_;
+};
+
+Status PartFinder::enter_field(std::string_view field_name) {
+    const int found = schema_.find_field(field_name);
+    if (found < 0) {
+        return Status::error(concat(quoted(schema_.name()), " has no field ", quoted(field_name), "; ",
+                                    hint_for(field_name, field_names(schema_))));
+    }
+    const Field& field = schema_.fields()[static_cast<std::size_t>(found)];
+    if (field.type == FieldType::kOpaque)
+        return Status::error(concat(quoted(concat(schema_.name(), '.', field.name)),
+                                    " is opaque: only code that knows its C++ type can read or write it"));
+    part_ = field_part(schema_, field);
+    return {};
+}
+
+Status PartFinder::enter_element(std::string_view& rest) {
+    const bool is_matrix = part_.type.array_length == 0 && part_.type.type == FieldType::kMatrix3x4;
+    const std::uint32_t length = is_matrix ? kMatrixRows : part_.type.array_length;
+    std::uint32_t index = 0;
+    const char* const digits_end = rest.data() + rest.size();
+    const auto [end, error] = std::from_chars(rest.data() + 1, digits_end, index);
+    if (error != std::errc() || end == digits_end || *end != ']')
+        return Status::error(concat("after ", so_far(rest), ", a number in brackets is expected, such as [0]"));
+    if (length == 0)
+        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no elements"));
+    if (index >= length)
+        return Status::error(concat(so_far(rest), " has ", length, " elements, [0] to [", length - 1, ']'));
+    ValueType type = part_.type;
+    type.array_length = 0;
+    if (is_matrix) type = {FieldType::kVec4, FieldType(0), 0, sizeof(Vec4), {}};
+    narrow(type, index * type.value_bytes);
+    rest.remove_prefix(static_cast<std::size_t>(end + 1 - rest.data()));
+    return {};
+}
+
+Status PartFinder::enter_lane(std::string_view& rest) {
+    const std::string_view lane_name = rest.substr(1, rest.find_first_of(".[", 1) - 1);
+    const std::uint32_t num_lanes = part_.type.array_length != 0 ? 1 : field_type_lanes(part_.type.type);
+    const std::size_t lane = lane_name.size() == 1 ? kLaneNames.find(lane_name[0]) : std::string_view::npos;
+    if (num_lanes == 1)
+        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(lane_name)));
+    if (lane >= num_lanes)
+        return Status::error(concat(so_far(rest), " is ", part_.type.to_text(), ", which has no ", quoted(lane_name),
+                                    "; it has ",
+                                    num_lanes == 2   ? "x, y"
+                                    : num_lanes == 3 ? "x, y, z"
+                                                     : "x, y, z, w"));
+    narrow({FieldType::kFloat, FieldType(0), 0, sizeof(float), {}}, static_cast<std::uint32_t>(lane * sizeof(float)));
+    rest.remove_prefix(1 + lane_name.size());
+    return {};
+}
+
+void PartFinder::narrow(ValueType type, std::uint32_t offset) {
+    part_.type = type;
+    part_.offset_in_field += offset;
+    if (part_.num_columns > 1) {
+        part_.first_column += offset / static_cast<std::uint32_t>(sizeof(float));
+        part_.num_columns = 1;
+    } else {
+        part_.offset_in_column += offset;
+    }
+}
+
+/// Calls copy(column, offset in its element, offset in the value, bytes) for each column of a part.
+template <class Copy>
+void for_each_column(std::uint32_t first_column, const FieldPart& part, Copy&& copy) {
+    const std::uint32_t bytes = part.type.num_bytes() / part.num_columns;
+    for (std::uint32_t c = 0; c < part.num_columns; ++c)
+        copy(first_column + part.first_column + c, part.offset_in_column, c * bytes, bytes);
+}
+
+}  // namespace
+
+FieldPart field_part(const Schema& schema, const Field& field) {
+    return {&field, value_type_of(field), 0, field.first_column, field.num_columns, schema.offset_in_column(field)};
+}
+
+Array<std::string_view> field_names(const Schema& schema) {
+    Array<std::string_view> names{Owner("field part")};
+    for (const Field& field : schema.fields()) names.push_back(field.name);
+    return names;
+}
+
+Result<FieldPart> find_field_part(const Schema& schema, std::string_view name) {
+    return PartFinder(schema, name).find();
+}
+
+void read_part(const Table& table, std::uint32_t first_column, std::uint32_t row, const FieldPart& part,
+               std::byte* value) {
+    SHOAL_ASSERT(row < table.num_rows(), "the row does not exist");
+    for_each_column(first_column, part, [&](std::uint32_t column, std::size_t from, std::size_t to, std::size_t bytes) {
+        const std::size_t element_bytes = table.schema().columns()[column].element_bytes;
+        copy_bytes(value + to, table.column(column) + row * element_bytes + from, bytes);
+    });
+}
+
+void write_part(Table& table, std::uint32_t first_column, std::uint32_t row, const FieldPart& part,
+                const std::byte* value) {
+    for_each_column(first_column, part, [&](std::uint32_t column, std::size_t to, std::size_t from, std::size_t bytes) {
+        copy_bytes(table.write_element(column, row) + to, value + from, bytes);
+    });
+}
+
+}  // namespace shoal

@@ -1,0 +1,98 @@
+#include "shoal/inspect/describe.h"
+
+#include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/database/database.h"
+#include "shoal/transform/transform.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace describe_test {
+
+using namespace shoal;
+
+struct Body {
+    float mass = 1;
+    Vec3 position{};
+    Entity target;
+};
+SHOAL_COMPONENT(Body, mass, (position, split), target)
+
+struct Asleep {
+    float since = 0;
+};
+SHOAL_COMPONENT((Asleep, toggled), since)
+
+struct Gun {
+    std::shared_ptr<int> trigger;
+};
+SHOAL_COMPONENT(Gun, trigger)
+
+struct Plain {};
+SHOAL_COMPONENT(Plain)
+
+struct Describe : ::testing::Test {
+    EntityManager entities;
+    World world{entities};
+    Entity boat = entities.create().value(), harbour = entities.create().value(), sail = entities.create().value();
+};
+
+TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
+    ASSERT_TRUE(world.manager<Body>().add(boat, {.mass = 2, .position = {0, 0, 3}, .target = harbour}));
+    const Entity all[] = {harbour, boat, sail};
+    const Transform locals[3] = {{.position = {1, 0, 0}}};
+    const std::uint32_t parents[] = {kNilRow, 0, 1};
+    ASSERT_TRUE(world.transforms().add(all, locals, parents));
+    ASSERT_TRUE(world.database().add(boat, Asleep{3.5f}, Gun{}));
+    ASSERT_TRUE(world.database().add(boat, Plain{}));
+    ASSERT_TRUE(world.database().remove<Asleep>(boat));
+    TagManager tags(world.manager<Tag>(), world.strings());
+    ASSERT_TRUE(tags.add_tag(boat, "wooden"));
+    ASSERT_TRUE(tags.add_tag(boat, "fast"));
+    ASSERT_TRUE(world.make_store<OwnershipManager>().own(boat, sail));
+    DebugNameManager names(world.manager<DebugName>(), world.strings());
+    ASSERT_TRUE(names.set_name(boat, "Argo"));
+    ASSERT_TRUE(names.set_name(harbour, "Iolcus"));
+    EXPECT_EQ(describe(world, boat),
+              "entity 1:1 \"Argo\" is alive\n"
+              "  body: mass = 2.0, position = [0.0 0.0 3.0], target = \"2:1 Iolcus\"\n"
+              "  transform: position = [0.0 0.0 0.0], rotation = [0.0 0.0 0.0 1.0], scale = [1.0 1.0 1.0], "
+              "world = [1.0 0.0 0.0 1.0 0.0 1.0 0.0 0.0 0.0 0.0 1.0 0.0] (parent 2:1 \"Iolcus\", 1 child)\n"
+              "  asleep (switched off): since = 3.5\n"
+              "  gun: trigger = \"opaque\"\n"
+              "  plain\n"
+              "  tag[0]: tag = \"fast\"\n"
+              "  tag[1]: tag = \"wooden\"\n"
+              "  owned: owner = null (owns 1)\n"
+              "  debug_name: name = \"Argo\"\n");
+    EXPECT_NE(describe(world, sail).find("owned: owner = \"1:1 Argo\" (owns 0)\n"), std::string::npos);
+    EXPECT_NE(describe(world, harbour).find("(no parent, 1 child)\n"), std::string::npos);
+}
+
+TEST_F(Describe, a_component_type_that_is_called_as_that_of_names_but_is_another_is_no_name) {
+    ComponentDefinition definition;
+    definition.name = "debug_name";
+    definition.fields.push_back({.name = "name", .type = FieldType::kFixedString, .value_bytes = 64});
+    ComponentManager* names = world.manager(Schema::make(definition).value()).value();
+    const FixedString<64> name("Argo");
+    ASSERT_TRUE(names->add_images({&boat, 1}, std::as_bytes(std::span(&name, 1)).data(), 0));
+    EXPECT_EQ(describe(world, boat), "entity 1:1 is alive\n  debug_name: name = \"Argo\"\n");
+}
+
+TEST_F(Describe, tells_whether_an_entity_lives) {
+    EXPECT_EQ(describe(world, boat), "entity 1:1 is alive and has no components here\n");
+    ASSERT_TRUE(world.manager<Body>().add(boat));
+    entities.destroy(boat);
+    EXPECT_EQ(describe(world, boat),
+              "entity 1:1 is dead; these components are removed when the world settles\n"
+              "  body: mass = 1.0, position = [0.0 0.0 0.0], target = null\n");
+    world.settle();
+    EXPECT_EQ(describe(world, boat), "entity 1:1 is dead\n");
+    EXPECT_EQ(describe(world, kNullEntity), "null is no entity\n");
+    EXPECT_EQ(describe(world, make_entity(12, 3)), "entity 12:3 is dead\n") << "there never was one";
+}
+
+}  // namespace describe_test
