@@ -154,10 +154,10 @@ TEST(WorldManuals, passes_declare_what_they_touch) {
     EXPECT_EQ(num_saved, 2 * 3u) << "after 10 and 20 seconds";
 }
 
-struct Stone {
+struct Pebble {
     float height = 0;
 };
-SHOAL_COMPONENT(Stone, height)
+SHOAL_COMPONENT(Pebble, height)
 
 struct Collision {
     Entity body;
@@ -170,7 +170,7 @@ struct Health {
 };
 
 TEST(WorldManuals, a_pass_tells_a_later_one_about_collisions) {
-    using Body = Stone;
+    using Body = Pebble;
     EntityManager entities;
     World world(entities);
     Schedule& schedule = world.schedule();
