@@ -165,8 +165,9 @@ struct Databases {
     decltype(query<Write<&Heat::value>>(marked)) hot = query<Write<&Heat::value>>(marked);
 
     Databases() {
-        [&]<int... kNumbers>(std::integer_sequence<int, kNumbers...>) { (create_marked<kNumbers>(marked), ...); }
-        (std::make_integer_sequence<int, kNumMarks>());
+        [&]<int... kNumbers>(std::integer_sequence<int, kNumbers...>) {
+            (create_marked<kNumbers>(marked), ...);
+        }(std::make_integer_sequence<int, kNumMarks>());
     }
 
     void database_create_one() {

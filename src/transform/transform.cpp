@@ -77,7 +77,7 @@ TransformManager::TransformManager(EntityManager& entities, PagePool& pool, cons
                      static_cast<TransformManager*>(self)->work_->remove(dead, true);
                  },
              .store = this}),
-      work_(new (allocate_memory(sizeof(Work), "transform manager")) Work(*this)) {
+      work_(new(allocate_memory(sizeof(Work), "transform manager")) Work(*this)) {
     if (options.children_of_dead != ChildrenOfDead::kDie) return;
     callback_ = entities.add_destruction_callback(
         [](void* work, std::span<const Entity> dead) { static_cast<Work*>(work)->destroy_children(dead); }, work_);

@@ -69,23 +69,13 @@ TEST_F(HeldStores, a_structural_call_inside_a_pass_ends_the_program) {
     const std::function<void()> changes[] = {
         [&] { static_cast<void>(crabs.add(beach[7])); },
         [&] { crabs.remove(beach[1]); },
-        [&] {
-            static_cast<void>(places.add({&beach[7], 1}));
-        },
-        [&] {
-            places.remove({&beach[1], 1});
-        },
+        [&] { static_cast<void>(places.add({&beach[7], 1})); },
+        [&] { places.remove({&beach[1], 1}); },
         [&] { static_cast<void>(ownership.own(beach[7], beach[8])); },
         [&] { ownership.release(beach[1]); },
-        [&] {
-            ownership.drop({&beach[1], 1});
-        },
-        [&] {
-            static_cast<void>(models.add({&beach[7], 1}, tree));
-        },
-        [&] {
-            models.remove({&beach[1], 1});
-        },
+        [&] { ownership.drop({&beach[1], 1}); },
+        [&] { static_cast<void>(models.add({&beach[7], 1}, tree)); },
+        [&] { models.remove({&beach[1], 1}); },
         [&] { static_cast<void>(tags.add_tag(beach[1], "new")); },
         [&] { tags.remove_tag(beach[0], "old"); },
         [&] { entities.destroy(beach[1]); },  // the callback of the ownership manager removes a row

@@ -164,9 +164,7 @@ TEST(SchedulePass, a_function_with_a_context_keeps_what_it_has) {
 TEST(SchedulePass, rows_and_bytes_are_reported_with_a_context_and_further_accesses) {
     Sea sea(100);
     sea.schedule.add("tame", query<Write<&TameFish::position>, Read<&TameFish::speed>>(sea.fish), {reads(sea.shells)},
-                     [](const PassContext& context, auto&& p, float speed) {
-                         p += Vec3{speed * context.dt, 0, 0};
-                     });
+                     [](const PassContext& context, auto&& p, float speed) { p += Vec3{speed * context.dt, 0, 0}; });
     sea.schedule.add("free", query<Write<&Fish::speed>>(sea.database), {reads(sea.shells)},
                      [](const PassContext& context, auto&& speed) { speed += context.dt; });
     for (int i = 0; i < 2; ++i) sea.world.step(0);

@@ -192,9 +192,8 @@ TEST_P(AnyHome, changed_since_visits_what_was_written) {
 
 TEST_P(AnyHome, any_of_asks_for_one_of_several_component_types) {
     std::map<Entity, bool> visited;
-    harbour.world.query<Read<&Hull::number>, AnyOf<Anchored, Crew>, Without<Mast>>().for_each([&](Entity entity, int) {
-        EXPECT_TRUE(visited.insert({entity, true}).second);
-    });
+    harbour.world.query<Read<&Hull::number>, AnyOf<Anchored, Crew>, Without<Mast>>().for_each(
+        [&](Entity entity, int) { EXPECT_TRUE(visited.insert({entity, true}).second); });
     std::size_t expected = 0;
     for (const Boat& boat : harbour.boats) {
         const bool matches = boat.height < 0 && (boat.depth >= 0 || boat.size >= 0);

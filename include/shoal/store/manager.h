@@ -45,13 +45,15 @@ public:
         return Instance{row};
     }
     /// Gives each of `entities` a component with this value. See ComponentManager::add.
-    Result<AddCounts> add(std::span<const Entity> entities,
-                          const T& value = T{}) requires std::is_copy_assignable_v<T> {
+    Result<AddCounts> add(std::span<const Entity> entities, const T& value = T{})
+        requires std::is_copy_assignable_v<T>
+    {
         return add_values(entities, &value, 0);
     }
     /// Gives each of `entities` a component with its own value. Shape: as many values as entities.
-    Result<AddCounts> add(std::span<const Entity> entities,
-                          std::span<const T> values) requires std::is_copy_assignable_v<T> {
+    Result<AddCounts> add(std::span<const Entity> entities, std::span<const T> values)
+        requires std::is_copy_assignable_v<T>
+    {
         SHOAL_ASSERT(values.size() == entities.size(), "one value per entity is needed");
         return add_values(entities, values.data(), 1);
     }
@@ -88,17 +90,16 @@ public:
         assign(written_element<kMember>(instance), value);
     }
     template <auto kMember>
-    requires(FieldTraits<ValueOf<kMember>>::type == FieldType::kOpaque) void set(Instance instance,
-                                                                                 ValueOf<kMember>&& value) {
+        requires(FieldTraits<ValueOf<kMember>>::type == FieldType::kOpaque)
+    void set(Instance instance, ValueOf<kMember>&& value) {
         written_element<kMember>(instance) = std::move(value);
     }
     /// Returns the whole component. Requires: the instance is not nil; no opaque field that cannot be copied.
     T value(Instance instance) const {
         SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
         T result{};
-        DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
-            assign(result.*kMember, get<kMember>(instance));
-        });
+        DescriptionOf<T>::for_each_field(
+            [&]<auto kMember, std::uint32_t, bool>() { assign(result.*kMember, get<kMember>(instance)); });
         return result;
     }
 

@@ -83,8 +83,8 @@ public:
     explicit DatabaseSide(Database& database) : DatabaseSide(database, [](const Schema&) { return true; }) {}
     /// For those of the terms for whose components is_here(schema) is true.
     template <class IsHere>
-    requires std::is_invocable_v<IsHere&, const Schema&> DatabaseSide(Database& database, IsHere&& is_here)
-        : DatabaseSide(database, Chosen(database, is_here)) {}
+        requires std::is_invocable_v<IsHere&, const Schema&>
+    DatabaseSide(Database& database, IsHere&& is_here) : DatabaseSide(database, Chosen(database, is_here)) {}
 
     Database& database() const { return *database_; }
     void set_zones(const ZoneSet& zones) {

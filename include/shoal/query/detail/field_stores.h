@@ -30,8 +30,10 @@ Database* database_of(Manager<T>&) {
 }
 
 template <class AnyWorld>
-requires requires(AnyWorld& world) { world.find_transforms(); }
-Database* database_of(AnyWorld& world) { return find_database(world.stores()); }
+    requires requires(AnyWorld& world) { world.find_transforms(); }
+Database* database_of(AnyWorld& world) {
+    return find_database(world.stores());
+}
 
 template <class Stores, class Fields>
 class FieldStores;

@@ -143,9 +143,8 @@ public:
         const std::size_t driver = driving_store();
         if constexpr (kHasDatabase)
             if (driver == places_.database)
-                return side().for_each_table([&](DatabaseTable& table) {
-                    visit(QueryPart{&table.table(), &table, {0, table.num_rows()}});
-                });
+                return side().for_each_table(
+                    [&](DatabaseTable& table) { visit(QueryPart{&table.table(), &table, {0, table.num_rows()}}); });
         Table& table = places_.stores[driver].rows->table();
         visit(QueryPart{&table, nullptr, {0, table.num_rows()}});
     }

@@ -261,7 +261,7 @@ struct StoreList<From<Stores...>> {
         return kHasDatabase && !Term::kGathers ? 0 : kNoStore;
     }
     template <class Term>
-    static constexpr bool kIsOfDatabase = kHasDatabase&& store_of<Term>() == 0;
+    static constexpr bool kIsOfDatabase = kHasDatabase && store_of<Term>() == 0;
     /// Whether a term's field is looked up by entity, row by row.
     template <class Term>
     static constexpr bool kLooksUp = Term::kIsOptional && !kIsOfDatabase<Term>;

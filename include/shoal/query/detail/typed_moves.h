@@ -77,8 +77,9 @@ struct TypedStep<kAdds, Has<Us...>, Ts...> {
     }();
     /// Whether `To` is where it leads.
     template <class To>
-    static constexpr bool kLeadsTo = kAdds ? kListsAll<To, Us..., Ts...>&& kListsOnly<To, Us..., Ts...>
-                                           : ((kLists<Us, To> != kLists<Us, Has<Ts...>>)&&...) && kListsOnly<To, Us...>;
+    static constexpr bool kLeadsTo =
+        kAdds ? kListsAll<To, Us..., Ts...> && kListsOnly<To, Us..., Ts...>
+              : ((kLists<Us, To> != kLists<Us, Has<Ts...>>) && ...) && kListsOnly<To, Us...>;
 
     static constexpr ColumnCounts kKept = [] {
         ColumnCounts result;
@@ -134,10 +135,9 @@ SHOAL_INLINE MovedRow move_listed(Database& database, Entity entity, TypedKey ke
             moved = move.make(
                 database, entity,
                 [entity](const RowPath& path, Table& from, Table& to, std::uint32_t at) __attribute__((always_inline)) {
-                    return path.take(
-                        from, to, at, entity,
-                        [&path](std::size_t row, std::size_t last, std::size_t to_row)
-                            __attribute__((always_inline)) { Step::copy(path, row, last, to_row); });
+                    return path.take(from, to, at, entity,
+                                     [&path](std::size_t row, std::size_t last, std::size_t to_row)
+                                         __attribute__((always_inline)) { Step::copy(path, row, last, to_row); });
                 });
             return true;
         } else {

@@ -39,7 +39,7 @@ class WorldRows<From<World>, TermList<Terms...>, TermList<Fields...>> {
     using Places = typename Joined::Places;
     using InDatabase = DatabaseRows<From<Database>, TermList<Terms...>, TermList<Fields...>>;
     static constexpr bool kMayBeInDatabase =
-        ((!Terms::kGathers && StoreList<From<World>>::template kIsOfDatabase<Terms>)&&...);
+        ((!Terms::kGathers && StoreList<From<World>>::template kIsOfDatabase<Terms>) && ...);
 
 public:
     using Loop = typename Joined::Loop;
