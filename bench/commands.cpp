@@ -2,6 +2,7 @@
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
+#include "shoal/world/world.h"
 
 #include "body_components.h"
 #include "plain_bodies.h"
@@ -63,9 +64,39 @@ struct Tide {
         query<Read<&Position::value>, Read<&Velocity::value>, Read<&Mass::value>>(database);
 };
 
+/// Gives `n` entities a component that a manager keeps: by a pass that asks for it, against one call with spans.
+void any_store(Bench& bench, std::size_t n) {
+    if (!bench.wants("commands/any_store")) return;
+    EntityManager entities({.max_entities = n});
+    World world(entities), plain_world(entities);
+    std::vector<Entity> ids(n);
+    need_ok(entities.create(ids));
+    const std::vector<Mass> masses(n, Mass{2});
+    auto& asked = world.manager<Mass>();
+    auto& direct = plain_world.manager<Mass>();
+    need_ok(world.manager<Position>().add(ids, Position{}));
+    world.database();
+    const auto all = world.query<Read<&Position::value>>();
+    bench.compare(
+        {"commands/any_store", n, n == 100'000 ? 2.0 : 0},
+        {[&] { asked.clear(); },
+         [&] {
+             all.for_each([](Commands& commands, Entity entity, const Vec3&) { commands.add(entity, Mass{2}); });
+             world.settle();
+         },
+         [&] { return std::uint64_t(asked.num_rows()); }},
+        {[&] { direct.clear(); },
+         [&] {
+             need_ok(direct.add(ids, std::span<const Mass>(masses)));
+             plain_world.settle();
+         },
+         [&] { return std::uint64_t(direct.num_rows()); }});
+}
+
 }  // namespace
 
 void measure_commands(Bench& bench) {
+    for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) any_store(bench, n);
     if (!bench.wants("command_log/destroy_and_create")) return;
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
         Tide asked(n), direct(n);

@@ -99,7 +99,7 @@ void CommandSettler::resolve_rows(std::uint32_t chunk, const Run& run) {
 void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
     for (const Part& part : run.list->parts) {
         if (part.offset == 0) continue;
-        const Schema& schema = database_.schema(component_of(part));
+        const Schema& schema = schema_of_part(part);
         if (!schema.has(FieldType::kEntity)) continue;
         for (const Field& field : schema.fields())
             for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i)
@@ -203,11 +203,21 @@ void CommandSettler::create_rows(const Run& run) {
 /// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all.
 void CommandSettler::create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made,
                                     Zone zone) {
-    const Archetype& type = type_of(*run.list);
     give_values(run, order);
-    const Result<AddCounts> added = database_.insert(made, type, zone, scratch_.given);
-    if (added) return static_cast<void>(counts_.num_created += added->num_added);
-    note_failure("create", entities_.destroy(made), added.message());
+    for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
+    Status failure;
+    std::uint32_t num_made = 0;
+    if (run.list->parts.empty() || !scratch_.components.empty()) {
+        const Result<AddCounts> added =
+            database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given);
+        failure = added.status();
+        num_made = added ? added->num_added : 0;
+    } else {
+        for (const Entity entity : made) num_made += entities_.alive(entity);
+    }
+    if (failure) failure = apply_elsewhere(made).status();
+    if (failure) return static_cast<void>(counts_.num_created += num_made);
+    note_failure("create", database_.destroy(made), failure.message());
 }
 
 // --- moving ------------------------------------------------------------------------------------------------------
@@ -280,7 +290,7 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     }
     if (changed.empty()) return;
     give_values(run, changed.size() == count ? std::span<const std::uint32_t>() : order);
-    run.list->kind == Kind::kAdd ? apply(changed, scratch_.given, {}) : apply(changed, {}, scratch_.components);
+    apply(changed, scratch_.given, scratch_.components);
 }
 
 /// Gives components to entities, and takes others away.
@@ -297,7 +307,22 @@ void CommandSettler::apply(std::span<const Entity> entities, std::span<const Com
         if (!lost) return note_failure("change", entities.size(), lost.message());
         num_moved = std::max(num_moved, *lost);
     }
-    counts_.num_moved += num_moved;
+    const Result<std::uint32_t> changed = apply_elsewhere(entities);
+    if (!changed) return note_failure("change", entities.size(), changed.message());
+    counts_.num_moved += std::max(num_moved, *changed);
+}
+
+/// Does what is to be done in other stores than the database, and returns for how many entities at most.
+Result<std::uint32_t> CommandSettler::apply_elsewhere(std::span<const Entity> entities) {
+    std::uint32_t most = 0;
+    for (const Elsewhere& change : scratch_.elsewhere) {
+        const Result<std::uint32_t> changed = change.removes
+                                                  ? change.store->remove_values(*change.schema, entities)
+                                                  : change.store->add_values(*change.schema, entities, change.values);
+        if (!changed) return changed.status();
+        most = std::max(most, *changed);
+    }
+    return most;
 }
 
 void CommandSettler::change_contended() {
@@ -318,35 +343,42 @@ void CommandSettler::change_contended() {
 /// Changes one entity once, however many commands are about it: of each component type, the last one counts.
 void CommandSettler::change_one(std::span<const Contended> commands) {
     Array<ComponentValues>& given = scratch_.given;
-    Array<ComponentType>& removed = scratch_.components;
     given.clear();
-    removed.clear();
+    scratch_.components.clear();
+    scratch_.elsewhere.clear();
+    scratch_.named.clear();
     scratch_.values.clear();
+    std::size_t num_parts = 0;
+    for (const Contended& command : commands) num_parts += command.list->parts.size();
+    scratch_.values.reserve(num_parts);  // values are referred to while others are added
     for (std::size_t i = commands.size(); i-- > 0;)
         for (const Part& part : commands[i].list->parts) {
-            const ComponentType component = component_of(part);
-            if (std::find(removed.begin(), removed.end(), component) != removed.end() ||
-                std::any_of(given.begin(), given.end(), [&](const auto& one) { return one.component == component; }))
-                continue;
-            if (commands[i].list->kind == Kind::kRemove) {
-                removed.push_back(component);
-                continue;
-            }
-            const std::byte* const value = part.offset == 0 ? nullptr : commands[i].row + part.offset;
+            const Schema& schema = schema_of_part(part);
+            if (std::find(scratch_.named.begin(), scratch_.named.end(), schema.id()) != scratch_.named.end()) continue;
+            scratch_.named.push_back(schema.id());
+            const bool removes = commands[i].list->kind == Kind::kRemove;
+            const std::byte* const value = removes || part.offset == 0 ? nullptr : commands[i].row + part.offset;
             scratch_.values.push_back(value);
-            given.push_back({.component = component, .images = part.write == nullptr ? value : nullptr});
-            given.back().write = part.write;
+            const AddedValues values{part.write == nullptr ? value : nullptr, 0,
+                                     value == nullptr ? nullptr : part.write, &scratch_.values.back()};
+            note_change(part, removes, values);
         }
-    for (std::size_t i = 0; i < given.size(); ++i) given[i].context = scratch_.values.data() + i;
-    apply({&commands.front().entity, 1}, given, removed);
+    apply({&commands.front().entity, 1}, given, scratch_.components);
 }
 
 // --- what they share ---------------------------------------------------------------------------------------------
 
-const Archetype& CommandSettler::type_of(const List& list) {
-    scratch_.components.clear();
-    for (const Part& part : list.parts) scratch_.components.push_back(component_of(part));
-    return database_.archetype(scratch_.components);
+/// Lists what a command does to a component type: among the components that are given, those that are removed, or the
+/// changes of other stores.
+void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values) {
+    if (Store* const store = store_of(part); store != nullptr)
+        return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
+    const ComponentType component = component_of(part);
+    if (removes) return scratch_.components.push_back(component);
+    ComponentValues given{.component = component};
+    given.images = values.images, given.stride = values.stride;
+    given.write = values.write, given.context = values.context;
+    scratch_.given.push_back(given);
 }
 
 /// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty.
@@ -361,13 +393,13 @@ void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> 
     }
     scratch_.given.clear();
     scratch_.components.clear();
+    scratch_.elsewhere.clear();
     scratch_.values.clear();
     const std::size_t count = order.empty() ? run.num_rows() : order.size();
     scratch_.values.reserve(count * run.list->parts.size());
+    const bool removes = run.list->kind == Kind::kRemove;
     for (const Part& part : run.list->parts) {
-        const ComponentType component = component_of(part);
-        scratch_.components.push_back(component);
-        ComponentValues values{.component = component};
+        AddedValues values;
         if (part.offset != 0 && part.write == nullptr) {
             values.images = first + part.offset;
             values.stride = row_bytes;
@@ -377,7 +409,7 @@ void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> 
             for (std::size_t i = 0; i < count; ++i)
                 scratch_.values.push_back(run.begin + (order.empty() ? i : order[i]) * row_bytes + part.offset);
         }
-        scratch_.given.push_back(values);
+        note_change(part, removes, values);
     }
 }
 

@@ -39,6 +39,14 @@ private:
         std::byte* row;
     };
 
+    /// A component type that another store than the database keeps, and what becomes of it.
+    struct Elsewhere {
+        Store* store;
+        const Schema* schema;
+        bool removes;
+        AddedValues values;
+    };
+
     void number_pending();
     template <class Visit>
     void for_each_pending(Visit&& visit);
@@ -59,6 +67,7 @@ private:
     void change_one(std::span<const Contended> commands);
     void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
                std::span<const ComponentType> removed);
+    Result<std::uint32_t> apply_elsewhere(std::span<const Entity> entities);
 
     /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
@@ -68,10 +77,19 @@ private:
         for (std::byte* row = run.begin; row != run.end; row += run.list->row_bytes)
             visit(*reinterpret_cast<Row*>(row));
     }
+    /// Returns the store that keeps a component type if it is not the database.
+    Store* store_of(const Part& part) const { return part.schema == nullptr ? nullptr : store_of(part.schema()); }
+    Store* store_of(const Schema& schema) const {
+        return database_.find_component(schema.id()) ? nullptr : database_.find_home(schema.id());
+    }
+    const Schema& schema_of_part(const Part& part) const {
+        return part.schema == nullptr ? database_.schema(part.component) : part.schema();
+    }
+    /// Requires: store_of() says that it is the database's.
     ComponentType component_of(const Part& part) {
         return part.find == nullptr ? part.component : part.find(database_);
     }
-    const Archetype& type_of(const List& list);
+    void note_change(const Part& part, bool removes, const AddedValues& values);
     void give_values(const Run& run, std::span<const std::uint32_t> order);
     void clear_named();
     void note_failure(const char* what, std::size_t count, std::string_view message);
@@ -99,6 +117,8 @@ private:
         Array<Contended> contended{Owner("commands")};
         Array<ComponentValues> given{Owner("commands")};
         Array<ComponentType> components{Owner("commands")};
+        Array<Elsewhere> elsewhere{Owner("commands")};
+        Array<ComponentId> named{Owner("commands")};
     };
     Scratch scratch_;
     std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones

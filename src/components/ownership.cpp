@@ -46,6 +46,19 @@ OwnedColumns OwnershipManager::find_columns(const Schema& component) {
     return columns;
 }
 
+Result<std::uint32_t> OwnershipManager::add_values(const Schema&, std::span<const Entity> entities,
+                                                   const AddedValues& values) {
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        Owned owned;
+        if (values.images != nullptr) std::memcpy(&owned, values.images + i * values.stride, sizeof owned);
+        if (!owned.owner)
+            release(entities[i]);
+        else if (Status status = own(owned.owner, entities[i]); !status)
+            return status;
+    }
+    return static_cast<std::uint32_t>(entities.size());
+}
+
 OwnershipManager::OwnershipManager(EntityManager& entities, PagePool& pool)
     : entities_(entities),
       rows_(schema_of<Owned>(), entities, pool,

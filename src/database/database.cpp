@@ -58,8 +58,8 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
     SHOAL_ASSERT(!directory_.is_held() || find_component(schema.id()),
                  "a component type was named for the first time while passes or loops ran; register it before, and ask "
                  "for changes through Commands");
-    if (home_check_.check != nullptr && !find_component(schema.id()))
-        if (Status status = home_check_.check(home_check_.context, *this, schema); !status) return status;
+    if (homes_.check != nullptr && !find_component(schema.id()))
+        if (Status status = homes_.check(homes_.context, *this, schema); !status) return status;
     return graph_.add_component(schema);
 }
 

@@ -112,13 +112,11 @@ private:
     /// Puts all takers of a store that places whole entities where its first one is, so that its rows are there when
     /// later component types are spawned.
     void bring_forward_whole_entities() {
-        for (std::size_t first = 0; first < takers_.size(); ++first) {
-            Store* const store = takers_[first].store;
+        for (auto first = takers_.begin(); first != takers_.end(); ++first) {
+            Store* const store = first->store;
             if (store == nullptr || !store->places_whole_entities()) continue;
-            const auto begin = takers_.begin() + static_cast<std::ptrdiff_t>(first);
-            const auto end =
-                std::stable_partition(begin, takers_.end(), [&](const Taker& taker) { return taker.store == store; });
-            first = static_cast<std::size_t>(end - takers_.begin()) - 1;
+            for (auto other = first + 1; other != takers_.end(); ++other)
+                if (other->store == store) std::rotate(++first, other, other + 1);
         }
     }
     /// Whether a store has a taker among these.

@@ -208,6 +208,28 @@ Result<AddCounts> OwnedRows::add(std::span<const Entity> added, FillRows fill, v
     return counts;
 }
 
+Result<std::uint32_t> OwnedRows::add_values(const Schema& component, std::span<const Entity> entities,
+                                            const AddedValues& values) {
+    if (component.layout_hash() != schema_.layout_hash())
+        return Status::error(concat("the rows are of ", schema_.to_text(), ", not of ", component.to_text()));
+    const Result<AddCounts> added = add(
+        entities,
+        [](void* context, Table& table, RowRange rows, std::size_t first) {
+            const AddedValues& from = *static_cast<const AddedValues*>(context);
+            if (from.write != nullptr)
+                for (std::uint32_t i = 0; i < rows.size(); ++i)
+                    from.write(from.context, table, 0, rows.begin + i, first + i);
+            else if (from.images == nullptr)
+                table.fill(rows, table.schema().default_image().data());
+            else
+                table.scatter(rows, from.images + first * from.stride, from.stride);
+            table.stamp_rows(rows);
+        },
+        const_cast<AddedValues*>(&values));  // NOLINT: it is only read
+    if (!added) return added.status();
+    return added->num_added + added->num_set;
+}
+
 // --- spawning ----------------------------------------------------------------------------------------------------
 
 Status OwnedRows::spawn(const SpawnBatch& batch) {

@@ -69,6 +69,23 @@ Status Store::write_field(const ComponentRow& at, const FieldPart& part, const s
     return {};
 }
 
+namespace {
+
+Status refuse_change(const Store& store, const Schema& component) {
+    return Status::error(concat("\"", component.name(), "\" has its home in ", store.kind(),
+                                ", which commands cannot change; change it when the passes have ended"));
+}
+
+}  // namespace
+
+Result<std::uint32_t> Store::add_values(const Schema& component, std::span<const Entity>, const AddedValues&) {
+    return refuse_change(*this, component);
+}
+
+Result<std::uint32_t> Store::remove_values(const Schema& component, std::span<const Entity>) {
+    return refuse_change(*this, component);
+}
+
 void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schema& component, Table& table,
                         std::uint32_t first_column, RowRange rows) {
     if (!component.has(FieldType::kEntity)) return;

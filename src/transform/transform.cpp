@@ -65,6 +65,16 @@ OwnedColumns TransformManager::find_columns(const Schema& component) {
     return columns;
 }
 
+Result<std::uint32_t> TransformManager::add_values(const Schema&, std::span<const Entity> entities,
+                                                   const AddedValues& values) {
+    Array<Transform> locals(entities.size(), Transform(), "transform");
+    for (std::size_t i = 0; values.images != nullptr && i < locals.size(); ++i)
+        std::memcpy(static_cast<void*>(&locals[i]), values.images + i * values.stride, sizeof(Transform));
+    const Result<AddCounts> added = add(entities, std::span<const Transform>(locals));
+    if (!added) return added.status();
+    return added->num_added + added->num_set;
+}
+
 TransformManager::TransformManager(EntityManager& entities, PagePool& pool, const TransformOptions& options)
     : options_(options),
       row_schema_(make_row_schema(Extra::kAll)),

@@ -84,7 +84,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 World::~World() {
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
-    for (Store* store : stores_) store->set_home_check({});
+    for (Store* store : stores_) store->set_homes({});
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
 }
@@ -134,10 +134,11 @@ Status World::attach(Store& store) {
     for (const Schema* schema : store.schemas())
         if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);
-    store.set_home_check({[](void* self, const Store& taker, const Schema& component) {
-                              return static_cast<const World*>(self)->check_home(taker, component);
-                          },
-                          this});
+    store.set_homes({[](void* self, const Store& taker, const Schema& component) {
+                         return static_cast<const World*>(self)->check_home(taker, component);
+                     },
+                     [](void* self, ComponentId component) { return static_cast<World*>(self)->find_store(component); },
+                     this});
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
@@ -165,7 +166,7 @@ void World::detach(Store& store) {
                  "a destruction callback detached a store while its world settles; detach it after World::settle()");
     const auto at = std::find(stores_.begin(), stores_.end(), &store);
     SHOAL_ASSERT(at != stores_.end(), "the store is not attached to this world");
-    store.set_home_check({});
+    store.set_homes({});
     stores_.erase(at);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Changes of entities that passes ask for, and that are made when the database settles.
+// Changes of entities that passes ask for, and that are made when the world, or a database without one, settles.
 //
 //     schedule.add("hunt", query<Read<&Shark::hunger>, Read<&Position::value>>(sea),
 //                  [](Commands& commands, Entity shark, float hunger, const Vec3& place) {
@@ -16,6 +16,10 @@
 // bring, may refer to it; for everything else it is a dead entity. Do not keep it: after 64 settles that create
 // entities its number is used again.
 //
+// In a world, commands reach whichever store keeps a component type: the database, a manager, the transforms, the owners, or
+// a store of another class that has Store::add_values(). A component type that nobody keeps yet gets its home in the
+// database. An entity that is created with components of other stores only gets no row in the database, and no zone.
+//
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. The number of workers changes
 // nothing. Settling destroys entities, creates entities, moves them, and then adds and removes components. Entities get
@@ -28,9 +32,8 @@
 //     that another command destroys, or about pending entities of other chunks or frames; and, with a line in the log,
 //     when there is no memory or no id for them. An entity field that refers to such a pending entity becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
-//     given components, and moving it does nothing.
-// C++ component types that the database does not know are registered when it settles. Until then, values pin the blobs
-// that their read-only arrays lie in.
+//     given components of the database, and moving it does nothing.
+// Until the settle, values pin the blobs that their read-only arrays lie in.
 // Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (Database::commands()) belong to
 // one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its
 // pass, not from a chunk of another loop.

@@ -232,7 +232,12 @@ public:
     std::string_view kind() const override { return "the database"; }
     std::span<const Schema* const> schemas() const override { return graph_.schemas(); }
     Status take_component(const Schema& component) override { return add_component(component).status(); }
-    void set_home_check(const HomeCheck& check) override { home_check_ = check; }
+    void set_homes(const ComponentHomes& homes) override { homes_ = homes; }
+    /// Returns the other store of the same world that keeps a component type, or nullptr.
+    Store* find_home(ComponentId component) const {
+        Store* const store = homes_.find == nullptr ? nullptr : homes_.find(homes_.context, component);
+        return store == this ? nullptr : store;
+    }
     bool places_whole_entities() const override { return true; }
     SHOAL_API void begin_spawn() override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
@@ -360,7 +365,7 @@ private:
     Spawn* spawn_ = nullptr;                  // one that is under way
     SpawnPlaceField* spawn_place_ = nullptr;  // nullptr: no field decides where spawned entities lie
     DeferredChanges* deferred_changes_ = nullptr;
-    HomeCheck home_check_;  // of the world that the database belongs to
+    ComponentHomes homes_;  // of the world that the database belongs to
     JournalKeeper* journal_ = nullptr;
 };
 

@@ -84,6 +84,13 @@ public:
     OwnedColumns find_columns(const Schema& component) override { return rows_.find_columns(component); }
     Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
     void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
+    Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                     const AddedValues& values) override {
+        return rows_.add_values(component, entities, values);
+    }
+    Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
+        return rows_.remove(entities);
+    }
     void hold_rows(bool hold) override { rows_.hold(hold); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
     std::span<const Table* const> tables() const override { return rows_.tables(); }

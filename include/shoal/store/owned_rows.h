@@ -113,6 +113,10 @@ public:
     /// need room twice); nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
 
+    /// Gives each living entity a row with one of these values, or sets the one that it has: see Store::add_values().
+    SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                               const AddedValues& values);
+
     /// Makes room for `count` more rows, of entities with indices up to `highest_index`. Errors: as above.
     SHOAL_API Status reserve(std::size_t count, std::uint32_t highest_index);
     /// Gives a living entity that has no row one, and returns it; with `many`, another one, which comes first. Elements

@@ -128,10 +128,23 @@ struct OwnedColumns {
 
 class Store;
 
-/// Asked before a store takes a further component type: another store of its world may keep it. Empty: nobody is asked.
-struct HomeCheck {
+/// What a store asks its world about component types that other stores keep. Empty: there is no world.
+struct ComponentHomes {
+    /// Asked before the store takes a further component type. Errors: another store keeps it.
     Status (*check)(void* context, const Store& store, const Schema& component) = nullptr;
+    /// Returns the store that keeps a component type, or nullptr.
+    Store* (*find)(void* context, ComponentId component) = nullptr;
     void* context = nullptr;
+};
+
+/// Values of one component type, for several entities. An open struct of views: all that it refers to outlives the call.
+struct AddedValues {
+    const std::byte* images = nullptr;  ///< struct images; nullptr: defaults
+    std::size_t stride = 0;             ///< bytes from one to the next; 0: one for all
+    /// For types that are more than bytes: writes value i to a row, in the columns from `first_column` on.
+    void (*write)(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
+                  std::size_t i) = nullptr;
+    const void* context = nullptr;
 };
 
 /// Where a component of an entity lies. Lifetime: until the next structural call.
@@ -161,8 +174,16 @@ public:
     /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
     /// that of a type that it takes.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// A store that takes component types as they are named asks `check` before. A world sets it while it has the store.
-    virtual void set_home_check(const HomeCheck&) {}
+    /// A world tells a store that takes component types as they are named whom to ask, as long as it has the store.
+    virtual void set_homes(const ComponentHomes&) {}
+
+    /// Gives living entities a component of one of schemas(), or sets the one that they have, as commands ask for it.
+    /// Errors: no memory; the store does not take components in this way; `component` has another layout. Nothing has
+    /// changed.
+    virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                             const AddedValues& values);
+    /// Takes it from them, and returns how many had it.
+    virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 
     /// Adds a batch. Requires: the component type is one of schemas(), the columns fit its schema, entities live.
     /// Errors: no memory; then nothing is added.

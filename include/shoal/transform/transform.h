@@ -202,6 +202,12 @@ public:
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
+    /// As add() and remove() do.
+    SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                               const AddedValues& values) override;
+    Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
+        return remove(entities);
+    }
     void hold_rows(bool hold) override { rows_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }

@@ -178,6 +178,10 @@ public:
     /// Errors: as above; the value has another type or does not fit. Nothing has changed.
     SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
+    /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores of
+    /// this world: see command/commands.h. Requires: as database().
+    Commands& commands() { return database().commands(); }
+
     // --- resources -----------------------------------------------------------------------------------------------
 
     /// Returns the registry of functions that spawn component types in place of stores.

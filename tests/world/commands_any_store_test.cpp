@@ -1,0 +1,254 @@
+// Commands reach whichever store of a world keeps a component type, in the same order, with the same results.
+
+#include "shoal/components/ownership.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Hull {
+    int length = 0;
+};
+SHOAL_COMPONENT(Hull, length)
+struct Mast {
+    int height = 0;
+    Entity lookout;
+};
+SHOAL_COMPONENT(Mast, (height), lookout)
+struct Anchored {
+    int depth = 0;
+};
+SHOAL_COMPONENT((Anchored, toggled), depth)
+struct Crew {
+    std::shared_ptr<int> size;  // more than bytes
+};
+SHOAL_COMPONENT(Crew, size)
+
+struct Born {};  // what commands created
+SHOAL_COMPONENT(Born)
+
+/// The values of an entity; -1 for a component that it lacks.
+using Values = std::array<int, 4>;
+constexpr Values kNothing = {-1, -1, -1, -1};
+
+/// Component type `i` is in the database if bit `i` is set, and otherwise in a manager.
+class Fleet {
+public:
+    explicit Fleet(unsigned in_database, Executor* executor = nullptr)
+        : in_database_(in_database), world(entities, {.executor = executor}) {
+        keep<Hull>(0, RowIndexKind::kPaged);
+        keep<Mast>(1, RowIndexKind::kHash);
+        keep<Anchored>(2, RowIndexKind::kIdentity);
+        keep<Crew>(3, RowIndexKind::kPaged);
+        world.manager<Born>();
+        world.database();
+    }
+
+    Values values(Entity entity) {
+        Values result = kNothing;
+        if (const int* length = find<&Hull::length>(0, entity)) result[0] = *length;
+        if (const int* height = find<&Mast::height>(1, entity)) result[1] = *height;
+        if (const int* depth = find<&Anchored::depth>(2, entity)) result[2] = *depth;
+        if (const std::shared_ptr<int>* size = find<&Crew::size>(3, entity)) result[3] = *size == nullptr ? -2 : **size;
+        return result;
+    }
+    template <auto kMember>
+    const ValueOf<kMember>* find(unsigned type, Entity entity) {
+        using T = ComponentOf<kMember>;
+        if ((in_database_ >> type & 1) == 0) {
+            const Instance instance = world.manager<T>().instance(entity);
+            return instance ? &world.manager<T>().template get<kMember>(instance) : nullptr;
+        }
+        Database& database = world.database();
+        return database.has<T>(entity) ? &database.get<kMember>(database.find(entity)) : nullptr;
+    }
+
+private:
+    template <class T>
+    void keep(unsigned type, RowIndexKind index) {
+        if ((in_database_ >> type & 1) != 0)
+            world.database().component<T>();
+        else
+            world.manager<T>({.index = index});
+    }
+
+    unsigned in_database_;
+
+public:
+    EntityManager entities;
+    World world;
+};
+
+class AnyStore : public ::testing::TestWithParam<unsigned> {
+protected:
+    Random random{shoal_test::seed()};
+    Fleet fleet{GetParam()};
+};
+
+/// Asks for a random change of a random component of an entity, and makes it in `values`.
+void change(Commands& commands, Random& random, Entity entity, Values& values) {
+    const int value = static_cast<int>(random.below(100));
+    const bool adds = random.below(3) != 0;
+    const std::uint32_t type = random.below(5);
+    if (type == 4) {  // two at once
+        values[0] = adds ? value : -1, values[1] = adds ? value : -1;
+        adds ? commands.add(entity, Hull{value}, Mast{value, entity}) : commands.remove<Hull, Mast>(entity);
+        return;
+    }
+    values[type] = adds ? value : -1;
+    if (type == 0) adds ? commands.add(entity, Hull{value}) : commands.remove<Hull>(entity);
+    if (type == 1) adds ? commands.add(entity, Mast{value, entity}) : commands.remove<Mast>(entity);
+    if (type == 2) adds ? commands.add(entity, Anchored{value}) : commands.remove<Anchored>(entity);
+    if (type == 3) adds ? commands.add(entity, Crew{std::make_shared<int>(value)}) : commands.remove<Crew>(entity);
+}
+
+// req: D7
+TEST_P(AnyStore, random_commands_do_what_a_map_says) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    std::map<Entity, Values> model;
+    std::vector<Entity> living;
+    const std::int64_t num_frames = shoal_test::scaled_operations(60);
+    for (std::int64_t frame = 0; frame < num_frames; ++frame) {
+        Commands& commands = fleet.world.commands();
+        std::vector<Values> made;
+        for (int i = 0; i < 40; ++i) {
+            const Entity entity = living.empty() ? kNullEntity : living[random.below(std::uint32_t(living.size()))];
+            const std::uint32_t what = random.below(8);
+            if (what == 0) {
+                Values values = kNothing;
+                values[0] = values[3] = i;
+                const Entity pending = commands.create(2, Born{}, Hull{i}, Crew{std::make_shared<int>(i)});
+                change(commands, random, pending, values);
+                made.push_back(values);
+            } else if (what == 1 && entity) {
+                commands.destroy(entity);
+                model[entity][0] = -9;  // dies
+            } else if (entity && model[entity][0] != -9) {
+                change(commands, random, entity, model[entity]);
+            } else if (entity) {
+                Values ignored;
+                change(commands, random, entity, ignored);
+            }
+        }
+        const std::vector<Entity> before = living;
+        fleet.world.settle();
+        living.clear();
+        for (const Entity entity : before) {
+            ASSERT_EQ(fleet.entities.alive(entity), model[entity][0] != -9);
+            if (!fleet.entities.alive(entity))
+                model.erase(entity);
+            else
+                living.push_back(entity);
+        }
+        for (const Entity entity : fleet.world.manager<Born>().entities())
+            if (model.count(entity) == 0) living.push_back(entity);
+        ASSERT_EQ(living.size() - model.size(), made.size());
+        for (std::size_t i = model.size(); i < living.size(); ++i) {
+            const auto is_it = [&](const Values& values) { return values == fleet.values(living[i]); };
+            const auto found = std::find_if(made.begin(), made.end(), is_it);
+            ASSERT_NE(found, made.end()) << "an entity has values that nobody asked for";
+            model[living[i]] = *found;
+            made.erase(found);
+        }
+        for (const auto& [entity, values] : model) ASSERT_EQ(fleet.values(entity), values);
+    }
+    fleet.world.query<Read<&Mast::lookout>>().for_each([&](Entity entity, Entity lookout) {
+        ASSERT_EQ(lookout, entity) << "pending entities in values are translated";
+    });
+}
+
+TEST_P(AnyStore, passes_give_the_same_state_for_1_2_3_and_8_workers) {
+    std::vector<std::uint64_t> hashes;
+    for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
+        shoal_test::ThreadPoolExecutor pool(num_workers);
+        Fleet sea(GetParam(), &pool);
+        for (int i = 0; i < 3000; ++i) sea.world.commands().create(0, Hull{i}, Mast{i % 7, {}});
+        sea.world.settle();
+        sea.world.schedule().add(
+            "live", sea.world.query<Write<&Hull::length>, Read<&Mast::height>>().grain(256),
+            [](const PassContext& frame, Commands& commands, Entity self, int& length, int height) {
+                Random dice = frame.random_for(self);
+                length += height;
+                if (dice.below(10) == 0) commands.destroy(self);
+                if (dice.below(10) == 0) commands.create(0, Hull{length}, Mast{height, self});
+                if (dice.below(5) == 0) commands.add(self, Anchored{length});
+                if (dice.below(5) == 0) commands.remove<Anchored>(self);
+            });
+        for (int frame = 0; frame < 10; ++frame) sea.world.step(0.1f);
+        hashes.push_back(sea.world.state_hash());
+        EXPECT_GT(sea.entities.num_alive(), 1000u);
+    }
+    for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, hashes.front());
+}
+
+INSTANTIATE_TEST_SUITE_P(Homes, AnyStore, ::testing::Range(0u, 16u));
+
+struct CommandsOfWorld : ::testing::Test {
+    EntityManager entities;
+    World world{entities};
+    Entity made[3];
+    CommandsOfWorld() { EXPECT_TRUE(entities.create(made).ok()); }
+};
+
+TEST_F(CommandsOfWorld, an_entity_whose_components_are_all_in_managers_gets_no_row_in_the_database) {
+    world.manager<Hull>();
+    world.commands().create(5, Hull{3});
+    world.settle();
+    EXPECT_EQ(world.manager<Hull>().num_rows(), 1u);
+    EXPECT_EQ(world.database().num_rows(), 0u);
+    EXPECT_EQ(world.settle_statistics().last.num_created, 1u);
+}
+
+TEST_F(CommandsOfWorld, transforms_and_owners_come_and_go_by_commands) {
+    auto& owners = world.make_store<OwnershipManager>();
+    world.transforms();
+    Commands& commands = world.commands();
+    for (const Entity entity : made) commands.add(entity, Transform{.position = {1, 2, 3}});
+    const Entity smoke = commands.create(0, Transform{.position = {4, 5, 6}}, Owned{made[0]});
+    commands.add(made[1], Owned{made[0]});
+    static_cast<void>(smoke);
+    world.settle();
+    EXPECT_EQ(world.transforms().num_rows(), 4u);
+    EXPECT_EQ(world.transforms().world_position(world.transforms().instance(made[2])), (Vec3{1, 2, 3}));
+    EXPECT_EQ(owners.owner(made[1]), made[0]);
+    world.commands().remove<Transform>(made[2]);
+    world.commands().remove<Owned>(made[1]);
+    world.settle();
+    EXPECT_FALSE(world.transforms().has(made[2]));
+    EXPECT_EQ(owners.owner(made[1]), kNullEntity);
+    world.commands().destroy(made[0]);
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), 2u) << "what it owns has died with it";
+}
+
+/// A store that takes components by spawning only.
+struct Sealed : OwnedRows, Store {
+    Sealed(EntityManager& manager, PagePool& pool) : OwnedRows(schema_of<Hull>(), manager, pool) {}
+    std::span<const Schema* const> schemas() const override { return OwnedRows::schemas(); }
+    Status spawn(const SpawnBatch& batch) override { return OwnedRows::spawn(batch); }
+    void drop(std::span<const Entity> dropped) override { OwnedRows::remove(dropped); }
+    void settle(const SettleContext& context) override { OwnedRows::settle(context); }
+    std::span<const Table* const> tables() const override { return OwnedRows::tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return OwnedRows::statistics(out); }
+};
+
+TEST_F(CommandsOfWorld, what_a_store_refuses_is_dropped_counted_and_logged) {
+    world.make_store<Sealed>();
+    world.commands().add(made[0], Hull{1});
+    world.commands().create(0, Hull{2});
+    world.settle();
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 2u);
+    EXPECT_EQ(entities.num_alive(), 3u) << "no entity stays half made";
+}
+
+}  // namespace
