@@ -33,6 +33,7 @@ Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOption
 }
 
 Database::~Database() {
+    if (homes_.leave != nullptr) homes_.leave(homes_.context, *this);
     // Destructors of components, and of values that commands hold, may destroy others, and ask for changes in vain.
     tables_.for_each([this](DatabaseTable& table) {
         while (table.type().schema().has_opaque() && table.num_rows() != 0) remove_row(table, table.num_rows() - 1);

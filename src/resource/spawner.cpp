@@ -135,8 +135,9 @@ private:
             const bool finishes = status && store != nullptr && !occurs(store, i + 1, takers_.size());
             if (finishes) status = store->finish_spawn();
             if (status) continue;
-            const std::string message = concat("cannot spawn the components \"", takers_[i].components->schema->name(),
-                                               "\" of \"", blob_.name(), "\": ", status.message());
+            const std::string what =
+                finishes ? std::string() : concat("the components \"", takers_[i].components->schema->name(), "\" of ");
+            const std::string message = concat("cannot spawn ", what, "\"", blob_.name(), "\": ", status.message());
             finish_begun(i, finishes ? store : nullptr);
             undo(i);
             return Status::error(message);

@@ -301,6 +301,7 @@ void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
 // --- links -------------------------------------------------------------------------------------------------------
 
 Status TransformManager::link(Instance child, Instance parent, KeepPose keep) {
+    rows_.require_no_loop();
     require(child);
     require(parent);
     if (work_->is_ancestor(child.row, parent.row))
@@ -314,6 +315,7 @@ Status TransformManager::link(Instance child, Instance parent, KeepPose keep) {
 }
 
 void TransformManager::unlink(Instance child, KeepPose keep) {
+    rows_.require_no_loop();
     require(child);
     if (work_->parents()[child.row] != kNilRow) work_->link_keeping(child.row, kNilRow, keep);
 }
@@ -325,7 +327,10 @@ void TransformManager::Work::link_keeping(std::uint32_t child, std::uint32_t par
     set_world(link(child, parent), kept, is_stale);
 }
 
-void TransformManager::restore_order() { work_->restore_order(); }
+void TransformManager::restore_order() {
+    rows_.require_no_loop();
+    work_->restore_order();
+}
 
 // --- look-up -----------------------------------------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 World::~World() {
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
-    for (Store* store : stores_) store->set_homes({});
+    for (Store* store : asking_) store->set_homes({});
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
 }
@@ -134,11 +134,13 @@ Status World::attach(Store& store) {
     for (const Schema* schema : store.schemas())
         if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);
-    store.set_homes({[](void* self, const Store& taker, const Schema& component) {
-                         return static_cast<const World*>(self)->check_home(taker, component);
-                     },
-                     [](void* self, ComponentId component) { return static_cast<World*>(self)->find_store(component); },
-                     this});
+    const ComponentHomes homes{
+        [](void* self, const Store& taker, const Schema& component) {
+            return static_cast<const World*>(self)->check_home(taker, component);
+        },
+        [](void* self, ComponentId component) { return static_cast<World*>(self)->find_store(component); },
+        [](void* self, Store& leaving) { static_cast<World*>(self)->forget(leaving); }, this};
+    if (store.set_homes(homes)) asking_.push_back(&store);
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
@@ -146,11 +148,18 @@ Status World::attach(Store& store) {
 
 /// Errors: another store keeps the component type.
 Status World::check_home(const Store& store, const Schema& component) const {
-    const Store* const home = find_store(component.id());
+    const Store* home = find_store(component.id());
+    for (Store* shows : stores_)  // some show types beside those that they take
+        if (home == nullptr && shows->find_columns(component)) home = shows;
     if (home == nullptr || home == &store) return {};
     return Status::error(concat("\"", component.name(), "\" has its home in ", home->kind(),
                                 " of this world, so it cannot have another in ", store.kind(),
                                 "; use the first, or choose with World::home() before either is used"));
+}
+
+void World::forget(Store& store) {
+    stores_.erase(std::remove(stores_.begin(), stores_.end(), &store), stores_.end());
+    asking_.erase(std::remove(asking_.begin(), asking_.end(), &store), asking_.end());
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -164,10 +173,10 @@ void World::detach(Store& store) {
     SHOAL_ASSERT(!passes_run_, "a pass detached a store of the world that runs it; detach it after World::step()");
     SHOAL_ASSERT(!is_settling_,
                  "a destruction callback detached a store while its world settles; detach it after World::settle()");
-    const auto at = std::find(stores_.begin(), stores_.end(), &store);
-    SHOAL_ASSERT(at != stores_.end(), "the store is not attached to this world");
+    SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &store) != stores_.end(),
+                 "the store is not attached to this world");
     store.set_homes({});
-    stores_.erase(at);
+    forget(store);
 }
 
 Store* World::find_store(ComponentId component) const {
@@ -182,6 +191,13 @@ Database& World::database(const DatabaseOptions& options) {
 }
 
 TransformManager& World::transforms() { return transforms({}); }
+
+Store& World::require_transforms() const {
+    Store* const store = find_store(schema_of<Transform>().id());
+    SHOAL_ASSERT(store != nullptr,
+                 "nothing has a parent in a world without transforms; call World::transforms() before");
+    return *store;
+}
 
 TransformManager& World::transforms(const TransformOptions& options) {
     if (transforms_ == nullptr) transforms_ = &make_store<TransformManager>(options);

@@ -94,6 +94,23 @@ TEST_F(ComponentHome, a_database_that_has_left_the_world_asks_nobody) {
               "first, or choose with World::home() before either is used");
 }
 
+TEST_F(ComponentHome, a_type_that_a_store_shows_has_its_home_there) {
+    world.transforms();
+    EXPECT_FALSE(world.home<WorldPose>(world.database()));
+}
+
+TEST_F(ComponentHome, a_database_that_ends_leaves_its_world) {
+    {
+        PagePool pool;
+        Database other(entities, pool);
+        ASSERT_TRUE(world.attach(other));
+        ASSERT_TRUE(other.component<Oar>());
+    }
+    EXPECT_TRUE(world.stores().empty());
+    world.manager<Oar>();
+    world.settle();
+}
+
 TEST_F(ComponentHome, a_database_outlives_its_world) {
     PagePool pool;
     Database other(entities, pool);

@@ -7,6 +7,7 @@
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -203,6 +204,30 @@ TEST_P(AnyHome, any_of_asks_for_one_of_several_component_types) {
     EXPECT_EQ(visited.size(), expected);
 }
 
+TEST_P(AnyHome, a_type_may_be_read_and_be_one_of_several) {
+    std::size_t num_visited = 0, expected = 0;
+    harbour.world.query<Read<&Mast::height>, Maybe<&Anchored::depth>, AnyOf<Anchored, Crew>>().for_each(
+        [&](Entity, int, const int*) { ++num_visited; });
+    for (const Boat& boat : harbour.boats) expected += boat.height >= 0 && (boat.depth >= 0 || boat.size >= 0);
+    EXPECT_EQ(num_visited, expected);
+}
+
+TEST_P(AnyHome, what_a_query_may_find_counts_as_read_for_changes) {
+    harbour.world.settle();
+    harbour.world.settle();
+    const std::uint64_t stamp = harbour.world.stamp();
+    harbour.world.query<Write<&Mast::height>>().for_each([](int& height) { height += 1; });
+    const auto hulls = harbour.world.query<Read<&Hull::number>, Maybe<&Mast::height>>().changed_since(stamp);
+    std::map<Entity, int> by_row, by_batch;
+    hulls.for_each([&](Entity entity, int, const int*) { ++by_row[entity]; });
+    hulls.for_each_batch([&](auto&& batch) {
+        for (const Entity entity : batch.entities())
+            if (entity) ++by_batch[entity];
+    });
+    for (const Boat& boat : harbour.boats) ASSERT_TRUE(boat.height < 0 || by_row[boat.entity] == 1);
+    for (const auto& [entity, count] : by_row) ASSERT_EQ(by_batch[entity], count);
+}
+
 INSTANTIATE_TEST_SUITE_P(Homes, AnyHome, ::testing::Range(0u, 16u));
 
 // --- stores of other kinds ---------------------------------------------------------------------------------------
@@ -274,6 +299,57 @@ TEST_F(SceneQuery, an_entity_with_several_tags_is_visited_once) {
     std::vector<Entity> tagged;
     world.query<With<Tag>, With<Crew>>().for_each([&](Entity entity) { tagged.push_back(entity); });
     EXPECT_EQ(tagged, (std::vector<Entity>{made[0], made[3]}));
+    tagged.clear();
+    world.query<With<Tag>, Maybe<&Crew::size>>().for_each([&](Entity entity, const int*) { tagged.push_back(entity); });
+    std::sort(tagged.begin(), tagged.end(), [](Entity a, Entity b) { return a.index() < b.index(); });
+    EXPECT_EQ(tagged, (std::vector<Entity>{made[0], made[3]})) << "though the tags drive";
+}
+
+TEST_F(SceneQuery, a_loop_over_poses_refuses_that_their_rows_are_ordered_anew) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(world.query<Read<&Transform::position>>().for_each([&](Vec3) { world.transforms().restore_order(); }),
+                 "while a loop ran over them");
+}
+
+TEST_F(SceneQuery, a_pass_that_reads_poses_waits_for_one_that_sets_them) {
+    std::vector<Access> accesses;
+    for (const Access& access : world.query<Read<&WorldPose::matrix>, Parent<Read<&Crew::size>>>().accesses())
+        accesses.push_back(access);
+    const Access sets_positions = writes<&Transform::position>(world.transforms());
+    EXPECT_TRUE(conflict(accesses[0], sets_positions)) << "world poses follow local ones";
+    EXPECT_TRUE(conflict(accesses[2], sets_positions)) << "links say who is the parent";
+    EXPECT_TRUE(conflict(accesses[1], writes<&Crew::size>(crews)));
+}
+
+/// Two component types in tables of their own.
+struct Yard final : Store {
+    Yard(EntityManager& entities, PagePool& pool)
+        : hulls(schema_of<Hull>(), entities, pool), masts(schema_of<Mast>(), entities, pool) {}
+    std::span<const Schema* const> schemas() const override { return both; }
+    OwnedColumns find_columns(const Schema& component) override {
+        const OwnedColumns found = hulls.find_columns(component);
+        return found ? found : masts.find_columns(component);
+    }
+    Status spawn(const SpawnBatch&) override { return Status::error("not here"); }
+    void drop(std::span<const Entity> dropped) override { hulls.remove(dropped), masts.remove(dropped); }
+    void settle(const SettleContext& context) override { hulls.settle(context), masts.settle(context); }
+    std::span<const Table* const> tables() const override { return {}; }
+    std::size_t statistics(std::span<StoreStatistics>) const override { return 0; }
+
+    OwnedRows hulls, masts;
+    const Schema* both[2] = {&schema_of<Hull>(), &schema_of<Mast>()};
+};
+
+TEST_F(SceneQuery, a_store_may_keep_two_component_types_in_tables_of_their_own) {
+    Yard& yard = world.make_store<Yard>();
+    const Mast mast{7};
+    const AddedValues sevens{.images = reinterpret_cast<const std::byte*>(&mast)};
+    ASSERT_TRUE(yard.hulls.add_values(schema_of<Hull>(), made, {}).ok());
+    ASSERT_TRUE(yard.masts.add_values(schema_of<Mast>(), std::span(made).subspan(1, 2), sevens).ok());
+    std::map<Entity, int> heights;
+    world.query<Read<&Hull::number>, Read<&Mast::height>>().for_each(
+        [&](Entity entity, int, int height) { heights[entity] = height; });
+    EXPECT_EQ(heights, (std::map<Entity, int>{{made[1], 7}, {made[2], 7}}));
 }
 
 TEST_F(SceneQuery, passes_run_over_queries_of_worlds_and_declare_their_fields) {

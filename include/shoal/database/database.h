@@ -232,7 +232,10 @@ public:
     std::string_view kind() const override { return "the database"; }
     std::span<const Schema* const> schemas() const override { return graph_.schemas(); }
     Status take_component(const Schema& component) override { return add_component(component).status(); }
-    void set_homes(const ComponentHomes& homes) override { homes_ = homes; }
+    bool set_homes(const ComponentHomes& homes) override {
+        homes_ = homes;
+        return true;
+    }
     /// Returns the other store of the same world that keeps a component type, or nullptr.
     Store* find_home(ComponentId component) const {
         Store* const store = homes_.find == nullptr ? nullptr : homes_.find(homes_.context, component);

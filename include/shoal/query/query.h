@@ -123,7 +123,7 @@ public:
     }
     /// The same query, on those blocks of 1,024 rows only in which a field that it reads was written at `stamp` or
     /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this is so in any of its
-    /// stores; gathered fields do not count.
+    /// stores; gathered fields and those of parents do not count.
     Query changed_since(std::uint64_t stamp) const {
         constexpr bool kWatches = (detail::StoreList<From<Stores...>>::template kIsWatched<Terms> || ...);
         static_assert(kWatches,
@@ -150,7 +150,7 @@ public:
         return result;
     }
 
-    /// The store whose rows a loop would visit now: the database, or the core of a manager.
+    /// The store whose rows a loop would visit now.
     const Store& driver() const { return rows_.driver(); }
     /// Requires: a query over a database.
     auto& database() const { return rows_.database(); }
@@ -287,6 +287,8 @@ auto query(Stores&... stores) {
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
     static_assert(kIsOfWorld || !kNeedsWorld, "Parent<> and AnyOf<> need to know all stores; say query<...>(world)");
+    static_assert(!(is_written_and_of_parent<Terms, Terms...>() || ...),
+                  "a query cannot write a component that it reads of parents; read it in a second query");
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
     static_assert(kAllGiven || kNeedsWorld,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "

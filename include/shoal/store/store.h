@@ -134,6 +134,8 @@ struct ComponentHomes {
     Status (*check)(void* context, const Store& store, const Schema& component) = nullptr;
     /// Returns the store that keeps a component type, or nullptr.
     Store* (*find)(void* context, ComponentId component) = nullptr;
+    /// Told when the store ends while it belongs to the world.
+    void (*leave)(void* context, Store& store) = nullptr;
     void* context = nullptr;
 };
 
@@ -174,8 +176,9 @@ public:
     /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
     /// that of a type that it takes.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// A world tells a store that takes component types as they are named whom to ask, as long as it has the store.
-    virtual void set_homes(const ComponentHomes&) {}
+    /// A world tells a store whom to ask, as long as it has the store. Returns whether the store takes component types as
+    /// they are named, so that it asks; then it says when it ends.
+    virtual bool set_homes(const ComponentHomes&) { return false; }
 
     /// Gives living entities a component of one of schemas(), or sets the one that they have, as commands ask for it.
     /// Errors: no memory; the store does not take components in this way; `component` has another layout. Nothing has

@@ -98,6 +98,8 @@ public:
     /// Requires: no other store was attached for Transform; at the first call, no passes run.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
+    /// Returns the store that keeps Transform, which knows who is whose parent. Requires: there is one.
+    SHOAL_API Store& require_transforms() const;
     /// Returns the transforms if transforms() has made them, otherwise nullptr.
     TransformManager* find_transforms() const { return transforms_; }
 
@@ -254,6 +256,7 @@ private:
         release_memory(object, sizeof(S), "world");
     }
 
+    void forget(Store& store);
     Status check_home(const Store& store, const Schema& component) const;
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
@@ -275,6 +278,7 @@ private:
     ComponentRegistry registry_;
     Array<Owned> owned_{Owner("world")};
     Array<Store*> stores_{Owner("world")};
+    Array<Store*> asking_{Owner("world")};  // those that ask about homes
     Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;
     Database* database_ = nullptr;

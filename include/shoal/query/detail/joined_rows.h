@@ -26,6 +26,7 @@ struct JoinedStore {
     Store* store = nullptr;
     OwnedRows* rows = nullptr;  ///< nullptr: a database
     bool needs_parent = false;  ///< see OwnedColumns
+    bool is_derived = false;    ///< fields change when others of the store are written: an access is to all of it
     bool is_required = false, is_excluded = false;
 
     bool has(std::uint32_t row) const {
@@ -47,7 +48,9 @@ struct TermPlaces {
     /// Returns the number of a store, which is added if need be.
     std::uint8_t add(const JoinedStore& store) {
         for (std::uint8_t i = 0; i < num_stores; ++i)
-            if (stores[i].store == store.store) return i;
+            if (stores[i].store == store.store && stores[i].rows == store.rows &&
+                stores[i].needs_parent == store.needs_parent)
+                return i;
         stores[num_stores] = store;
         return num_stores++;
     }
@@ -57,7 +60,8 @@ struct TermPlaces {
     std::uint8_t database = 0xFF;                ///< its number; 0xFF: it has no part in the join
     std::uint8_t store_of[kNumTerms] = {};       ///< by term
     std::uint32_t first_column[kNumTerms] = {};  ///< by term; of the database: any
-    OwnedRows* parents = nullptr;                ///< whose links say who is whose parent
+    Store* parents_store = nullptr;
+    OwnedRows* parents = nullptr;  ///< whose links say who is whose parent
     AnyPlace any[kNumAny + 1];
     std::size_t num_any = 0;
 };
@@ -107,25 +111,30 @@ public:
     }
 
     void set_zones(const ZoneSet& zones) {
-        SHOAL_ASSERT(!side_.empty(), "zones are a database's; the world has none");
+        SHOAL_ASSERT(!side_.empty(), "zones are a database's; the world had none when the query was made");
         if (places_.database == kNone) places_.database = places_.add({&side().database()});
         places_.stores[places_.database].is_required = true;
         side_[0].set_zones(zones);
     }
     void set_since(std::uint64_t stamp) { since_ = stamp; }
-    auto& database() const { return side().database(); }
+    auto& database() const {
+        SHOAL_ASSERT(!side_.empty(), "the world had no database when the query was made");
+        return side().database();
+    }
     const Store& driver() const { return *places_.stores[driving_store()].store; }
     /// Rows of the driver: no more are visited.
     std::uint64_t num_rows() const { return num_rows_of(driving_store()); }
     auto accesses() const {
+        std::array<Access, kNumFields + (kHasParents ? 1 : 0)> accesses;
         [[maybe_unused]] std::size_t field = 0;
-        return std::array<Access, kNumFields>{
-            field_access<Fields::kMember>(*store_of(field++).store, Fields::kWrites)...};
+        ((accesses[field] = access_of<Fields>(store_of(field)), ++field), ...);
+        if constexpr (kHasParents) accesses[kNumFields] = reads(*places_.parents_store);
+        return accesses;
     }
 
     void refresh() const {
         if constexpr (kHasDatabase)
-            if (!side_.empty()) side().refresh();
+            if (places_.database != kNone) side().refresh();
     }
     bool can_share() const {
         constexpr bool kWrites[] = {Fields::kWrites..., false};
@@ -207,13 +216,21 @@ private:
     }
     static constexpr auto kTerms = terms_of_fields();
 
+    static constexpr bool kHasParents = (Terms::kIsOfParent || ...);
+
+    template <class Field>
+    static Access access_of(const JoinedStore& store) {
+        if (store.is_derived) return {store.store, nullptr, {}, kAllFields, Field::kWrites};
+        return field_access<Field::kMember>(*store.store, Field::kWrites);
+    }
+
     // --- stores --------------------------------------------------------------------------------------------------
 
     static Places given(Stores_&... stores) {
         using Deciders = Deciding<Stores, Terms...>;
         Places places;
         std::size_t number = 0, term = 0;
-        ((places.add({&as_store(stores), rows_of(stores), false, Deciders::is_required(number),
+        ((places.add({&as_store(stores), rows_of(stores), false, false, Deciders::is_required(number),
                       Deciders::is_excluded(number)}),
           ++number),
          ...);
@@ -235,15 +252,17 @@ private:
     const Side& side() const { return side_[0]; }
     auto database_or_none() const {
         if constexpr (kHasDatabase)
-            return side_.empty() ? nullptr : &side().database();
+            return places_.database == kNone ? nullptr : &side().database();
         else
             return nullptr;
     }
     bool is_of_database(const Schema& component) const {
         std::size_t term = 0;
-        return ((places_.store_of[term++] == places_.database &&
-                 schema_of<typename Terms::Component>().id() == component.id()) ||
-                ...);
+        const auto is_it = [&]<class Term>(std::size_t number) {
+            return !Term::kIsAny && places_.store_of[number] == places_.database &&
+                   schema_of<typename Term::Component>().id() == component.id();
+        };
+        return (is_it.template operator()<Terms>(term++) || ...);
     }
     void note_locked() {
         owned_.clear();
@@ -279,14 +298,17 @@ private:
     std::size_t driver_of(const QueryPart& part) const {
         if (part.of_database != nullptr) return places_.database;
         std::size_t store = 0;
-        while (places_.stores[store].rows == nullptr || &places_.stores[store].rows->table() != part.table) ++store;
+        const auto drives = [&](const JoinedStore& one) {
+            return one.is_required && one.rows != nullptr && &one.rows->table() == part.table;
+        };
+        while (!drives(places_.stores[store])) ++store;
         return store;
     }
     /// Whether there is one store, a manager's, of which every row is visited.
     bool is_alone() const {
         const JoinedStore& only = places_.stores[0];
-        return places_.num_stores == 1 && only.rows != nullptr && !only.needs_parent && !only.is_excluded &&
-               since_ == 0 && places_.parents == nullptr && kNumAny == 0;
+        return places_.num_stores == 1 && only.rows != nullptr && !only.needs_parent && !visits_each_once(only) &&
+               !only.is_excluded && since_ == 0 && places_.parents == nullptr && kNumAny == 0;
     }
 
     // --- blocks --------------------------------------------------------------------------------------------------
@@ -305,7 +327,12 @@ private:
 
         std::uint32_t size() const { return rows.size(); }
         std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }
-        DatabaseTable* table_of(std::uint32_t i) const { return of_database != nullptr ? of_database : tables[i]; }
+        DatabaseTable* table_of([[maybe_unused]] std::uint32_t i) const {
+            if constexpr (!kHasDatabase)
+                return nullptr;
+            else
+                return of_database != nullptr ? of_database : tables[i];
+        }
         bool is_visited(std::uint32_t i) const { return (words[i / 64] >> (i % 64) & 1) != 0; }
         void leave_out(std::uint32_t i) { words[i / 64] &= ~(std::uint64_t(1) << (i % 64)); }
         template <class Visit>
@@ -319,6 +346,7 @@ private:
         Block block;
         block.driver = driver_of(part), block.owners = part.table->entities().data();
         block.of_database = part.of_database;
+        for (DatabaseTable*& table : block.tables) table = nullptr;  // without one, or where it is not looked up
         for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += kBlockRows) {
             block.rows = {begin, part.rows.end - begin < kBlockRows ? part.rows.end : begin + kBlockRows};
             find(block);
@@ -356,10 +384,19 @@ private:
             leave_out_holes(block, store);
         }
     }
+    /// Whether an entity may have several rows in a store, and a query over more than these visits it once.
+    static bool visits_each_once(const JoinedStore& store) {
+        return sizeof...(Terms) > 1 && store.rows->schema().many();
+    }
     static void leave_out_holes(Block& block, const JoinedStore& store) {
-        if (store.rows == nullptr || (!store.needs_parent && store.rows->table().num_holes() == 0)) return;
-        for (std::uint32_t i = 0; i < block.size(); ++i)
-            if (!block.entities()[i] || !store.has(block.rows.begin + i)) block.leave_out(i);
+        if (store.rows == nullptr) return;
+        const bool visits_once = visits_each_once(store);
+        if (!visits_once && !store.needs_parent && store.rows->table().num_holes() == 0) return;
+        for (std::uint32_t i = 0; i < block.size(); ++i) {
+            const Entity owner = block.entities()[i];
+            const std::uint32_t row = block.rows.begin + i;
+            if (!owner || !store.has(row) || (visits_once && store.rows->find(owner) != row)) block.leave_out(i);
+        }
     }
     /// Looks the entities of a block up in a store, fetches the fields of the rows that it finds, and leaves out those
     /// that must have a row and have none, or must have none.

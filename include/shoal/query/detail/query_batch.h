@@ -20,8 +20,7 @@ struct TableOfBatch {
     std::span<const Entity> entities() const { return table.entities(); }
     template <class Later = DatabaseTable>
     Zone zone() const {
-        SHOAL_ASSERT(of_database != nullptr,
-                     "these rows are in no zone, because no component that the query names is in the database");
+        SHOAL_ASSERT(of_database != nullptr, "these entities have no row in the database, so they are in no zone");
         return static_cast<const Later*>(of_database)->zone();
     }
 };

@@ -224,6 +224,13 @@ constexpr std::size_t num_any_of() {
         return 0;
 }
 
+/// Whether a term writes a component that `Term` reads of parents.
+template <class Term, class... Terms>
+constexpr bool is_written_and_of_parent() {
+    return Term::kIsOfParent &&
+           ((Terms::kWrites && std::is_same_v<typename Terms::Component, typename Term::Component>) || ...);
+}
+
 // --- where terms lie ---------------------------------------------------------------------------------------------
 
 /// Whether an entity may have several components in a store.
@@ -285,7 +292,7 @@ struct StoreList<From<World>> {
     template <class Term>
     static constexpr bool kLooksUp = false;
     template <class Term>
-    static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !Term::kIsOptional;
+    static constexpr bool kIsWatched = Term::kIsField && !Term::kWrites && !Term::kGathers && !Term::kIsOfParent;
 };
 
 /// Which stores decide what rows are visited.

@@ -17,7 +17,7 @@ struct ComponentHome {
     Store* store = nullptr;
     Database* database = nullptr;  ///< if the store is one
     std::uint32_t component = 0;   ///< its number there
-    OwnedColumns columns;          ///< if it is none
+    OwnedColumns columns;          ///< where its columns are, if the store is not a database
 };
 
 /// How a query uses a component type.
@@ -116,7 +116,11 @@ private:
     }
     static std::uint8_t add(Places& places, const ComponentHome& home) {
         const std::uint8_t number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
-        if (home.database != nullptr) places.database = number;
+        places.stores[number].is_derived = home.columns.is_read_only;
+        if (home.database == nullptr) return number;
+        SHOAL_ASSERT(places.database == 0xFF || places.database == number,
+                     "a query over a world names components of two databases; make a query for each");
+        places.database = number;
         return number;
     }
     template <class AnyWorld>
@@ -124,7 +128,10 @@ private:
         Places places;
         std::size_t term = 0;
         (place<Terms>(world.stores(), places, term++), ...);
-        if constexpr ((Terms::kIsOfParent || ...)) places.parents = &world.transforms().rows();
+        if constexpr ((Terms::kIsOfParent || ...)) {
+            places.parents_store = &world.require_transforms();
+            places.parents = places.parents_store->find_columns(*places.parents_store->schemas()[0]).rows;
+        }
         return places;
     }
 
