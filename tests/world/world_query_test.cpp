@@ -305,6 +305,20 @@ TEST_F(SceneQuery, an_entity_with_several_tags_is_visited_once) {
     EXPECT_EQ(tagged, (std::vector<Entity>{made[0], made[3]})) << "though the tags drive";
 }
 
+TEST_F(SceneQuery, the_terms_say_which_of_two_databases_is_asked) {
+    PagePool pool;
+    Database second(entities, pool);
+    ASSERT_TRUE(world.database().add(made[0], Anchored{1}).ok());
+    ASSERT_TRUE(world.attach(second));
+    ASSERT_TRUE(second.add(made[1], Mast{4}).ok());
+    std::vector<Entity> found;
+    world.query<Read<&Mast::height>, Read<&Crew::size>>().for_each(
+        [&](Entity entity, int, int) { found.push_back(entity); });
+    world.query<Read<&Mast::height>>().for_each([&](Entity entity, int) { found.push_back(entity); });
+    EXPECT_EQ(found, (std::vector<Entity>{made[1], made[1]}));
+    EXPECT_DEATH((world.query<Read<&Mast::height>, Read<&Anchored::depth>>()), "components of two databases");
+}
+
 TEST_F(SceneQuery, a_loop_over_poses_refuses_that_their_rows_are_ordered_anew) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_DEATH(world.query<Read<&Transform::position>>().for_each([&](Vec3) { world.transforms().restore_order(); }),

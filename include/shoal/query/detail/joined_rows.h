@@ -8,8 +8,8 @@
 //     another store's     7 8 9 - - 3 4 0        looked up for the whole block; what is found is prefetched
 //     visited             1 1 1 0 0 1 1 1        a bit for each row
 //
-// Then a loop runs over the rows of the block that are visited. Where other tables of the database are met, a loop runs for
-// each of them, in the order in which the block meets them. Which store a term is about is known when the query is made.
+// Then a loop runs over the rows of the block that are visited. Where tables of the database are met, a loop runs for each
+// of them, in the order in which the block meets them. Which store a term is about is known when the query is made.
 //
 // A loop on an executor is cut along the driver's rows. Where it writes fields of another store, whose rows are met in
 // any order, it stays on the calling thread: two jobs would write one cache line.
@@ -44,6 +44,9 @@ struct AnyPlace {
 template <std::size_t kNumTerms, std::size_t kNumAny>
 struct TermPlaces {
     static constexpr std::size_t kMostStores = kNumTerms + kNumAny + 1;
+    static constexpr std::uint8_t kNone = 0xFF;
+
+    bool has_database() const { return database != kNone; }
 
     /// Returns the number of a store, which is added if need be.
     std::uint8_t add(const JoinedStore& store) {
@@ -57,7 +60,7 @@ struct TermPlaces {
 
     JoinedStore stores[kMostStores];
     std::uint8_t num_stores = 0;
-    std::uint8_t database = 0xFF;                ///< its number; 0xFF: it has no part in the join
+    std::uint8_t database = kNone;               ///< its number; kNone: it has no part in the join
     std::uint8_t store_of[kNumTerms] = {};       ///< by term
     std::uint32_t first_column[kNumTerms] = {};  ///< by term; of the database: any
     Store* parents_store = nullptr;
@@ -202,7 +205,7 @@ public:
     }
 
 private:
-    static constexpr std::uint8_t kNone = 0xFF;
+    static constexpr std::uint8_t kNone = Places::kNone;
     static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
     static constexpr bool kLooksUp[sizeof...(Fields) + 1] = {List::template kLooksUp<Fields>..., false};
     static constexpr std::size_t kNumOptional = (0 + ... + (Fields::kIsOptional ? 1 : 0));

@@ -49,7 +49,10 @@ public:
     };
 
     template <class AnyWorld>
-    explicit WorldRows(AnyWorld& world) : joined_(places_of(world), find_database(world.stores())) {
+    explicit WorldRows(AnyWorld& world) : WorldRows(places_of(world), find_database(world.stores())) {}
+    /// `any` is a database of the world, for zones, if no term is about one.
+    WorldRows(const Places& places, Database* any)
+        : joined_(places, places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : any) {
         if constexpr (kMayBeInDatabase)
             if (joined_.is_in_database()) in_database_.emplace_back(joined_.database());
     }
@@ -118,7 +121,7 @@ private:
         const std::uint8_t number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
         places.stores[number].is_derived = home.columns.is_read_only;
         if (home.database == nullptr) return number;
-        SHOAL_ASSERT(places.database == 0xFF || places.database == number,
+        SHOAL_ASSERT(!places.has_database() || places.database == number,
                      "a query over a world names components of two databases; make a query for each");
         places.database = number;
         return number;
