@@ -318,7 +318,7 @@ TEST(SchedulePassDeathTest, an_undeclared_write_to_a_component_kept_whole_names_
     EXPECT_DEATH(run([&](DatabaseRow row) { sea.database.set<&Plain::age>(row, 3); }),
                  "\"sneaky\" wrote component \"plain\" without having declared it");
     EXPECT_DEATH(run([&](DatabaseRow row) { sea.database.set<&Fish::frame>(row, 3); }),
-                 "\"sneaky\" wrote field \"frame\" of \"tame_fish\" without having declared it");
+                 "\"sneaky\" wrote field \"frame\" of \"fish\" without having declared it");
 }
 
 TEST(SchedulePassDeathTest, a_write_that_neither_the_query_nor_the_list_declares_ends_a_checked_program) {
