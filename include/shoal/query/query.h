@@ -276,6 +276,7 @@ auto query(Stores&... stores) {
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
     constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny) || ...);
+    constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
     constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || (requires_component<Terms>() || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(reads_many<Terms>() || ...)
@@ -287,7 +288,7 @@ auto query(Stores&... stores) {
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
     static_assert(kIsOfWorld || !kNeedsWorld, "Parent<> and AnyOf<> need to know all stores; say query<...>(world)");
-    static_assert(!(is_written_and_of_parent<Terms, Terms...>() || ...),
+    static_assert(kLeavesParents,
                   "a query cannot write a component that it reads of parents; read it in a second query");
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
     static_assert(kAllGiven || kNeedsWorld,
