@@ -2,6 +2,7 @@
 
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
+#include "shoal/pose/model_pose.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -303,6 +304,24 @@ TEST_F(SceneQuery, an_entity_with_several_tags_is_visited_once) {
     world.query<With<Tag>, Maybe<&Crew::size>>().for_each([&](Entity entity, const int*) { tagged.push_back(entity); });
     std::sort(tagged.begin(), tagged.end(), [](Entity a, Entity b) { return a.index() < b.index(); });
     EXPECT_EQ(tagged, (std::vector<Entity>{made[0], made[3]})) << "though the tags drive";
+}
+
+TEST_F(SceneQuery, a_model_pose_is_had_or_lacked_and_its_fields_are_refused) {
+    auto& models = world.make_store<ModelPoseManager>();
+    const StringId names[] = {StringId("root")};
+    const std::uint32_t parents[] = {kNilRow};
+    const Vec3 positions[] = {{}}, scales[] = {{1, 1, 1}};
+    const Quaternion rotations[] = {{}};
+    const Result<NodeTreeId> tree = models.add_node_tree(
+        {.names = names, .parents = parents, .positions = positions, .rotations = rotations, .scales = scales});
+    ASSERT_TRUE(tree.ok() && models.add(std::span(made).subspan(1, 2), *tree).ok());
+    std::vector<Entity> with, without;
+    world.query<With<ModelPose>, Read<&Crew::size>>().for_each([&](Entity entity, int) { with.push_back(entity); });
+    world.query<Without<ModelPose>, Read<&Crew::size>>().for_each(
+        [&](Entity entity, int) { without.push_back(entity); });
+    EXPECT_EQ(with, (std::vector<Entity>{made[1], made[2]}));
+    EXPECT_EQ(without, (std::vector<Entity>{made[0], made[3]}));
+    EXPECT_DEATH((world.query<Read<&ModelPose::names>>()), "whose store keeps its fields in another form; say With");
 }
 
 TEST_F(SceneQuery, the_terms_say_which_of_two_databases_is_asked) {

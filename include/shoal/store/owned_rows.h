@@ -256,14 +256,12 @@ private:
 class RowLock {
 public:
     explicit RowLock(std::span<OwnedRows* const> locked) : locked_(locked) {
-        for (OwnedRows* rows : locked_)
-            if (rows != nullptr) rows->lock();
+        for (OwnedRows* rows : locked_) rows->lock();
     }
     RowLock(const RowLock&) = delete;
     RowLock& operator=(const RowLock&) = delete;
     ~RowLock() {
-        for (OwnedRows* rows : locked_)
-            if (rows != nullptr) rows->unlock();
+        for (OwnedRows* rows : locked_) rows->unlock();
     }
 
 private:

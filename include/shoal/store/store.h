@@ -176,8 +176,8 @@ public:
     /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
     /// that of a type that it takes.
     SHOAL_API virtual Status take_component(const Schema& component);
-    /// A world tells a store whom to ask, as long as it has the store. Returns whether the store takes component types as
-    /// they are named, so that it asks; then it says when it ends.
+    /// A world that has the store tells it whom to ask, and tells it with nobody to ask when it has it no more. Returns
+    /// whether the store asks; one that does calls ComponentHomes::leave when it ends before it was detached.
     virtual bool set_homes(const ComponentHomes&) { return false; }
 
     /// Gives living entities a component of one of schemas(), or sets the one that they have, as commands ask for it.
@@ -195,7 +195,7 @@ public:
     /// an entity by all of its components may wait for the last batch. Errors: as above, for all of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether it is so. Then the spawner sends all of its batches when the first is due, and the rows are there when
+    /// Whether the store waits in that way. Then the spawner sends all of its batches when the first is due, and the rows are there when
     /// component types that come later in the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
 

@@ -167,7 +167,7 @@ public:
             for_each_table_of(block, [&](DatabaseTable* table, const std::uint64_t* words) {
                 typename Loop::Lanes lanes;
                 collect(table, lanes);
-                if (SHOAL_UNLIKELY(!are_side_by_side(block, words)))
+                if (!are_side_by_side(block, words))
                     return Loop::run(RowsOfBlock(*this, block, words, table), function, block.rows, lanes);
                 begin_at(block, 0, lanes);
                 Loop::run(SameRows{block.owners + block.rows.begin, block.rows.size()}, function,
