@@ -73,6 +73,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_jobs(bench);
     measure_commands(bench);
     measure_events(bench);
+    measure_reactions(bench);
     measure_database_queries(bench);
     measure_typed_databases(bench);
     measure_world_queries(bench);

@@ -11,7 +11,6 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/grid_zones.h"
-#include "shoal/database/journal.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/database/zone_statistics.h"
 #include "shoal/document/document_builder.h"

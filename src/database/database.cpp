@@ -3,7 +3,6 @@
 #include "shoal/database/database.h"
 
 #include "database/arguments.h"
-#include "database/journal_keeper.h"
 #include "database/memory_shares.h"
 #include "database/owned_objects.h"
 #include "database/rows.h"
@@ -39,7 +38,6 @@ Database::~Database() {
         while (table.type().schema().has_opaque() && table.num_rows() != 0) remove_row(table, table.num_rows() - 1);
     });
     while (deferred_changes_ != nullptr) std::exchange(deferred_changes_, nullptr)->release();
-    keep_journal(0);
     entities_.close_death_cursor(cursor_);
     for (const TypedList* list : lists_) destroy_owned(list);
     destroy_owned(spawn_place_);
@@ -496,10 +494,6 @@ void Database::settle(const SettleContext& context) {
     }
     if (context.counts != nullptr) context.counts->num_removed += num_removed;
     pass_deaths(dead.end);
-    if (journal_ != nullptr) {
-        tables_.for_each([&](DatabaseTable& table) { journal_->collect(table, stamp_); });
-        journal_->trim();
-    }
     stamp_ = std::max(stamp_, context.stamp);
     tables_.for_each([&](DatabaseTable& table) {
         if (table.num_rows() != 0) table.table_.set_stamp(std::max(stamp_, table.table_.stamp()));
@@ -560,7 +554,16 @@ std::uint64_t Database::hash_beside_tables(std::uint64_t hash) const {
     return hash;
 }
 
-// --- checks ------------------------------------------------------------------------------------------------------
+// --- finding what entities have ----------------------------------------------------------------------------------
+
+void Database::list_tables(const Schema& component, Array<ComponentTable>& tables) {
+    const ComponentType type = find_component(component.id());
+    if (!type) return;
+    tables_.for_each([&](DatabaseTable& table) {
+        if (!table.type().has(type)) return;
+        tables.push_back({&std::as_const(table).table(), table.first_column(type), true, table.presence(type)});
+    });
+}
 
 ComponentRow Database::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
     const ComponentType type = find_component(component);
@@ -574,6 +577,8 @@ ComponentRow Database::find_row(ComponentId component, Entity entity, std::uint3
     found.is_on = at.table->has(type, at.row);
     return found;
 }
+
+// --- checks ------------------------------------------------------------------------------------------------------
 
 Status Database::validate() const {
     if (Status status = tables_.validate(); !status) return status;

@@ -37,7 +37,6 @@ Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) 
     const std::uint32_t number = is_new ? static_cast<std::uint32_t>(tables_.size()) : free_numbers_.back();
     if (Status status = directory_->reserve_tables(number + 1); !status) return status;
     auto* table = make_owned<DatabaseTable>(number, type, zone, *pool_, capacity_rows_, directory_->rows());
-    if (is_watched_) table->table().watch_changes(true);
     if (is_new) {
         tables_.push_back(table);
         list_.push_back(&table->table());
@@ -62,14 +61,6 @@ void TableSet::list_tables() {
 }
 
 void TableSet::note_rows(const DatabaseTable& table) { occupied_.set(table.number(), table.num_rows() != 0); }
-
-void TableSet::watch_changes(bool watch) {
-    for_each([&](DatabaseTable& table) {
-        if (is_watched_ != watch) table.table().watch_changes(watch);
-        table.table().clear_changes();
-    });
-    is_watched_ = watch;
-}
 
 bool TableSet::settle_memory() {
     const std::size_t num_free = free_numbers_.size();

@@ -332,6 +332,8 @@ Status BlobCheck::read_field(const BlobField& field, const BlobEnumerator*& enum
     if (field.struct_offset > kMaxStructBytes) return fail_at(&field.struct_offset, "a field lies outside its struct");
     if ((field.flags & ~kFieldFlags) != 0 || field.type >= static_cast<std::uint8_t>(FieldType::kOpaque))
         return fail_at(&field.type, "field type ", field.type, " with flags ", field.flags, " is not known");
+    if (field.relation > static_cast<std::uint8_t>(Relation::kDiesToo))
+        return fail_at(&field.relation, "relation ", field.relation, " is not known");
     out.name = blob_.string(field.name);
     out.type = static_cast<FieldType>(field.type);
     out.element_type = static_cast<FieldType>(field.element_type);
@@ -339,6 +341,7 @@ Status BlobCheck::read_field(const BlobField& field, const BlobEnumerator*& enum
     out.value_bytes = field.value_bytes;
     out.struct_offset = field.struct_offset;
     out.split = (field.flags & kBlobFieldSplit) != 0;
+    out.relation = static_cast<Relation>(field.relation);
     out.has_range = (field.flags & kBlobFieldHasRange) != 0;
     out.minimum = field.minimum;
     out.maximum = field.maximum;

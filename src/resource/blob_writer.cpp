@@ -278,7 +278,7 @@ void BlobLayout::write_field(const Field& field, const std::uint32_t*& string) {
                      .type = static_cast<std::uint8_t>(field.type),
                      .element_type = static_cast<std::uint8_t>(field.element_type),
                      .flags = static_cast<std::uint8_t>(flags),
-                     .reserved = 0,
+                     .relation = static_cast<std::uint8_t>(field.relation),
                      .array_length = field.array_length,
                      .value_bytes = field.value_bytes,
                      .struct_offset = field.struct_offset,

@@ -125,6 +125,7 @@ void BlobDump::field(const Field& field) {
     if (field.split) {
         builder_.boolean("split", true);
     }
+    if (field.relation != Relation::kNone) builder_.string("relation", relation_name(field.relation));
     if (!field.unit.empty()) builder_.string("unit", field.unit);
     if (field.has_range) {
         builder_.begin_list("range");

@@ -42,6 +42,7 @@ private:
     void check_layout(Node node, const ComponentDefinition& definition);
     void read_values(Node node, FieldDefinition& field);
     void read_range(Node node, FieldDefinition& field);
+    void read_relation(Node node, FieldDefinition& field);
     void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node,
                 std::optional<std::int32_t> spawn_order);
     void check_known(const Schema& schema, Node node);
@@ -161,9 +162,17 @@ void SchemaReader::read_range(Node node, FieldDefinition& field) {
     diagnostics_.error(node.position(), "`range` is not two numbers", "write [least greatest]");
 }
 
+void SchemaReader::read_relation(Node node, FieldDefinition& field) {
+    for (const Relation relation : {Relation::kKept, Relation::kCleared, Relation::kDiesToo})
+        if (node.is_string() && node.as_string() == relation_name(relation))
+            return static_cast<void>(field.relation = relation);
+    diagnostics_.error(node.position(), "`relation` does not say what becomes of the reference when its target dies",
+                       "write kept, cleared or dies_too");
+}
+
 void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_value) {
     static constexpr std::string_view kKeys[] = {"type",  "default", "unit",     "range", "values",
-                                                 "bytes", "array",   "capacity", "of",    "split"};
+                                                 "bytes", "array",   "capacity", "of",    "split", "relation"};
     field.name = node.key();
     if (node.is_string()) {
         if (read_type(node, field)) check_keys(node, field);
@@ -198,6 +207,8 @@ void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_v
             if (integer(child, 2, 4096, number)) field.value_bytes = static_cast<std::uint32_t>(number);
         } else if (key == "split")
             boolean(child, field.split);
+        else if (key == "relation")
+            read_relation(child, field);
         else if (key == "of") {
             FieldDefinition element;
             if (read_type(child, element)) field.element_type = element.type;
@@ -226,6 +237,7 @@ void SchemaReader::check_keys(Node node, const FieldDefinition& field) {
     only_for("capacity", is_text, "fixed strings");
     only_for("of", is_array, "blob arrays");
     only_for("range", field.type >= FieldType::kInt8 && field.type <= FieldType::kQuaternion, "numbers and vectors");
+    only_for("relation", field.type == FieldType::kEntity && field.array_length == 0, "single entities");
     only_for("split", field_type_lanes(field.type) > 1, "vectors and quaternions");
     needed_for("values", is_enum, "{ type = enum values = [NAME ...] }");
     needed_for("capacity", is_text, "{ type = fixed_string capacity = 16 }");
@@ -352,7 +364,7 @@ void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> 
 
 bool same_field(const Field& a, const Field& b) {
     return a.name == b.name && a.type == b.type && a.element_type == b.element_type &&
-           a.array_length == b.array_length && a.value_bytes == b.value_bytes && a.split == b.split &&
+           a.array_length == b.array_length && a.value_bytes == b.value_bytes && a.split == b.split && a.relation == b.relation &&
            a.unit == b.unit && a.has_range == b.has_range &&
            (!a.has_range || (a.minimum == b.minimum && a.maximum == b.maximum)) && a.enumerators == b.enumerators;
 }

@@ -2,6 +2,7 @@
 
 #include "shoal/base/assert.h"
 #include "shoal/base/text.h"
+#include "shoal/store/owned_rows.h"
 #include "shoal/table/field_part.h"
 #include "shoal/table/table.h"
 
@@ -51,6 +52,15 @@ Status Store::take_component(const Schema& component) {
     }
     return Status::error(concat("\"", component.name(), "\" cannot have its home in ", kind(),
                                 ", made for other component types; give it to the database, or make a manager for it"));
+}
+
+void Store::list_tables(const Schema& component, Array<ComponentTable>& tables) {
+    if (const OwnedColumns columns = find_columns(component)) {
+        tables.push_back({&columns.rows->table(), columns.first_column, columns.has_fields, nullptr, columns.needs_parent});
+        return;
+    }
+    for (const Table* table : this->tables())
+        if (table->schema().id() == component.id()) tables.push_back({table});
 }
 
 ComponentRow Store::find_row(ComponentId component, Entity entity, std::uint32_t index) const {

@@ -57,6 +57,11 @@ double read_number(FieldType type, const std::byte* value, std::uint32_t index) 
 
 }  // namespace
 
+std::string_view relation_name(Relation relation) {
+    constexpr std::string_view kNames[] = {"none", "kept", "cleared", "dies_too"};
+    return kNames[static_cast<std::size_t>(relation)];
+}
+
 /// Turns a definition into a schema, one check after another.
 struct SchemaMaker {
     ComponentDefinition definition;
@@ -147,6 +152,10 @@ struct SchemaMaker {
         if (field.split && (field_type_lanes(field.type) == 1 || field.array_length != 0))
             return fail(field,
                         "only vec2, vec3, vec4 and quaternion fields can be split, and no arrays; remove `split`");
+        if (field.relation != Relation::kNone &&
+            (field.type != FieldType::kEntity || field.array_length != 0 || definition.many))
+            return fail(field,
+                        "a relation is one entity, of a component that an entity has once; remove `relation` or `many`");
         field.size = field.value_bytes * field.num_values();
         return {};
     }
@@ -311,6 +320,7 @@ std::string Schema::to_text() const {
             append_text(text, concat('(', field.value_bytes, ')'));
         if (field.array_length != 0) append_text(text, concat('[', field.array_length, ']'));
         if (field.split) append_text(text, " split");
+        if (field.relation != Relation::kNone) append_text(text, " relation");
     }
     return text + "}";
 }
@@ -341,6 +351,7 @@ static FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& ty
     field.struct_offset =
         static_cast<std::uint32_t>(static_cast<const std::byte*>(value) - static_cast<const std::byte*>(component));
     field.split = note.split;
+    field.relation = note.relation;
     field.has_range = note.has_range;
     field.minimum = note.minimum;
     field.maximum = note.maximum;

@@ -24,7 +24,7 @@ Table::Table(const Schema& schema, PagePool& pool, const TableOptions& options)
 
 /// Determines which fast paths apply. Addresses that others have kept are looked up again.
 void Table::note_kind() {
-    is_plain_ = !schema().has_opaque() && !links_.has_any() && !changes_.are_watched();
+    is_plain_ = !schema().has_opaque() && !links_.has_any();
     is_packed_ = is_plain_ && index_ != nullptr && index_->kind() == RowIndexKind::kPaged;
     storage_.renew_placement();
 }
@@ -39,11 +39,6 @@ void Table::note_places() {
 
 void Table::attach_index(RowIndex* index) {
     index_ = index;
-    note_kind();
-}
-
-void Table::watch_changes(bool watch) {
-    changes_.watch(watch);
     note_kind();
 }
 
@@ -92,12 +87,11 @@ std::span<Entity> Table::append_unowned(std::uint32_t count) {
 void Table::finish_append(RowRange rows) {
     storage_.construct_opaque(rows);
     links_.clear(rows);
-    changes_.add_rows(rows);
 }
 
 std::uint32_t Table::take(Table& from, RowList rows, const TakePlan& plan) {
     const bool plain = is_plain_ && from.is_plain_;
-    SHOAL_ASSERT(plain || rows.size() == 1, "rows with opaque fields or watchers are taken one by one");
+    SHOAL_ASSERT(plain || rows.size() == 1, "rows with opaque fields are taken one by one");
     SHOAL_ASSERT(index_ == from.index_ && !links_.has_any() && !from.links_.has_any(),
                  "rows are taken between tables that share an index, or have none, and have no links");
     const std::span<Entity> owners = append_unowned(rows.size());
@@ -148,7 +142,6 @@ void Table::occupy(Entity owner) {
     storage_.owners()[row] = owner;
     --num_holes_;
     index_->set(owner, row);
-    changes_.add_rows({row, row + 1}, owner);
     stamps_.mark_row(row);
 }
 
@@ -176,7 +169,6 @@ void Table::remove_unpacked(std::uint32_t row) {
 void Table::close(std::uint32_t row) {
     const auto fill_place = [&] {
         const std::uint32_t last = num_rows() - 1;
-        changes_.remove_row(row, storage_.owners()[row]);
         if (row != last) {
             const Entity moved = storage_.owners()[last];
             // A dead owner may have lost its entry to a newer entity on its index, which keeps it.
@@ -184,7 +176,6 @@ void Table::close(std::uint32_t row) {
             if (links_.has_any()) links_.move(last, row);
             storage_.move_row(last, row);
             stamps_.mark_row(row);
-            changes_.move_row(last, row, moved);
         }
         storage_.cut(last);
     };
@@ -195,7 +186,6 @@ void Table::close(std::uint32_t row) {
 
 void Table::leave_hole(std::uint32_t row) {
     const auto empty_place = [&] {
-        changes_.remove_row(row, storage_.owners()[row]);
         storage_.owners()[row] = kNullEntity;
         ++num_holes_;
         storage_.construct_opaque({row, row + 1});
@@ -306,7 +296,7 @@ BitSet removed_from_tail(std::span<const std::uint32_t> removed, std::uint32_t f
 
 void Table::remove_rows(RowList rows) {
     SHOAL_ASSERT(is_plain_ && (is_packed_ || index_ == nullptr),
-                 "rows with links, opaque fields or watchers, or without a paged index, go one by one");
+                 "rows with links or opaque fields, or without a paged index, go one by one");
     SHOAL_ASSERT(rows.size() <= num_rows(), "more rows were to be removed than there are");
     const std::uint32_t num_left = num_rows() - rows.size();
     if (rows.is_range()) {
@@ -358,13 +348,8 @@ void Table::write_entries(RowList rows) {
 }
 
 void Table::clear() {
-    for (std::uint32_t row = num_rows(); !is_plain_ && row-- > 0;) {
-        if (row >= num_rows()) continue;  // it went with another
-        if (schema().has_opaque())
-            remove_unpacked(row);
-        else
-            changes_.remove_row(row, storage_.owners()[row]);
-    }
+    for (std::uint32_t row = num_rows(); schema().has_opaque() && row-- > 0;)
+        if (row < num_rows()) remove_unpacked(row);  // or it went with another
     storage_.cut(0);
     num_holes_ = 0;
     if (index_ != nullptr) index_->clear();
@@ -385,7 +370,6 @@ void Table::swap(std::uint32_t a, std::uint32_t b) {
     if (names_b) index_->set(owner_b, a);
     stamps_.mark_row(a);
     stamps_.mark_row(b);
-    changes_.swap_rows(a, b, owner_b);
 }
 
 namespace {
@@ -408,12 +392,9 @@ void Table::permute(RowRange rows, std::span<const std::uint32_t> from) {
     SHOAL_ASSERT(!links_.has_chain() && !schema().has_opaque(), "only rows of bytes without chains are permuted");
     if (from.empty()) return;
     for (const std::uint32_t row : from) SHOAL_ASSERT(row - rows.begin < rows.size(), "a row comes from outside");
-    // Whoever watches is told of swaps; without memory for a copy of a column they do as well.
+    // Without memory for a copy of a column, swaps do as well.
     Result<PageRange> memory = reserve_pages(from.size() * (storage_.most_element_bytes() + sizeof(std::uint32_t)));
-    if (changes_.are_watched() || !memory) {
-        if (memory) release_pages(*memory);
-        return permute_by_swaps(*this, rows, from);
-    }
+    if (!memory) return permute_by_swaps(*this, rows, from);
     auto* const new_row = reinterpret_cast<std::uint32_t*>(memory->data);  // of what was row rows.begin + i
     for (std::uint32_t i = 0; i < from.size(); ++i) new_row[from[i] - rows.begin] = rows.begin + i;
     storage_.permute(rows, from, memory->data + from.size() * sizeof(std::uint32_t));

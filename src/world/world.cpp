@@ -74,7 +74,8 @@ World::World(EntityManager& entities, const WorldOptions& options)
       library_(options.library),
       default_home_(options.default_home),
       pool_(options.pages),
-      random_(options.seed) {
+      random_(options.seed),
+      relations_(entities) {
     schedule_.set_seed(options.seed);
     if (library_ != nullptr)
         library_->add_pin_counter(
@@ -84,6 +85,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 World::~World() {
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
+    reactions_.clear();
     for (Store* store : asking_) store->set_homes({});
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
@@ -146,11 +148,17 @@ Status World::attach(Store& store) {
     return {};
 }
 
+/// Returns the store that takes a component type, or shows it beside those that it takes, or nullptr.
+Store* World::find_keeper(const Schema& component) const {
+    if (Store* store = find_store(component.id())) return store;
+    for (Store* store : stores_)
+        if (store->find_columns(component)) return store;
+    return nullptr;
+}
+
 /// Errors: another store keeps the component type.
 Status World::check_home(const Store& store, const Schema& component) const {
-    const Store* home = find_store(component.id());
-    for (Store* shows : stores_)  // some show types beside those that they take
-        if (home == nullptr && shows->find_columns(component)) home = shows;
+    const Store* const home = find_keeper(component);
     if (home == nullptr || home == &store) return {};
     return Status::error(concat("\"", component.name(), "\" has its home in ", home->kind(),
                                 " of this world, so it cannot have another in ", store.kind(),
@@ -160,6 +168,8 @@ Status World::check_home(const Store& store, const Schema& component) const {
 void World::forget(Store& store) {
     stores_.erase(std::remove(stores_.begin(), stores_.end(), &store), stores_.end());
     asking_.erase(std::remove(asking_.begin(), asking_.end(), &store), asking_.end());
+    reactions_.forget(store);
+    relations_.forget(store);
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -216,6 +226,63 @@ void World::own_events(const OwnedEvents& owned) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass made an event channel of the world that runs it; call World::events() before World::step()");
     events_.push_back(owned);
+}
+
+// --- reactions ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Errors: what the reaction asks of the components cannot be had.
+Status check_values(const Schema& component, const ReactionTo& to) {
+    const bool needs_values = to.wants_values || to.kind == ReactionKind::kChange;
+    if (needs_values && component.many())
+        return Status::error(concat("an entity may have several \"", component.name(),
+                                    "\", so their values cannot be compared; use on_add() and on_remove()"));
+    if (needs_values && component.has_opaque())
+        return Status::error(concat("\"", component.name(),
+                                    "\" has opaque fields, whose values cannot be kept; react without values"));
+    if (to.kind == ReactionKind::kChange && to.field != ReactionTo::kAnyField && to.field >= component.fields().size())
+        return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
+                                    " fields, and none with number ", to.field));
+    return {};
+}
+
+}  // namespace
+
+Result<ReactionId> World::react(ComponentId component, const ReactionTo& to, Reaction& reaction,
+                                void (*destroy)(Reaction&)) {
+    Store* const store = find_store(component);
+    if (store == nullptr)
+        return Status::error("no store of the world keeps the component type; make its manager, or name it to the "
+                             "database, before anything reacts to it");
+    const Schema& schema = *find_schema(*store, component);
+    if (Status status = check_values(schema, to); !status) return status;
+    return require_reaction(schema, to, reaction, destroy);
+}
+
+ReactionId World::require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
+                                   void (*destroy)(Reaction&)) {
+    SHOAL_ASSERT(!passes_run_, "a pass added a reaction; add it before World::step()");
+    Store* const store = find_keeper(component);
+    SHOAL_ASSERT(store != nullptr,
+                 "no store of the world keeps the component type of a reaction; call World::manager<T>() or "
+                 "World::database().component<T>() before");
+    const Schema* const kept = find_schema(*store, component.id());
+    SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),
+                 "the store of this component type was made from another schema than that of the C++ type");
+    const Status status = check_values(component, to);
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+    return reactions_.add(*store, component, to, reaction, destroy);
+}
+
+void World::remove_reaction(ReactionId id) {
+    SHOAL_ASSERT(!passes_run_, "a pass removed a reaction; remove it after World::step()");
+    reactions_.remove(id);
+}
+
+void World::keep_journal(std::size_t max_entities) {
+    SHOAL_ASSERT(!passes_run_, "a pass began or ended the journal; do it before World::step()");
+    reactions_.keep_journal(max_entities, stamp_, stores_);
 }
 
 // --- fields by name ----------------------------------------------------------------------------------------------
@@ -325,7 +392,9 @@ void World::settle_stores() {
     settles_.last = {};
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
+    relations_.settle(stores_);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
+    if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
     pool_.trim();
 }
 

@@ -1,7 +1,6 @@
 // Calls for one entity remember the way that the last one took, with the addresses of all columns. What happens when
 // that way is gone.
 
-#include "shoal/database/journal.h"
 
 #include "support/database_testing.h"
 
@@ -68,24 +67,6 @@ TEST_F(Steps, tables_that_gave_their_memory_back_are_not_written_to_where_they_w
         for (int i = 0; i < 400; ++i) settle();
         made = create_fish(5'000);
     }
-    expect_fish(made);
-}
-
-TEST_F(Steps, a_journal_that_is_kept_from_the_middle_on_tells_of_every_row) {
-    const std::vector<Entity> made = create_fish(100);
-    for (std::size_t i = 0; i < 50; ++i) ASSERT_EQ(database.add(made[i], Mass{float(i)})->num_added, 1u);
-    settle();
-    database.keep_journal(10'000);
-    for (std::size_t i = 50; i < 100; ++i) ASSERT_EQ(database.add(made[i], Mass{float(i)})->num_added, 1u);
-    settle();
-    std::size_t num_added = 0;
-    const Journal journal = database.journal(stamp_ - 1);
-    EXPECT_TRUE(journal.is_complete);
-    for (const JournalEntry& entry : journal.entries)
-        if (entry.change.kind == StructuralChange::Kind::kAdded) num_added += entry.change.rows.size();
-    EXPECT_EQ(num_added, 50u);
-    database.keep_journal(0);
-    for (const Entity entity : made) ASSERT_TRUE(*database.remove<Mass>(entity));
     expect_fish(made);
 }
 

@@ -83,21 +83,6 @@ TEST_F(Tables, a_table_that_stays_empty_goes_and_its_number_is_used_again) {
     change_rows(kept, false);
 }
 
-TEST_F(Tables, those_to_come_are_watched_as_those_that_there_are) {
-    DatabaseTable& before = **tables.find_or_make(*types[1], 1);
-    tables.watch_changes(true);
-    DatabaseTable& after = **tables.find_or_make(*types[1], 2);
-    for (DatabaseTable* table : {&before, &after}) {
-        change_rows(*table, true);
-        EXPECT_EQ(table->table().changes().size(), 1u);
-    }
-    tables.watch_changes(false);
-    for (DatabaseTable* table : {&before, &after}) {
-        change_rows(*table, false);
-        EXPECT_EQ(table->table().changes().size(), 0u);
-    }
-}
-
 TEST_F(Tables, are_what_a_map_says_after_every_change) {
     SCOPED_TRACE(seed_text());
     Random random(seed());

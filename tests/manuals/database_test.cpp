@@ -4,7 +4,6 @@
 
 #include "manuals/fish.h"
 #include "shoal/database/grid_zones.h"
-#include "shoal/database/journal.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
@@ -84,55 +83,6 @@ TEST(DatabaseManuals, a_sphere_touches_the_tile_of_a_fish_in_it) {
     ZoneSet near;
     ASSERT_TRUE(create_in_tile(sea, fish, {3, 0, 4}, {1, 0, 1}, near));
     EXPECT_TRUE(near.contains(sea.find(fish[0]).table->zone()));
-}
-
-using Index = std::map<Entity, std::pair<const DatabaseTable*, std::uint32_t>>;
-
-Index index_of(const Database& sea) {
-    Index index;
-    for (const DatabaseTable* table : sea.all_tables())
-        for (std::uint32_t row = 0; table != nullptr && row < table->num_rows(); ++row)
-            index[table->entities()[row]] = {table, row};
-    return index;
-}
-
-TEST(DatabaseManuals, an_index_follows_the_journal) {
-    EntityManager entities;
-    World world(entities);
-    Database sea(entities, world.pool());
-    ASSERT_TRUE(world.attach(sea));
-    std::vector<Entity> fish(100);
-    ASSERT_TRUE(sea.create<Position>(fish, 0));
-    world.schedule().add("live", {writes(sea)}, [&](PassContext&) {
-        sea.commands().create(0, Position{});
-        sea.commands().destroy(fish[10]);
-        sea.commands().add(fish[20], Velocity{});
-        sea.commands().move(fish[30], 7);
-    });
-    Index index = index_of(sea);
-    const float dt = 0.1f;
-    const auto rebuild = [&] { index = index_of(sea); };
-    // [database/journal]
-    sea.keep_journal(100'000);
-    std::uint64_t seen = world.stamp();  // and the index is made from all rows
-    world.step(dt);
-    const Journal journal = sea.journal(seen);
-    if (!journal.is_complete) rebuild();  // too much has changed since
-    for (const JournalEntry& entry : journal.entries) {
-        const DatabaseTable* table = sea.all_tables()[entry.table];
-        if (entry.change.kind == StructuralChange::Kind::kRemoved) {
-            if (!sea.has_row(entry.change.entity)) index.erase(entry.change.entity);
-        } else if (table != nullptr) {
-            const RowRange rows = entry.change.rows;
-            for (std::uint32_t row = rows.begin; row < std::min(rows.end, table->num_rows()); ++row)
-                index[table->entities()[row]] = {table, row};
-        }
-    }
-    seen = world.stamp();
-    // [database/journal]
-    EXPECT_TRUE(journal.is_complete);
-    EXPECT_EQ(journal.entries.back().stamp + 1, seen);
-    EXPECT_EQ(index, index_of(sea));
 }
 
 }  // namespace

@@ -12,7 +12,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -233,6 +237,104 @@ TEST(WorldManuals, frames_are_recorded) {
     const std::string path = testing::TempDir() + "shoal_manual_frames.json";
     ASSERT_TRUE(record_frames(world, path));
     EXPECT_EQ(std::remove(path.c_str()), 0);
+}
+
+struct Mesh {
+    int handle = 0;
+};
+SHOAL_COMPONENT(Mesh, handle)
+struct Door {
+    bool is_open = false;
+};
+SHOAL_COMPONENT(Door, is_open)
+
+TEST(WorldManuals, a_scene_and_its_sounds_follow_reactions) {
+    struct {
+        std::map<Entity, int> all;
+        void insert(std::span<const Entity> entities) {
+            for (const Entity entity : entities) all[entity] = 7;
+        }
+        void erase(Entity entity, int handle) { EXPECT_EQ(std::exchange(all[entity], 0), handle); }
+    } scene;
+    struct {
+        std::size_t num_creaks = 0;
+        void creak(std::span<const Entity> doors) { num_creaks += doors.size(); }
+    } sounds;
+    EntityManager entities;
+    World world(entities);
+    auto& meshes = world.manager<Mesh>();
+    auto& all_doors = world.manager<Door>();
+    // [world/reactions]
+    world.on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
+    world.on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+        for (std::size_t i = 0; i < entities.size(); ++i) scene.erase(entities[i], before[i].handle);
+    });
+    world.on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
+    // [world/reactions]
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(meshes.add(made, Mesh{7}));
+    ASSERT_TRUE(all_doors.add(made, Door{}));
+    world.settle();
+    EXPECT_EQ(scene.all.size(), 3u);
+    entities.destroy(made[1]);
+    all_doors.set<&Door::is_open>(all_doors.instance(made[0]), true);
+    world.settle();
+    EXPECT_EQ(scene.all[made[1]], 0);
+    EXPECT_EQ(sounds.num_creaks, 1u);
+}
+
+TEST(WorldManuals, a_copy_follows_the_journal) {
+    EntityManager entities;
+    World world(entities);
+    auto& meshes = world.manager<Mesh>();
+    std::set<Entity> copy;
+    const auto copy_all = [&] { copy.insert(meshes.entities().begin(), meshes.entities().end()); };
+    const auto apply = [&](ComponentId component, JournalEntry::Kind kind, std::span<const Entity> entities) {
+        EXPECT_EQ(component, schema_of<Mesh>().id());
+        for (const Entity entity : entities)
+            if (kind == JournalEntry::Kind::kAdded)
+                copy.insert(entity);
+            else
+                copy.erase(entity);
+    };
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(meshes.add(made, Mesh{}));
+    copy_all();
+    meshes.remove(made[0]);
+    ASSERT_TRUE(meshes.add(*entities.create(), Mesh{}));
+    const float dt = 0.1f;
+    // [world/journal]
+    world.keep_journal(100'000);
+    std::uint64_t seen = world.stamp();  // and all is copied
+    world.step(dt);
+    const Journal journal = world.journal(seen);
+    if (!journal.is_complete) copy_all();  // too much has changed since
+    for (const JournalEntry& entry : journal.entries) apply(entry.component, entry.kind, entry.entities);
+    seen = world.stamp();
+    // [world/journal]
+    EXPECT_EQ(copy.size(), 3u) << "what changed before the journal was kept is not in it";
+    meshes.remove(made[1]);
+    world.step(dt);
+    for (const JournalEntry& entry : world.journal(seen).entries) apply(entry.component, entry.kind, entry.entities);
+    EXPECT_EQ(copy.count(made[1]), 0u);
+}
+
+TEST(WorldManuals, a_mirror_finds_who_has_come) {
+    EntityManager entities;
+    World world(entities);
+    auto& bodies = world.manager<Body>();
+    std::vector<Entity> born;
+    // [store/component_mirror]
+    ComponentMirror mirror(bodies.core(), schema_of<Body>());  // remembers who has a Body now
+    mirror.watch_field(0);                                     // and its velocity
+    ASSERT_TRUE(bodies.add(*entities.create(), Body{}));       // whatever happens
+    mirror.compare();
+    for (const Entity entity : mirror.added()) born.push_back(entity);  // and removed(), changed()
+    // [store/component_mirror]
+    EXPECT_EQ(born.size(), 1u);
+    EXPECT_GT(mirror.num_bytes(), 0u);
 }
 
 }  // namespace

@@ -32,10 +32,10 @@ void expect_same(const Manager<T>& a, const Manager<T>& b, std::span<const Entit
 
 TYPED_TEST(BulkPaths, they_leave_what_the_long_ways_leave) {
     Random random(seed());
-    Manager<TypeParam> quick(this->entities_, this->pool_), watched(this->entities_, this->pool_);
-    watched.core().table().watch_changes(true);
+    Manager<TypeParam> quick(this->entities_, this->pool_);
+    Manager<TypeParam> hashed(this->entities_, this->pool_, {.index = RowIndexKind::kHash});
     ASSERT_TRUE(quick.core().rows().has_plain_rows());
-    ASSERT_FALSE(watched.core().rows().has_plain_rows());
+    ASSERT_FALSE(hashed.core().rows().has_plain_rows());
     std::vector<Entity> made = create(this->entities_, 400);
     const auto pick = [&] { return made[random.below(static_cast<std::uint32_t>(made.size()))]; };
     const auto num_rounds = static_cast<std::uint32_t>(scaled_operations(2000));
@@ -50,7 +50,7 @@ TYPED_TEST(BulkPaths, they_leave_what_the_long_ways_leave) {
             case 0:
             case 1: {
                 const Result<AddCounts> a = quick.add(span, std::span<const TypeParam>(values));
-                const Result<AddCounts> b = watched.add(span, std::span<const TypeParam>(values));
+                const Result<AddCounts> b = hashed.add(span, std::span<const TypeParam>(values));
                 ASSERT_TRUE(a.ok() && b.ok());
                 ASSERT_EQ(a->num_added, b->num_added);
                 ASSERT_EQ(a->num_set, b->num_set);
@@ -58,40 +58,39 @@ TYPED_TEST(BulkPaths, they_leave_what_the_long_ways_leave) {
                 break;
             }
             case 2:
-                ASSERT_EQ(quick.remove(span), watched.remove(span));
+                ASSERT_EQ(quick.remove(span), hashed.remove(span));
                 break;
             case 3:
-                for (const Entity entity : span) ASSERT_EQ(quick.remove(entity), watched.remove(entity));
+                for (const Entity entity : span) ASSERT_EQ(quick.remove(entity), hashed.remove(entity));
                 break;
             default: {
                 const std::size_t num_dead = random.below(2) == 0 ? random.below(400) : random.below(10);
                 for (std::size_t i = 0; i < num_dead; ++i) this->entities_.destroy(pick());
                 this->settler_.settle(quick.core());
-                this->settler_.settle(watched.core());
+                this->settler_.settle(hashed.core());
                 for (Entity& entity : made)
                     if (!this->entities_.alive(entity)) entity = create(this->entities_, 1)[0];
             }
         }
-        watched.core().table().clear_changes();
-        ASSERT_NO_FATAL_FAILURE(expect_same(quick, watched, made));
+        ASSERT_NO_FATAL_FAILURE(expect_same(quick, hashed, made));
     }
 }
 
 TYPED_TEST(BulkPaths, a_large_manager_loses_what_a_span_names) {
-    Manager<TypeParam> quick(this->entities_, this->pool_), watched(this->entities_, this->pool_);
-    watched.core().table().watch_changes(true);
+    Manager<TypeParam> quick(this->entities_, this->pool_);
+    Manager<TypeParam> hashed(this->entities_, this->pool_, {.index = RowIndexKind::kHash});
     const std::vector<Entity> made = create(this->entities_, 100'000);
     std::vector<TypeParam> values;
     for (std::uint32_t i = 0; i < made.size(); ++i) values.push_back(make_value<TypeParam>(i * 77u, i));
-    for (Manager<TypeParam>* manager : {&quick, &watched})
+    for (Manager<TypeParam>* manager : {&quick, &hashed})
         ASSERT_TRUE(manager->add(made, std::span<const TypeParam>(values)).ok());
     std::vector<Entity> going = {kNullEntity, Entity{~EntityBits(0)}};
     Random random(seed());
     for (int i = 0; i < 70'000; ++i) going.push_back(made[random.below(100'000)]);
     const std::uint32_t num_removed = quick.remove(going);
-    EXPECT_EQ(num_removed, watched.remove(going));
+    EXPECT_EQ(num_removed, hashed.remove(going));
     EXPECT_EQ(quick.num_components(), 100'000 - num_removed);
-    expect_same(quick, watched, made);
+    expect_same(quick, hashed, made);
 }
 
 TYPED_TEST(BulkPaths, when_many_died_the_others_keep_their_order) {

@@ -1,7 +1,6 @@
 // Stamps and the list of changes alone.
 
 #include "shoal/table/detail/change_stamps.h"
-#include "shoal/table/structural_change.h"
 
 #include <gtest/gtest.h>
 
@@ -45,35 +44,6 @@ TEST(ChangeStamps, growing_keeps_what_was_written) {
     EXPECT_GE(stamps.num_blocks(), 100u);
     for (std::uint32_t c = 0; c < 3; ++c) EXPECT_EQ(stamps.written(c, 0), c < 2 ? 3u : 0u);
     for (std::uint32_t block = 1; block < 100; ++block) EXPECT_EQ(stamps.written(0, block), 0u);
-}
-
-TEST(StructuralChanges, nothing_is_listed_while_nobody_watches) {
-    StructuralChanges changes;
-    changes.add_rows({0, 3});
-    changes.remove_row(1, make_entity(1, 1));
-    EXPECT_TRUE(changes.all().empty());
-    changes.watch(true);
-    changes.watch(true);
-    changes.watch(false);
-    changes.move_row(2, 1, make_entity(3, 1));
-    ASSERT_EQ(changes.all().size(), 1u);
-    EXPECT_EQ(changes.all()[0].kind, StructuralChange::Kind::kMoved);
-    EXPECT_EQ(changes.all()[0].rows, (RowRange{1, 2}));
-    EXPECT_EQ(changes.all()[0].from_row, 2u);
-    changes.watch(false);
-    EXPECT_TRUE(changes.all().empty()) << "the last who watched has gone";
-}
-
-TEST(StructuralChanges, rows_added_one_after_the_other_are_one_change) {
-    StructuralChanges changes;
-    changes.watch(true);
-    changes.add_rows({0, 3});
-    changes.add_rows({3, 4});
-    changes.add_rows({2, 3}, make_entity(5, 1));
-    changes.add_rows({4, 5});
-    ASSERT_EQ(changes.all().size(), 3u);
-    EXPECT_EQ(changes.all()[0].rows, (RowRange{0, 4}));
-    EXPECT_EQ(changes.all()[1].entity, make_entity(5, 1));
 }
 
 }  // namespace

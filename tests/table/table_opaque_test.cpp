@@ -182,7 +182,6 @@ TEST(TableDeathTest, misuse_is_caught) {
     EXPECT_DEATH(table.append(many), "were not reserved");
     EXPECT_DEATH(table.push_chain(0), "without a chain");
     EXPECT_DEATH(table.link_tree(0, 1), "without a tree");
-    EXPECT_DEATH(table.watch_changes(false), "nobody watches");
     Table opaque(schema_of<Guarded>(), pool);
     ASSERT_TRUE(opaque.reserve(1));
     opaque.append_one(make_entity(1, 1));

@@ -65,28 +65,5 @@ TEST(TableStamps, exactly_the_blocks_written_change) {
     expect_valid(table);
 }
 
-TEST(TableChanges, are_listed_only_while_watched) {
-    PagePool pool;
-    const Schema schema = uniform_schema(FieldType::kFloat, 1);
-    Table table(schema, pool);
-    append_filled(table, 3, Image(schema.struct_bytes()));
-    EXPECT_TRUE(table.changes().empty());
-    table.watch_changes(true);
-    table.watch_changes(true);
-    append_filled(table, 2, Image(schema.struct_bytes()), 10);
-    append_filled(table, 2, Image(schema.struct_bytes()), 20);
-    ASSERT_EQ(table.changes().size(), 1u) << "rows added one after another are one change";
-    EXPECT_EQ(table.changes()[0].rows, (RowRange{3, 7}));
-    table.watch_changes(false);
-    table.remove(0);
-    ASSERT_EQ(table.changes().size(), 3u);
-    EXPECT_EQ(table.changes()[1].kind, StructuralChange::Kind::kRemoved);
-    EXPECT_EQ(table.changes()[2].kind, StructuralChange::Kind::kMoved);
-    EXPECT_EQ(table.changes()[2].from_row, 6u);
-    EXPECT_EQ(table.changes()[2].entity, make_entity(21, 1));
-    table.watch_changes(false);
-    EXPECT_TRUE(table.changes().empty());
-}
-
 }  // namespace
 }  // namespace shoal

@@ -11,48 +11,12 @@ namespace {
 
 using namespace shoal_test;
 
-/// Replays structural changes. A fresh row holds nothing until its owner is named by a later change.
-struct Mirror {
-    std::vector<std::optional<Entity>> rows;
-
-    void replay(const StructuralChange& change) {
-        using Kind = StructuralChange::Kind;
-        const std::uint32_t row = change.rows.begin;
-        switch (change.kind) {
-            case Kind::kAdded:
-                ASSERT_EQ(row, rows.size());
-                rows.resize(change.rows.end);
-                return;
-            case Kind::kRemoved:
-                ASSERT_LT(row, rows.size());
-                ASSERT_EQ(rows[row].value_or(change.entity), change.entity);
-                if (row + 1 == rows.size())
-                    rows.pop_back();
-                else
-                    rows[row] = kNullEntity;  // the last row moves here next
-                return;
-            case Kind::kMoved:
-                ASSERT_EQ(change.from_row, rows.size() - 1);
-                ASSERT_EQ(rows[change.from_row].value_or(change.entity), change.entity);
-                rows[row] = change.entity;
-                rows.pop_back();
-                return;
-            case Kind::kSwapped:
-                std::swap(rows[row], rows[change.from_row]);
-                ASSERT_EQ(rows[row].value_or(change.entity), change.entity);
-                rows[row] = change.entity;
-                return;
-        }
-    }
-};
-
 /// A table and its model, under the same random operations.
 class TwinTables {
 public:
     TwinTables(const Schema& schema, const std::optional<RowIndexKind>& kind)
         : schema_(schema), index_(kind.value_or(RowIndexKind::kPaged)), table_(schema, pool_, {.capacity_rows = 3000}) {
         if (kind) table_.attach_index(&index_);
-        table_.watch_changes(true);
         for (std::uint32_t i = 1; i <= 4000; ++i) free_.push_back(make_entity(i, 1));
     }
 
@@ -78,17 +42,6 @@ public:
     void compare() {
         expect_valid(table_);
         expect_equal(table_, model_);
-        if (testing::Test::HasFatalFailure()) return;
-        for (const StructuralChange& change : table_.changes()) {
-            mirror_.replay(change);
-            if (testing::Test::HasFatalFailure()) return;
-        }
-        table_.clear_changes();
-        ASSERT_EQ(mirror_.rows.size(), model_.size());
-        for (std::size_t row = 0; row < model_.size(); ++row) {
-            ASSERT_EQ(mirror_.rows[row].value_or(model_[row].owner), model_[row].owner) << "row " << row;
-            mirror_.rows[row] = model_[row].owner;
-        }
     }
 
     const Table& table() const { return table_; }
@@ -197,7 +150,6 @@ private:
     PagePool pool_;
     RowIndex index_;
     Table table_;
-    Mirror mirror_;
     std::vector<ModelRow> model_;
     std::deque<Entity> free_;
 };

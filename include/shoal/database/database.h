@@ -43,8 +43,6 @@ template <auto kMember>
 class DatabaseField;
 class Commands;
 class GridZones;
-class JournalKeeper;
-struct Journal;
 struct SpawnPlaceField;
 
 class Database final : public Store {
@@ -208,9 +206,6 @@ public:
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(Zone zone) const;
 
-    /// Keeps a journal (journal.h) of at most `max_changes` from now on; 0: none. Cost: rows come and go one by one.
-    SHOAL_API void keep_journal(std::size_t max_changes);
-    SHOAL_API Journal journal(std::uint64_t since) const;
 
     /// Checks tables, bits, directory and maps against each other.
     SHOAL_API Status validate() const;
@@ -251,6 +246,7 @@ public:
     void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return tables_.list(); }
+    SHOAL_API void list_tables(const Schema& component, Array<ComponentTable>& tables) override;
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
@@ -369,7 +365,6 @@ private:
     SpawnPlaceField* spawn_place_ = nullptr;  // nullptr: no field decides where spawned entities lie
     DeferredChanges* deferred_changes_ = nullptr;
     ComponentHomes homes_;  // of the world that the database belongs to
-    JournalKeeper* journal_ = nullptr;
 };
 
 }  // namespace shoal

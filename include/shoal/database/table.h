@@ -63,7 +63,7 @@ public:
     std::uint32_t type_number() const { return type_number_; }
     Zone zone() const { return zone_; }
     std::uint32_t num_rows() const { return table_.num_rows(); }
-    /// Whether rows are bytes and nothing more: no opaque columns, no toggled component types, and nobody watches.
+    /// Whether rows are bytes and nothing more: no opaque columns and no toggled component types.
     bool is_plain() const { return table_.is_plain() && presence_.empty(); }
     std::span<const Entity> entities() const { return table_.entities(); }
     /// Columns are found with first_column(). Requires: no structural call is made through it.

@@ -57,8 +57,6 @@ public:
     /// To be called when a table has become empty, or is no longer empty.
     SHOAL_API void note_rows(const DatabaseTable& table);
 
-    /// Whether all tables, those to come included, keep lists of their structural changes.
-    SHOAL_API void watch_changes(bool watch);
     /// Settles the memory of some tables, and removes those that have been empty for long. Returns whether any was
     /// removed.
     SHOAL_API bool settle_memory();
@@ -76,7 +74,6 @@ private:
     PagePool* pool_;
     DatabaseDirectory* directory_;
     std::uint32_t capacity_rows_;
-    bool is_watched_ = false;
     Array<DatabaseTable*> tables_{Owner("database")};  // by number; owned
     std::uint64_t num_changes_ = 0;
     BitSet occupied_{Owner("database")};                    // by number

@@ -129,7 +129,7 @@ struct BlobField {
     std::uint8_t type;   ///< FieldType
     std::uint8_t element_type;
     std::uint8_t flags;
-    std::uint8_t reserved;
+    std::uint8_t relation;  ///< Relation
     std::uint32_t array_length;
     std::uint32_t value_bytes;
     std::uint32_t struct_offset;

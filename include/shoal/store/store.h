@@ -126,6 +126,15 @@ struct OwnedColumns {
     explicit operator bool() const { return rows != nullptr; }
 };
 
+/// One of the tables that hold rows of a component type.
+struct ComponentTable {
+    const Table* table = nullptr;
+    std::uint32_t first_column = 0;              ///< where the columns of the component begin
+    bool has_fields = true;                      ///< false: what the fields say is kept in another form
+    const std::uint64_t* switched_on = nullptr;  ///< a bit per row: does its owner have the component? nullptr: all do
+    bool needs_parent = false;                   ///< a row that is linked to no parent does not have the component
+};
+
 class Store;
 
 /// What a store asks its world about component types that other stores keep. Empty: there is no world.
@@ -172,6 +181,10 @@ public:
     /// Where queries find a component type that it takes, or shows beside those. Requires: of a type that it takes, the
     /// schema's layout is that of the store. Lifetime: that of the store.
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
+
+    /// Appends the tables with rows of a component type. Lifetime: until the next structural call.
+    /// As it is here, it asks find_columns(), or else takes the tables whose schema is that of the component type.
+    SHOAL_API virtual void list_tables(const Schema& component, Array<ComponentTable>& tables);
 
     /// Makes a further component type one of schemas(). Errors: the store does not take others; the schema differs from
     /// that of a type that it takes.

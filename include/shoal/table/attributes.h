@@ -3,7 +3,7 @@
 //
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
-//     field       unit(text)  range(least, greatest)  split
+//     field       unit(text)  range(least, greatest)  split  relation  relation(cleared)  relation(dies_too)
 //     component   name(text)  version(number)  whole  toggled  many
 
 #include "shoal/base/config.h"
@@ -11,6 +11,14 @@
 #include <cstdint>
 
 namespace shoal {
+
+/// Whether a reference to an entity is a relation, and what becomes of it when that entity, its target, dies.
+enum class Relation : std::uint8_t {
+    kNone,     ///< a reference and nothing more
+    kKept,     ///< it stays as it is, and names an entity that does not live
+    kCleared,  ///< it becomes null
+    kDiesToo   ///< the entity that refers to the target dies too
+};
 
 namespace attributes {
 
@@ -21,6 +29,10 @@ struct Range {
     double minimum, maximum;
 };
 struct Split {};
+struct RelationOf {
+    Relation relation = Relation::kKept;
+    constexpr RelationOf operator()(Relation when_target_dies) const { return {when_target_dies}; }
+};
 struct Whole {};
 struct Toggled {};
 struct Many {};
@@ -36,6 +48,8 @@ constexpr Range range(double minimum, double maximum) { return {minimum, maximum
 constexpr Version version(std::uint32_t number) { return {number}; }
 constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Split split{};
+[[maybe_unused]] inline constexpr RelationOf relation{};
+[[maybe_unused]] inline constexpr Relation cleared = Relation::kCleared, dies_too = Relation::kDiesToo;
 [[maybe_unused]] inline constexpr Whole whole{};
 [[maybe_unused]] inline constexpr Toggled toggled{};
 [[maybe_unused]] inline constexpr Many many{};
@@ -47,12 +61,14 @@ struct FieldNote {
     const char* name = nullptr;
     const char* unit = "";
     bool split = false;
+    Relation relation = Relation::kNone;
     bool has_range = false;
     double minimum = 0, maximum = 0;
 
     constexpr void add(attributes::Unit value) { unit = value.text; }
     constexpr void add(attributes::Range value) { has_range = true, minimum = value.minimum, maximum = value.maximum; }
     constexpr void add(attributes::Split) { split = true; }
+    constexpr void add(attributes::RelationOf value) { relation = value.relation; }
 };
 
 /// What a declaration says about the component.

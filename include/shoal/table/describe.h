@@ -7,7 +7,7 @@
 //     };
 //     SHOAL_COMPONENT(Body, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
 //
-// A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split. The struct can
+// A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The struct can
 // have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), toggled, many), mass). Defaults are
 // those of the struct. Up to 64 fields; nothing is registered behind the scenes: the description is a function that is
 // found by argument-dependent look-up.
@@ -62,6 +62,8 @@ constexpr auto describe_field(const char* name, Attributes... attributes) {
     static_assert(!kSplit || field_type_lanes(FieldTraits<ValueOf<kMember>>::type) > 1,
                   "only Vec2, Vec3, Vec4 and Quaternion fields can be split");
     static_assert(!kSplit || !kIsArray<ValueOf<kMember>>, "an array cannot be split");
+    constexpr bool kRelates = (std::is_same_v<Attributes, attributes::RelationOf> || ...);
+    static_assert(!kRelates || std::is_same_v<ValueOf<kMember>, Entity>, "only a field of type Entity is a relation");
     constexpr std::size_t kBytes = field_type_bytes(FieldTraits<ValueOf<kMember>>::type);
     static_assert(kBytes == 0 || kBytes * kNumValues<ValueOf<kMember>> == sizeof(ValueOf<kMember>),
                   "the C++ type has another size than the field type that its FieldTraits name");
@@ -194,6 +196,9 @@ const Schema& schema_of() {
     using ::shoal::attributes::unit;    \
     using ::shoal::attributes::range;   \
     using ::shoal::attributes::split;   \
+    using ::shoal::attributes::relation; \
+    using ::shoal::attributes::cleared; \
+    using ::shoal::attributes::dies_too; \
     using ::shoal::attributes::whole;   \
     using ::shoal::attributes::toggled; \
     using ::shoal::attributes::many;    \

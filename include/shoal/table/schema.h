@@ -13,6 +13,7 @@
 
 #include "shoal/base/memory.h"
 #include "shoal/base/status.h"
+#include "shoal/table/attributes.h"
 #include "shoal/table/field.h"
 
 #include <string>
@@ -20,6 +21,9 @@
 namespace shoal {
 
 inline constexpr std::uint32_t kMaxFields = 64;
+
+/// Returns "kept", "cleared" or "dies_too", as schema files say it; "none" for a field that is no relation.
+SHOAL_API std::string_view relation_name(Relation relation);
 
 /// A component's identity: the XXH3-64 hash of its name. Never an address, RTTI or registration order.
 using ComponentId = StringId;
@@ -41,6 +45,7 @@ struct FieldDefinition {
     std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or right
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as C would
     bool split = false;
+    Relation relation = Relation::kNone;  ///< of a field of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
     double maximum = 0;

@@ -7,8 +7,8 @@
 //     links          ..   ..   ..                  |           chain {next, previous}, tree {parent, first child, ...}
 //
 // Rows are packed: when one is removed, the last row moves into its place. A table consists of parts: the storage of
-// the columns, the links between rows, the stamps of the last writes, the list of structural changes, and the row index
-// that is attached to it. It moves a row in all of them at once. Whoever writes to a column marks what it has written:
+// the columns, the links between rows, the stamps of the last writes, and the row index that is attached to it. It
+// moves a row in all of them at once. Whoever writes to a column marks what it has written:
 // per column and block of 1,024 rows, the table keeps the stamp of the last write. The destructor of an opaque value
 // runs after its row is gone, when the table is consistent: it may remove other rows. The destructor of a value that
 // was moved from must not change tables, nor must the assignment of a value.
@@ -18,7 +18,6 @@
 #include "shoal/table/detail/column_storage.h"
 #include "shoal/table/detail/packed_rows.h"
 #include "shoal/table/detail/row_links.h"
-#include "shoal/table/structural_change.h"
 #include "shoal/table/write_guard.h"
 
 namespace shoal {
@@ -113,7 +112,7 @@ public:
 
     // --- removing and moving rows --------------------------------------------------------------------------------
 
-    /// Whether rows are bytes and nothing more: no opaque columns, no links, and nobody watches.
+    /// Whether rows are bytes and nothing more: no opaque columns and no links.
     bool is_plain() const { return is_plain_; }
     /// Whether rows are plain and found by a paged index.
     bool is_packed() const { return is_packed_; }
@@ -190,7 +189,7 @@ public:
     /// Links childless roots: row first + i to first + parents[i], or to none (kNilRow). Requires: parents[i] < i.
     SHOAL_API void link_trees(std::uint32_t first, std::span<const std::uint32_t> parents);
 
-    // --- stamps and changes --------------------------------------------------------------------------------------
+    // --- stamps --------------------------------------------------------------------------------------
 
     /// Writes from now on carry `stamp`. Requires: no less than before.
     void set_stamp(std::uint64_t stamp) { stamps_.set_now(stamp); }
@@ -199,10 +198,9 @@ public:
     std::uint64_t written_stamp(std::uint32_t column, std::uint32_t block) const {
         return stamps_.written(column, block);
     }
-    /// Keeps a list of structural changes while anyone watches. Counted.
-    SHOAL_API void watch_changes(bool watch);
-    std::span<const StructuralChange> changes() const { return changes_.all(); }
-    void clear_changes() { changes_.clear(); }
+    /// Returns the stamp with which rows were last added to a block or moved into it. Rows that were removed at the end
+    /// leave none.
+    std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
 
     // --- memory and health ---------------------------------------------------------------------------------------
 
@@ -245,7 +243,6 @@ private:
     ChangeStamps stamps_;
     RowIndex* index_ = nullptr;
     RowLinks links_;
-    StructuralChanges changes_;
 };
 
 }  // namespace shoal

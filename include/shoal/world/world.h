@@ -9,7 +9,9 @@
 //                          [](const PassContext& frame, auto&& v) { v.z -= 9.81f * frame.dt; });
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
-// Passes tell later passes of things through event channels, events<T>() (see command/events.h).
+// Passes tell later passes of things through event channels, events<T>() (see command/events.h). Functions that on_add(),
+// on_remove() and on_change() are given are told what has come, gone or changed when the world settles (see reactions.h). Who refers to an entity is found with
+// referrers() (see relations.h).
 //
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
@@ -19,10 +21,10 @@
 // settle() ends the program. Passes request changes through Commands (see command/commands.h), which are made when the
 // world settles. Settling destroys entities, so it may call destruction callbacks:
 //
-//     step()   |- passes: rows stay ----------|- settle: commands, then each store --------|
+//     step()   |- passes: rows stay ----------|- settle: commands, relations, each store, reactions -|
 //                  Commands request changes         callbacks are told which entities died
 //
-// Such a callback may spawn, destroy, add and remove. It may attach a store, or make one by using it for the first
+// Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it for the first
 // time; that store settles with the others. Its commands are carried out at the next settle at the latest. If it
 // settles or steps the world, or detaches a store, the program ends. A callback that is called neither by a settle nor
 // in a pass may settle the world.
@@ -34,6 +36,8 @@
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/field_path.h"
+#include "shoal/world/reactions.h"
+#include "shoal/world/relations.h"
 #include "shoal/world/schedule.h"
 
 #include <cstddef>
@@ -159,6 +163,77 @@ public:
         return made;
     }
 
+    // --- reactions -----------------------------------------------------------------------------------------------
+
+    /// Calls function(entities) at the end of each settle in which entities have gained a component of type T since the
+    /// settle before. See world/reactions.h. Requires: a store keeps T; no passes run.
+    template <class T, class Function>
+    ReactionId on_add(Function function) {
+        static_assert(std::is_invocable_v<Function&, std::span<const Entity>>,
+                      "the function takes a std::span<const Entity>");
+        return react<T, detail::AddReaction<T, Function>>({ReactionKind::kAdd}, std::move(function));
+    }
+    /// The same for those that have lost one: function(entities), or function(entities, std::span<const T> before).
+    /// Requires: as above; for values, T is bytes, and an entity has one.
+    template <class T, class Function>
+    ReactionId on_remove(Function function) {
+        static_assert(detail::kReacts<T, Function>,
+                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
+        constexpr bool kWantsValues = !std::is_invocable_v<Function&, std::span<const Entity>>;
+        static_assert(!kWantsValues || std::is_trivially_copyable_v<T>, "only values that are bytes are kept");
+        return react<T, detail::ValueReaction<T, Function>>(
+            {ReactionKind::kRemove, ReactionTo::kAnyField, kWantsValues}, std::move(function), std::size_t(0));
+    }
+    /// The same for those whose component differs, in any field, or in one: world.on_change<&Door::is_open>(...).
+    /// The values before are components, or values of the field. Requires: as above.
+    template <class T, class Function>
+    ReactionId on_change(Function function) {
+        static_assert(detail::kReacts<T, Function>,
+                      "the function takes a std::span<const Entity>, and optionally a std::span<const T>");
+        return react<T, detail::ValueReaction<T, Function>>({ReactionKind::kChange}, std::move(function),
+                                                            std::size_t(0));
+    }
+    template <auto kMember, class Function>
+    ReactionId on_change(Function function) {
+        using Value = ValueOf<kMember>;
+        static_assert(detail::kReacts<Value, Function>,
+                      "the function takes a std::span<const Entity>, and optionally a span of values of the field");
+        const std::uint32_t field = FieldPlace<kMember>::kIndex;
+        return react<ComponentOf<kMember>, detail::ValueReaction<Value, Function>>(
+            {ReactionKind::kChange, field}, std::move(function),
+            std::size_t(schema_of<ComponentOf<kMember>>().fields()[field].struct_offset));
+    }
+    /// The same for a component type without a C++ type; destroy(reaction) is called when it goes.
+    /// Errors: no store keeps the component type, or its values cannot be had; the message says why.
+    SHOAL_API Result<ReactionId> react(ComponentId component, const ReactionTo& to, Reaction& reaction,
+                                       void (*destroy)(Reaction&));
+    /// Ends a reaction; one that has ended is ignored. Requires: no passes run.
+    SHOAL_API void remove_reaction(ReactionId id);
+
+    /// Keeps a journal that names at most `max_entities` from now on; 0: none (see world/journal.h). Requires: no
+    /// passes run; no reaction runs.
+    SHOAL_API void keep_journal(std::size_t max_entities);
+    /// Returns which components have come and gone since a stamp, for all stores.
+    Journal journal(std::uint64_t since) const { return reactions_.journal().since(since); }
+
+    // --- relations -----------------------------------------------------------------------------------------------
+
+    /// Returns the entities whose field refers to `target`, as of the last settle:
+    /// `for (const Entity missile : world.referrers<&Missile::target>(ship))`. See world/relations.h.
+    /// Requires: the field is declared a relation. Cost: that of the entities that are found.
+    template <auto kMember>
+    Referrers referrers(Entity target) const {
+        constexpr auto kDescription = shoal_describe(ComponentTag<ComponentOf<kMember>>{});
+        static_assert(kDescription.fields[FieldPlace<kMember>::kIndex].relation != Relation::kNone,
+                      "the field is not declared a relation; write (field, relation) in SHOAL_COMPONENT");
+        return referrers(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, target);
+    }
+    /// The same for a component type without a C++ type, and the number of a field in its schema. None for others.
+    Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const {
+        const RelationIndex* const index = relations_.find(component, field);
+        return index == nullptr ? Referrers() : index->referrers(target);
+    }
+
     // --- fields by name ------------------------------------------------------------------------------------------
 
     /// Finds a field of a component type by its name, such as "body.position", for many reads and writes: see
@@ -256,7 +331,17 @@ private:
         release_memory(object, sizeof(S), "world");
     }
 
+    template <class T, class R, class... Arguments>
+    ReactionId react(const ReactionTo& to, Arguments&&... arguments) {
+        static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+        return require_reaction(schema_of<T>(), to, detail::make_reaction<R>(std::forward<Arguments>(arguments)...),
+                                detail::destroy_reaction<R>);
+    }
+
     void forget(Store& store);
+    Store* find_keeper(const Schema& component) const;
+    SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
+                                          void (*destroy)(Reaction&));
     Status check_home(const Store& store, const Schema& component) const;
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
@@ -284,6 +369,8 @@ private:
     Database* database_ = nullptr;
     Schedule schedule_;
     SettleStatistics settles_;
+    Relations relations_;
+    Reactions reactions_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1;
     bool passes_run_ = false;

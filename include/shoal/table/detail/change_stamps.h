@@ -44,6 +44,11 @@ public:
 
     /// Returns the stamp of the last write to a block of a column.
     SHOAL_API std::uint64_t written(std::uint32_t column, std::uint32_t block) const;
+    /// Returns when rows of a block were last added or moved in.
+    std::uint64_t placed(std::uint32_t block) const {
+        SHOAL_ASSERT(block < rows_.size(), "the block does not exist");
+        return rows_[block];
+    }
 
 private:
     SHOAL_API void grow(std::uint32_t num_rows);

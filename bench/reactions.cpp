@@ -1,0 +1,93 @@
+// What reactions cost: finding out who has gained a component, and whose component has changed.
+
+#include "shoal/query/query.h"
+#include "shoal/world/world.h"
+
+#include "body_components.h"
+#include "workloads.h"
+
+namespace shoal_bench {
+namespace {
+
+using namespace shoal;
+
+/// A world whose manager n entities join, and leave before the next run.
+struct Gate {
+    explicit Gate(std::size_t n) : entities({.max_entities = n}), world(entities), ids(n), values(n, Mass{2}) {
+        need_ok(entities.create(ids));
+    }
+    void leave() {
+        masses.clear();
+        world.settle();
+    }
+    void join() {
+        need_ok(masses.add(ids, std::span<const Mass>(values)));
+        world.settle();
+    }
+
+    EntityManager entities;
+    World world;
+    Manager<Mass>& masses = world.manager<Mass>();
+    std::vector<Entity> ids;
+    std::vector<Mass> values;
+};
+
+/// Adding with a reaction, against adding alone.
+void on_add(Bench& bench, std::size_t n) {
+    if (!bench.wants("reactions/on_add")) return;
+    Gate heard(n), unheard(n);
+    std::size_t num_told = 0;
+    heard.world.on_add<Mass>([&](std::span<const Entity> added) { num_told += added.size(); });
+    bench.compare({"reactions/on_add", n, n == 100'000 ? 1.3 : 0},
+                  {[&] { heard.leave(), num_told = 0; }, [&] { heard.join(); }, [&] { return num_told; }},
+                  {[&] { unheard.leave(); }, [&] { unheard.join(); }, [&] { return unheard.masses.num_rows(); }});
+}
+
+/// Every hundredth value of a column changes and is found, against a loop that compares with a copy.
+void on_change(Bench& bench, std::size_t n) {
+    if (!bench.wants("reactions/on_change")) return;
+    Gate heard(n);
+    heard.join();
+    std::size_t num_told = 0;
+    std::uint64_t sum = 0;
+    heard.world.on_change<&Mass::value>([&](std::span<const Entity> changed) {
+        num_told = changed.size();
+        for (const Entity entity : changed) sum += entity.index();
+    });
+    std::vector<float> now(n, 2), before(n, 2);
+    std::uint64_t plain_sum = 0;
+    float heard_value = 2, plain_value = 2;
+    std::vector<std::uint32_t> changed;
+    const auto all = query<Write<&Mass::value>>(heard.masses);
+    bench.compare({"reactions/on_change", n, 0},
+                  {[&] {
+                       std::size_t row = 0;
+                       heard_value += 1;
+                       all.for_each([&](auto&& mass) { mass = row++ % 100 == 0 ? heard_value : mass; });
+                   },
+                   [&] { heard.world.settle(); },
+                   [&] { return num_told; }},
+                  {[&] {
+                       plain_value += 1;
+                       for (std::size_t row = 0; row < n; row += 100) now[row] = plain_value;
+                   },
+                   [&] {
+                       changed.clear();
+                       for (std::size_t row = 0; row < n; ++row)
+                           if (now[row] != before[row]) changed.push_back(static_cast<std::uint32_t>(row));
+                       before = now;
+                       for (const std::uint32_t row : changed) plain_sum += row;
+                   },
+                   [&] { return changed.size(); }});
+}
+
+}  // namespace
+
+void measure_reactions(Bench& bench) {
+    for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
+        on_add(bench, n);
+        on_change(bench, n);
+    }
+}
+
+}  // namespace shoal_bench

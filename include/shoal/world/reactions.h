@@ -1,0 +1,179 @@
+#pragma once
+// Reactions: functions that are called when entities have gained, lost or changed a component.
+//
+//     world.on_add<Mesh>([&](std::span<const Entity> entities) { scene.insert(entities); });
+//     world.on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+//         for (std::size_t i = 0; i < entities.size(); ++i) scene.erase(entities[i], before[i].handle);
+//     });
+//     world.on_change<&Door::is_open>([&](std::span<const Entity> doors) { sounds.creak(doors); });
+//
+// They are called when the world settles, after the commands and after the rows of the dead were removed, in the order
+// in which they were added, and once for all entities. They tell how the world differs from when it settled last:
+//
+//     settle 7 --- add, set, remove, destroy: from passes, by command, at once --- settle 8: commands, deaths, reactions
+//         `------------------------ what differs is told at the end of settle 8 ------------------------'
+//
+// - A component that comes and goes in between is not told of. One that goes and comes back was not removed.
+// - It does not matter which store keeps the component, nor how it was changed. A component that is switched off counts
+//   as not there. With `many`, an entity is named once for each component that it gains or loses.
+// - The values before are those of the last settle.
+// - Entities are in the order of their rows, so the order does not depend on the number of workers.
+// - A reaction may spawn, destroy, add and remove, at once or by command, and may add and remove reactions. What it
+//   changes is told at the end of the next settle. It must not settle or step the world.
+// - When a store leaves the world, the reactions to its component types go with it, untold.
+//
+// What nobody listens to costs nothing: see store/component_mirror.h. For code that asks instead of being called, journal.h
+// keeps the same facts.
+// Thread: the structural thread of the world.
+
+#include "shoal/store/component_mirror.h"
+#include "shoal/table/describe.h"
+#include "shoal/world/journal.h"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace shoal {
+
+enum class ReactionKind : std::uint8_t { kAdd, kRemove, kChange };
+
+/// Names a reaction of a world.
+struct ReactionId {
+    std::uint32_t number = 0;  ///< 0: none
+};
+
+/// What a reaction is told.
+struct ReactionBatch {
+    std::span<const Entity> entities;
+    /// For removals and changes: what the components were. Shape: a struct image for each entity; for changes, only the
+    /// field is what it was.
+    const std::byte* values_before = nullptr;
+    const Schema& component;
+};
+
+/// A function that is called with what has happened.
+class Reaction {
+public:
+    virtual ~Reaction() = default;
+    virtual void run(const ReactionBatch& batch) = 0;
+};
+
+/// What a reaction listens to.
+struct ReactionTo {
+    static constexpr std::uint32_t kAnyField = 0xFFFFFFFF;
+
+    ReactionKind kind = ReactionKind::kAdd;
+    std::uint32_t field = kAnyField;  ///< for changes: its place in the schema
+    bool wants_values = false;        ///< for removals: what the components were
+};
+
+/// The reactions and the journal of a world. Programs use them through World.
+class Reactions {
+public:
+    Reactions() = default;
+    Reactions(const Reactions&) = delete;
+    Reactions& operator=(const Reactions&) = delete;
+    SHOAL_API ~Reactions();
+
+    /// Adds a reaction to a component type that a store keeps; destroy(reaction) is called when it goes.
+    SHOAL_API ReactionId add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
+                             void (*destroy)(Reaction&));
+    /// Removes it; others are ignored.
+    SHOAL_API void remove(ReactionId id);
+    /// Ends all reactions and the journal.
+    SHOAL_API void clear();
+    /// Forgets what it knows of a store.
+    SHOAL_API void forget(const Store& store);
+
+    /// Keeps a journal of all component types of the stores from now on; see World::keep_journal().
+    SHOAL_API void keep_journal(std::size_t max_entities, std::uint64_t stamp, std::span<Store* const> stores);
+    const ChangeJournal& journal() const { return journal_; }
+
+    /// Finds what has happened to components of the stores until `stamp`, and tells of it.
+    SHOAL_API void run(std::uint64_t stamp, std::span<Store* const> stores);
+    /// Whether run() would do nothing.
+    bool empty() const { return mirrors_.empty() && !journal_.is_kept(); }
+
+private:
+    struct Entry {
+        ReactionId id;
+        ReactionTo to;
+        ComponentMirror* mirror;
+        Reaction* reaction;
+        void (*destroy)(Reaction&);
+        bool is_removed = false;
+    };
+    ComponentMirror& mirror_of(Store& store, const Schema& component, ComponentMirror::Start start);
+    void mirror_all(std::span<Store* const> stores, ComponentMirror::Start start);
+    void tell(const Entry& entry);
+    void drop_removed();
+    void drop_unused();
+
+    Array<ComponentMirror*> mirrors_{Owner("reactions")};
+    Array<Entry> entries_{Owner("reactions")};
+    std::uint32_t num_made_ = 0;
+    bool is_telling_ = false;
+    ChangeJournal journal_;
+};
+
+namespace detail {
+
+template <class T, class Function>
+class AddReaction final : public Reaction {
+public:
+    explicit AddReaction(Function function) : function_(std::move(function)) {}
+    void run(const ReactionBatch& batch) override { function_(batch.entities); }
+
+private:
+    Function function_;
+};
+
+/// A value in an array, because an array of bool has no addresses.
+template <class Value>
+struct HeldValue {
+    Value value{};
+};
+
+/// Takes the values before from struct images, where they begin at `offset`: whole components, or one field of each.
+template <class Value, class Function>
+class ValueReaction final : public Reaction {
+public:
+    ValueReaction(Function function, std::size_t offset) : function_(std::move(function)), offset_(offset) {}
+    void run(const ReactionBatch& batch) override {
+        if constexpr (std::is_invocable_v<Function&, std::span<const Entity>>) {
+            function_(batch.entities);
+        } else {
+            static_assert(sizeof(HeldValue<Value>) == sizeof(Value));
+            Array<HeldValue<Value>> before(batch.entities.size(), HeldValue<Value>(), "reactions");
+            const std::byte* image = batch.values_before + offset_;
+            for (HeldValue<Value>& held : before) {
+                std::memcpy(static_cast<void*>(&held.value), image, sizeof(Value));
+                image += batch.component.struct_bytes();
+            }
+            function_(batch.entities, std::span<const Value>(&before.data()->value, before.size()));
+        }
+    }
+
+private:
+    Function function_;
+    std::size_t offset_;
+};
+
+template <class Value, class Function>
+inline constexpr bool kReacts = std::is_invocable_v<Function&, std::span<const Entity>> ||
+                                std::is_invocable_v<Function&, std::span<const Entity>, std::span<const Value>>;
+
+template <class R, class... Arguments>
+Reaction& make_reaction(Arguments&&... arguments) {
+    static_assert(alignof(R) <= alignof(std::max_align_t));
+    return *::new (allocate_memory(sizeof(R), "reactions")) R(std::forward<Arguments>(arguments)...);
+}
+template <class R>
+void destroy_reaction(Reaction& done) {
+    static_cast<R&>(done).~R();
+    release_memory(&done, sizeof(R), "reactions");
+}
+
+}  // namespace detail
+}  // namespace shoal

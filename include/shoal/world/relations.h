@@ -1,0 +1,47 @@
+#pragma once
+// The relations of a world: an index for each field that is declared one, and what becomes of references to the dead.
+//
+//     struct Limpet { Entity whale; };
+//     SHOAL_COMPONENT(Limpet, (whale, relation(dies_too)))
+//
+//     for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) count(limpet);
+//
+//     relation                 the reference stays as it is, and names an entity that does not live
+//     relation(cleared)        it becomes null
+//     relation(dies_too)       the entity that refers to the target dies too, and so does whoever refers to that one
+//
+// It does not matter which store keeps the component, nor how the field is written. The indices are as of the last settle:
+// they are brought up to date after the commands. Then the targets that have died since are dealt with, before the stores
+// remove the rows of the dead, so that after a settle no row is left of what has died.
+// Thread: as World; referrers() from any thread, also while passes run.
+
+#include "shoal/store/relation_index.h"
+
+namespace shoal {
+
+/// Programs use it through World.
+class Relations {
+public:
+    explicit Relations(EntityManager& entities) : entities_(entities) {}
+    Relations(const Relations&) = delete;
+    Relations& operator=(const Relations&) = delete;
+    SHOAL_API ~Relations();
+
+    /// Brings the indices up to date, those of relations that are new too, and deals with the dead. Destroys entities.
+    SHOAL_API void settle(std::span<Store* const> stores);
+    /// Returns the index of a field, or nullptr: it is no relation of a store of the last settle.
+    SHOAL_API const RelationIndex* find(ComponentId component, std::uint32_t field) const;
+    /// Forgets what it knows of a store.
+    SHOAL_API void forget(const Store& store);
+
+private:
+    void find_new(std::span<Store* const> stores);
+    void deal_with(std::span<const Entity> dead, Array<Entity>& doomed);
+
+    EntityManager& entities_;
+    DeathCursor cursor_;
+    std::size_t num_known_ = 0;  // component types whose fields were looked at
+    Array<RelationIndex*> indices_{Owner("relation")};
+};
+
+}  // namespace shoal

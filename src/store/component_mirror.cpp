@@ -1,0 +1,319 @@
+#include "shoal/store/component_mirror.h"
+
+#include "shoal/base/text.h"
+#include "shoal/table/table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+/// The entity that has the component of a row now, or null.
+Entity holder(const ComponentTable& at, std::uint32_t row) {
+    const bool is_on = at.switched_on == nullptr || test_bit(at.switched_on, row);
+    const bool has_parent = !at.needs_parent || at.table->links(LinkColumn::kTreeParent)[row] != kNilRow;
+    return is_on && has_parent ? at.table->entities()[row] : kNullEntity;
+}
+
+/// Whether the owners of rows are all who have the component.
+bool owners_tell(const ComponentTable& at) { return at.switched_on == nullptr && !at.needs_parent; }
+
+const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column, std::uint32_t row) {
+    return at.table->column(at.first_column + column) + std::size_t(row) * component.columns()[column].element_bytes;
+}
+
+}  // namespace
+
+ComponentMirror::ComponentMirror(Store& store, const Schema& component, Start start)
+    : store_(store), component_(component) {
+    if (start == Start::kNoRows) return;
+    compare();
+    added_.clear();
+}
+
+// --- what is remembered ------------------------------------------------------------------------------------------
+
+void ComponentMirror::require_values() const {
+    SHOAL_ASSERT(!component_.has_opaque() && !component_.many(),
+                 "values are kept of components that are bytes, and of which an entity has one");
+}
+
+void ComponentMirror::watch_field(std::uint32_t field) {
+    require_values();
+    SHOAL_ASSERT(field < component_.fields().size(), "the field does not exist");
+    watched_fields_ |= std::uint64_t(1) << field;
+    const Field& watched = component_.fields()[field];
+    for (std::uint32_t c = 0; c < watched.num_columns; ++c) keep_column(watched.first_column + c, true);
+}
+
+void ComponentMirror::keep_values() {
+    require_values();
+    for (std::uint32_t c = 0; c < component_.columns().size(); ++c) keep_column(c, false);
+}
+
+void ComponentMirror::keep_column(std::uint32_t number, bool is_compared) {
+    for (Column& column : columns_)
+        if (column.number == number) return static_cast<void>(column.is_compared |= is_compared);
+    columns_.push_back({number, is_compared});
+    const std::size_t bytes = component_.columns()[number].element_bytes;
+    const std::byte* const image = component_.default_image().data() + component_.columns()[number].struct_offset;
+    tables_.clear();
+    store_.list_tables(component_, tables_);
+    for (const ComponentTable& at : tables_)
+        SHOAL_ASSERT(at.has_fields, "the store keeps the fields of this component type in another form");
+    for (Picture& picture : pictures_) {
+        Bytes& kept = picture.columns.emplace_back(Owner("component mirror"));
+        kept.resize(picture.owners.size() * bytes);
+        const bool is_there = std::any_of(tables_.begin(), tables_.end(), [&](const ComponentTable& at) {
+            return at.table == picture.table.table;
+        });
+        for (std::uint32_t row = 0; row < picture.owners.size(); ++row) {
+            const bool stays = is_there && row < picture.table.table->num_rows() &&
+                               picture.table.table->entities()[row] == picture.owners[row];
+            std::memcpy(kept.data() + row * bytes, stays ? element_of(picture.table, component_, number, row) : image,
+                        bytes);
+        }
+    }
+}
+
+std::size_t ComponentMirror::num_bytes() const {
+    std::size_t bytes = 0;
+    for (const Picture& picture : pictures_) {
+        bytes += picture.owners.capacity() * sizeof(Entity);
+        for (const Bytes& column : picture.columns) bytes += column.capacity();
+    }
+    return bytes;
+}
+
+/// Remembers rows of a block as they are.
+void ComponentMirror::take_rows(Picture& picture, RowRange rows) {
+    const ComponentTable& at = picture.table;
+    if (owners_tell(at))
+        std::copy_n(at.table->entities().data() + rows.begin, rows.size(), picture.owners.data() + rows.begin);
+    else
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row) picture.owners[row] = holder(at, row);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        const std::size_t bytes = component_.columns()[columns_[c].number].element_bytes;
+        std::memcpy(picture.columns[c].data() + rows.begin * bytes,
+                    element_of(at, component_, columns_[c].number, rows.begin), rows.size() * bytes);
+    }
+}
+
+/// Appends the struct image of a row as it was.
+void ComponentMirror::append_image(const Picture& picture, std::uint32_t row, Bytes& images) const {
+    if (columns_.empty()) return;
+    const std::size_t first = images.size();
+    const auto defaults = component_.default_image();
+    images.insert(images.end(), defaults.begin(), defaults.end());
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        const ColumnDefinition& column = component_.columns()[columns_[c].number];
+        std::memcpy(images.data() + first + column.struct_offset,
+                    picture.columns[c].data() + std::size_t(row) * column.element_bytes, column.element_bytes);
+    }
+}
+
+// --- comparing ---------------------------------------------------------------------------------------------------
+
+void ComponentMirror::compare() {
+    came_.clear(), gone_.clear(), came_runs_.clear(), gone_values_.clear();
+    added_.clear(), removed_.clear(), changed_.clear();
+    changed_fields_.clear(), removed_values_.clear(), changed_values_.clear();
+    find_pictures();
+    for (std::uint32_t picture = 0; picture < pictures_.size(); ++picture) compare_picture(picture);
+    match_moves();
+    drop_pictures();
+}
+
+/// Makes a picture for each table that has none yet. Tables that are not there any more count as empty.
+void ComponentMirror::find_pictures() {
+    for (Picture& picture : pictures_) picture.is_listed = false;
+    tables_.clear();
+    store_.list_tables(component_, tables_);
+    for (const ComponentTable& at : tables_) {
+        const auto [number, is_new] = picture_of_.insert(reinterpret_cast<std::uintptr_t>(at.table),
+                                                         static_cast<std::uint32_t>(pictures_.size()));
+        if (is_new) {
+            pictures_.emplace_back();
+            pictures_.back().columns.resize(columns_.size(), Bytes(Owner("component mirror")));
+        }
+        pictures_[*number].table = at;
+        pictures_[*number].is_listed = true;
+    }
+}
+
+void ComponentMirror::drop_pictures() {
+    const auto is_gone = [](const Picture& picture) { return !picture.is_listed; };
+    if (std::none_of(pictures_.begin(), pictures_.end(), is_gone)) return;
+    for (const Picture& picture : pictures_) picture_of_.erase(reinterpret_cast<std::uintptr_t>(picture.table.table));
+    pictures_.erase(std::remove_if(pictures_.begin(), pictures_.end(), is_gone), pictures_.end());
+    for (std::uint32_t i = 0; i < pictures_.size(); ++i)
+        picture_of_.insert(reinterpret_cast<std::uintptr_t>(pictures_[i].table.table), i);
+}
+
+void ComponentMirror::compare_picture(std::uint32_t number) {
+    Picture& picture = pictures_[number];
+    const ComponentTable& at = picture.table;
+    const auto num_before = static_cast<std::uint32_t>(picture.owners.size());
+    const std::uint32_t num_rows = picture.is_listed ? at.table->num_rows() : 0;
+    picture.owners.resize(std::max(num_before, num_rows));
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+        picture.columns[c].resize(picture.owners.size() * component_.columns()[columns_[c].number].element_bytes);
+    // Rows that both have, block by block. Then those that only one has.
+    const std::uint32_t num_common = std::min(num_before, num_rows);
+    for (std::uint32_t begin = 0; begin < num_common; begin += kRowsPerStampBlock) {
+        const std::uint32_t block = begin / kRowsPerStampBlock;
+        const RowRange rows{begin, std::min(begin + kRowsPerStampBlock, num_common)};
+        bool is_written = at.needs_parent || at.table->placed_stamp(block) >= picture.stamp;
+        for (const Column& column : columns_)
+            is_written |= at.table->written_stamp(at.first_column + column.number, block) >= picture.stamp;
+        if (!is_written) continue;
+        compare_values(picture, rows);
+        compare_owners(number, rows);
+        take_rows(picture, rows);
+    }
+    for (std::uint32_t row = num_common; row < num_before; ++row)
+        if (picture.owners[row]) list_gone(picture, row);
+    picture.owners.resize(num_rows);
+    if (num_common < num_rows) {
+        list_came(number, {num_common, num_rows});
+        take_rows(picture, {num_common, num_rows});
+    }
+    if (picture.is_listed) picture.stamp = at.table->stamp();
+}
+
+/// Lists which of the rows have another owner. Requires: compare_values() was called for them.
+void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
+    const Picture& picture = pictures_[number];
+    const ComponentTable& at = picture.table;
+    const bool are_equal = owners_tell(at) && std::equal(picture.owners.data() + rows.begin,
+                                                         picture.owners.data() + rows.end,
+                                                         at.table->entities().data() + rows.begin);
+    if (are_equal) return;
+    for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
+        const Entity now = holder(at, row);
+        if (picture.owners[row] == now) continue;
+        if (picture.owners[row]) list_gone(picture, row);
+        if (now) list_came(number, {row, row + 1});
+    }
+}
+
+/// Lists which of the rows have the same owner and other values.
+void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
+    std::uint64_t fields[kRowsPerStampBlock] = {};
+    bool differs = false;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+        if (!columns_[c].is_compared) continue;
+        const std::size_t bytes = component_.columns()[columns_[c].number].element_bytes;
+        const std::byte* before = picture.columns[c].data() + rows.begin * bytes;
+        const std::byte* now = element_of(picture.table, component_, columns_[c].number, rows.begin);
+        if (std::memcmp(before, now, rows.size() * bytes) == 0) continue;
+        differs = true;
+        for (std::uint32_t i = 0; i < rows.size(); ++i, before += bytes, now += bytes)
+            if (std::memcmp(before, now, bytes) != 0) fields[i] |= differing_fields(columns_[c], before, now);
+    }
+    Bytes image{Owner("component mirror")};
+    for (std::uint32_t i = 0; differs && i < rows.size(); ++i) {
+        const Entity owner = picture.owners[rows.begin + i];
+        if (fields[i] == 0 || !owner || owner != holder(picture.table, rows.begin + i)) continue;
+        image.clear();
+        append_image(picture, rows.begin + i, image);
+        list_changed(owner, fields[i], image.data());
+    }
+}
+
+/// Returns the watched fields in a column of which two elements differ.
+std::uint64_t ComponentMirror::differing_fields(const Column& column, const std::byte* before,
+                                                const std::byte* now) const {
+    const ColumnDefinition& definition = component_.columns()[column.number];
+    const auto bit = [this](std::uint32_t field) { return std::uint64_t(1) << field & watched_fields_; };
+    if (definition.field_index != ColumnDefinition::kWholeComponent)
+        return std::memcmp(before, now, definition.element_bytes) == 0 ? 0 : bit(definition.field_index);
+    std::uint64_t fields = 0;
+    for (std::uint32_t i = 0; i < component_.fields().size(); ++i) {
+        const Field& field = component_.fields()[i];
+        if (std::memcmp(before + field.struct_offset, now + field.struct_offset, field.size) != 0) fields |= bit(i);
+    }
+    return fields;
+}
+
+/// The same for a row that came from elsewhere, by its place in came_.
+std::uint64_t ComponentMirror::differing_fields(const std::byte* old_image, std::size_t came) const {
+    const auto run = std::upper_bound(came_runs_.begin(), came_runs_.end(), came,
+                                      [](std::size_t place, const Run& of) { return place < of.first; }) -
+                     1;
+    const std::uint32_t row = run->row + static_cast<std::uint32_t>(came - run->first);
+    std::uint64_t fields = 0;
+    for (const Column& column : columns_)
+        if (column.is_compared)
+            fields |= differing_fields(column, old_image + component_.columns()[column.number].struct_offset,
+                                       element_of(pictures_[run->picture].table, component_, column.number, row));
+    return fields;
+}
+
+// --- lists -------------------------------------------------------------------------------------------------------
+
+/// Lists the owners of rows that were not there, or had another owner.
+void ComponentMirror::list_came(std::uint32_t picture, RowRange rows) {
+    const ComponentTable& at = pictures_[picture].table;
+    const bool are_all = owners_tell(at) && at.table->num_holes() == 0;
+    for (std::uint32_t row = rows.begin; row < rows.end;) {
+        const std::uint32_t end = are_all ? rows.end : row + 1;
+        const Entity* const owners = at.table->entities().data();
+        if (are_all || holder(at, row)) {
+            const Run* const last = came_runs_.empty() ? nullptr : &came_runs_.back();
+            const bool follows =
+                last != nullptr && last->picture == picture && last->row + (came_.size() - last->first) == row;
+            if (!follows) came_runs_.push_back({picture, row, static_cast<std::uint32_t>(came_.size())});
+            came_.insert(came_.end(), owners + row, owners + end);
+        }
+        row = end;
+    }
+}
+
+void ComponentMirror::list_gone(const Picture& picture, std::uint32_t row) {
+    gone_.push_back(picture.owners[row]);
+    append_image(picture, row, gone_values_);
+}
+
+void ComponentMirror::list_changed(Entity entity, std::uint64_t fields, const std::byte* old_image) {
+    changed_.push_back(entity);
+    changed_fields_.push_back(fields);
+    changed_values_.insert(changed_values_.end(), old_image, old_image + component_.struct_bytes());
+}
+
+/// Tells those that have moved to another row from those that came and went.
+void ComponentMirror::match_moves() {
+    if (came_.empty() || gone_.empty()) {
+        added_.swap(came_);
+        removed_.swap(gone_);
+        removed_values_.swap(gone_values_);
+        return;
+    }
+    const std::size_t image_bytes = columns_.empty() ? 0 : component_.struct_bytes();
+    HashMap<std::uint64_t, std::uint32_t> place_in_gone{Owner("component mirror")};
+    place_in_gone.reserve(gone_.size());
+    for (std::uint32_t i = 0; i < gone_.size(); ++i) place_in_gone.add(gone_[i].id, i);
+    BitSet has_moved{Owner("component mirror")};
+    has_moved.clear(gone_.size());
+    for (std::size_t i = 0; i < came_.size(); ++i) {
+        const std::uint32_t* const place = place_in_gone.find(came_[i].id);
+        if (place == nullptr) {
+            added_.push_back(came_[i]);
+            continue;
+        }
+        has_moved.set(*place);
+        const std::byte* const old_image = gone_values_.data() + *place * image_bytes;
+        const std::uint64_t fields = watched_fields_ == 0 ? 0 : differing_fields(old_image, i);
+        if (fields != 0) list_changed(came_[i], fields, old_image);
+        place_in_gone.erase(came_[i].id);
+    }
+    for (std::size_t i = 0; i < gone_.size(); ++i) {
+        if (has_moved[i]) continue;
+        removed_.push_back(gone_[i]);
+        const std::byte* const image = gone_values_.data() + i * image_bytes;
+        removed_values_.insert(removed_values_.end(), image, image + image_bytes);
+    }
+}
+
+}  // namespace shoal

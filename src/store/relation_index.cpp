@@ -1,0 +1,86 @@
+#include "shoal/store/relation_index.h"
+
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+RelationIndex::RelationIndex(Store& store, const Schema& component, std::uint32_t field, const EntityManager& entities)
+    : entities_(entities), field_(field), mirror_(store, component, ComponentMirror::Start::kNoRows) {
+    SHOAL_ASSERT(field < component.fields().size() && relation() != Relation::kNone,
+                 "the field is not declared a relation");
+    part_ = field_part(mirror_.component(), mirror_.component().fields()[field]);
+    mirror_.watch_field(field);
+}
+
+void RelationIndex::update(Array<Entity>& dead_targets) {
+    mirror_.compare();
+    for (const Entity entity : mirror_.removed()) forget(entity);
+    for (const std::span<const Entity> referrers : {mirror_.added(), mirror_.changed()})
+        for (const Entity referrer : referrers)
+            if (const Entity target = refer(referrer); target && !entities_.alive(target))
+                dead_targets.push_back(target);
+}
+
+/// Takes over what the row of an entity says, and returns the target.
+Entity RelationIndex::refer(Entity referrer) {
+    const ComponentRow at = store().find_row(component().id(), referrer, 0);
+    Entity target;
+    if (at) read_part(*at.table, at.first_column, at.row, part_, reinterpret_cast<std::byte*>(&target));
+    if (target.index() > entities_.num_indices_used()) target = kNullEntity;
+    const std::uint32_t index = referrer.index();
+    if (index < links_.size() && links_[index].referrer == referrer && links_[index].target == target) return target;
+    if (index < links_.size()) forget(links_[index].referrer);
+    if (!target) return target;
+    if (index >= links_.size()) links_.resize(index + 1);
+    if (target.index() >= first_.size()) first_.resize(target.index() + 1);
+    std::uint32_t& first = first_[target.index()];
+    links_[index] = {referrer, target, first, 0};
+    if (first != 0) links_[first].previous = index;
+    first = index;
+    return target;
+}
+
+void RelationIndex::forget(Entity referrer) {
+    if (!referrer || referrer.index() >= links_.size() || links_[referrer.index()].referrer != referrer) return;
+    detail::ReferenceLink& link = links_[referrer.index()];
+    if (link.next != 0) links_[link.next].previous = link.previous;
+    (link.previous != 0 ? links_[link.previous].next : first_[link.target.index()]) = link.next;
+    link = {};
+}
+
+void RelationIndex::clear_references(Entity target) {
+    Array<Entity> all{Owner("relation")};
+    for (const Entity referrer : referrers(target)) all.push_back(referrer);
+    for (const Entity referrer : all) {
+        forget(referrer);
+        const ComponentRow at = store().find_row(component().id(), referrer, 0);
+        const Entity none;
+        if (!at) continue;
+        const Status status = store().write_field(at, part_, reinterpret_cast<const std::byte*>(&none));
+        SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+    }
+}
+
+void RelationIndex::list_dead_targets(Array<Entity>& dead) const {
+    for (const detail::ReferenceLink& link : links_)
+        if (link.target && !entities_.alive(link.target)) dead.push_back(link.target);
+}
+
+Status RelationIndex::validate() const {
+    const auto broken = [this](std::uint32_t index) {
+        return Status::error(concat("relation \"", component().name(), '.', component().fields()[field_].name,
+                                    "\": the reference of entity index ", index, " is not in the list of its target"));
+    };
+    for (std::uint32_t index = 0; index < links_.size(); ++index) {
+        const detail::ReferenceLink& link = links_[index];
+        if (!link.referrer) continue;
+        const std::uint32_t before = link.previous != 0 ? links_[link.previous].next : first_[link.target.index()];
+        const bool is_followed = link.next == 0 || links_[link.next].previous == index;
+        if (link.referrer.index() != index || before != index || !is_followed) return broken(index);
+    }
+    return {};
+}
+
+}  // namespace shoal

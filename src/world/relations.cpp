@@ -1,0 +1,80 @@
+#include "shoal/world/relations.h"
+
+#include <algorithm>
+#include <new>
+
+namespace shoal {
+namespace {
+
+void destroy(RelationIndex* index) {
+    index->~RelationIndex();
+    release_memory(index, sizeof(RelationIndex), "relation");
+}
+
+}  // namespace
+
+Relations::~Relations() {
+    for (RelationIndex* index : indices_) destroy(index);
+    if (cursor_.number != 0) entities_.close_death_cursor(cursor_);
+}
+
+const RelationIndex* Relations::find(ComponentId component, std::uint32_t field) const {
+    for (const RelationIndex* index : indices_)
+        if (index->component().id() == component && index->field() == field) return index;
+    return nullptr;
+}
+
+void Relations::forget(const Store& store) {
+    const auto end = std::partition(indices_.begin(), indices_.end(),
+                                    [&](const RelationIndex* index) { return &index->store() != &store; });
+    std::for_each(end, indices_.end(), destroy);
+    indices_.erase(end, indices_.end());
+    num_known_ = 0;
+}
+
+/// Makes an index for each relation that has none.
+void Relations::find_new(std::span<Store* const> stores) {
+    std::size_t num_types = 0;
+    for (const Store* store : stores) num_types += store->schemas().size();
+    if (num_types == num_known_) return;
+    num_known_ = num_types;
+    for (Store* store : stores)
+        for (const Schema* component : store->schemas())
+            for (std::uint32_t field = 0; field < component->fields().size(); ++field)
+                if (component->fields()[field].relation != Relation::kNone && find(component->id(), field) == nullptr)
+                    indices_.push_back(::new (allocate_memory(sizeof(RelationIndex), "relation"))
+                                           RelationIndex(*store, *component, field, entities_));
+    if (!indices_.empty() && cursor_.number == 0) cursor_ = entities_.open_death_cursor();
+}
+
+void Relations::settle(std::span<Store* const> stores) {
+    find_new(stores);
+    if (indices_.empty()) return;
+    Array<Entity> dead{Owner("relation")}, doomed{Owner("relation")};
+    for (RelationIndex* index : indices_) index->update(dead);
+    for (;;) {
+        const DeathRange range = entities_.deaths(cursor_);
+        dead.insert(dead.end(), range.entities.begin(), range.entities.end());
+        if (range.fell_behind)
+            for (const RelationIndex* index : indices_) index->list_dead_targets(dead);
+        entities_.advance(cursor_, range.end);
+        if (dead.empty()) return;
+        doomed.clear();
+        deal_with(dead, doomed);
+        dead.clear();
+        entities_.destroy(doomed);
+    }
+}
+
+/// Does what the relations say about entities that have died, and lists those that are to die too.
+void Relations::deal_with(std::span<const Entity> dead, Array<Entity>& doomed) {
+    for (RelationIndex* index : indices_)
+        for (const Entity entity : dead) {
+            index->forget(entity);
+            if (index->relation() == Relation::kCleared) index->clear_references(entity);
+            if (index->relation() == Relation::kDiesToo)
+                for (const Entity referrer : index->referrers(entity)) doomed.push_back(referrer);
+        }
+}
+
+}  // namespace shoal

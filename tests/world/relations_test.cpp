@@ -1,0 +1,231 @@
+// Relations know who refers to whom, and deal with references to the dead, whatever store keeps them.
+
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Missile {
+    float speed = 0;
+    Entity target;
+};
+SHOAL_COMPONENT(Missile, speed, (target, relation(cleared)))
+struct Limpet {
+    Entity whale;
+};
+SHOAL_COMPONENT((Limpet, whole), (whale, relation(dies_too)))
+struct Likes {
+    Entity whom;
+};
+SHOAL_COMPONENT(Likes, (whom, relation))
+
+using Entities = std::vector<Entity>;
+
+Entities listed(const Referrers& referrers) {
+    Entities result;
+    for (const Entity entity : referrers) result.push_back(entity);
+    std::sort(result.begin(), result.end(), [](Entity a, Entity b) { return a.id < b.id; });
+    return result;
+}
+
+/// What every living entity refers to.
+struct References {
+    Entity missile, limpet, likes;
+    bool has_missile = false, has_limpet = false, has_likes = false;
+};
+
+class AnyHome : public ::testing::TestWithParam<bool> {
+protected:
+    AnyHome() {
+        if (GetParam()) {
+            world.database().component<Missile>();
+            world.database().component<Limpet>();
+            world.database().component<Likes>();
+        } else {
+            world.manager<Missile>();
+            world.manager<Limpet>({.index = RowIndexKind::kHash});
+            world.manager<Likes>();
+            world.database();
+        }
+    }
+    Entity pick() { return known[random.below(std::uint32_t(known.size()))]; }
+
+    /// Changes something, in the world and in the model.
+    void change() {
+        const Entity self = pick();
+        const Entity other = random.below(8) == 0 ? kNullEntity : pick();
+        Commands& commands = world.commands();
+        References& says = model[self];
+        const bool lives = doomed.count(self) == 0 && entities.alive(self);
+        switch (random.below(9)) {
+            case 0:
+            case 1:
+                commands.add(self, Missile{1, other});
+                if (lives) says.has_missile = true, says.missile = other;
+                return;
+            case 2:
+                commands.add(self, Limpet{other});
+                if (lives) says.has_limpet = true, says.limpet = other;
+                return;
+            case 3:
+                commands.add(self, Likes{other});
+                if (lives) says.has_likes = true, says.likes = other;
+                return;
+            case 4:
+                commands.remove<Missile>(self);
+                says.has_missile = false;
+                return;
+            case 5:
+                commands.remove<Limpet>(self);
+                says.has_limpet = false;
+                return;
+            case 6:
+                if (random.below(3) != 0) return;
+                commands.destroy(self);
+                doomed.insert(self);
+                return;
+            case 7:
+                known.push_back(*entities.create());
+                model[known.back()];
+                return;
+            default:
+                return;
+        }
+    }
+    /// What settling does to the model.
+    void settle_model() {
+        while (!doomed.empty()) {
+            const Entity dead = *doomed.begin();
+            doomed.erase(doomed.begin());
+            model.erase(dead);
+            is_dead.insert(dead);
+        }
+        for (bool goes_on = true; goes_on;) {
+            goes_on = false;
+            for (auto at = model.begin(); at != model.end();) {
+                const bool dies = at->second.has_limpet && is_dead.count(at->second.limpet) != 0;
+                if (dies) is_dead.insert(at->first), goes_on = true;
+                at = dies ? model.erase(at) : std::next(at);
+            }
+        }
+        for (auto& [entity, says] : model)
+            if (is_dead.count(says.missile) != 0) says.missile = kNullEntity;
+    }
+
+    Random random{shoal_test::seed()};
+    EntityManager entities;
+    World world{entities};
+    Entities known;
+    std::map<Entity, References> model;
+    std::set<Entity> doomed, is_dead;
+};
+
+TEST_P(AnyHome, who_refers_to_whom_and_what_becomes_of_it_is_what_a_map_says) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    known.resize(100);
+    ASSERT_TRUE(entities.create(known));
+    for (const Entity entity : known) model[entity];
+    const std::int64_t num_frames = shoal_test::scaled_operations(100);
+    for (std::int64_t frame = 0; frame < num_frames; ++frame) {
+        for (std::uint32_t i = random.below(60); i-- > 0;) change();
+        settle_model();
+        world.settle();
+        ASSERT_EQ(entities.num_alive(), model.size());
+        std::map<Entity, Entities> missiles, limpets, likes;
+        for (const auto& [entity, says] : model) {
+            if (says.has_missile) missiles[says.missile].push_back(entity);
+            if (says.has_limpet) limpets[says.limpet].push_back(entity);
+            if (says.has_likes) likes[says.likes].push_back(entity);
+            if (says.has_missile) ASSERT_EQ(*world.field<Entity>(entity, "missile.target"), says.missile);
+        }
+        const auto sorted = [](Entities list) {
+            std::sort(list.begin(), list.end(), [](Entity a, Entity b) { return a.id < b.id; });
+            return list;
+        };
+        for (const Entity target : known) {
+            ASSERT_EQ(listed(world.referrers<&Missile::target>(target)), sorted(missiles[target]));
+            ASSERT_EQ(listed(world.referrers<&Limpet::whale>(target)), sorted(limpets[target]));
+            ASSERT_EQ(listed(world.referrers<&Likes::whom>(target)), sorted(likes[target]));
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Relations, AnyHome, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "in_the_database" : "in_managers"; });
+
+class RelationRules : public ::testing::Test {
+protected:
+    EntityManager entities;
+    World world{entities};
+    Manager<Missile>& missiles = world.manager<Missile>();
+    Manager<Limpet>& limpets = world.manager<Limpet>();
+};
+
+TEST_F(RelationRules, a_chain_dies_in_one_settle_and_no_row_is_left) {
+    Entities chain(1000);
+    ASSERT_TRUE(entities.create(chain));
+    for (std::size_t i = 1; i < chain.size(); ++i) ASSERT_TRUE(limpets.add(chain[i], Limpet{chain[i - 1]}));
+    world.settle();
+    entities.destroy(chain[500]);
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), 500u);
+    EXPECT_EQ(limpets.num_rows(), 499u);
+    entities.destroy(chain[0]);
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), 0u);
+    EXPECT_EQ(limpets.num_rows(), 0u);
+}
+
+TEST_F(RelationRules, a_reference_to_what_is_dead_already_is_dealt_with_at_the_next_settle) {
+    Entities made(3);
+    ASSERT_TRUE(entities.create(made));
+    const Entity dead = *entities.create();
+    entities.destroy(dead);
+    ASSERT_TRUE(missiles.add(made[0], Missile{1, dead}));
+    ASSERT_TRUE(limpets.add(made[1], Limpet{dead}));
+    ASSERT_TRUE(missiles.add(made[2], Missile{1, Entity{~EntityBits(0)}}));  // was never given out
+    world.settle();
+    EXPECT_EQ(missiles.get<&Missile::target>(missiles.instance(made[0])), kNullEntity);
+    EXPECT_FALSE(entities.alive(made[1]));
+    EXPECT_TRUE(entities.alive(made[2]));
+    EXPECT_TRUE(world.referrers<&Missile::target>(dead).empty());
+}
+
+TEST_F(RelationRules, a_field_that_a_pass_writes_is_found_after_the_step) {
+    Entities made(5000);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(missiles.add(made, Missile{}));
+    world.settle();
+    const Entity ship = *entities.create();
+    world.schedule().add("aim", query<Write<&Missile::target>>(missiles),
+                         [&](Entity self, auto&& target) { target = self.index() % 2 == 0 ? ship : kNullEntity; });
+    world.step(0.1f);
+    EXPECT_EQ(listed(world.referrers<&Missile::target>(ship)).size(), 2500u);
+    entities.destroy(made[1].index() % 2 == 0 ? made[1] : made[2]);
+    world.step(0.1f);
+    EXPECT_EQ(listed(world.referrers<&Missile::target>(ship)).size(), 2499u);
+    EXPECT_TRUE(world.referrers<&Missile::target>(kNullEntity).empty()) << "null is nobody";
+    EXPECT_TRUE(world.referrers(schema_of<Missile>().id(), 0, ship).empty()) << "the speed is no relation";
+}
+
+TEST_F(RelationRules, the_death_of_a_target_is_seen_by_reactions_of_the_same_settle) {
+    Entities made(2);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(limpets.add(made[1], Limpet{made[0]}));
+    world.settle();
+    Entities gone;
+    world.on_remove<Limpet>([&](std::span<const Entity> removed) { gone.assign(removed.begin(), removed.end()); });
+    world.commands().destroy(made[0]);
+    world.settle();
+    EXPECT_EQ(gone, Entities{made[1]});
+}
+
+}  // namespace
