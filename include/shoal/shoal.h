@@ -23,6 +23,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/dump.h"
 #include "shoal/resource/zone_blob.h"
+#include "shoal/store/relation_index.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"

@@ -14,7 +14,7 @@ RelationIndex::RelationIndex(Store& store, const Schema& component, std::uint32_
     mirror_.watch_field(field);
 }
 
-void RelationIndex::update(Array<Entity>& dead_targets) {
+void RelationIndex::refresh(Array<Entity>& dead_targets) {
     mirror_.compare();
     for (const Entity entity : mirror_.removed()) forget(entity);
     for (const std::span<const Entity> referrers : {mirror_.added(), mirror_.changed()})

@@ -1,6 +1,7 @@
 #include "shoal/world/reactions.h"
 
 #include "shoal/base/assert.h"
+#include "shoal/store/component_mirror.h"
 
 #include <algorithm>
 #include <new>
@@ -27,23 +28,25 @@ void Reactions::clear() {
 
 // --- adding and removing -----------------------------------------------------------------------------------------
 
-/// Returns what remembers the components of a type; makes it when there is none.
-ComponentMirror& Reactions::mirror_of(Store& store, const Schema& component, ComponentMirror::Start start) {
+/// Returns what remembers the components of a type; makes it when there is none, as if the store had none of them, or of
+/// those of now.
+ComponentMirror& Reactions::mirror_of(Store& store, const Schema& component, bool has_no_rows) {
     for (ComponentMirror* known : mirrors_)
         if (&known->store() == &store && known->component().id() == component.id()) return *known;
+    const auto start = has_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
     mirrors_.push_back(::new (allocate_memory(sizeof(ComponentMirror), "reactions"))
                            ComponentMirror(store, component, start));
     return *mirrors_.back();
 }
 
-void Reactions::mirror_all(std::span<Store* const> stores, ComponentMirror::Start start) {
+void Reactions::mirror_all(std::span<Store* const> stores, bool have_no_rows) {
     for (Store* store : stores)
-        for (const Schema* component : store->schemas()) mirror_of(*store, *component, start);
+        for (const Schema* component : store->schemas()) mirror_of(*store, *component, have_no_rows);
 }
 
 ReactionId Reactions::add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
                           void (*destroy)(Reaction&)) {
-    ComponentMirror& mirror = mirror_of(store, component, ComponentMirror::Start::kRowsOfNow);
+    ComponentMirror& mirror = mirror_of(store, component, false);
     if (to.wants_values) mirror.keep_values();
     for (std::uint32_t field = 0; to.kind == ReactionKind::kChange && field < component.fields().size(); ++field)
         if (to.field == ReactionTo::kAnyField || to.field == field) mirror.watch_field(field);
@@ -89,7 +92,7 @@ void Reactions::keep_journal(std::size_t max_entities, std::uint64_t stamp, std:
     SHOAL_ASSERT(!is_telling_, "a reaction began or ended the journal; do it before or after World::settle()");
     journal_.keep(max_entities, stamp);
     if (journal_.is_kept())
-        mirror_all(stores, ComponentMirror::Start::kRowsOfNow);
+        mirror_all(stores, false);
     else
         drop_unused();
 }
@@ -98,7 +101,7 @@ void Reactions::keep_journal(std::size_t max_entities, std::uint64_t stamp, std:
 
 void Reactions::run(std::uint64_t stamp, std::span<Store* const> stores) {
     // Component types that have got a home since the last time had no rows then.
-    if (journal_.is_kept()) mirror_all(stores, ComponentMirror::Start::kNoRows);
+    if (journal_.is_kept()) mirror_all(stores, true);
     for (ComponentMirror* mirror : mirrors_) mirror->compare();
     for (std::size_t i = 0; journal_.is_kept() && i < mirrors_.size(); ++i) {
         const ComponentId component = mirrors_[i]->component().id();

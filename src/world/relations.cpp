@@ -1,5 +1,7 @@
 #include "shoal/world/relations.h"
 
+#include "shoal/store/relation_index.h"
+
 #include <algorithm>
 #include <new>
 
@@ -22,6 +24,11 @@ const RelationIndex* Relations::find(ComponentId component, std::uint32_t field)
     for (const RelationIndex* index : indices_)
         if (index->component().id() == component && index->field() == field) return index;
     return nullptr;
+}
+
+Referrers Relations::referrers(ComponentId component, std::uint32_t field, Entity target) const {
+    const RelationIndex* const index = find(component, field);
+    return index == nullptr ? Referrers() : index->referrers(target);
 }
 
 void Relations::forget(const Store& store) {
@@ -51,7 +58,7 @@ void Relations::settle(std::span<Store* const> stores) {
     find_new(stores);
     if (indices_.empty()) return;
     Array<Entity> dead{Owner("relation")}, doomed{Owner("relation")};
-    for (RelationIndex* index : indices_) index->update(dead);
+    for (RelationIndex* index : indices_) index->refresh(dead);
     for (;;) {
         const DeathRange range = entities_.deaths(cursor_);
         dead.insert(dead.end(), range.entities.begin(), range.entities.end());

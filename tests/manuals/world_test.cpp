@@ -4,6 +4,7 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/store/component_mirror.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/trace.h"
@@ -335,6 +336,35 @@ TEST(WorldManuals, a_mirror_finds_who_has_come) {
     // [store/component_mirror]
     EXPECT_EQ(born.size(), 1u);
     EXPECT_GT(mirror.num_bytes(), 0u);
+}
+
+// [store/relation_index]
+struct Missile {
+    Entity target;
+};
+SHOAL_COMPONENT(Missile, (target, relation(cleared)))
+// [store/relation_index]
+
+// [world/relations declared]
+struct Limpet {
+    Entity whale;
+};
+SHOAL_COMPONENT(Limpet, (whale, relation(dies_too)))
+// [world/relations declared]
+
+TEST(WorldManuals, a_whale_knows_its_limpets) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> made(3), all;
+    ASSERT_TRUE(entities.create(made));
+    const Entity whale = made[0];
+    ASSERT_TRUE(world.manager<Limpet>().add(std::span(made).subspan(1), Limpet{whale}));
+    ASSERT_TRUE(world.manager<Missile>().add(made[2], Missile{made[1]}));
+    world.settle();
+    // [world/relations]
+    for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) all.push_back(limpet);
+    // [world/relations]
+    EXPECT_EQ(all.size(), 2u);
 }
 
 }  // namespace

@@ -144,7 +144,9 @@ TEST_P(AnyHome, who_refers_to_whom_and_what_becomes_of_it_is_what_a_map_says) {
             if (says.has_missile) missiles[says.missile].push_back(entity);
             if (says.has_limpet) limpets[says.limpet].push_back(entity);
             if (says.has_likes) likes[says.likes].push_back(entity);
-            if (says.has_missile) ASSERT_EQ(*world.field<Entity>(entity, "missile.target"), says.missile);
+            if (says.has_missile) {
+                ASSERT_EQ(*world.field<Entity>(entity, "missile.target"), says.missile);
+            }
         }
         const auto sorted = [](Entities list) {
             std::sort(list.begin(), list.end(), [](Entity a, Entity b) { return a.id < b.id; });

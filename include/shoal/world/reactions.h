@@ -26,7 +26,7 @@
 // keeps the same facts.
 // Thread: the structural thread of the world.
 
-#include "shoal/store/component_mirror.h"
+#include "shoal/store/store.h"
 #include "shoal/table/describe.h"
 #include "shoal/world/journal.h"
 
@@ -35,6 +35,8 @@
 #include <utility>
 
 namespace shoal {
+
+class ComponentMirror;
 
 enum class ReactionKind : std::uint8_t { kAdd, kRemove, kChange };
 
@@ -104,8 +106,8 @@ private:
         void (*destroy)(Reaction&);
         bool is_removed = false;
     };
-    ComponentMirror& mirror_of(Store& store, const Schema& component, ComponentMirror::Start start);
-    void mirror_all(std::span<Store* const> stores, ComponentMirror::Start start);
+    ComponentMirror& mirror_of(Store& store, const Schema& component, bool has_no_rows);
+    void mirror_all(std::span<Store* const> stores, bool have_no_rows);
     void tell(const Entry& entry);
     void drop_removed();
     void drop_unused();

@@ -1,10 +1,12 @@
 #pragma once
 // The relations of a world: an index for each field that is declared one, and what becomes of references to the dead.
 //
-//     struct Limpet { Entity whale; };
+//     struct Limpet {
+//         Entity whale;
+//     };
 //     SHOAL_COMPONENT(Limpet, (whale, relation(dies_too)))
 //
-//     for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) count(limpet);
+//     for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) all.push_back(limpet);
 //
 //     relation                 the reference stays as it is, and names an entity that does not live
 //     relation(cleared)        it becomes null
@@ -15,9 +17,13 @@
 // remove the rows of the dead, so that after a settle no row is left of what has died.
 // Thread: as World; referrers() from any thread, also while passes run.
 
-#include "shoal/store/relation_index.h"
+#include "shoal/entity/entity_manager.h"
+#include "shoal/store/referrers.h"
+#include "shoal/store/store.h"
 
 namespace shoal {
+
+class RelationIndex;
 
 /// Programs use it through World.
 class Relations {
@@ -29,12 +35,13 @@ public:
 
     /// Brings the indices up to date, those of relations that are new too, and deals with the dead. Destroys entities.
     SHOAL_API void settle(std::span<Store* const> stores);
-    /// Returns the index of a field, or nullptr: it is no relation of a store of the last settle.
-    SHOAL_API const RelationIndex* find(ComponentId component, std::uint32_t field) const;
+    /// Returns who refers to an entity through a field; nobody if it is no relation of a store of the last settle.
+    SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
     /// Forgets what it knows of a store.
     SHOAL_API void forget(const Store& store);
 
 private:
+    const RelationIndex* find(ComponentId component, std::uint32_t field) const;
     void find_new(std::span<Store* const> stores);
     void deal_with(std::span<const Entity> dead, Array<Entity>& doomed);
 

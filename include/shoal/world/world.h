@@ -230,8 +230,7 @@ public:
     }
     /// The same for a component type without a C++ type, and the number of a field in its schema. None for others.
     Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const {
-        const RelationIndex* const index = relations_.find(component, field);
-        return index == nullptr ? Referrers() : index->referrers(target);
+        return relations_.referrers(component, field, target);
     }
 
     // --- fields by name ------------------------------------------------------------------------------------------
