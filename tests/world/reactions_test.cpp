@@ -109,7 +109,7 @@ public:
     Entities known;
 };
 
-class AnyHome : public ::testing::TestWithParam<unsigned> {
+class ReactionsOfAnyStore : public ::testing::TestWithParam<unsigned> {
 protected:
     Random random{shoal_test::seed()};
     Lighthouse house{GetParam()};
@@ -169,7 +169,7 @@ const auto kCame = [](int before, int now) { return before < 0 && now >= 0; };
 const auto kWent = [](int before, int now) { return before >= 0 && now < 0; };
 const auto kChanged = [](int before, int now) { return before >= 0 && now >= 0 && before != now; };
 
-TEST_P(AnyHome, what_is_told_is_what_differs_from_the_settle_before) {
+TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before) {
     SCOPED_TRACE(shoal_test::seed_text());
     std::map<std::string, Entities> told;
     std::map<std::string, int> num_calls;
@@ -240,7 +240,7 @@ TEST_P(AnyHome, what_is_told_is_what_differs_from_the_settle_before) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Reactions, AnyHome, ::testing::Values(0u, 7u, 2u, 5u), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Reactions, ReactionsOfAnyStore, ::testing::Values(0u, 7u, 2u, 5u), [](const auto& info) {
     return "database_keeps_" + std::to_string(info.param);
 });
 
