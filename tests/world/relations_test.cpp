@@ -42,9 +42,9 @@ struct References {
     bool has_missile = false, has_limpet = false, has_likes = false;
 };
 
-class AnyHome : public ::testing::TestWithParam<bool> {
+class RelationsOfAnyStore : public ::testing::TestWithParam<bool> {
 protected:
-    AnyHome() {
+    RelationsOfAnyStore() {
         if (GetParam()) {
             world.database().component<Missile>();
             world.database().component<Limpet>();
@@ -128,7 +128,7 @@ protected:
     std::set<Entity> doomed, is_dead;
 };
 
-TEST_P(AnyHome, who_refers_to_whom_and_what_becomes_of_it_is_what_a_map_says) {
+TEST_P(RelationsOfAnyStore, who_refers_to_whom_and_what_becomes_of_it_is_what_a_map_says) {
     SCOPED_TRACE(shoal_test::seed_text());
     known.resize(100);
     ASSERT_TRUE(entities.create(known));
@@ -160,7 +160,7 @@ TEST_P(AnyHome, who_refers_to_whom_and_what_becomes_of_it_is_what_a_map_says) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Relations, AnyHome, ::testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Relations, RelationsOfAnyStore, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "in_the_database" : "in_managers"; });
 
 class RelationRules : public ::testing::Test {
