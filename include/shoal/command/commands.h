@@ -153,9 +153,8 @@ private:
     void record_call(Entity entity, Entity other, Function&& function) {
         using Call = detail::CallCommand<std::remove_cvref_t<Function>>;
         std::byte* const to = recorder_.add_row(Call::kList, entity, recorder_.next_number());
-        auto& row = *reinterpret_cast<typename Call::Row*>(to);
-        ::new (static_cast<void*>(&row.head.other)) Entity(other);
-        ::new (static_cast<void*>(&row.function)) std::remove_cvref_t<Function>(std::forward<Function>(function));
+        ::new (static_cast<void*>(&reinterpret_cast<detail::CallHead*>(to)->other)) Entity(other);
+        ::new (static_cast<void*>(to + Call::kOffset)) std::remove_cvref_t<Function>(std::forward<Function>(function));
     }
 
     detail::CommandRecorder recorder_;

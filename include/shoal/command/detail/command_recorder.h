@@ -9,8 +9,6 @@
 
 #include "shoal/database/database.h"
 
-#include <cstddef>
-
 namespace shoal {
 
 class CommandLog;
@@ -83,12 +81,10 @@ struct CallHead {
 /// The list of calls of a function.
 template <class Function>
 struct CallCommand {
-    struct Row {
-        CallHead head;
-        Function function;
-    };
+    static constexpr std::uint32_t kOffset = round_up(sizeof(CallHead), alignof(Function));
+    static constexpr std::uint32_t kAlignment = alignof(Function) > alignof(CallHead) ? alignof(Function) : alignof(CallHead);
     static constexpr CommandPart kPart{
-        .offset = offsetof(Row, function),
+        .offset = kOffset,
         .destroy = [](std::byte* function) { reinterpret_cast<Function*>(function)->~Function(); },
         .call =
             [](std::byte* closure, Entity entity, Entity other) {
@@ -99,7 +95,8 @@ struct CallCommand {
                     static_cast<void>(other), function(entity);
             },
     };
-    static constexpr CommandList kList{CommandKind::kCall, sizeof(Row), alignof(Row), {&kPart, 1}};
+    static constexpr CommandList kList{
+        CommandKind::kCall, std::uint32_t(round_up(kOffset + sizeof(Function), kAlignment)), kAlignment, {&kPart, 1}};
 };
 
 /// The list of commands that name C++ types.
