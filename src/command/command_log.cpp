@@ -124,7 +124,7 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
     const auto count = [&](CommandRecorder& chunk) {
         for (const detail::CommandRun& run : chunk.runs())
             for (const detail::CommandPart& part : run.list->parts)
-                if (part.offset != 0)
+                if (part.offset != 0 && part.call == nullptr)
                     num_pins += count_pins_in(
                         run, part, part.schema == nullptr ? database_.schema(part.component) : part.schema(), resource);
     };

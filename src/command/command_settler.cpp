@@ -26,8 +26,11 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
     number_pending();
     destroy();
     create();
+    spawn();
+    copy();
     move();
     change();
+    call();
     return counts_;
 }
 
@@ -220,6 +223,66 @@ void CommandSettler::create_in_zone(const Run& run, std::span<const std::uint32_
     note_failure("create", database_.destroy(made), failure.message());
 }
 
+// --- spawning and copying ----------------------------------------------------------------------------------------
+
+/// Lists the commands of a kind by what is copied, and where to.
+void CommandSettler::group_spawns(Kind kind) {
+    Array<SpawnGroup>& groups = scratch_.groups;
+    groups.clear();
+    HashMap<std::uint64_t, std::uint32_t> group_of{Owner("commands")};
+    for_each_run(kind, kind, [&](std::uint32_t chunk, const Run& run) {
+        for_each_row(run, [&](const Row& row) {
+            const auto& asked = reinterpret_cast<const detail::SpawnRow&>(row);
+            const Entity first = resolve(chunk, row.entity), original = resolve(chunk, asked.original);
+            if (!first) return;  // another command has destroyed it
+            const auto fits = [&](std::uint32_t number) {
+                const SpawnGroup& group = groups[number];
+                return group.blob == asked.blob && group.original == original && group.zone == row.number &&
+                       group.has_poses == asked.has_pose;
+            };
+            const std::uint64_t key =
+                hash_key(reinterpret_cast<std::uintptr_t>(asked.blob) ^ std::uint64_t(original.id) << 8) + row.number;
+            const std::uint32_t* known = group_of.find_if(key, fits);
+            if (known == nullptr) {
+                known = &group_of.add(key, static_cast<std::uint32_t>(groups.size()));
+                groups.push_back({asked.blob, original, row.number, asked.has_pose});
+            }
+            groups[*known].firsts.push_back(first);
+            if (asked.has_pose) groups[*known].poses.push_back(asked.pose);
+        });
+    });
+    SHOAL_ASSERT(groups.empty() || database_.homes().spawn != nullptr,
+                 "commands spawn and copy in worlds; make the database with World::database()");
+}
+
+void CommandSettler::note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned) {
+    if (spawned)
+        counts_.num_created += *spawned;
+    else
+        note_failure(what, group.firsts.size(), spawned.message());
+}
+
+void CommandSettler::spawn() {
+    group_spawns(Kind::kSpawn);
+    const ComponentHomes& homes = database_.homes();
+    for (const SpawnGroup& group : scratch_.groups)
+        note_spawned("spawn", group,
+                     homes.spawn(homes.context, *group.blob, group.firsts, group.poses, group.zone));
+}
+
+void CommandSettler::copy() {
+    group_spawns(Kind::kCopy);
+    const ComponentHomes& homes = database_.homes();
+    for (const SpawnGroup& group : scratch_.groups) {
+        if (entities_.alive(group.original)) {
+            note_spawned("copy", group, homes.copy(homes.context, group.original, group.firsts, group.poses));
+            continue;
+        }
+        entities_.destroy(group.firsts);
+        counts_.num_dropped += group.firsts.size();
+    }
+}
+
 // --- moving ------------------------------------------------------------------------------------------------------
 
 void CommandSettler::move() {
@@ -320,6 +383,7 @@ Result<std::uint32_t> CommandSettler::apply_elsewhere(std::span<const Entity> en
                                                   ? change.store->remove_values(*change.schema, entities)
                                                   : change.store->add_values(*change.schema, entities, change.values);
         if (!changed) return changed.status();
+        if (!change.removes) counts_.num_dropped += entities.size() - *changed;
         most = std::max(most, *changed);
     }
     return most;
@@ -355,15 +419,44 @@ void CommandSettler::change_one(std::span<const Contended> commands) {
         for (const Part& part : commands[i].list->parts) {
             const Schema& schema = schema_of_part(part);
             if (std::find(scratch_.named.begin(), scratch_.named.end(), schema.id()) != scratch_.named.end()) continue;
-            scratch_.named.push_back(schema.id());
             const bool removes = commands[i].list->kind == Kind::kRemove;
+            if (removes || !schema.many()) scratch_.named.push_back(schema.id());
             const std::byte* const value = removes || part.offset == 0 ? nullptr : commands[i].row + part.offset;
             scratch_.values.push_back(value);
             const AddedValues values{part.write == nullptr ? value : nullptr, 0,
                                      value == nullptr ? nullptr : part.write, &scratch_.values.back()};
             note_change(part, removes, values);
         }
+    std::reverse(scratch_.elsewhere.begin(), scratch_.elsewhere.end());  // with `many`, the order counts
     apply({&commands.front().entity, 1}, given, scratch_.components);
+}
+
+// --- calls -------------------------------------------------------------------------------------------------------
+
+void CommandSettler::call() {
+    Array<Contended>& calls = scratch_.contended;
+    calls.clear();
+    for_each_run(Kind::kCall, Kind::kCall, [&](std::uint32_t chunk, const Run& run) {
+        for_each_row(run, [&](Row& row) {
+            calls.push_back({resolve(chunk, row.entity), chunk, run.list, reinterpret_cast<std::byte*>(&row)});
+        });
+    });
+    std::sort(calls.begin(), calls.end(), [](const Contended& a, const Contended& b) {
+        const auto when = [](const Contended& call) {
+            return std::tuple(call.chunk, reinterpret_cast<const Row*>(call.row)->number);
+        };
+        return when(a) < when(b);
+    });
+    for (const Contended& call : calls) {
+        if (!entities_.alive(call.entity)) {
+            ++counts_.num_dropped;
+            continue;
+        }
+        // Every row of a call begins alike, whatever the function.
+        const auto& head = *reinterpret_cast<const detail::CallHead*>(call.row);
+        const Part& part = call.list->parts.front();
+        part.call(call.row + part.offset, call.entity, resolve(call.chunk, head.other));
+    }
 }
 
 // --- what they share ---------------------------------------------------------------------------------------------
@@ -371,7 +464,11 @@ void CommandSettler::change_one(std::span<const Contended> commands) {
 /// Lists what a command does to a component type: among the components that are given, those that are removed, or the
 /// changes of other stores.
 void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values) {
-    if (Store* const store = store_of(part); store != nullptr)
+    Store* const store = store_of(part);
+    SHOAL_ASSERT(store != nullptr || part.schema == nullptr || !part.schema().many(),
+                 "an entity has one component of a type in a database; call World::manager<T>() for one that it may "
+                 "have several of, before commands name it");
+    if (store != nullptr)
         return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
     const ComponentType component = component_of(part);
     if (removes) return scratch_.components.push_back(component);

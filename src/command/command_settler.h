@@ -4,6 +4,7 @@
 
 #include "command/log_blocks.h"
 #include "shoal/base/bit_set.h"
+#include "shoal/base/hash_map.h"
 #include "shoal/command/commands.h"
 
 namespace shoal {
@@ -39,6 +40,16 @@ private:
         std::byte* row;
     };
 
+    /// Copies of the same blob, or of the same entity, that are made in one call.
+    struct SpawnGroup {
+        const Blob* blob;
+        Entity original;
+        Zone zone;
+        bool has_poses;
+        Array<Entity> firsts{Owner("commands")};
+        Array<RootPose> poses{Owner("commands")};
+    };
+
     /// A component type that another store than the database keeps, and what becomes of it.
     struct Elsewhere {
         Store* store;
@@ -60,11 +71,14 @@ private:
     void create();
     void create_rows(const Run& run);
     void create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made, Zone zone);
+    void spawn();
+    void copy();
     void move();
     void change();
     void change_rows(std::uint32_t chunk, const Run& run);
     void change_contended();
     void change_one(std::span<const Contended> commands);
+    void call();
     void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
                std::span<const ComponentType> removed);
     Result<std::uint32_t> apply_elsewhere(std::span<const Entity> entities);
@@ -80,7 +94,7 @@ private:
     /// Returns the store that keeps a component type if it is not the database.
     Store* store_of(const Part& part) const { return part.schema == nullptr ? nullptr : store_of(part.schema()); }
     Store* store_of(const Schema& schema) const {
-        return database_.find_component(schema.id()) ? nullptr : database_.find_home(schema.id());
+        return database_.find_component(schema.id()) ? nullptr : database_.find_home(schema);
     }
     const Schema& schema_of_part(const Part& part) const {
         return part.schema == nullptr ? database_.schema(part.component) : part.schema();
@@ -89,6 +103,8 @@ private:
     ComponentType component_of(const Part& part) {
         return part.find == nullptr ? part.component : part.find(database_);
     }
+    void group_spawns(Kind kind);
+    void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
     void note_change(const Part& part, bool removes, const AddedValues& values);
     void give_values(const Run& run, std::span<const std::uint32_t> order);
     void clear_named();
@@ -119,6 +135,7 @@ private:
         Array<ComponentType> components{Owner("commands")};
         Array<Elsewhere> elsewhere{Owner("commands")};
         Array<ComponentId> named{Owner("commands")};
+        Array<SpawnGroup> groups{Owner("commands")};
     };
     Scratch scratch_;
     std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones

@@ -164,6 +164,15 @@ Entity Commands::create(const Archetype& type, Zone zone, std::span<const Compon
     return entity;
 }
 
+Entity Commands::record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
+                              const RootPose* pose) {
+    const Entity first = recorder_.take_pending();
+    std::byte* const to = recorder_.add_row(list, first, zone);
+    ::new (static_cast<void*>(to)) detail::SpawnRow{{first, zone}, blob, original, pose != nullptr,
+                                                    pose != nullptr ? *pose : RootPose()};
+    return first;
+}
+
 void Commands::add(Entity entity, std::span<const ComponentValues> values) {
     Array<ComponentType> components("commands");
     for (const ComponentValues& given : values) components.push_back(given.component);

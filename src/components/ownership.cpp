@@ -2,7 +2,9 @@
 
 #include "shoal/components/ownership.h"
 
+#include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"
 
 #include <algorithm>
@@ -48,15 +50,22 @@ OwnedColumns OwnershipManager::find_columns(const Schema& component) {
 
 Result<std::uint32_t> OwnershipManager::add_values(const Schema&, std::span<const Entity> entities,
                                                    const AddedValues& values) {
+    std::uint32_t num_owned = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) {
         Owned owned;
         if (values.images != nullptr) std::memcpy(&owned, values.images + i * values.stride, sizeof owned);
+        Status status;
         if (!owned.owner)
             release(entities[i]);
-        else if (Status status = own(owned.owner, entities[i]); !status)
-            return status;
+        else
+            status = own(owned.owner, entities[i]);
+        if (status)
+            ++num_owned;
+        else
+            log(LogLevel::kError, concat("entity ", entity_text(entities[i]), " was not given to ",
+                                         entity_text(owned.owner), ": ", status.message()));
     }
-    return static_cast<std::uint32_t>(entities.size());
+    return num_owned;
 }
 
 OwnershipManager::OwnershipManager(EntityManager& entities, PagePool& pool)

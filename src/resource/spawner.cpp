@@ -42,11 +42,19 @@ private:
     /// Notes the zone that the blob names for each entity, or for an ancestor of it.
     Status find_zones() {
         const BlobComponents* const named = blob_.find_components(schema_of<SpawnZone>().id());
-        if (named == nullptr || !is_schema_of<SpawnZone>(*named->schema)) return {};
-        zones_.resize(blob_.num_entities(), kNoZone);
-        for (std::uint32_t i = 0; i < named->count(); ++i) {
-            const std::uint32_t entity = named->entity_index[i];
-            std::memcpy(&zones_[entity], named->columns[0] + i * sizeof(Zone), sizeof(Zone));
+        const bool names_zones = named != nullptr && is_schema_of<SpawnZone>(*named->schema);
+        if (names_zones || options_.zone != kNoZone) zones_.resize(blob_.num_entities(), kNoZone);
+        if (names_zones)
+            if (Status status = read_zones(*named); !status) return status;
+        for (Zone& zone : zones_)
+            if (zone == kNoZone) zone = options_.zone;
+        return {};
+    }
+    /// Errors: a zone is out of range.
+    Status read_zones(const BlobComponents& named) {
+        for (std::uint32_t i = 0; i < named.count(); ++i) {
+            const std::uint32_t entity = named.entity_index[i];
+            std::memcpy(&zones_[entity], named.columns[0] + i * sizeof(Zone), sizeof(Zone));
             if (zones_[entity] >= kMaxZones)
                 return Status::error(concat("entity ", entity, " of \"", blob_.name(), "\" is to lie in zone ",
                                             zones_[entity], "; zones are 0 to ", kMaxZones - 1));
@@ -173,7 +181,20 @@ private:
         spawned_.num_copies_ = options_.copies;
         spawned_.entities_.resize(static_cast<std::size_t>(num_entities));
         find_roots();
-        return targets_.entities.create(std::span<Entity>(spawned_.entities_));
+        const std::span<const Entity> firsts = options_.first_entities;
+        if (firsts.empty()) return targets_.entities.create(std::span<Entity>(spawned_.entities_));
+        SHOAL_ASSERT(firsts.size() == options_.copies && blob_.num_entities() != 0,
+                     "one first entity for each copy is needed, of a blob that has entities");
+        const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
+        if (Status status = targets_.entities.create(others); !status) return status;
+        // Each copy: its first, then its share of the others, which lie further behind until they are moved.
+        const std::size_t share = blob_.num_entities() - 1;
+        for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
+            Entity* const to = spawned_.entities_.data() + copy * blob_.num_entities();
+            std::copy_n(others.data() + copy * share, share, to + 1);
+            *to = firsts[copy];
+        }
+        return {};
     }
 
     void find_roots() {

@@ -2,7 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
-#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/blob_values.h"
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
@@ -14,7 +14,14 @@ namespace {
 
 class ZoneSaver {
 public:
-    ZoneSaver(const Database& database, const ZoneBlobOptions& options) : database_(database), options_(options) {}
+    ZoneSaver(const Database& database, const ZoneBlobOptions& options)
+        : database_(database),
+          options_(options),
+          values_(writer_, {options.texts, options.library,
+                            [](void* self, Entity entity) { return static_cast<ZoneSaver*>(self)->number_of(entity); },
+                            this}) {}
+    ZoneSaver(const ZoneSaver&) = delete;
+    ZoneSaver& operator=(const ZoneSaver&) = delete;
 
     Result<ZoneBlob> save(const ZoneSet& zones) {
         parts_by_table_.resize(database_.all_tables().size(), kNoPart);
@@ -27,6 +34,7 @@ public:
         if (!bytes) return bytes.status();
         result_.bytes = std::move(*bytes);
         result_.num_entities = writer_.num_entities();
+        result_.num_lost_references = values_.num_lost_references();
         return std::move(result_);
     }
 
@@ -79,10 +87,13 @@ private:
         if (!part.is_dense())
             for (std::uint32_t c = 0; c < columns_.size(); ++c) copy_column(schema, c, part);
         for (const Field& field : schema.fields()) {
-            if (!is_translated(field)) continue;
+            if (!values_.needs_translation(field)) continue;
             if (columns_[field.first_column] != copies_[field.first_column].data())
                 copy_column(schema, field.first_column, part);
-            if (Status status = translate(schema, field, part.rows.size()); !status) return status;
+            std::byte* const first = copies_[field.first_column].data() + schema.offset_in_column(field);
+            const std::size_t stride = schema.columns()[field.first_column].element_bytes;
+            if (Status status = values_.translate(schema, field, first, stride, part.rows.size()); !status)
+                return status;
         }
         writer_.add_components(type, owners_of(part), columns_);
         result_.num_components += part.rows.size();
@@ -105,64 +116,14 @@ private:
         return owners_;
     }
 
-    bool is_translated(const Field& field) const {
-        return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray ||
-               (field.type == FieldType::kStringId && options_.texts != nullptr);
-    }
-
-    /// Translates the values of a field, in the copy of its column, to what a blob holds.
-    Status translate(const Schema& schema, const Field& field, std::size_t num_rows) {
-        std::byte* const first = copies_[field.first_column].data() + schema.offset_in_column(field);
-        const std::size_t stride = schema.columns()[field.first_column].element_bytes;
-        for (std::size_t i = 0; i < num_rows; ++i)
-            for (std::uint32_t value = 0; value < field.num_values(); ++value)
-                if (Status status = translate_value(schema, field, first + i * stride + value * field.value_bytes);
-                    !status)
-                    return status;
-        return {};
-    }
-
-    Status translate_value(const Schema& schema, const Field& field, std::byte* value) {
-        if (field.type == FieldType::kBlobArray) return copy_array(schema, field, value);
-        if (field.type == FieldType::kEntity) {
-            Entity entity;
-            std::memcpy(&entity, value, sizeof entity);
-            const EntityBits index = blob_entity_of(entity);
-            std::memcpy(value, &index, sizeof index);
-            return {};
-        }
-        StringId id;
-        std::memcpy(&id, value, sizeof id);
-        const std::string_view text = options_.texts->text(id);
-        return text.empty() ? Status() : writer_.add_text(text).status();
-    }
-
-    EntityBits blob_entity_of(Entity entity) {
-        constexpr EntityBits kNone = ~EntityBits(0);
-        if (!entity) return kNone;
+    /// Returns the number of an entity in the blob, or kNoBlobEntity.
+    std::uint32_t number_of(Entity entity) const {
         const DatabaseRow at = database_.entity_manager().alive(entity) ? database_.find(entity) : DatabaseRow();
         const std::uint32_t number = at ? parts_by_table_[at.table->number()] : kNoPart;
-        if (number == kNoPart) {
-            ++result_.num_lost_references;
-            return kNone;
-        }
+        if (number == kNoPart) return kNoBlobEntity;
         const Part& part = parts_[number];
         const auto found = std::lower_bound(part.rows.begin(), part.rows.end(), at.row);
-        return part.first_entity + static_cast<EntityBits>(found - part.rows.begin());
-    }
-
-    Status copy_array(const Schema& schema, const Field& field, std::byte* value) {
-        BlobArrayBase array;
-        std::memcpy(static_cast<void*>(&array), value, sizeof array);
-        if (array.count == 0) return {};
-        std::span<const std::byte> bytes;
-        if (options_.library != nullptr) bytes = options_.library->view_bytes(array, field.element_type);
-        if (bytes.empty())
-            return Status::error(concat("the read-only arrays of \"", schema.name(), '.', field.name,
-                                        "\" cannot be saved: no library is given that has their resource"));
-        array = writer_.add_array(field.element_type, bytes);
-        std::memcpy(value, static_cast<const void*>(&array), sizeof array);
-        return {};
+        return part.first_entity + static_cast<std::uint32_t>(found - part.rows.begin());
     }
 
     /// Adds the components that say in which zone an entity lies and which components are off.
@@ -201,6 +162,7 @@ private:
     const Database& database_;
     const ZoneBlobOptions& options_;
     BlobWriter writer_;
+    BlobValues values_;
     std::vector<Part> parts_;
     std::vector<std::uint32_t> parts_by_table_;  // by table number
     // Of the part that is being saved, by column: where the elements lie, and those that had to be copied.

@@ -2,7 +2,9 @@
 
 #include "shoal/transform/transform.h"
 
+#include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_math.h"
 #include "transform/transform_work.h"
@@ -59,14 +61,55 @@ Schema make_row_schema(Extra extra) {
 
 OwnedColumns TransformManager::find_columns(const Schema& component) {
     const bool is_world = component.id() == schema_of<WorldPose>().id();
-    OwnedColumns columns = is_world ? OwnedColumns{.rows = &rows_} : rows_.find_columns(component);
+    const bool is_link = component.id() == schema_of<ChildOf>().id();
+    OwnedColumns columns = is_world || is_link ? OwnedColumns{.rows = &rows_} : rows_.find_columns(component);
     columns.first_column = is_world ? kWorldColumn : 0;
+    columns.has_fields = !is_link;
+    columns.needs_parent = is_link;
     columns.is_read_only = true;
     return columns;
 }
 
-Result<std::uint32_t> TransformManager::add_values(const Schema&, std::span<const Entity> entities,
+/// Links each entity to the parent that its value names; null makes it a root. Those that cannot be linked are left out.
+std::uint32_t TransformManager::link_all(std::span<const Entity> entities, const AddedValues& values) {
+    std::uint32_t num_linked = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        ChildOf child_of;
+        if (values.images != nullptr) std::memcpy(&child_of, values.images + i * values.stride, sizeof child_of);
+        const Instance child = instance(entities[i]), parent = instance(child_of.parent);
+        Status status;
+        if (!child || (child_of.parent && !parent))
+            status = Status::error(concat(child ? "its parent" : "it", " has no transform"));
+        else if (parent)
+            status = link(child, parent);
+        else
+            unlink(child, KeepPose::kLocal);
+        if (status)
+            ++num_linked;
+        else
+            log(LogLevel::kError, concat("entity ", entity_text(entities[i]), " was not linked to ",
+                                         entity_text(child_of.parent), ": ", status.message()));
+    }
+    return num_linked;
+}
+
+Result<std::uint32_t> TransformManager::remove_values(const Schema& component, std::span<const Entity> entities) {
+    if (component.id() != schema_of<ChildOf>().id()) return remove(entities);
+    std::uint32_t num_unlinked = 0;
+    for (const Entity entity : entities) {
+        const Instance child = instance(entity);
+        if (!child || !parent(child)) continue;
+        unlink(child, KeepPose::kLocal);
+        ++num_unlinked;
+    }
+    return num_unlinked;
+}
+
+Result<std::uint32_t> TransformManager::add_values(const Schema& component, std::span<const Entity> entities,
                                                    const AddedValues& values) {
+    if (component.id() == schema_of<ChildOf>().id()) return link_all(entities, values);
+    if (component.id() == schema_of<WorldPose>().id())
+        return Status::error("\"world_pose\" is computed; give the entity a \"transform\", or call set_world_pose()");
     Array<Transform> locals(entities.size(), Transform(), "transform");
     for (std::size_t i = 0; values.images != nullptr && i < locals.size(); ++i)
         std::memcpy(static_cast<void*>(&locals[i]), values.images + i * values.stride, sizeof(Transform));

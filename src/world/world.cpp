@@ -140,8 +140,15 @@ Status World::attach(Store& store) {
         [](void* self, const Store& taker, const Schema& component) {
             return static_cast<const World*>(self)->check_home(taker, component);
         },
-        [](void* self, ComponentId component) { return static_cast<World*>(self)->find_store(component); },
-        [](void* self, Store& leaving) { static_cast<World*>(self)->forget(leaving); }, this};
+        [](void* self, const Schema& component) { return static_cast<World*>(self)->find_keeper(component); },
+        [](void* self, Store& leaving) { static_cast<World*>(self)->forget(leaving); },
+        [](void* self, const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses, Zone zone) {
+            return static_cast<World*>(self)->spawn_for_commands(blob, firsts, poses, zone);
+        },
+        [](void* self, Entity original, std::span<const Entity> firsts, std::span<const RootPose> poses) {
+            return static_cast<World*>(self)->copy_for_commands(original, firsts, poses);
+        },
+        this};
     if (store.set_homes(homes)) asking_.push_back(&store);
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
@@ -336,6 +343,35 @@ Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
             if (Result<StringId> kept = strings_.intern(blob.string(text.text)); !kept)
                 log(LogLevel::kWarning, kept.message());
     return spawned;
+}
+
+Result<std::uint32_t> World::spawn_for_commands(const Blob& blob, std::span<const Entity> firsts,
+                                                std::span<const RootPose> poses, Zone zone) {
+    SpawnOptions options;
+    options.copies = static_cast<std::uint32_t>(firsts.size());
+    options.root_poses = poses;
+    options.first_entities = firsts;
+    options.zone = zone;
+    options.keep_names = false;
+    Status status;
+    if (blob.num_entities() == 0) status = Status::error(concat("\"", blob.name(), "\" has no entities"));
+    if (status) status = spawn(blob, options).status();
+    if (status) return static_cast<std::uint32_t>(firsts.size() * blob.num_entities());
+    entities_.destroy(firsts);
+    return status;
+}
+
+Result<std::uint32_t> World::copy_for_commands(Entity original, std::span<const Entity> firsts,
+                                               std::span<const RootPose> poses) {
+    SpawnOptions options;
+    options.copies = static_cast<std::uint32_t>(firsts.size());
+    options.root_poses = poses;
+    options.first_entities = firsts;
+    options.keep_names = false;
+    const Result<Spawned> copied = copy(original, options);
+    if (copied) return static_cast<std::uint32_t>(copied->entities().size());
+    entities_.destroy(firsts);
+    return copied.status();
 }
 
 std::uint64_t World::count_pins(ResourceId resource) const {

@@ -19,15 +19,26 @@
 // In a world, commands reach whichever store keeps a component type: the database, a manager, the transforms, the owners, or
 // a store of another class that has Store::add_values(). A component type that nobody keeps yet gets its home in the
 // database. An entity that is created with components of other stores only gets no row in the database, and no zone.
+// What is more than a component has a component type too, or is a call:
+//
+//     commands.add(sword, ChildOf{hand});            links transforms; commands.remove<ChildOf>(sword) unlinks them
+//     commands.add(cannon, Owned{ship});             gives it an owner; remove<Owned> releases it
+//     commands.add(shark, Tag{StringId("hungry")});  one more: an entity may have several tags
+//     commands.add(shark, DebugName{StringId("Bruce")});
+//     const Entity boat = commands.spawn(blob, {.position = place});  a copy of a blob: its first entity
+//     const Entity twin = commands.copy(boat);                        a copy of an entity, and of all below it
+//     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
 //
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
 // schedules come first), then by loop of the pass, by chunk, and by time in the chunk. The number of workers changes
-// nothing. Settling destroys entities, creates entities, moves them, and then adds and removes components. Entities get
-// their ids in the order of the list.
+// nothing. Settling destroys entities, creates entities, spawns and copies, moves, then adds and removes components, and
+// makes the calls at last. Pending entities get their ids in the order of the list.
 //   - An entity that a command destroys is destroyed once, whatever else the list says about it. A pending entity that
 //     is destroyed is never created.
 //   - Of several moves of an entity the last counts.
-//   - Of several adds and removes of one component type the last counts, with the value that it brings.
+//   - Of several adds and removes of one component type the last counts, with the value that it brings. With `many`, all
+//     adds after the last remove count.
+//   - A copy is of what the original is before the moves, adds and removes of the same settle.
 //   - Commands are dropped, and counted in SettleCounts::num_dropped, when they are about dead entities, about entities
 //     that another command destroys, or about pending entities of other chunks or frames; and, with a line in the log,
 //     when there is no memory or no id for them. An entity field that refers to such a pending entity becomes null.
@@ -103,8 +114,48 @@ public:
     /// The same for component types of the database.
     SHOAL_API void remove(Entity entity, std::span<const ComponentType> components);
 
+    /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone` are
+    /// as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.
+    /// Requires: a world; the blob outlives the settle.
+    Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
+    Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone) {
+        SHOAL_ASSERT(zone < kMaxZones || zone == kNoZone, "zones are 0 to kMaxZones - 1");
+        return record_spawn(detail::kSpawnList, zone, &blob, {}, &pose);
+    }
+    /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and
+    /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
+    /// Requires: a world.
+    Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
+    Entity copy(Entity original, const RootPose& pose) {
+        return record_spawn(detail::kCopyList, kNoZone, nullptr, original, &pose);
+    }
+
+    /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is no
+    /// pending one any more. The function may do what a destruction callback may (see world.h). It is copied.
+    template <class Function>
+        requires std::is_invocable_v<Function&, Entity>
+    void call(Entity entity, Function function) {
+        record_call(entity, kNullEntity, std::move(function));
+    }
+    /// The same with two entities: function(entity, other). `other` is null if it is pending and was not created.
+    template <class Function>
+        requires std::is_invocable_v<Function&, Entity, Entity>
+    void call(Entity entity, Entity other, Function function) {
+        record_call(entity, other, std::move(function));
+    }
+
 private:
     friend class CommandLog;
+
+    SHOAL_API Entity record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
+                                  const RootPose* pose);
+    template <class Function>
+    void record_call(Entity entity, Entity other, Function&& function) {
+        using Call = detail::CallCommand<std::remove_cvref_t<Function>>;
+        std::byte* const to = recorder_.add_row(Call::kList, entity, recorder_.next_number());
+        ::new (static_cast<void*>(&reinterpret_cast<detail::CallHead*>(to)->other)) Entity(other);
+        ::new (static_cast<void*>(to + Call::kOffset)) std::remove_cvref_t<Function>(std::forward<Function>(function));
+    }
 
     detail::CommandRecorder recorder_;
 };

@@ -72,7 +72,7 @@ public:
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     /// Removes the rows of these entities. They and what they own are released.
     SHOAL_API void drop(std::span<const Entity> entities) override;
-    /// As own() and release() do. Errors: also what own() says; the owners of those before are changed already.
+    /// As own() and release() do, for each entity alone.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {

@@ -232,10 +232,13 @@ public:
         return true;
     }
     /// Returns the other store of the same world that keeps a component type, or nullptr.
-    Store* find_home(ComponentId component) const {
+    Store* find_home(const Schema& component) const {
         Store* const store = homes_.find == nullptr ? nullptr : homes_.find(homes_.context, component);
         return store == this ? nullptr : store;
     }
+    const ComponentHomes& homes() const { return homes_; }
+    /// Whether a field says where spawned entities lie: see spawn_into_tiles().
+    bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
     bool places_whole_entities() const override { return true; }
     SHOAL_API void begin_spawn() override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;

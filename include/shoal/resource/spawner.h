@@ -35,6 +35,11 @@ struct SpawnOptions {
     /// TransformManager::set_world_pose. Shape: one per copy, or empty. Requires: finite, rotations of length 1, no
     /// scale of zero. Lifetime: the call.
     std::span<const RootPose> root_poses{};
+    /// Living entities without components that become blob entity 0 of each copy; empty: new ones. If the spawn fails
+    /// after ids were created, they are destroyed. Shape: one per copy, or empty. Lifetime: the call.
+    std::span<const Entity> first_entities{};
+    /// Where entities lie of which the blob does not say it; kNoZone: the stores decide.
+    Zone zone = kNoZone;
     /// Refuse a blob with components that nobody takes; otherwise they are skipped and counted.
     bool fail_on_unknown = false;
     /// Keep names and GUIDs for Spawned::find, about 12 bytes and the text for each that the blob has.

@@ -19,6 +19,7 @@
 
 namespace shoal {
 
+class Blob;
 class EntityManager;
 class Executor;
 class OwnedRows;
@@ -137,14 +138,23 @@ struct ComponentTable {
 
 class Store;
 
-/// What a store asks its world about component types that other stores keep. Empty: there is no world.
+/// What a store asks of its world: who keeps which component type, and new entities for commands. Empty: there is none.
 struct ComponentHomes {
     /// Asked before the store takes a further component type. Errors: another store keeps it.
     Status (*check)(void* context, const Store& store, const Schema& component) = nullptr;
-    /// Returns the store that keeps a component type, or nullptr.
-    Store* (*find)(void* context, ComponentId component) = nullptr;
+    /// Returns the store that keeps a component type, or shows it beside those that it keeps, or nullptr.
+    Store* (*find)(void* context, const Schema& component) = nullptr;
     /// Told when the store ends while it belongs to the world.
     void (*leave)(void* context, Store& store) = nullptr;
+    /// Spawns copies of a blob. `firsts` live and have nothing yet: they become blob entity 0 of each copy. `zone` is
+    /// where the entities lie of which the blob does not say it; kNoZone: the stores decide.
+    /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
+    /// `firsts` are destroyed.
+    Result<std::uint32_t> (*spawn)(void* context, const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses,
+                    Zone zone) = nullptr;
+    /// The same for copies of a living entity and all below it; with poses, that is where the copies lie.
+    Result<std::uint32_t> (*copy)(void* context, Entity original, std::span<const Entity> firsts,
+                   std::span<const RootPose> poses) = nullptr;
     void* context = nullptr;
 };
 
@@ -193,7 +203,9 @@ public:
     /// whether the store asks; one that does calls ComponentHomes::leave when it ends before it was detached.
     virtual bool set_homes(const ComponentHomes&) { return false; }
 
-    /// Gives living entities a component of one of schemas(), or sets the one that they have, as commands ask for it.
+    /// Gives living entities a component of one of schemas(), or of a type that the store shows beside these, or sets
+    /// the one that they have, as commands ask for it. With `many` it gives a further one. Returns how many have it now:
+    /// the store may leave out entities that cannot have the value, with a line in the log.
     /// Errors: no memory; the store does not take components in this way; `component` has another layout. Nothing has
     /// changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,

@@ -56,6 +56,13 @@ struct WorldPose {
 };
 SHOAL_COMPONENT((WorldPose, name("world_pose")), matrix)
 
+/// Who the parent of a transform is, for queries (With and Without) and commands: `commands.add(sword, ChildOf{hand})`.
+/// The parent is kept as a link between rows.
+struct ChildOf {
+    Entity parent;
+};
+SHOAL_COMPONENT(ChildOf, parent)
+
 enum class TransformMode : std::uint8_t { kImmediate, kDeferred };
 
 /// Which pose of a child linking and unlinking keep.
@@ -198,16 +205,14 @@ public:
     // Store
     std::string_view kind() const override { return "the transforms"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    /// For queries, Transform and WorldPose can be read.
+    /// For queries, Transform and WorldPose can be read, and ChildOf can be had.
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
-    /// As add() and remove() do.
+    /// As add() and remove() do; for ChildOf as link() and unlink(), with KeepPose::kLocal.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
-    Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
-        return remove(entities);
-    }
+    SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
@@ -223,6 +228,7 @@ private:
 
     static constexpr std::uint32_t kWorldColumn = DescriptionOf<Transform>::first_column(3);
 
+    std::uint32_t link_all(std::span<const Entity> entities, const AddedValues& values);
     void require(Instance instance) const {
         SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
     }

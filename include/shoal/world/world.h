@@ -106,6 +106,8 @@ public:
     SHOAL_API Store& require_transforms() const;
     /// Returns the transforms if transforms() has made them, otherwise nullptr.
     TransformManager* find_transforms() const { return transforms_; }
+    /// The same for database().
+    Database* find_database() const { return database_; }
 
     /// Returns the database of this world. The first call makes it, with `options`. Requires: then, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
@@ -272,6 +274,15 @@ public:
     /// Errors: a schema differs, or ids or memory run out; nothing has changed.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
+    /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
+    /// children and possessions of these, and so on. References among these lead to the copies, others stay. A copy is a
+    /// root; with options.root_poses, that is where it lies in the world, and otherwise where the original does. It lies
+    /// in the zone of the original, unless it is placed elsewhere: by options.zone, or by a pose where tiles decide.
+    /// Entity 0 of each copy is that of `original`.
+    /// Errors: the entity is dead; a component cannot be copied, or its store does not show its fields; what spawn()
+    /// says. Nothing has changed.
+    SHOAL_API Result<Spawned> copy(Entity original, const SpawnOptions& options = {});
+
     // --- time ----------------------------------------------------------------------------------------------------
 
     Schedule& schedule() { return schedule_; }
@@ -296,6 +307,7 @@ public:
     Random& random() { return random_; }
     StringTable& strings() { return strings_; }
     const StringTable& strings() const { return strings_; }
+    const ResourceLibrary* library() const { return library_; }
     PagePool& pool() { return pool_; }
     const PagePool& pool() const { return pool_; }
 
@@ -337,6 +349,10 @@ private:
                                 detail::destroy_reaction<R>);
     }
 
+    Result<std::uint32_t> spawn_for_commands(const Blob& blob, std::span<const Entity> firsts,
+                                             std::span<const RootPose> poses, Zone zone);
+    Result<std::uint32_t> copy_for_commands(Entity original, std::span<const Entity> firsts,
+                                            std::span<const RootPose> poses);
     void forget(Store& store);
     Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,

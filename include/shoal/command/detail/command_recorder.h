@@ -15,9 +15,9 @@ class CommandLog;
 
 namespace detail {
 
-enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove };
+enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall };
 
-/// A component type that a command names.
+/// A component type that a command names, or, in a call, the function.
 struct CommandPart {
     ComponentType component{};                            // of a part without `find`
     ComponentType (*find)(Database& database) = nullptr;  // of a C++ type: registers it
@@ -25,6 +25,7 @@ struct CommandPart {
     std::uint32_t offset = 0;                             // of its struct in a row; 0: no value
     decltype(ComponentValues::write) write = nullptr;     // for types that are more than bytes
     void (*destroy)(std::byte* value) = nullptr;          // the same
+    void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
 };
 
 /// What commands of one kind with the same component types have in common.
@@ -43,7 +44,7 @@ struct LogBlock {
 /// What every command but destroy begins with.
 struct CommandRow {
     Entity entity;
-    std::uint32_t number;  // create, move: the zone; add, remove: when, in the chunk
+    std::uint32_t number;  // create, move, spawn: the zone; add, remove, call: when, in the chunk
 };
 
 /// Rows of one list that lie side by side.
@@ -59,6 +60,44 @@ struct CommandRun {
 
 /// Entities and nothing more.
 inline constexpr CommandList kDestroyList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
+
+/// Copies of a blob, or of an entity.
+struct SpawnRow {
+    CommandRow row;  // of the pending entity that becomes the first of the copy
+    const Blob* blob;
+    Entity original;
+    bool has_pose;
+    RootPose pose;
+};
+inline constexpr CommandList kSpawnList{CommandKind::kSpawn, sizeof(SpawnRow), alignof(SpawnRow), {}};
+inline constexpr CommandList kCopyList{CommandKind::kCopy, sizeof(SpawnRow), alignof(SpawnRow), {}};
+
+/// What every call begins with, whatever the function.
+struct CallHead {
+    CommandRow row;
+    Entity other;
+};
+
+/// The list of calls of a function.
+template <class Function>
+struct CallCommand {
+    static constexpr std::uint32_t kOffset = round_up(sizeof(CallHead), alignof(Function));
+    static constexpr std::uint32_t kAlignment = alignof(Function) > alignof(CallHead) ? alignof(Function) : alignof(CallHead);
+    static constexpr CommandPart kPart{
+        .offset = kOffset,
+        .destroy = [](std::byte* function) { reinterpret_cast<Function*>(function)->~Function(); },
+        .call =
+            [](std::byte* closure, Entity entity, Entity other) {
+                Function& function = *reinterpret_cast<Function*>(closure);
+                if constexpr (std::is_invocable_v<Function&, Entity, Entity>)
+                    function(entity, other);
+                else
+                    static_cast<void>(other), function(entity);
+            },
+    };
+    static constexpr CommandList kList{
+        CommandKind::kCall, std::uint32_t(round_up(kOffset + sizeof(Function), kAlignment)), kAlignment, {&kPart, 1}};
+};
 
 /// The list of commands that name C++ types.
 template <CommandKind kKind, class... Ts>
@@ -84,9 +123,9 @@ struct TypedCommand {
 
     template <class T>
     static constexpr CommandPart part(std::uint32_t offset) {
-        CommandPart result{.find = [](Database& database) { return database.component<T>(); },
-                           .schema = []() -> const Schema& { return schema_of<T>(); },
-                           .offset = offset};
+        CommandPart result{.schema = []() -> const Schema& { return schema_of<T>(); }, .offset = offset};
+        if constexpr (!DescriptionOf<T>::kMany)
+            result.find = [](Database& database) { return database.component<T>(); };
         if constexpr (kHasOpaque<T>) {
             result.write = [](const void* rows, Table& table, std::uint32_t first_column, std::uint32_t row,
                               std::size_t i) {
@@ -145,7 +184,6 @@ public:
     }
     template <CommandKind kKind, class... Ts>
     void record(Entity entity, std::uint32_t number, const Ts&... values) {
-        static_assert((!DescriptionOf<Ts>::kMany && ...), "an entity has one component of a type in a database");
         using Command = TypedCommand<kKind, Ts...>;
         std::byte* const to = add_row(Command::kList, entity, number);
         std::size_t i = 0;

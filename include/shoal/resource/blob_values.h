@@ -1,0 +1,47 @@
+#pragma once
+// Turns values of rows into those that a blob holds: references to entities into numbers of blob entities, read-only
+// arrays into copies of them, string ids into themselves and their texts. For whoever saves rows: see zone_blob.h and
+// world/entity_blob.h.
+// Thread: values; one thread at a time.
+
+#include "shoal/base/string_table.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/library.h"
+
+namespace shoal {
+
+/// What saving takes from the program. An open struct of references.
+struct BlobValueSources {
+    const StringTable* texts = nullptr;        ///< has the texts of string ids, which are saved too
+    const ResourceLibrary* library = nullptr;  ///< has the read-only arrays, which are copied
+    /// Returns the number of an entity in the blob, or kNoBlobEntity.
+    std::uint32_t (*blob_entity_of)(void* context, Entity entity) = nullptr;
+    void* context = nullptr;
+};
+
+class BlobValues {
+public:
+    BlobValues(BlobWriter& writer, const BlobValueSources& sources) : writer_(writer), sources_(sources) {}
+
+    /// Whether values of a field are not what a blob holds.
+    bool needs_translation(const Field& field) const {
+        return field.type == FieldType::kEntity || field.type == FieldType::kBlobArray ||
+               (field.type == FieldType::kStringId && sources_.texts != nullptr);
+    }
+    /// Translates a field of rows. Shape: `first` is the field in the first row, and `stride` the bytes from row to row.
+    /// Errors: the library does not have a read-only array; two texts have one hash.
+    SHOAL_API Status translate(const Schema& schema, const Field& field, std::byte* first, std::size_t stride,
+                               std::size_t num_rows);
+    /// References to entities that are not in the blob: they are null there.
+    std::uint64_t num_lost_references() const { return num_lost_references_; }
+
+private:
+    Status translate_value(const Schema& schema, const Field& field, std::byte* value);
+    Status copy_array(const Schema& schema, const Field& field, std::byte* value);
+
+    BlobWriter& writer_;
+    BlobValueSources sources_;
+    std::uint64_t num_lost_references_ = 0;
+};
+
+}  // namespace shoal

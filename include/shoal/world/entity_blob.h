@@ -1,0 +1,42 @@
+#pragma once
+// Saves entities as a blob, with what they have in all stores of a world: a prefab that is made while the program runs.
+//
+//     Result<EntityBlob> saved = save_entities(world, entities_below(world, boat));
+//     if (!saved) return report(saved.status());
+//     Result<Blob> prefab = Blob::load(saved->bytes);
+//     Result<Spawned> fleet = world.spawn(*prefab, {.copies = 12, .root_poses = places});
+//
+// The entities of the blob are those of the span, in its order. Who is whose parent in the transforms is kept; an entity
+// whose parent is not saved becomes a root that stays where it is in the world. References to saved entities are kept,
+// others become null and are counted. The components `zone` and `switched_off` say where an entity lies in the database
+// and which of its components are off (see database/spawn_zone.h).
+// Thread: reads the stores of the world.
+
+#include "shoal/world/world.h"
+
+#include <vector>
+
+namespace shoal {
+
+struct EntityBlobOptions {
+    std::string_view name{};   ///< of the resource; needed when rows refer to read-only arrays
+    bool keeps_zones = true;   ///< false: who spawns the blob decides
+};
+
+struct EntityBlob {
+    std::vector<std::byte> bytes;
+    std::uint64_t num_components = 0;       ///< including those that are off
+    std::uint64_t num_lost_references = 0;  ///< to entities that are not saved: null in the blob
+};
+
+/// Returns an entity, its children in the transforms and what it owns, the children and possessions of these, and so on:
+/// each once, owners and parents before the others.
+SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
+
+/// Saves living entities, each of which occurs once; parents come before their children.
+/// Errors: an entity is dead; a component is more than bytes, or its store does not show its fields (the message names
+/// it); what save_zones() says about arrays. Cost: a look-up per entity and component type.
+SHOAL_API Result<EntityBlob> save_entities(World& world, std::span<const Entity> entities,
+                                           const EntityBlobOptions& options = {});
+
+}  // namespace shoal

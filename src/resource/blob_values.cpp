@@ -1,0 +1,49 @@
+#include "shoal/resource/blob_values.h"
+
+#include "shoal/base/text.h"
+
+#include <cstring>
+
+namespace shoal {
+
+Status BlobValues::translate(const Schema& schema, const Field& field, std::byte* first, std::size_t stride,
+                             std::size_t num_rows) {
+    for (std::size_t i = 0; i < num_rows; ++i)
+        for (std::uint32_t value = 0; value < field.num_values(); ++value)
+            if (Status status = translate_value(schema, field, first + i * stride + value * field.value_bytes); !status)
+                return status;
+    return {};
+}
+
+Status BlobValues::translate_value(const Schema& schema, const Field& field, std::byte* value) {
+    if (field.type == FieldType::kBlobArray) return copy_array(schema, field, value);
+    if (field.type == FieldType::kEntity) {
+        Entity entity;
+        std::memcpy(&entity, value, sizeof entity);
+        const std::uint32_t number = entity ? sources_.blob_entity_of(sources_.context, entity) : kNoBlobEntity;
+        num_lost_references_ += entity && number == kNoBlobEntity;
+        const EntityBits stored = number == kNoBlobEntity ? ~EntityBits(0) : EntityBits(number);
+        std::memcpy(value, &stored, sizeof stored);
+        return {};
+    }
+    StringId id;
+    std::memcpy(&id, value, sizeof id);
+    const std::string_view text = sources_.texts->text(id);
+    return text.empty() ? Status() : writer_.add_text(text).status();
+}
+
+Status BlobValues::copy_array(const Schema& schema, const Field& field, std::byte* value) {
+    BlobArrayBase array;
+    std::memcpy(static_cast<void*>(&array), value, sizeof array);
+    if (array.count == 0) return {};
+    std::span<const std::byte> bytes;
+    if (sources_.library != nullptr) bytes = sources_.library->view_bytes(array, field.element_type);
+    if (bytes.empty())
+        return Status::error(concat("the read-only arrays of \"", schema.name(), '.', field.name,
+                                    "\" cannot be saved: no library is given that has their resource"));
+    array = writer_.add_array(field.element_type, bytes);
+    std::memcpy(value, static_cast<const void*>(&array), sizeof array);
+    return {};
+}
+
+}  // namespace shoal

@@ -1,0 +1,323 @@
+// Copies of entities with all that is below them, entities saved as a prefab, and commands that spawn, copy, link and call.
+
+#include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/entity_blob.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Hull {
+    float length = 0;
+    Entity captain;  // below the boat, or elsewhere
+};
+SHOAL_COMPONENT(Hull, length, captain)
+struct Sail {
+    float area = 0;
+};
+SHOAL_COMPONENT((Sail, toggled), area)
+struct Log {
+    std::string text;
+    Entity about;
+};
+SHOAL_COMPONENT(Log, text, about)
+
+using Entities = std::vector<Entity>;
+
+class Harbour : public ::testing::Test {
+protected:
+    Harbour() {
+        world.manager<Log>();
+        world.manager<Tag>();
+        world.manager<DebugName>();
+        world.database().component<Sail>();
+    }
+    /// A boat with a mast and a flag on it, a captain whom it owns, and a dog whom the captain owns.
+    Entity launch() {
+        Entities made(5);
+        EXPECT_TRUE(entities.create(made));
+        boat = made[0], mast = made[1], flag = made[2], captain = made[3], dog = made[4];
+        EXPECT_TRUE(transforms.add(Entities{boat, mast, flag, dog}, Transform{}));
+        EXPECT_TRUE(transforms.link(transforms.instance(mast), transforms.instance(boat)));
+        EXPECT_TRUE(transforms.link(transforms.instance(flag), transforms.instance(mast)));
+        transforms.set_position(transforms.instance(boat), {10, 0, 0});
+        transforms.set_position(transforms.instance(mast), {0, 0, 5});
+        transforms.set_position(transforms.instance(dog), {11, 1, 0});
+        EXPECT_TRUE(owners.own(boat, captain));
+        EXPECT_TRUE(owners.own(captain, dog));
+        EXPECT_TRUE(hulls.add(boat, Hull{7, captain}));
+        EXPECT_TRUE(hulls.add(mast, Hull{8, lighthouse}));
+        EXPECT_TRUE(world.manager<Log>().add(captain, Log{"a long line that is kept on the heap", boat}));
+
+        for (const Entity entity : {boat, flag}) EXPECT_TRUE(world.database().insert(entity, 3, Sail{2}));
+        EXPECT_TRUE(*world.database().remove<Sail>(flag));  // switched off
+        for (const char* tag : {"red", "fast"})
+            EXPECT_TRUE(world.manager<Tag>().add(boat, Tag{StringId(tag)}));
+        return boat;
+    }
+    Vec3 place(Entity entity) { return transforms.world_position(transforms.instance(entity)); }
+    std::uint32_t num_tags(Entity entity) {
+        std::uint32_t count = 0;
+        for (Instance i = world.manager<Tag>().instance(entity); i; i = world.manager<Tag>().next(i)) ++count;
+        return count;
+    }
+
+    EntityManager entities;
+    World world{entities};
+    TransformManager& transforms = world.transforms();
+    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    Manager<Hull>& hulls = world.manager<Hull>();
+    Entity lighthouse = *entities.create();
+    Entity boat, mast, flag, captain, dog;
+};
+
+TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
+    launch();
+    EXPECT_EQ(entities_below(world, boat).size(), 5u);
+    const std::uint64_t num_alive = entities.num_alive();
+    const RootPose poses[] = {{.position = {100, 0, 0}}, {.position = {0, 50, 0}, .scale = {2, 2, 2}}};
+    const Result<Spawned> copies = world.copy(boat, {.copies = 2, .root_poses = poses});
+    ASSERT_TRUE(copies) << copies.message();
+    EXPECT_EQ(entities.num_alive(), num_alive + 10);
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        const Entity twin = copies->entity(0, copy);
+        const Entity twin_captain = hulls.get<&Hull::captain>(hulls.instance(twin));
+        EXPECT_NE(twin_captain, captain);
+        EXPECT_EQ(owners.owner(twin_captain), twin);
+        EXPECT_EQ(hulls.get<&Hull::length>(hulls.instance(twin)), 7);
+        EXPECT_EQ(place(twin), poses[copy].position);
+        const Instance twin_mast = transforms.first_child(transforms.instance(twin));
+        EXPECT_EQ(place(transforms.entity(twin_mast)), (poses[copy].position + Vec3{0, 0, copy == 0 ? 5.0f : 10.0f}));
+        EXPECT_EQ(hulls.get<&Hull::captain>(hulls.instance(transforms.entity(twin_mast))), lighthouse)
+            << "a reference to what was not copied stays";
+        const Entity twin_flag = transforms.entity(transforms.first_child(twin_mast));
+        Database& sea = world.database();
+        EXPECT_EQ(sea.find(twin).table->zone(), 3u);
+        EXPECT_TRUE(sea.has<Sail>(twin));
+        EXPECT_FALSE(sea.has<Sail>(twin_flag)) << "it is switched off";
+        EXPECT_EQ(sea.get<&Sail::area>(sea.find(twin_flag)), 2);
+        EXPECT_EQ(num_tags(twin), 2u);
+        auto& logs = world.manager<Log>();
+        EXPECT_EQ(logs.get<&Log::text>(logs.instance(twin_captain)), "a long line that is kept on the heap");
+        EXPECT_EQ(logs.get<&Log::about>(logs.instance(twin_captain)), twin);
+        Entity twin_dog;
+        owners.for_each_owned(twin_captain, [&](Entity owned) { twin_dog = owned; });
+        EXPECT_EQ(place(twin_dog) - place(twin), (copy == 0 ? Vec3{1, 1, 0} : Vec3{2, 2, 0}))
+            << "what is owned lies where it lies beside the original";
+        EXPECT_TRUE(owners.validate() && transforms.validate());
+    }
+    entities.destroy(copies->entity(0));
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), num_alive + 10 - 3) << "a copy, its captain and the dog; the mast stays as a root";
+    EXPECT_TRUE(entities.alive(captain));
+}
+
+TEST_F(Harbour, a_copy_of_a_part_is_a_root_that_stays_where_it_is_and_keeps_its_owner) {
+    launch();
+    const Result<Spawned> masts = world.copy(mast);
+    ASSERT_TRUE(masts);
+    EXPECT_EQ(masts->entities().size(), 2u);
+    EXPECT_EQ(place(masts->entity(0)), (Vec3{10, 0, 5}));
+    EXPECT_FALSE(transforms.parent(transforms.instance(masts->entity(0))));
+    const Result<Spawned> captains = world.copy(captain);
+    ASSERT_TRUE(captains);
+    EXPECT_EQ(owners.owner(captains->entity(0)), boat);
+    EXPECT_EQ(captains->entities().size(), 2u) << "the dog too";
+}
+
+TEST_F(Harbour, what_cannot_be_copied_is_refused_and_nothing_has_changed) {
+    launch();
+    const std::uint64_t hash = world.state_hash();
+    const RootPose poses[2] = {};
+    EXPECT_EQ(world.copy(boat, {.copies = 3, .root_poses = poses}).message().substr(0, 31),
+              "2 poses for 3 copies of entity ");
+    entities.destroy(lighthouse);
+    EXPECT_NE(world.copy(lighthouse).message().find("is dead, so it cannot be copied"), std::string_view::npos);
+    EXPECT_NE(save_entities(world, Entities{lighthouse}).message().find("is dead, so it cannot be saved"),
+              std::string_view::npos);
+    EXPECT_EQ(save_entities(world, Entities{captain}).message(),
+              "\"log\" has fields that are more than bytes, which a blob cannot hold");
+    lighthouse = *entities.create();
+    EXPECT_EQ(world.state_hash(), hash);
+}
+
+TEST_F(Harbour, saved_entities_are_a_prefab_that_is_spawned_as_often_as_wanted) {
+    launch();
+    world.manager<Log>().remove(captain);
+    const Result<EntityBlob> saved = save_entities(world, entities_below(world, boat), {.name = "boat"});
+    ASSERT_TRUE(saved) << saved.message();
+    EXPECT_EQ(saved->num_lost_references, 1u) << "to the lighthouse";
+    const Result<Blob> prefab = Blob::load(saved->bytes);
+    ASSERT_TRUE(prefab) << prefab.message();
+    EXPECT_EQ(prefab->name(), "boat");
+    entities.destroy(boat);
+    world.settle();
+    const Result<Spawned> fleet = world.spawn(*prefab, {.copies = 3});
+    ASSERT_TRUE(fleet) << fleet.message();
+    EXPECT_EQ(hulls.num_components(), 1u + 6u) << "the old mast and two in each copy";
+    EXPECT_EQ(place(fleet->entity(0, 2)), (Vec3{10, 0, 0}));
+    EXPECT_EQ(hulls.get<&Hull::captain>(hulls.instance(fleet->entity(1))), kNullEntity);
+}
+
+// --- commands ----------------------------------------------------------------------------------------------------
+
+std::vector<std::byte> rowing_boat() {
+    BlobWriter writer;
+    const std::uint32_t boat = writer.add_entity({.name = "boat"}), oar = writer.add_entity({.parent = boat});
+    const std::uint32_t hull = *writer.add_component_type(schema_of<Hull>());
+    const std::uint32_t transform = *writer.add_component_type(schema_of<Transform>());
+    for (const std::uint32_t entity : {boat, oar}) {
+        std::vector<std::byte> image = blob_default_image(schema_of<Hull>());
+        const float length = entity == boat ? 3 : 2;
+        std::memcpy(image.data(), &length, sizeof length);
+        writer.add_component(hull, entity, image);
+        writer.add_component(transform, entity, blob_default_image(schema_of<Transform>()));
+    }
+    return *writer.write();
+}
+
+TEST_F(Harbour, commands_spawn_copy_link_own_name_and_tag) {
+    launch();
+    const std::vector<std::byte> bytes = rowing_boat();
+    const Result<Blob> blob = Blob::view(bytes);
+    ASSERT_TRUE(blob) << blob.message();
+    Commands& commands = world.commands();
+    const Entity spawned = commands.spawn(*blob, {.position = {1, 2, 3}}, 9);
+    const Entity copied = commands.copy(boat, {.position = {5, 5, 5}});
+    const Entity second = commands.copy(boat);
+    const Entity gone = commands.spawn(*blob);
+    commands.destroy(gone);
+    commands.add(spawned, Owned{copied}, Sail{4});
+    commands.add(spawned, Tag{StringId("old")});
+    commands.add(spawned, Tag{StringId("leaking")}, DebugName{StringId("Ann")});
+    commands.add(spawned, ChildOf{lighthouse});  // which has no transform
+    commands.add(second, ChildOf{copied});
+    commands.remove<ChildOf>(mast);
+    commands.remove<Tag>(boat);
+    commands.add(boat, Tag{StringId("blue")});
+    commands.add(second, Hull{70, spawned});
+    Entity real;
+    std::string order;
+    commands.call(spawned, [&](Entity self) { real = self, order += 'a'; });
+    commands.call(second, copied, [&](Entity self, Entity other) {
+        order += 'b';
+        EXPECT_EQ(place(other), (Vec3{5, 5, 5}));
+        EXPECT_EQ(transforms.entity(transforms.parent(transforms.instance(self))), other);
+    });
+    commands.call(gone, [&](Entity) { order += 'x'; });
+    const std::uint64_t num_alive = entities.num_alive();
+    world.settle();
+    EXPECT_EQ(order, "ab");
+    EXPECT_EQ(entities.num_alive(), num_alive + 2 + 5 + 5);
+    EXPECT_EQ(world.settle_statistics().last.num_created, 12u);
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 2u) << "the link and the call of what is gone";
+    ASSERT_TRUE(entities.alive(real));
+    EXPECT_EQ(place(real), (Vec3{1, 2, 3}));
+    EXPECT_EQ(world.database().find(real).table->zone(), 9u);
+    EXPECT_EQ(num_tags(real), 2u);
+    EXPECT_EQ(world.manager<DebugName>().get<&DebugName::name>(world.manager<DebugName>().instance(real)),
+              StringId("Ann"));
+    EXPECT_EQ(num_tags(boat), 1u) << "what was added after the removal counts";
+    EXPECT_FALSE(transforms.parent(transforms.instance(mast)));
+    EXPECT_EQ(transforms.entity(transforms.parent(transforms.instance(flag))), mast);
+    const Entity owner = owners.owner(real);
+    EXPECT_EQ(place(owner), (Vec3{5, 5, 5}));
+}
+
+TEST_F(Harbour, dead_originals_are_dropped_and_what_cannot_be_spawned_is_counted) {
+    launch();
+    BlobWriter empty;
+    const std::vector<std::byte> bytes = *empty.write();
+    const Result<Blob> nothing = Blob::view(bytes);
+    ASSERT_TRUE(nothing);
+    Commands& commands = world.commands();
+    const Entity dead = *entities.create();
+    entities.destroy(dead);
+    const Entity first = commands.copy(dead), second = commands.spawn(*nothing);
+    commands.add(first, Hull{});
+    commands.add(second, Hull{});
+    const std::uint64_t num_alive = entities.num_alive();
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), num_alive);
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 4u);
+}
+
+TEST_F(Harbour, of_several_tags_all_adds_after_the_last_remove_count_in_order) {
+    const Entity entity = *entities.create();
+    Commands& commands = world.commands();
+    commands.add(entity, Tag{StringId("lost")});
+    commands.remove<Tag>(entity);
+    for (const char* tag : {"a", "b", "c"}) commands.add(entity, Tag{StringId(tag)});
+    world.settle();
+    std::vector<StringId> tags;
+    auto& all = world.manager<Tag>();
+    for (Instance i = all.instance(entity); i; i = all.next(i)) tags.push_back(all.get<&Tag::tag>(i));
+    EXPECT_EQ(tags, (std::vector<StringId>{StringId("c"), StringId("b"), StringId("a")})) << "newest first";
+}
+
+TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
+    const std::vector<std::byte> bytes = rowing_boat();
+    const Result<Blob> blob = Blob::view(bytes);
+    ASSERT_TRUE(blob);
+    const auto hash_with = [&](std::uint32_t num_workers) {
+        shoal_test::ThreadPoolExecutor executor(num_workers);
+        EntityManager entities;
+        World world(entities, {.executor = &executor});
+        auto& hulls = world.manager<Hull>();
+        world.transforms();
+        world.make_store<OwnershipManager>();
+        world.database();
+        Entities made(9000);
+        EXPECT_TRUE(entities.create(made));
+        EXPECT_TRUE(hulls.add(made, Hull{}));
+        EXPECT_TRUE(world.transforms().add(std::span(made).first(50), Transform{}));
+        world.schedule().add("breed", query<Read<&Hull::length>>(hulls), [&](Commands& commands, Entity self, float) {
+            const float x = float(self.index());
+            if (self.index() % 7 == 0)
+                commands.add(commands.spawn(*blob, {.position = {x, 0, 0}}), Owned{self});
+            if (self.index() < 40) commands.add(commands.copy(self, {.position = {0, x, 0}}), ChildOf{self});
+            if (self.index() % 50 == 3) commands.call(self, [&](Entity who) { entities.destroy(who); });
+        });
+        world.step(0.1f);
+        EXPECT_EQ(world.settle_statistics().last.num_dropped, 0u);
+        EXPECT_TRUE(world.transforms().validate());
+        return std::pair(world.state_hash(), entities.num_alive());
+    };
+    const auto alone = hash_with(1);
+    EXPECT_GT(alone.second, 9000u + 2 * 1285 - 200);
+    for (const std::uint32_t num_workers : {2u, 3u, 8u}) EXPECT_EQ(hash_with(num_workers), alone);
+}
+
+TEST_F(Harbour, calls_keep_what_their_functions_hold_until_they_end) {
+    auto held = std::make_shared<int>(0);
+    world.commands().call(lighthouse, [held](Entity) { ++*held; });
+    EXPECT_EQ(held.use_count(), 2);
+    world.settle();
+    EXPECT_EQ(*held, 1);
+    EXPECT_EQ(held.use_count(), 1);
+}
+
+using HarbourDeathTest = Harbour;
+
+TEST_F(HarbourDeathTest, commands_that_need_a_world_or_a_manager_end_the_program_without_one) {
+    PagePool pool;
+    Database alone(entities, pool);
+    alone.commands().copy(lighthouse);
+    EXPECT_DEATH(alone.settle({}), "commands spawn and copy in worlds");
+    alone.commands().add(lighthouse, Tag{StringId("x")});
+    EXPECT_DEATH(alone.settle({}), "call World::manager<T>\\(\\) for one that it may have several of");
+}
+
+}  // namespace
