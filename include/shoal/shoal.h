@@ -29,5 +29,5 @@
 #include "shoal/transform/pose_math.h"
 #include "shoal/transform/transform_text.h"
 #include "shoal/world/clock.h"
+#include "shoal/world/entity_blob.h"
 #include "shoal/world/trace.h"
-#include "shoal/world/world.h"

@@ -1,12 +1,16 @@
 // What the headers of transform and world show.
 
 #include "shoal/world/world.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/tag.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/store/component_mirror.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
+#include "shoal/world/entity_blob.h"
 #include "shoal/world/trace.h"
 #include "support/testing.h"
 
@@ -365,6 +369,65 @@ TEST(WorldManuals, a_whale_knows_its_limpets) {
     for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) all.push_back(limpet);
     // [world/relations]
     EXPECT_EQ(all.size(), 2u);
+}
+
+TEST(WorldManuals, commands_link_own_tag_name_spawn_copy_and_call) {
+    EntityManager entities;
+    World world(entities);
+    TransformManager& transforms = world.transforms();
+    auto& owners = world.make_store<OwnershipManager>();
+    world.manager<Tag>();
+    world.manager<DebugName>();
+    std::vector<Entity> made(5);
+    ASSERT_TRUE(transforms.add((static_cast<void>(entities.create(made)), made)));
+    const Entity sword = made[0], hand = made[1], cannon = made[2], ship = made[3], shark = made[4];
+    BlobWriter writer;
+    writer.add_entity({.name = "boat"});
+    const auto bytes = writer.write();
+    ASSERT_TRUE(bytes);
+    const Result<Blob> loaded = Blob::view(*bytes);
+    const Blob& blob = *loaded;
+    const Vec3 place{1, 2, 3};
+    struct {
+        int num_hired = 0;
+        void hire(Entity boat, int count) { num_hired += boat ? count : 0; }
+    } crews;
+    Commands& commands = world.commands();
+    // [command/commands everything]
+    commands.add(sword, ChildOf{hand});            // links transforms; remove<ChildOf> unlinks them
+    commands.add(cannon, Owned{ship});             // gives it an owner; remove<Owned> releases it
+    commands.add(shark, Tag{StringId("hungry")});  // one more: an entity may have several tags
+    commands.add(shark, DebugName{StringId("Bruce")});
+    const Entity boat = commands.spawn(blob, {.position = place});  // a copy of a blob: its first entity
+    const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
+    commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
+    // [command/commands everything]
+    EXPECT_TRUE(is_pending(twin));
+    world.settle();
+    EXPECT_EQ(crews.num_hired, 12);
+    EXPECT_TRUE(transforms.parent(transforms.instance(sword)));
+    EXPECT_EQ(owners.owner(cannon), ship);
+    EXPECT_EQ(entities.num_alive(), 7u) << "the cannon was not yet the ship's when that was copied";
+}
+
+Status build_a_fleet(World& world, Entity boat, std::span<const RootPose> places) {
+    // [world/entity_blob]
+    Result<EntityBlob> saved = save_entities(world, entities_below(world, boat));
+    if (!saved) return report(saved.status());
+    Result<Blob> prefab = Blob::load(saved->bytes);
+    Result<Spawned> fleet = world.spawn(*prefab, {.copies = 12, .root_poses = places});
+    // [world/entity_blob]
+    return fleet.status();
+}
+
+TEST(WorldManuals, a_boat_is_the_prefab_of_a_fleet) {
+    EntityManager entities;
+    World world(entities);
+    const Entity boat = *entities.create();
+    ASSERT_TRUE(world.transforms().add(std::span(&boat, 1)));
+    const std::vector<RootPose> places(12);
+    EXPECT_TRUE(build_a_fleet(world, boat, places));
+    EXPECT_EQ(entities.num_alive(), 13u);
 }
 
 }  // namespace

@@ -21,12 +21,12 @@
 // database. An entity that is created with components of other stores only gets no row in the database, and no zone.
 // What is more than a component has a component type too, or is a call:
 //
-//     commands.add(sword, ChildOf{hand});            links transforms; commands.remove<ChildOf>(sword) unlinks them
-//     commands.add(cannon, Owned{ship});             gives it an owner; remove<Owned> releases it
-//     commands.add(shark, Tag{StringId("hungry")});  one more: an entity may have several tags
+//     commands.add(sword, ChildOf{hand});            // links transforms; remove<ChildOf> unlinks them
+//     commands.add(cannon, Owned{ship});             // gives it an owner; remove<Owned> releases it
+//     commands.add(shark, Tag{StringId("hungry")});  // one more: an entity may have several tags
 //     commands.add(shark, DebugName{StringId("Bruce")});
-//     const Entity boat = commands.spawn(blob, {.position = place});  a copy of a blob: its first entity
-//     const Entity twin = commands.copy(boat);                        a copy of an entity, and of all below it
+//     const Entity boat = commands.spawn(blob, {.position = place});  // a copy of a blob: its first entity
+//     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
 //
 // The rules. All logs together are one list, ordered by pass (its place in the schedule; commands from outside of
