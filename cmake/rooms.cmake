@@ -8,13 +8,15 @@ if(NOT SHOAL_RUNTIME_ONLY)
   list(APPEND SHOAL_ROOMS ${SHOAL_OFFLINE_ROOMS} ${SHOAL_INSPECT_ROOMS})
 endif()
 
-include(large_units)
+include(${CMAKE_CURRENT_LIST_DIR}/large_units.cmake)
 
+# What is found is visible in the project around this one too, which links with it.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(TBB REQUIRED)
-pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
-pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET GLOBAL libhwy)
 if(NOT SHOAL_RUNTIME_ONLY)
   find_package(fmt REQUIRED)
 endif()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check.sh ROOT BUILD RESULTS KIND...: installs the libraries of a build folder by kind (static, shared), moves the
-# installed tree, and builds another project on it with CMake and with pkg-config. Works in BUILD/consumer. Adds
-# `pass NAME` and `fail NAME` lines to RESULTS.
+# installed tree, and builds another project on it with CMake and with pkg-config. With the kind `sources`, the other
+# project builds shoal itself. Works in BUILD/consumer. Adds `pass NAME` and `fail NAME` lines to RESULTS.
 # shellcheck disable=SC2317  # the checks are called by name
 set -euo pipefail
 root=$1 build=$2 results=$3
@@ -21,6 +21,33 @@ use_cmake() {
     local folder=$work/use_cmake_$1
     rm -rf "$folder"
     cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
+    cmake --build "$folder"
+    [[ $("$folder/consumer") == "$expected" ]]
+}
+
+# What the build of another project contains of shoal: nothing that it did not ask for.
+contain() { # contain FetchContent|add_subdirectory FOLDER
+    rm -rf "$2"
+    cmake -S "$source" -B "$2" -G Ninja -DSHOAL_FROM="$1" -DSHOAL_SOURCES="$root" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${@:3}"
+}
+
+brings_libraries_only() {
+    local folder=$work/$1 built rules
+    contain "$1" "$folder"
+    built=$(ninja -C "$folder" -t inputs all)
+    [[ $built == *libshoal.a* ]]
+    if grep -E 'shoal/(tests|samples|examples|bench|apps)/' <<<"${built//"$root"/shoal}" | grep -v consumer; then return 1; fi
+    if grep -- '-Werror.*src/base' "$folder/compile_commands.json"; then return 1; fi
+    rules=$(find "$folder" -name cmake_install.cmake -exec grep -h 'file(INSTALL' {} +)
+    [[ $rules == *consumer* && $(wc -l <<<"$rules") == 1 ]]
+    [[ $(ctest --test-dir "$folder" -N) == *"Total Tests: 0"* ]]
+}
+
+# The flags are those of the release build, so that the compiler's cache has the objects.
+use_build() {
+    local folder=$work/use_$1
+    contain "$1" "$folder" -DSHOAL_WARNINGS_AS_ERRORS=ON
     cmake --build "$folder"
     [[ $("$folder/consumer") == "$expected" ]]
 }
@@ -81,6 +108,12 @@ all_status=0
 export CMAKE_COLOR_DIAGNOSTICS=OFF
 mkdir -p "$work"
 for kind in "${kinds[@]}"; do
+    if [[ $kind == sources ]]; then
+        check brings_libraries_only FetchContent
+        check brings_libraries_only add_subdirectory
+        check use_build FetchContent
+        continue
+    fi
     check install_shoal "$kind"
     check use_cmake "$kind"
     check use_pkg_config "$kind"
