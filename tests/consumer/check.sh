@@ -23,7 +23,10 @@ use_cmake() {
     cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
     cmake --build "$folder"
     [[ $("$folder/consumer") == "$expected" ]]
+    if has_checked "$1"; then [[ $("$folder/consumer_checked") == "$expected with checks" ]]; fi
 }
+
+has_checked() { compgen -G "$work/$1/lib/libshoal_checked.*" >/dev/null; } # has_checked KIND
 
 # What the build of another project contains of shoal: nothing that it did not ask for.
 contain() { # contain FetchContent|add_subdirectory FOLDER
@@ -48,34 +51,51 @@ brings_libraries_only() {
 use_build() {
     local folder=$work/use_$1
     contain "$1" "$folder" -DSHOAL_WARNINGS_AS_ERRORS=ON
-    cmake --build "$folder"
+    cmake --build "$folder" --target consumer
     [[ $("$folder/consumer") == "$expected" ]]
 }
 
-flags() { # flags KIND: what it takes to use every library that is installed
-    local folder=$work/$1/lib/pkgconfig options=(--cflags --libs) packages
-    packages=("$folder"/*.pc)
-    packages=("${packages[@]##*/}")
+flags() { # flags KIND FLAVOUR: what it takes to use every library of a flavour that is installed
+    local folder=$work/$1/lib/pkgconfig options=(--cflags --libs) package packages=()
+    for package in shoal shoal-source shoal-inspect; do
+        if [[ -f $folder/$package$2.pc ]]; then packages+=("$package$2"); fi
+    done
     if [[ $1 == static ]]; then options+=(--static); fi
-    PKG_CONFIG_PATH=$folder pkg-config "${options[@]}" "${packages[@]%.pc}"
+    PKG_CONFIG_PATH=$folder pkg-config "${options[@]}" "${packages[@]}"
 }
 
-compile() { # compile KIND [OPTION...]
-    local kind=$1 words
-    read -ra words <<<"$(flags "$kind")"
-    g++ -std=c++20 "${@:2}" "$source/main.cpp" -o "$work/use_pc_$kind" "${words[@]}"
+compile() { # compile KIND FLAVOUR [OPTION...]
+    local words
+    read -ra words <<<"$(flags "$1" "$2")"
+    g++ -std=c++20 "$source/main.cpp" -o "$work/use_pc_$1" "${@:3}" "${words[@]}"
 }
 
 use_pkg_config() {
-    compile "$1"
+    compile "$1" ""
     [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected" ]]
+    has_checked "$1" || return 0
+    compile "$1" -checked
+    [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected with checks" ]]
 }
 
 # A program built for checked mode must not link with libraries built without it.
 mixed_builds_do_not_link() {
     local output
-    output=$(compile "$1" -DSHOAL_CHECKED=1 2>&1) && return 1
+    output=$(compile "$1" "" -DSHOAL_CHECKED=1 2>&1) && return 1
     [[ $output == *"undefined reference to \`shoal_is_built_with_checks'"* ]]
+}
+
+# A program that links both flavours is told by whoever notices first.
+one_flavour_in_a_program() {
+    local output folder=$work/use_cmake_$1
+    output=$(cmake -S "$source" -B "$folder" -DSHOAL_MIXED=ON 2>&1) && return 1
+    [[ ${output//$'\n'/ } == *'INTERFACE_SHOAL_CHECKED property of "shoal::source_checked" does not agree'* ]]
+    if output=$(compile "$1" "" -L"$work/$1/lib" -Wl,--no-as-needed -lshoal_checked 2>&1); then
+        output=$(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1" 2>&1) && return 1
+        [[ $output == *"this program has loaded two kinds of shoal's libraries, shoal_is_built_with"* ]]
+    else
+        [[ $output == *"multiple definition of \`shoal_has_one_kind_of_build_in_a_program'"* ]]
+    fi
 }
 
 # What a shared library exports is in namespace shoal or begins with shoal_.
@@ -118,6 +138,7 @@ for kind in "${kinds[@]}"; do
     check use_cmake "$kind"
     check use_pkg_config "$kind"
     check mixed_builds_do_not_link "$kind"
+    if has_checked "$kind"; then check one_flavour_in_a_program "$kind"; fi
     if [[ $kind == shared ]]; then check exports_are_ours shared; fi
 done
 exit $((all_status != 0))
