@@ -11,6 +11,10 @@ extern "C" {
 
 const char SHOAL_BUILD_SYMBOL = 0;
 
+// For debuggers, which read it without debug information.
+SHOAL_API extern const unsigned char shoal_num_index_bits;
+const unsigned char shoal_num_index_bits = SHOAL_WIDE_IDS ? 32 : SHOAL_INDEX_BITS;
+
 // Every library of shoal defines this symbol, whatever its kind of build, so that static libraries of two kinds do not
 // link into one program.
 SHOAL_API extern const char* const shoal_has_one_kind_of_build_in_a_program;

@@ -78,11 +78,13 @@ use_pkg_config() {
     [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected with checks" ]]
 }
 
-# A program built for checked mode must not link with libraries built without it.
+# A program built for checked mode, or for other ids, must not link with libraries built without it.
 mixed_builds_do_not_link() {
     local output
     output=$(compile "$1" "" -DSHOAL_CHECKED=1 2>&1) && return 1
     [[ $output == *"undefined reference to \`shoal_is_built_with_checks'"* ]]
+    output=$(compile "$1" "" -DSHOAL_CHECKED=1 -DSHOAL_INDEX_BITS=16 2>&1) && return 1
+    [[ $output == *"undefined reference to \`shoal_is_built_with_16_index_bits_and_checks'"* ]]
 }
 
 # A program that links both flavours is told by whoever notices first.
