@@ -3,7 +3,7 @@
 //
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
-//     field       unit(text)  range(least, greatest)  split
+//     field       unit(text)  range(least, greatest)  split  ignored
 //     component   name(text)  version(number)  whole  toggled  many
 
 #include "shoal/base/config.h"
@@ -21,6 +21,7 @@ struct Range {
     double minimum, maximum;
 };
 struct Split {};
+struct Ignored {};
 struct Whole {};
 struct Toggled {};
 struct Many {};
@@ -36,6 +37,7 @@ constexpr Range range(double minimum, double maximum) { return {minimum, maximum
 constexpr Version version(std::uint32_t number) { return {number}; }
 constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Split split{};
+[[maybe_unused]] inline constexpr Ignored ignored{};
 [[maybe_unused]] inline constexpr Whole whole{};
 [[maybe_unused]] inline constexpr Toggled toggled{};
 [[maybe_unused]] inline constexpr Many many{};
