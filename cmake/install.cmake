@@ -29,8 +29,8 @@ foreach(kind IN LISTS kinds)
   if(TARGET shoal)
     install(TARGETS shoal COMPONENT ${kind})
   endif()
-  install(FILES ${PROJECT_SOURCE_DIR}/tools/debugger/shoal_gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal/debugger
-          COMPONENT ${kind})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/debugger/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal/debugger
+          COMPONENT ${kind} FILES_MATCHING PATTERN "*.py" PATTERN "*.natvis" PATTERN "__pycache__" EXCLUDE)
 
   set(kind_here ${kind})
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/shoal-config.cmake.in
