@@ -6,7 +6,7 @@ endif()
 if(NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(manuals)
 endif()
-# The printers for gdb, in the build whose programs gdb runs unaided.
+# The printers for debuggers, in the build whose programs debuggers run unaided.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_WIDE_IDS)
   add_subdirectory(debugger)
 endif()

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLineWidth = 100;
 
-constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb, &kDumpVerb, &kRunVerb, &kHelpVerb};
+constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb, &kDumpVerb, &kSchemaVerb, &kRunVerb, &kHelpVerb};
 
 constexpr std::string_view kManual =
     "Prints the manual of the tool, or the page of one verb. `shoal VERB --help` is the same.\n";

@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 namespace shoal_tool {
 
@@ -47,6 +48,15 @@ bool prepare(const Arguments& arguments, const std::string& source, SourceSessio
     for (const std::string& schema : arguments.values("schema"))
         read_schema_file(schema, session.registry, session.options.rules, session.diagnostics);
     return session.diagnostics.num_errors() == 0;
+}
+
+Status check_output(const std::string& output, std::span<const std::string> read) {
+    for (const std::string& path : read) {
+        std::error_code error;
+        if (std::filesystem::equivalent(path, output, error) && !error)
+            return Status::error(concat("the output \"", output, "\" is one of the files that were read"));
+    }
+    return {};
 }
 
 bool is_blob_file(const std::string& path) {

@@ -27,6 +27,9 @@ struct SourceSession {
 /// in the session.
 bool prepare(const Arguments& arguments, const std::string& source, SourceSession& session);
 
+/// Errors: `output` is one of the files that were read: a mistyped -o must not cost somebody their source.
+shoal::Status check_output(const std::string& output, std::span<const std::string> read);
+
 /// Reads and checks a blob. One for machines of the other byte order is swapped in memory.
 shoal::Result<shoal::Blob> read_blob(const std::string& path);
 /// Returns whether a file starts as a blob does; false also when it cannot be read.

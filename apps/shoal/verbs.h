@@ -8,6 +8,7 @@ namespace shoal_tool {
 extern const Verb kCompileVerb;
 extern const Verb kCheckVerb;
 extern const Verb kDumpVerb;
+extern const Verb kSchemaVerb;
 extern const Verb kRunVerb;
 extern const Verb kHelpVerb;
 

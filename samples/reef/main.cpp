@@ -16,6 +16,7 @@
 #include <shoal/base/text.h>
 #include <shoal/document/diagnostics.h>
 #include <shoal/inspect/trace.h>
+#include <shoal/source/schema_file.h>
 
 #include <unistd.h>
 
@@ -70,6 +71,8 @@ Status live(Run& run, Diagnostics& diagnostics) {
     if (!run.options.trace.empty()) sea.world.schedule().set_trace(&trace);
     run_frames(sea, run);
     sea.world.schedule().set_trace(nullptr);
+    if (!run.options.schema.empty())
+        if (Status status = export_schemas(sea.world, run.options.schema); !status) return status;
     if (Status status = write_times(trace, run); !status) return status;
     if (Status status = write_picture(sea, run); !status) return status;
     print(stdout, run.options.json ? json_of(sea, run) : text_of(sea, run));

@@ -30,6 +30,7 @@ const Option kOptions[] = {
     {"--seed", "N", "another seed, another sea (1)", Count{&Options::seed, 0, ~std::uint64_t(0)}},
     {"--picture", "FILE.svg", "draw the sea after the last frame", &Options::picture},
     {"--trace", "FILE.json", "write what each worker did when, for chrome://tracing or Perfetto", &Options::trace},
+    {"--export-schema", "FILE", "write a schema file of all component types of the sea", &Options::schema},
     {"--sources", "FOLDER", "where sea.sjson and its prefabs are", &Options::sources},
     {"--json", "", "print one JSON object", &Options::json},
     {"--help", "", "print this", &Options::help},

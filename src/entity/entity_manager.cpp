@@ -55,7 +55,7 @@ EntityManager::EntityManager(const EntityManagerOptions& options) : minimum_wait
     SHOAL_ASSERT(options.max_entities >= 1 && options.max_entities <= kMaxEntities,
                  "max_entities must be between 1 and kMaxEntities");
     SHOAL_ASSERT(options.max_death_list >= 1, "max_death_list must be at least 1");
-    // With narrow ids every index has a byte, so that alive() needs no bounds check.
+    // With narrow ids every index has a generation, so that alive() needs no bounds check.
     const std::size_t num_indices = kMayLackIndices ? options.max_entities + 1 : kMaxEntities + 1;
     end_program_unless(
         generations_.reserve(num_indices, kMayLackIndices ? std::min(num_indices, kLeastIndices) : num_indices),

@@ -9,7 +9,7 @@ namespace {
 bool equal(const Schema& a, const Schema& b) {
     const auto same_field = [](const Field& x, const Field& y) {
         return x.unit == y.unit && x.has_range == y.has_range && x.minimum == y.minimum && x.maximum == y.maximum &&
-               x.struct_offset == y.struct_offset && x.opaque == y.opaque;
+               x.struct_offset == y.struct_offset && x.opaque == y.opaque && x.relation == y.relation;
     };
     if (a.layout_hash() != b.layout_hash() || a.version() != b.version() || a.toggled() != b.toggled() ||
         a.many() != b.many() || a.struct_bytes() != b.struct_bytes())

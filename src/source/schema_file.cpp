@@ -4,6 +4,7 @@
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
 #include "source/field_reader.h"
+#include "source/schema_text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -310,24 +311,7 @@ void SchemaReader::read_component(Node node) {
 void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> defaults, Node node,
                           std::optional<std::int32_t> spawn_order) {
     const std::size_t errors = diagnostics_.num_errors();
-    for (FieldDefinition& field : definition.fields)
-        if (field.type == FieldType::kQuaternion || field.type == FieldType::kMatrix3x4) {
-            const Quaternion no_rotation;
-            const Matrix3x4 identity;
-            const void* value =
-                field.type == FieldType::kQuaternion ? static_cast<const void*>(&no_rotation) : &identity;
-            const std::size_t bytes = field_type_bytes(field.type), count = std::max(1u, field.array_length);
-            field.default_value.resize(bytes * count);
-            for (std::size_t i = 0; i < count; ++i) std::memcpy(field.default_value.data() + i * bytes, value, bytes);
-        }
-    for (FieldDefinition& field : definition.fields)
-        if (field.type == FieldType::kEnum && !field.enumerators.empty() && field.value_bytes <= 8) {
-            const std::size_t count = std::max(1u, field.array_length);
-            field.default_value.resize(field.value_bytes * count);
-            for (std::size_t i = 0; i < count; ++i)
-                std::memcpy(field.default_value.data() + i * field.value_bytes, &field.enumerators[0].value,
-                            field.value_bytes);
-        }
+    for (FieldDefinition& field : definition.fields) field.default_value = default_without_declaration(field);
     ComponentDefinition plain = definition;
     for (FieldDefinition& field : plain.fields) field.has_range = field.has_range && field.default_value.empty();
     for (std::size_t i = 0; i < defaults.size(); ++i)
@@ -360,32 +344,6 @@ void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> 
     }
     check_known(*schema, node);
     read_.push_back({std::move(schema).value(), node.key_position(), spawn_order});
-}
-
-bool same_field(const Field& a, const Field& b) {
-    return a.name == b.name && a.type == b.type && a.element_type == b.element_type &&
-           a.array_length == b.array_length && a.value_bytes == b.value_bytes && a.split == b.split && a.relation == b.relation &&
-           a.unit == b.unit && a.has_range == b.has_range &&
-           (!a.has_range || (a.minimum == b.minimum && a.maximum == b.maximum)) && a.enumerators == b.enumerators;
-}
-
-/// Returns the difference between two declarations of one component; empty when there is none.
-std::string difference(const Schema& a, const Schema& b) {
-    if (a.version() != b.version()) return concat("version ", a.version(), " instead of ", b.version());
-    if (a.whole() != b.whole()) return "`whole` differs";
-    if (a.toggled() != b.toggled()) return "`toggled` differs";
-    if (a.many() != b.many()) return "`many` differs";
-    if (a.fields().size() != b.fields().size())
-        return concat(a.fields().size(), a.fields().size() == 1 ? " field" : " fields", " instead of ",
-                      b.fields().size());
-    for (std::size_t i = 0; i < a.fields().size(); ++i) {
-        const Field &field = a.fields()[i], &other = b.fields()[i];
-        if (!same_field(field, other)) return concat("field ", quoted(field.name), " differs");
-        if (std::memcmp(a.default_image().data() + field.struct_offset, b.default_image().data() + other.struct_offset,
-                        field.size) != 0)
-            return concat("the default of field ", quoted(field.name), " differs");
-    }
-    return {};
 }
 
 void SchemaReader::check_known(const Schema& schema, Node node) {
@@ -438,7 +396,50 @@ bool SchemaReader::read(Node root) {
     return diagnostics_.num_errors() == errors;
 }
 
+bool same_field(const Field& a, const Field& b) {
+    return a.name == b.name && a.type == b.type && a.element_type == b.element_type &&
+           a.array_length == b.array_length && a.value_bytes == b.value_bytes && a.split == b.split &&
+           a.relation == b.relation && a.unit == b.unit && a.has_range == b.has_range &&
+           (!a.has_range || (a.minimum == b.minimum && a.maximum == b.maximum)) && a.enumerators == b.enumerators;
+}
+
 }  // namespace
+
+std::vector<std::byte> default_without_declaration(const FieldDefinition& field) {
+    const Quaternion no_rotation;
+    const Matrix3x4 identity;
+    const void* value = nullptr;
+    std::size_t num_bytes = field_type_bytes(field.type);
+    if (field.type == FieldType::kQuaternion) value = &no_rotation;
+    if (field.type == FieldType::kMatrix3x4) value = &identity;
+    if (field.type == FieldType::kEnum && !field.enumerators.empty() && field.value_bytes <= 8) {
+        value = &field.enumerators[0].value;  // little-endian: its first bytes
+        num_bytes = field.value_bytes;
+    }
+    std::vector<std::byte> all;
+    if (value == nullptr) return all;
+    for (std::uint32_t i = 0; i < std::max(1u, field.array_length); ++i)
+        all.insert(all.end(), static_cast<const std::byte*>(value), static_cast<const std::byte*>(value) + num_bytes);
+    return all;
+}
+
+std::string difference(const Schema& a, const Schema& b) {
+    if (a.version() != b.version()) return concat("version ", a.version(), " instead of ", b.version());
+    if (a.whole() != b.whole()) return "`whole` differs";
+    if (a.toggled() != b.toggled()) return "`toggled` differs";
+    if (a.many() != b.many()) return "`many` differs";
+    if (a.fields().size() != b.fields().size())
+        return concat(a.fields().size(), a.fields().size() == 1 ? " field" : " fields", " instead of ",
+                      b.fields().size());
+    for (std::size_t i = 0; i < a.fields().size(); ++i) {
+        const Field &field = a.fields()[i], &other = b.fields()[i];
+        if (!same_field(field, other)) return concat("field ", quoted(field.name), " differs");
+        if (std::memcmp(a.default_image().data() + field.struct_offset, b.default_image().data() + other.struct_offset,
+                        field.size) != 0)
+            return concat("the default of field ", quoted(field.name), " differs");
+    }
+    return {};
+}
 
 bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics) {
     const std::string_view name = diagnostics.name(file);

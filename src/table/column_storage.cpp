@@ -86,7 +86,7 @@ bool has_large_pages_beyond(const Columns& columns, std::uint32_t rows) {
 ColumnStorage::ColumnStorage(const Schema& schema, PagePool& pool, std::uint32_t max_rows, std::uint32_t num_links)
     : schema_(&schema), pool_(&pool), max_rows_(max_rows) {
     SHOAL_ASSERT(max_rows > 0 && (kIndexBits == 32 || max_rows <= kIndexMask + 1),
-                 "a table's capacity is 1 to 2^22 rows (2^32 with wide ids)");
+                 "a table's capacity is 1 row to as many as there are entity indices (2^22 by default)");
     for (const ColumnDefinition& column : schema.columns()) {
         SHOAL_ASSERT(column.alignment <= kCacheLineBytes, "a field cannot be aligned to more than 64 bytes");
         const auto number = static_cast<std::uint16_t>(columns_.size());

@@ -10,7 +10,7 @@ struct Body {
     Vec3 position{};
     int hidden = 0;
 };
-SHOAL_COMPONENT(Body, mass, (position, split))
+SHOAL_COMPONENT(Body, mass, (position, split), (hidden, ignored))
 struct Sail {
     float area = 0;
 };

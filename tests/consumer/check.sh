@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check.sh ROOT BUILD RESULTS KIND...: installs the libraries of a build folder by kind (static, shared), moves the
-# installed tree, and builds another project on it with CMake and with pkg-config. Works in BUILD/consumer. Adds
-# `pass NAME` and `fail NAME` lines to RESULTS.
+# installed tree, and builds another project on it with CMake and with pkg-config. With the kind `sources`, the other
+# project builds shoal itself. Works in BUILD/consumer. Adds `pass NAME` and `fail NAME` lines to RESULTS.
 # shellcheck disable=SC2317  # the checks are called by name
 set -euo pipefail
 root=$1 build=$2 results=$3
@@ -23,32 +23,81 @@ use_cmake() {
     cmake -S "$source" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
     cmake --build "$folder"
     [[ $("$folder/consumer") == "$expected" ]]
+    if has_checked "$1"; then [[ $("$folder/consumer_checked") == "$expected with checks" ]]; fi
 }
 
-flags() { # flags KIND: what it takes to use every library that is installed
-    local folder=$work/$1/lib/pkgconfig options=(--cflags --libs) packages
-    packages=("$folder"/*.pc)
-    packages=("${packages[@]##*/}")
+has_checked() { compgen -G "$work/$1/lib/libshoal_checked.*" >/dev/null; } # has_checked KIND
+
+# What the build of another project contains of shoal: nothing that it did not ask for.
+contain() { # contain FetchContent|add_subdirectory FOLDER
+    rm -rf "$2"
+    cmake -S "$source" -B "$2" -G Ninja -DSHOAL_FROM="$1" -DSHOAL_SOURCES="$root" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${@:3}"
+}
+
+brings_libraries_only() {
+    local folder=$work/$1 built rules
+    contain "$1" "$folder"
+    built=$(ninja -C "$folder" -t inputs all)
+    [[ $built == *libshoal.a* ]]
+    if grep -E 'shoal/(tests|samples|examples|bench|apps)/' <<<"${built//"$root"/shoal}" | grep -v consumer; then return 1; fi
+    if grep -- '-Werror.*src/base' "$folder/compile_commands.json"; then return 1; fi
+    rules=$(find "$folder" -name cmake_install.cmake -exec grep -h 'file(INSTALL' {} +)
+    [[ $rules == *consumer* && $(wc -l <<<"$rules") == 1 ]]
+    [[ $(ctest --test-dir "$folder" -N) == *"Total Tests: 0"* ]]
+}
+
+# The flags are those of the release build, so that the compiler's cache has the objects.
+use_build() {
+    local folder=$work/use_$1
+    contain "$1" "$folder" -DSHOAL_WARNINGS_AS_ERRORS=ON
+    cmake --build "$folder" --target consumer
+    [[ $("$folder/consumer") == "$expected" ]]
+}
+
+flags() { # flags KIND FLAVOUR: what it takes to use every library of a flavour that is installed
+    local folder=$work/$1/lib/pkgconfig options=(--cflags --libs) package packages=()
+    for package in shoal shoal-source shoal-inspect; do
+        if [[ -f $folder/$package$2.pc ]]; then packages+=("$package$2"); fi
+    done
     if [[ $1 == static ]]; then options+=(--static); fi
-    PKG_CONFIG_PATH=$folder pkg-config "${options[@]}" "${packages[@]%.pc}"
+    PKG_CONFIG_PATH=$folder pkg-config "${options[@]}" "${packages[@]}"
 }
 
-compile() { # compile KIND [OPTION...]
-    local kind=$1 words
-    read -ra words <<<"$(flags "$kind")"
-    g++ -std=c++20 "${@:2}" "$source/main.cpp" -o "$work/use_pc_$kind" "${words[@]}"
+compile() { # compile KIND FLAVOUR [OPTION...]
+    local words
+    read -ra words <<<"$(flags "$1" "$2")"
+    g++ -std=c++20 "$source/main.cpp" -o "$work/use_pc_$1" "${@:3}" "${words[@]}"
 }
 
 use_pkg_config() {
-    compile "$1"
+    compile "$1" ""
     [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected" ]]
+    has_checked "$1" || return 0
+    compile "$1" -checked
+    [[ $(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1") == "$expected with checks" ]]
 }
 
-# A program built for checked mode must not link with libraries built without it.
+# A program built for checked mode, or for other ids, must not link with libraries built without it.
 mixed_builds_do_not_link() {
     local output
-    output=$(compile "$1" -DSHOAL_CHECKED=1 2>&1) && return 1
+    output=$(compile "$1" "" -DSHOAL_CHECKED=1 2>&1) && return 1
     [[ $output == *"undefined reference to \`shoal_is_built_with_checks'"* ]]
+    output=$(compile "$1" "" -DSHOAL_CHECKED=1 -DSHOAL_INDEX_BITS=16 2>&1) && return 1
+    [[ $output == *"undefined reference to \`shoal_is_built_with_16_index_bits_and_checks'"* ]]
+}
+
+# A program that links both flavours is told by whoever notices first.
+one_flavour_in_a_program() {
+    local output folder=$work/use_cmake_$1
+    output=$(cmake -S "$source" -B "$folder" -DSHOAL_MIXED=ON 2>&1) && return 1
+    [[ ${output//$'\n'/ } == *'INTERFACE_SHOAL_CHECKED property of "shoal::source_checked" does not agree'* ]]
+    if output=$(compile "$1" "" -L"$work/$1/lib" -Wl,--no-as-needed -lshoal_checked 2>&1); then
+        output=$(LD_LIBRARY_PATH=$work/$1/lib "$work/use_pc_$1" 2>&1) && return 1
+        [[ $output == *"this program has loaded two kinds of shoal's libraries, shoal_is_built_with"* ]]
+    else
+        [[ $output == *"multiple definition of \`shoal_has_one_kind_of_build_in_a_program'"* ]]
+    fi
 }
 
 # What a shared library exports is in namespace shoal or begins with shoal_.
@@ -81,10 +130,17 @@ all_status=0
 export CMAKE_COLOR_DIAGNOSTICS=OFF
 mkdir -p "$work"
 for kind in "${kinds[@]}"; do
+    if [[ $kind == sources ]]; then
+        check brings_libraries_only FetchContent
+        check brings_libraries_only add_subdirectory
+        check use_build FetchContent
+        continue
+    fi
     check install_shoal "$kind"
     check use_cmake "$kind"
     check use_pkg_config "$kind"
     check mixed_builds_do_not_link "$kind"
+    if has_checked "$kind"; then check one_flavour_in_a_program "$kind"; fi
     if [[ $kind == shared ]]; then check exports_are_ours shared; fi
 done
 exit $((all_status != 0))

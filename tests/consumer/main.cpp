@@ -52,6 +52,8 @@ int main() {
 
     if (entities.destroy(stones) != 3 || entities.alive(stones[0])) return 4;
 
-    std::puts(shoal::concat("shoal ", SHOAL_VERSION_MAJOR, ".", SHOAL_VERSION_MINOR, " works").c_str());
+    std::puts(shoal::concat("shoal ", SHOAL_VERSION_MAJOR, ".", SHOAL_VERSION_MINOR, " works",
+                            SHOAL_CHECKED ? " with checks" : "")
+                  .c_str());
     return 0;
 }

@@ -1,25 +1,15 @@
 // The printers for gdb, as gdb shows them in a program that it runs.
 
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <string>
+#include "debugger/debugger_testing.h"
 
 namespace {
 
-std::string output_of(const std::string& command) {
-    FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-    std::string text;
-    char part[4096];
-    while (pipe != nullptr && std::fgets(part, sizeof part, pipe) != nullptr) text += part;
-    if (pipe != nullptr) pclose(pipe);
-    return text;
-}
+using shoal_test::expect_shown, shoal_test::output_of;
 
 /// What gdb prints for some commands, in the frame of show().
 std::string shown_by_gdb(const std::string& commands) {
-    return output_of("gdb -batch -nx -ex 'set startup-with-shell off' -ex 'source " SHOAL_GDB_PRINTERS
-                     "' -ex 'break shown::show' -ex run" +
+    return output_of("gdb -batch -nx -ex 'set startup-with-shell off' -ex 'source " SHOAL_DEBUGGER_TOOLS
+                     "/shoal_gdb.py' -ex 'break shown::show' -ex run" +
                      commands + " " SHOAL_SHOWN_PROGRAM);
 }
 
@@ -31,10 +21,6 @@ struct Gdb : ::testing::Test {
             GTEST_SKIP() << "gdb cannot run programs here";
     }
 };
-
-void expect_shown(const std::string& output, const std::string& text) {
-    EXPECT_NE(output.find(text), std::string::npos) << "not shown: " << text << "\nin:\n" << output;
-}
 
 TEST_F(Gdb, shows_values_as_people_name_them) {
     const std::string output = shown_by_gdb(

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -119,7 +120,7 @@ TEST_F(DestructionCallbackTest, deaths_asked_for_within_a_batch_within_a_batch_w
 }
 
 TEST_F(DestructionCallbackTest, a_long_line_of_deaths_needs_no_deep_stack) {
-    constexpr std::size_t kLength = 1'000'000;
+    constexpr std::size_t kLength = std::min<std::uint64_t>(1'000'000, kMaxEntities / 2);
     static std::vector<Entity> line;
     line.resize(kLength);
     ASSERT_TRUE(entities.create(line));

@@ -54,11 +54,18 @@ private:
             const std::size_t equals = rest.find("=\"");
             const std::size_t end = equals == std::string_view::npos ? equals : rest.find('"', equals + 2);
             if (end == std::string_view::npos) return "an attribute without a quoted value: " + std::string(rest);
-            if (rest.substr(0, end).find_first_of("<&") != std::string_view::npos)
+            const std::string_view attribute = rest.substr(0, end);
+            if (attribute.find('<') != std::string_view::npos || has_bare_ampersand(attribute))
                 return "an attribute that is not escaped";
             rest.remove_prefix(end + 1);
         }
         return {};
+    }
+
+    static bool has_bare_ampersand(std::string_view run) {
+        for (std::size_t i = run.find('&'); i != std::string_view::npos; i = run.find('&', i + 1))
+            if (run.substr(i, 5) != "&amp;" && run.substr(i, 4) != "&lt;" && run.substr(i, 4) != "&gt;") return true;
+        return false;
     }
 
     std::string characters() {
@@ -66,10 +73,7 @@ private:
         const std::string_view run = text_.substr(at_, end == std::string_view::npos ? end : end - at_);
         at_ += run.size();
         if (open_.empty() && run.find_first_not_of(" \n") != std::string_view::npos) return "text outside of the root";
-        for (std::size_t i = run.find('&'); i != std::string_view::npos; i = run.find('&', i + 1))
-            if (run.substr(i, 5) != "&amp;" && run.substr(i, 4) != "&lt;" && run.substr(i, 4) != "&gt;")
-                return "a bare &";
-        return {};
+        return has_bare_ampersand(run) ? "a bare &" : "";
     }
 
     std::string_view text_;

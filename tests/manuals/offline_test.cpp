@@ -33,6 +33,13 @@ Status compile_garden() {
     return reef.status();
 }
 
+Status export_types(const World& world) {
+    // [source/schema_file]
+    if (Status status = export_schemas(world, "game.schema.sjson"); !status) return status;
+    // [source/schema_file]
+    return {};
+}
+
 /// A folder of its own, where the process stays while the test runs.
 struct SourceManuals : ::testing::Test {
     SourceManuals() {
@@ -65,6 +72,15 @@ TEST_F(SourceManuals, a_source_is_composed) {
     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
     // [source/composer]
     EXPECT_TRUE(reef.has_value()) << diagnostics.format();
+}
+
+TEST_F(SourceManuals, schemas_are_exported) {
+    EntityManager entities;
+    World world(entities);
+    world.manager<PointMass>();
+    const Status status = export_types(world);
+    EXPECT_TRUE(status) << status.message();
+    EXPECT_NE(read_file("game.schema.sjson")->find("point_mass"), std::string::npos);
 }
 
 TEST(InspectManuals, an_entity_is_described) {

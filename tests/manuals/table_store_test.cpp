@@ -34,6 +34,17 @@ struct Body {
 SHOAL_COMPONENT(Body, (mass, unit("kg"), range(0, 1e9)), (position, unit("m"), split), velocity, acceleration)
 // [table/describe]
 
+// [table/describe_template]
+template <class Of>
+struct Stock {
+    float amount = 0;
+};
+SHOAL_COMPONENT_TEMPLATE((class Of), (Stock<Of>, name(Of::kStockName)), amount)  // each has a name of its own
+// [table/describe_template]
+struct Kelp {
+    static constexpr const char* kStockName = "kelp_stock";
+};
+
 // [table/describe_enum]
 enum class Shape : std::uint8_t { kBox, kSphere };
 SHOAL_ENUM(Shape, (kBox, "box"), (kSphere, "sphere"))  // or plain: SHOAL_ENUM(Shape, kBox, kSphere)
@@ -48,6 +59,7 @@ SHOAL_COMPONENT(Stone, shape, place)
 TEST(TableManuals, a_declaration_says_what_the_schema_has) {
     EXPECT_EQ(schema_of<Body>().fields().size(), 4u);
     EXPECT_EQ(schema_of<Body>().columns().size(), 6u) << "the position is split";
+    EXPECT_EQ(schema_of<Stock<Kelp>>().name(), "kelp_stock");
     EXPECT_EQ(schema_of<Stone>().fields()[0].type, FieldType::kEnum);
     EXPECT_EQ(schema_of<Stone>().fields()[1].type, FieldType::kVec3);
 }

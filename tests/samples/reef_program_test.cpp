@@ -20,6 +20,14 @@ TEST_F(ReefProgram, prints_what_it_cost_and_draws_a_picture) {
     EXPECT_TRUE(nlohmann::json::parse(read(path("frames.json")), nullptr, false)["traceEvents"].is_array());
 }
 
+TEST_F(ReefProgram, exports_the_component_types_of_cpp_and_of_its_schema_file) {
+    const std::string exported = path("sea.schema.sjson");
+    const ToolResult result = run({"--fish", "100", "--frames", "1", "--export-schema", exported});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    for (const char* type : {"\tswim = {", "\tcoral = {", "\ttransform = {"})
+        EXPECT_NE(read(exported).find(type), std::string::npos) << type << " is not in\n" << read(exported);
+}
+
 TEST_F(ReefProgram, says_the_same_as_json_for_every_number_of_workers) {
     std::string first;
     for (const char* workers : {"1", "2", "3", "8"}) {

@@ -16,7 +16,7 @@ constexpr const char* kDeclarations = R"(
 #include <shoal/world/world.h>
 using namespace shoal;
 struct Body { float mass = 1; Vec3 position{}; int hidden = 0; };
-SHOAL_COMPONENT(Body, mass, (position, split))
+SHOAL_COMPONENT(Body, mass, (position, split), (hidden, ignored))
 struct Sail { float area = 0; };
 SHOAL_COMPONENT(Sail, area)
 struct Bare { float x = 0; };

@@ -38,6 +38,33 @@ enum class Plain : std::uint32_t { kOne = 1 };
 [[maybe_unused]] constexpr int range = 3;
 struct unit {};
 
+/// Members that are no fields, among them a type that no field can have.
+struct Lamp {
+    float light = 1;
+    void* scratch = nullptr;
+    float warmth = 2;
+    int history[3] = {};
+};
+SHOAL_COMPONENT(Lamp, (light, unit("lx")), (scratch, ignored), warmth, (history, ignored))
+
+struct Coral {
+    static constexpr const char* kStockName = "coral_stock";
+};
+struct Kelp {
+    static constexpr const char* kStockName = "kelp_stock";
+};
+template <class Of>
+struct Stock {
+    float amount = 3;
+};
+SHOAL_COMPONENT_TEMPLATE((class Of), (Stock<Of>, name(Of::kStockName)), (amount, unit("kg")))
+template <class A, class B>
+struct Pair {
+    A a;
+    B b;
+};
+SHOAL_COMPONENT_TEMPLATE((class A, class B), ((Pair<A, B>), name("pair"), version(2)), a, b)
+
 struct Everything {
     bool flag = true;
     std::int8_t i8 = -1;
@@ -302,6 +329,25 @@ TEST(Describe, names_are_snake_case_unless_given) {
                                                          {"aB", "a_b"},
                                                          {"_Private", "_private"}};
     for (const auto& [from, to] : cases) EXPECT_EQ(snake_case(from), to) << from;
+}
+
+TEST(Describe, an_ignored_member_is_no_field) {
+    const Schema& schema = schema_of<game::Lamp>();
+    ASSERT_EQ(schema.fields().size(), 2u);
+    EXPECT_EQ(schema.fields()[0].name, "light");
+    EXPECT_EQ(schema.fields()[0].unit, "lx");
+    EXPECT_EQ(schema.fields()[1].name, "warmth");
+    EXPECT_EQ(schema.fields()[1].struct_offset, offsetof(game::Lamp, warmth));
+    EXPECT_EQ(schema.struct_bytes(), sizeof(game::Lamp));
+}
+
+TEST(Describe, each_instance_of_a_template_is_a_component_type_of_its_own) {
+    const Schema &corals = schema_of<game::Stock<game::Coral>>(), &pair = schema_of<game::Pair<float, std::int64_t>>();
+    EXPECT_EQ(corals.name(), "coral_stock");
+    EXPECT_EQ(schema_of<game::Stock<game::Kelp>>().name(), "kelp_stock");
+    EXPECT_EQ(corals.fields()[0].unit, "kg");
+    EXPECT_EQ(pair.version(), 2u);
+    EXPECT_EQ(pair.fields()[1].type, FieldType::kInt64);
 }
 
 TEST(Describe, is_found_through_the_namespace_of_the_component) {

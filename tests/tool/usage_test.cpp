@@ -17,7 +17,7 @@ TEST_F(ToolUsage, help_lists_every_verb) {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"help"}, {"--help"}, {"-h"}}) {
         const ToolResult result = run(words);
         EXPECT_EQ(result.exit_code, 0);
-        for (const char* verb : {"compile", "check", "dump", "run", "help"})
+        for (const char* verb : {"compile", "check", "dump", "schema", "run", "help"})
             EXPECT_TRUE(result.prints(std::string("\n  ") + verb + " ")) << verb;
         EXPECT_EQ(result.err, "");
     }
@@ -30,6 +30,7 @@ TEST_F(ToolUsage, help_of_a_verb_shows_every_flag_and_examples_and_is_the_same_b
           "--json"}},
         {"check", {"--root DIR", "--schema FILE", "--json"}},
         {"dump", {"--json"}},
+        {"schema", {"--schema FILE", "-o, --output FILE"}},
         {"run",
          {"--root DIR", "--schema FILE", "--repeat N", "--frames N", "--dt S", "--workers N", "--seed N", "--json",
           "--picture FILE.svg"}},
@@ -63,6 +64,7 @@ TEST_F(ToolUsage, wrong_usage_exits_with_2_and_shows_how_it_is_used) {
         {{"compile", "a", "-o", "b", "--root", "--strict"}, "--root needs a value"},
         {{"check"}, "check needs SOURCE..."},
         {{"dump"}, "dump needs BLOB"},
+        {{"schema"}, "schema needs BLOB or --schema FILE"},
         {{"dump", "x", "--jsn"}, "did you mean --json?"},
         {{"run", "x", "--frame", "3"}, "did you mean --frames?"},
         {{"run", "x", "--frames", "-1"}, "--frames takes a whole number from 0"},

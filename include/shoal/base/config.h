@@ -1,5 +1,5 @@
 #pragma once
-// The configuration of a build: id width, checked mode, and how symbols are exported.
+// The configuration of a build: the bits of ids, checked mode, and how symbols are exported.
 //
 // Code compiled for one kind of build must not be linked with another, because types differ in size. Every source that
 // includes shoal refers to a symbol named after its kind of build, and the library defines only the symbol of its own
@@ -12,10 +12,28 @@
 #define SHOAL_CHECKED 0
 #endif
 
-#if SHOAL_WIDE_IDS && SHOAL_CHECKED
-#define SHOAL_BUILD_SYMBOL shoal_is_built_with_wide_ids_and_checks
-#elif SHOAL_WIDE_IDS
-#define SHOAL_BUILD_SYMBOL shoal_is_built_with_wide_ids
+/// How many bits of a 32-bit id are the index; all but two of the others are the generation.
+#if !defined(SHOAL_INDEX_BITS)
+#define SHOAL_INDEX_BITS 22
+#endif
+#if SHOAL_INDEX_BITS < 16 || SHOAL_INDEX_BITS > 22
+#error "SHOAL_INDEX_BITS is 16 to 22: fewer than 8 bits of generation bring ids back too soon; SHOAL_WIDE_IDS has more of both"
+#endif
+#if SHOAL_WIDE_IDS && SHOAL_INDEX_BITS != 22
+#error "SHOAL_INDEX_BITS is for 32-bit ids; those of SHOAL_WIDE_IDS have 32 bits of index"
+#endif
+
+#define SHOAL_JOIN_(a, b, c) a##b##c
+#define SHOAL_JOIN(a, b, c) SHOAL_JOIN_(a, b, c)
+#if SHOAL_WIDE_IDS
+#define SHOAL_IDS_SYMBOL shoal_is_built_with_wide_ids
+#elif SHOAL_INDEX_BITS != 22
+#define SHOAL_IDS_SYMBOL SHOAL_JOIN(shoal_is_built_with_, SHOAL_INDEX_BITS, _index_bits)
+#endif
+#if defined(SHOAL_IDS_SYMBOL) && SHOAL_CHECKED
+#define SHOAL_BUILD_SYMBOL SHOAL_JOIN(SHOAL_IDS_SYMBOL, _and, _checks)
+#elif defined(SHOAL_IDS_SYMBOL)
+#define SHOAL_BUILD_SYMBOL SHOAL_IDS_SYMBOL
 #elif SHOAL_CHECKED
 #define SHOAL_BUILD_SYMBOL shoal_is_built_with_checks
 #else

@@ -5,27 +5,31 @@
 //     32 bits:   31 30 | 29 ........ 22 | 21 ................... 0
 //                spare |   generation   |          index
 //
-// The spare bits are zero, so that an id fits into a tagged 32-bit light userdata of Lua. SHOAL_WIDE_IDS builds 64-bit
-// ids with 32 bits of index and 32 of generation. The null entity is 0: no entity has index 0 or generation 0.
+// The spare bits are zero, so that an id fits into a tagged 32-bit light userdata of Lua. SHOAL_INDEX_BITS builds ids with
+// fewer bits of index and more of generation, such as 16 and 14, and SHOAL_WIDE_IDS builds 64-bit ids with 32 bits of
+// each. The null entity is 0: no entity has index 0 or generation 0.
 // An id is valid in one process and one EntityManager only. Files name entities by GUID or by their index in the file.
 // Thread: a value.
 
 #include "shoal/base/config.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace shoal {
 
 #if SHOAL_WIDE_IDS
 using EntityBits = std::uint64_t;
 using Generation = std::uint32_t;
+inline constexpr int kSpareBits = 0;
 inline constexpr int kIndexBits = 32;
 inline constexpr int kGenerationBits = 32;
 #else
 using EntityBits = std::uint32_t;
-using Generation = std::uint8_t;
-inline constexpr int kIndexBits = 22;
-inline constexpr int kGenerationBits = 8;
+inline constexpr int kSpareBits = 2;
+inline constexpr int kIndexBits = SHOAL_INDEX_BITS;
+inline constexpr int kGenerationBits = 32 - kSpareBits - kIndexBits;
+using Generation = std::conditional_t<kGenerationBits <= 8, std::uint8_t, std::uint16_t>;
 #endif
 
 inline constexpr EntityBits kIndexMask = (EntityBits(1) << kIndexBits) - 1;

@@ -6,9 +6,10 @@
 //                     ^null               ^next fresh index
 //     waiting       [ 2:4, 5:2, ... ]                   freed indices with their next generation, oldest first
 //
-// An entity lives while generations[index] is the generation in its id: one look-up in a byte per index (4 bytes with
-// wide ids). Generations count from 1 to 255 and start again at 1. An index is reused only while at least
-// `minimum_waiting` indices wait, so an id comes back after 255 x 1,029 pairs of create and destroy at the earliest.
+// An entity lives while generations[index] is the generation in its id: one look-up in a byte per index (2 bytes for
+// generations of more than 8 bits, 4 with wide ids). Generations count from 1 to the largest, 255 in 8 bits, and start
+// again at 1. An index is reused only while at least `minimum_waiting` indices wait, so an id comes back after 255 x 1,029
+// pairs of create and destroy at the earliest.
 //
 // Thread: any thread may call alive() at any time. All other calls belong to one structural thread at a time (checked
 // builds assert it); other threads may make const calls while it makes none. Callbacks run on the structural thread.

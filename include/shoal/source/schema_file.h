@@ -9,14 +9,21 @@
 //     unknown_fields = keep
 //     ignored_keys = [editor]
 //
+// A program writes a schema file of the component types that it has in C++, so that nobody declares them twice:
+//
+//     if (Status status = export_schemas(world, "game.schema.sjson"); !status) return status;
+//
 // Thread: one thread at a time per registry and Diagnostics.
 
 #include "shoal/resource/registry.h"
 #include "shoal/source/compiler.h"
+#include "shoal/table/value_text.h"
 
 #include <string>
 
 namespace shoal {
+
+class World;
 
 /// Adds what the file declares to `registry` and `rules`; may be called for several files.
 /// Errors: false, reported; nothing is added. A component that is declared twice with different fields is an error
@@ -26,5 +33,20 @@ SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& regi
 /// The same for a text that `diagnostics` already knows.
 SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics);
+
+/// What a schema file says of one component type.
+struct SchemaDeclaration {
+    const Schema* schema = nullptr;
+    std::int32_t spawn_order = 0;
+};
+/// Returns the text of a schema file that declares component types as they are: with defaults, ranges, units and marks, and
+/// the same layout when it is read. `names` has the texts of string ids in defaults.
+/// Errors: a component type that text cannot declare: a field of a C++ type of the program's own, a default that is not
+/// finite or a string id without a known text, or members that are no fields between the fields of a `whole` component.
+SHOAL_API Result<std::string> write_schema_text(std::span<const SchemaDeclaration> declarations,
+                                                const ValueNames& names = PlainNames());
+/// Writes a schema file of all component types that the stores of `world` take, by name. Those with fields of other C++
+/// types, which no source can write, are left out. Errors: as above, or the file cannot be written.
+SHOAL_API Status export_schemas(const World& world, const std::string& path);
 
 }  // namespace shoal

@@ -3,7 +3,7 @@
 //
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
-//     field       unit(text)  range(least, greatest)  split  relation  relation(cleared)  relation(dies_too)
+//     field       unit(text)  range(least, greatest)  split  relation  relation(cleared)  relation(dies_too)  ignored
 //     component   name(text)  version(number)  whole  toggled  many
 
 #include "shoal/base/config.h"
@@ -33,6 +33,7 @@ struct RelationOf {
     Relation relation = Relation::kKept;
     constexpr RelationOf operator()(Relation when_target_dies) const { return {when_target_dies}; }
 };
+struct Ignored {};
 struct Whole {};
 struct Toggled {};
 struct Many {};
@@ -50,6 +51,7 @@ constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Split split{};
 [[maybe_unused]] inline constexpr RelationOf relation{};
 [[maybe_unused]] inline constexpr Relation cleared = Relation::kCleared, dies_too = Relation::kDiesToo;
+[[maybe_unused]] inline constexpr Ignored ignored{};
 [[maybe_unused]] inline constexpr Whole whole{};
 [[maybe_unused]] inline constexpr Toggled toggled{};
 [[maybe_unused]] inline constexpr Many many{};

@@ -12,6 +12,15 @@
 // those of the struct. Up to 64 fields; nothing is registered behind the scenes: the description is a function that is
 // found by argument-dependent look-up.
 //
+// A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
+// (scratch, ignored): it is no field. Structs with constructors or base classes are not checked.
+//
+//     template <class Of>
+//     struct Stock {
+//         float amount = 0;
+//     };
+//     SHOAL_COMPONENT_TEMPLATE((class Of), (Stock<Of>, name(Of::kStockName)), amount)  // each has a name of its own
+//
 //     enum class Shape : std::uint8_t { kBox, kSphere };
 //     SHOAL_ENUM(Shape, (kBox, "box"), (kSphere, "sphere"))  // or plain: SHOAL_ENUM(Shape, kBox, kSphere)
 
@@ -49,15 +58,58 @@ struct DescribedField {
     FieldNote note;
 };
 
-template <bool kWhole_, bool kMany_>
+/// A member that is no field.
+template <class Value_>
+struct IgnoredMember {
+    using Value = Value_;
+};
+template <class Described>
+inline constexpr bool kIsIgnored = false;
+template <class Value>
+inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
+/// How many initialisers a member takes: elements of a C array count one by one.
+template <class Value>
+inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
+template <class Described>
+inline constexpr std::size_t kNumIgnoredInitialisers = 0;
+template <class Value>
+inline constexpr std::size_t kNumIgnoredInitialisers<IgnoredMember<Value>> = kNumInitialisers<Value>;
+
+/// Initialises any member of T, but not a base class of T.
+template <class T>
+struct AnyMemberOf {
+    template <class Value>
+        requires(!std::is_base_of_v<Value, T>)
+    operator Value() const noexcept;
+};
+/// Whether members that take `kNumInitialisers` are all members of T, as far as can be told: no struct with constructors
+/// or base classes fails. One more initialiser would not compile.
+template <class T, std::size_t kNumInitialisers>
+constexpr bool has_no_more_members() {
+    if constexpr (!std::is_aggregate_v<T> || kNumInitialisers > 256) {
+        return true;
+    } else {
+        return []<std::size_t... i>(std::index_sequence<i...>) {
+            return !requires { T{(static_cast<void>(i), AnyMemberOf<T>{})...}; };
+        }(std::make_index_sequence<kNumInitialisers + 1>());
+    }
+}
+
+template <bool kWhole_, bool kMany_, bool kNamed_>
 struct DescribedHead {
     static constexpr bool kWhole = kWhole_;
     static constexpr bool kMany = kMany_;
+    static constexpr bool kNamed = kNamed_;
+    static constexpr std::size_t kNumIgnored = 0;  ///< initialisers of ignored members
     ComponentNote note;
+};
+template <class Head, std::size_t kNumIgnored_>
+struct HeadWithIgnored : Head {
+    static constexpr std::size_t kNumIgnored = kNumIgnored_;
 };
 
 template <auto kMember, class... Attributes>
-constexpr auto describe_field(const char* name, Attributes... attributes) {
+constexpr auto describe_kept_field(const char* name, Attributes... attributes) {
     constexpr bool kSplit = (std::is_same_v<Attributes, attributes::Split> || ...);
     static_assert(!kSplit || field_type_lanes(FieldTraits<ValueOf<kMember>>::type) > 1,
                   "only Vec2, Vec3, Vec4 and Quaternion fields can be split");
@@ -72,10 +124,21 @@ constexpr auto describe_field(const char* name, Attributes... attributes) {
     return field;
 }
 
+template <auto kMember, class... Attributes>
+constexpr auto describe_field(const char* name, Attributes... attributes) {
+    if constexpr ((std::is_same_v<Attributes, attributes::Ignored> || ...)) {
+        static_assert(sizeof...(Attributes) == 1, "an ignored member has no other attributes");
+        return IgnoredMember<ValueOf<kMember>>();
+    } else {
+        return describe_kept_field<kMember>(name, attributes...);
+    }
+}
+
 template <class... Attributes>
 constexpr auto describe_head(const char* struct_name, Attributes... attributes) {
     DescribedHead<(std::is_same_v<Attributes, attributes::Whole> || ...),
-                  (std::is_same_v<Attributes, attributes::Many> || ...)>
+                  (std::is_same_v<Attributes, attributes::Many> || ...),
+                  (std::is_same_v<Attributes, attributes::Name> || ...)>
         head{{struct_name}};
     (head.note.add(attributes), ...);
     return head;
@@ -89,6 +152,9 @@ struct Description {
     static constexpr bool kMany = Head::kMany;
     static constexpr std::uint32_t kNumFields = sizeof...(Fields);
     static_assert(kNumFields <= kMaxFields, "a component has at most 64 fields");
+    /// Whether the struct has no members but the fields and those that are ignored.
+    static constexpr bool kListsAllMembers =
+        has_no_more_members<T, (Head::kNumIgnored + ... + kNumInitialisers<ValueOf<Fields::kMember>>)>();
 
     ComponentNote component;
     FieldNote fields[kNumFields == 0 ? 1 : kNumFields];
@@ -125,9 +191,45 @@ struct Description {
     }
 };
 
+/// The fields so far; ignored members are left out.
+template <class... Fields>
+struct FieldList {
+    FieldNote notes[sizeof...(Fields) + 1];
+
+    template <class Next>
+    constexpr auto operator+(Next next) const {
+        if constexpr (kIsIgnored<Next>) {
+            return *this;
+        } else {
+            FieldList<Fields..., Next> longer{};
+            for (std::size_t i = 0; i < sizeof...(Fields); ++i) longer.notes[i] = notes[i];
+            longer.notes[sizeof...(Fields)] = next.note;
+            return longer;
+        }
+    }
+};
+
 template <class T, class Head, class... Fields>
-constexpr Description<T, Head, Fields...> describe(Head head, Fields... fields) {
-    return {head.note, {fields.note...}};
+constexpr Description<T, Head, Fields...> describe_fields(const ComponentNote& note, FieldList<Fields...> list) {
+    Description<T, Head, Fields...> description{note, {}};
+    for (std::size_t i = 0; i < sizeof...(Fields); ++i) description.fields[i] = list.notes[i];
+    return description;
+}
+
+template <class T, class Head, class... Fields>
+constexpr auto describe(Head head, Fields... fields) {
+    if constexpr ((kIsIgnored<Fields> || ...))
+        return describe_fields<T, HeadWithIgnored<Head, (0 + ... + kNumIgnoredInitialisers<Fields>)>>(
+            head.note, (FieldList<>{} + ... + fields));
+    else
+        return Description<T, Head, Fields...>{head.note, {fields.note...}};
+}
+
+/// The same for an instance of a template, whose own name is that of many component types.
+template <class T, class Head, class... Fields>
+constexpr auto describe_instance(Head head, Fields... fields) {
+    static_assert(Head::kNamed, "a component template says how its instances are named: name(text)");
+    return describe<T>(head, fields...);
 }
 
 template <class T>
@@ -184,6 +286,7 @@ const Schema& schema_of() {
 }  // namespace shoal
 
 #define SHOAL_PP_FIRST(x, ...) x
+#define SHOAL_PP_ALL(...) __VA_ARGS__
 #define SHOAL_PP_FIELD(element) , SHOAL_PP_SPREAD(SHOAL_PP_FIELD_, element)
 #define SHOAL_PP_FIELD_(field, ...) ::shoal::describe_field<&Self::field>(#field __VA_OPT__(, ) __VA_ARGS__)
 #define SHOAL_PP_HEAD_(type, ...) ::shoal::describe_head(#type __VA_OPT__(, ) __VA_ARGS__)
@@ -199,19 +302,33 @@ const Schema& schema_of() {
     using ::shoal::attributes::relation; \
     using ::shoal::attributes::cleared; \
     using ::shoal::attributes::dies_too; \
+    using ::shoal::attributes::ignored; \
     using ::shoal::attributes::whole;   \
     using ::shoal::attributes::toggled; \
     using ::shoal::attributes::many;    \
     using ::shoal::attributes::version; \
     using ::shoal::attributes::name;
 
-#define SHOAL_COMPONENT(head, ...)                                                                \
-    constexpr auto shoal_describe(::shoal::ComponentTag<SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)>) { \
-        using Self [[maybe_unused]] = SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head);                      \
-        SHOAL_USE_ATTRIBUTES                                                                      \
-        return ::shoal::describe<Self>(SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head)                      \
-                                           SHOAL_PP_FOR_EACH(SHOAL_PP_FIELD, __VA_ARGS__));       \
+#define SHOAL_PP_TYPE(head) SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)
+#define SHOAL_PP_DESCRIBE(function, type, head, ...)                                                               \
+    constexpr auto shoal_describe(::shoal::ComponentTag<type>) {                                                   \
+        using Self [[maybe_unused]] = type;                                                                        \
+        SHOAL_USE_ATTRIBUTES                                                                                       \
+        constexpr auto kDescription = ::shoal::function<Self>(SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head)                \
+                                                                  SHOAL_PP_FOR_EACH(SHOAL_PP_FIELD, __VA_ARGS__)); \
+        static_assert(kDescription.kListsAllMembers,                                                               \
+                      "SHOAL_COMPONENT leaves out a member of the struct (list it, or write (member, ignored) "    \
+                      "if that is meant)");                                                                        \
+        return kDescription;                                                                                       \
     }
+
+#define SHOAL_COMPONENT(head, ...) SHOAL_PP_DESCRIBE(describe, SHOAL_PP_TYPE(head), head, __VA_ARGS__)
+
+/// For a struct template. `parameters` are its own, in parentheses; so is a type with a comma: ((Pair<A, B>), name(...)).
+#define SHOAL_COMPONENT_TEMPLATE(parameters, head, ...)                                                          \
+    template <SHOAL_PP_SPREAD(SHOAL_PP_ALL, parameters)>                                                         \
+    SHOAL_PP_DESCRIBE(describe_instance, SHOAL_PP_ALL(SHOAL_PP_SPREAD(SHOAL_PP_ALL, SHOAL_PP_TYPE(head))), head, \
+                      __VA_ARGS__)
 
 #define SHOAL_ENUM(type, ...)                                                                                        \
     inline std::span<const ::shoal::Enumerator> shoal_enumerators(::shoal::EnumTag<type>) {                          \

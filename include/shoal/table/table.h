@@ -25,7 +25,7 @@ namespace shoal {
 class EntityManager;
 class TakePlan;
 
-inline constexpr std::uint32_t kDefaultCapacityRows = 1u << 22;
+inline constexpr std::uint32_t kDefaultCapacityRows = 1u << (kIndexBits < 22 ? kIndexBits : 22);
 
 struct TableOptions {
     std::uint32_t capacity_rows = kDefaultCapacityRows;  ///< the most rows that it can ever hold

@@ -1,0 +1,129 @@
+// shoal schema: component types as a schema file.
+
+#include "shoal/base/file.h"
+#include "shoal/base/string_table.h"
+#include "shoal/base/text.h"
+#include "shoal/document/sjson.h"
+#include "shoal/source/schema_file.h"
+#include "sources.h"
+#include "verbs.h"
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+constexpr Flag kFlags[] = {
+    kSchemaFlag,
+    {"output", "FILE", "the file to write instead of standard output; never one of the files that are read", 'o'},
+};
+
+// A line is a paragraph.
+constexpr std::string_view kManual =
+    "Prints the component types of BLOB, and those that schema files declare, as one schema file with every default, "
+    "range, unit and mark. What it prints declares the same types again.\n"
+    "\n"
+    "A program writes a schema file of its own C++ types with `export_schemas(world, path)`; the sample reef does with "
+    "--export-schema FILE.\n";
+
+constexpr std::string_view kExamples =
+    "shoal schema reef.blob\n"
+    "shoal schema --schema game.schema.sjson --schema weather.schema.sjson -o all.schema.sjson\n";
+
+/// The texts of string ids that stand in defaults: those of the blob and of the schema files.
+struct Texts final : ValueNames {
+    std::string_view text(StringId id) const override {
+        const std::string_view text = table.text(id);
+        return text.empty() && blob != nullptr ? blob->text(id) : text;
+    }
+    Status add(Node node) {
+        if (node.is_string()) return table.intern(node.as_string()).status();
+        if (!node.is_list() && !node.is_mapping()) return {};
+        for (const Node child : node)
+            if (Status status = add(child); !status) return status;
+        return {};
+    }
+
+    const Blob* blob = nullptr;
+    StringTable table;
+};
+
+/// The declarations, by name, of a blob and of schema files, each once.
+struct Declarations {
+    void add(const Schema& schema, std::int32_t spawn_order) {
+        for (const SchemaDeclaration& known : list)
+            if (known.schema->name() == schema.name()) return;
+        list.push_back({&schema, spawn_order});
+    }
+
+    std::vector<SchemaDeclaration> list;
+};
+
+/// Keeps all texts of a schema file that was read without errors: a schema has only their hashes.
+Status add_texts(const std::string& path, Texts& texts) {
+    Diagnostics diagnostics;
+    Result<std::string> text = read_file(path);
+    if (!text) return text.status();
+    ReadOptions options;
+    options.bare_texts = true;
+    const std::uint32_t file = diagnostics.add_file(path, std::move(text).value());
+    const Result<Document> document = read_sjson(file, diagnostics, options);
+    return document ? texts.add(document->root()) : document.status();
+}
+
+/// Reads the schema files with the types of the blob already known: two that differ are an error.
+Status read(const Arguments& arguments, Texts& texts, SourceSession& session, Declarations& out) {
+    if (texts.blob != nullptr)
+        for (const BlobComponents& components : texts.blob->component_types()) {
+            if (Status status = session.registry.add(*components.schema); !status) return status;
+            out.add(*session.registry.find(components.schema->name())->schema, components.spawn_order);
+        }
+    SourceRules& rules = session.options.rules;
+    for (const std::string& schema : arguments.values("schema"))
+        if (read_schema_file(schema, session.registry, rules, session.diagnostics))
+            if (Status status = add_texts(schema, texts); !status) return status;
+    for (const SourceRules::Declaration& declaration : rules.declarations) {
+        const RegisteredComponent& component = *session.registry.find(declaration.component);
+        out.add(*component.schema, component.spawn_order);
+    }
+    return {};
+}
+
+int write(const Arguments& arguments, Console& console, const std::string& text) {
+    const std::string output = arguments.value("output");
+    if (output.empty()) return console.print_out(text), 0;
+    std::vector<std::string> inputs = arguments.values("schema");
+    inputs.insert(inputs.end(), arguments.operands().begin(), arguments.operands().end());
+    if (Status status = check_output(output, inputs); !status)
+        return fail(console, status.message(), "give -o another name");
+    if (Status status = write_file(output, std::string_view(text)); !status)
+        return fail(console, status.message(), "give -o a file in a folder that can be written and has room");
+    return 0;
+}
+
+int run(const Arguments& arguments, Console& console) {
+    if (arguments.operands().empty() && !arguments.has("schema"))
+        return fail_usage(console, arguments.verb(), "schema needs BLOB or --schema FILE");
+    std::optional<Blob> blob;
+    if (!arguments.operands().empty()) {
+        Result<Blob> loaded = read_blob(arguments.operands()[0]);
+        if (!loaded) return fail(console, loaded.message(), "give the path of a blob that `shoal compile` made");
+        blob = std::move(loaded).value();
+    }
+    Texts texts;
+    if (blob) texts.blob = &*blob;
+    SourceSession session;
+    Declarations declarations;
+    if (Status status = read(arguments, texts, session, declarations); !status) return fail(console, status.message());
+    if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
+    const Result<std::string> text = write_schema_text(declarations.list, texts);
+    return text ? write(arguments, console, *text) : fail(console, text.message());
+}
+
+}  // namespace
+
+const Verb kSchemaVerb{"schema", "print component types as a schema file", "[BLOB]", 0, 1, kFlags, kManual, kExamples,
+                       run};
+
+}  // namespace shoal_tool

@@ -1,0 +1,90 @@
+# What other projects link: libraries made of the rooms' objects.
+#
+#     shoal::runtime   libshoal           base to world
+#     shoal::source    libshoal_source    the compiler of sources
+#     shoal::inspect   libshoal_inspect   reports and pictures
+#
+# With SHOAL_CHECKED_LIBRARIES there are also shoal::runtime_checked, source_checked and inspect_checked, made with
+# SHOAL_CHECKED=1, which programs that link them are compiled with too. A program links one flavour: CMake or
+# the linker says so when it links both, or, of shared libraries that other tools linked, the start of the program.
+#
+# One kind of library is made, static or, with BUILD_SHARED_LIBS, shared. With SHOAL_BOTH_LIBRARIES both are, of the same
+# objects. The names are the same in a build that contains this one (add_subdirectory, FetchContent) and in one that finds
+# the installed libraries.
+if(SHOAL_BOTH_LIBRARIES)
+  set(kinds shared static)
+elseif(BUILD_SHARED_LIBS)
+  set(kinds shared)
+else()
+  set(kinds static)
+endif()
+
+# shoal_add_library(NAME OUTPUT_NAME KIND FLAVOUR ROOMS ... PUBLIC ... PRIVATE ...): the target is
+# shoal_lib_NAME_KIND. FLAVOUR is empty or `_checked`, and ends the names of the rooms, the library and its alias. Installed
+# libraries lie apart from the rooms' own archives, which have the same names.
+function(shoal_add_library name output_name kind flavour)
+  cmake_parse_arguments(PARSE_ARGV 4 arg "" "" "ROOMS;PUBLIC;PRIVATE")
+  set(objects "")
+  foreach(room IN LISTS arg_ROOMS)
+    if(TARGET shoal_${room}${flavour})
+      list(APPEND objects $<TARGET_OBJECTS:shoal_${room}${flavour}>)
+    endif()
+  endforeach()
+  if(NOT objects)
+    return()
+  endif()
+  set(is_checked ${SHOAL_CHECKED})
+  set(definitions ${SHOAL_INTERFACE_DEFINITIONS})
+  if(flavour)
+    set(is_checked ON)
+    set(definitions ${SHOAL_CHECKED_DEFINITIONS})
+  endif()
+  string(APPEND name ${flavour})
+  string(APPEND output_name ${flavour})
+  set(library shoal_lib_${name}_${kind})
+  string(TOUPPER ${kind} type)
+  add_library(${library} ${type} ${objects})
+  if(NOT SHOAL_BOTH_LIBRARIES OR kind STREQUAL "static")
+    add_library(shoal::${name} ALIAS ${library})
+  endif()
+  set_target_properties(${library} PROPERTIES
+    SYSTEM ON  # compilers do not warn others about shoal's headers
+    LINKER_LANGUAGE CXX EXPORT_NAME ${name} OUTPUT_NAME ${output_name}
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_include_directories(${library} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${library} INTERFACE cxx_std_20)
+  target_compile_definitions(${library} INTERFACE ${definitions})
+  # CMake refuses to link libraries whose values of this property differ.
+  set_target_properties(${library} PROPERTIES
+    INTERFACE_SHOAL_CHECKED ${is_checked} COMPATIBLE_INTERFACE_BOOL SHOAL_CHECKED)
+  target_link_libraries(${library} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:shoal_flags>)
+  if(kind STREQUAL "shared")
+    # Only shoal's own names leave the library, and none that it needs is missing.
+    set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    target_link_options(${library} PRIVATE LINKER:--version-script=${map} LINKER:-z,defs)
+    set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${map})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY SHOAL_LIBRARIES_${kind} ${library})
+  add_dependencies(shoal_libraries ${library})
+endfunction()
+
+add_custom_target(shoal_libraries COMMENT "What cmake --install needs")
+
+set(flavours "")
+if(SHOAL_CHECKED_LIBRARIES AND NOT SHOAL_CHECKED)
+  set(flavours _checked)
+endif()
+foreach(kind IN LISTS kinds)
+  foreach(flavour IN ITEMS "" ${flavours})
+    shoal_add_library(runtime shoal ${kind} "${flavour}" ROOMS ${SHOAL_RUNTIME_ROOMS}
+                      PRIVATE PkgConfig::XXHASH PkgConfig::HWY TBB::tbb Threads::Threads)
+    if(NOT SHOAL_RUNTIME_ONLY)
+      shoal_add_library(source shoal_source ${kind} "${flavour}" ROOMS ${SHOAL_OFFLINE_ROOMS}
+                        PUBLIC shoal_lib_runtime${flavour}_${kind} PRIVATE fmt::fmt)
+      shoal_add_library(inspect shoal_inspect ${kind} "${flavour}" ROOMS ${SHOAL_INSPECT_ROOMS}
+                        PUBLIC shoal_lib_source${flavour}_${kind} PRIVATE fmt::fmt)
+    endif()
+  endforeach()
+endforeach()
