@@ -320,7 +320,8 @@ std::string Schema::to_text() const {
             append_text(text, concat('(', field.value_bytes, ')'));
         if (field.array_length != 0) append_text(text, concat('[', field.array_length, ']'));
         if (field.split) append_text(text, " split");
-        if (field.relation != Relation::kNone) append_text(text, " relation");
+        if (field.relation != Relation::kNone)
+            append_text(text, concat(" relation ", relation_name(field.relation)));
     }
     return text + "}";
 }

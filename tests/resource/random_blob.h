@@ -73,6 +73,9 @@ private:
         definition.many = coin();
         const std::uint32_t num_fields = random_.below(8);
         for (std::uint32_t f = 0; f < num_fields; ++f) definition.fields.push_back(field(f));
+        for (FieldDefinition& field : definition.fields)
+            if (field.type == FieldType::kEntity && field.array_length == 0 && !definition.many)
+                field.relation = static_cast<Relation>(random_.below(4));
         return definition;
     }
 

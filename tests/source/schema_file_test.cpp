@@ -36,6 +36,7 @@ TEST_F(SchemaFile, declares_component_types_without_cpp) {  // req: D27 F1
             }
             marker = null
             block = { whole = true fields = { a = uint8 b = double } }
+            leash = { fields = { dog = { type = entity relation = dies_too } post = { type = entity relation = kept } } }
         })");
     const RegisteredComponent* ship = registry.find("ship");
     ASSERT_NE(ship, nullptr);
@@ -58,6 +59,8 @@ TEST_F(SchemaFile, declares_component_types_without_cpp) {  // req: D27 F1
     EXPECT_TRUE(s.fields()[0].has_range && s.fields()[0].maximum == 100);
     EXPECT_EQ(registry.find("marker")->schema->fields().size(), 0u);
     EXPECT_TRUE(registry.find("block")->schema->whole());
+    EXPECT_EQ(registry.find("leash")->schema->fields()[0].relation, Relation::kDiesToo);
+    EXPECT_EQ(registry.find("leash")->schema->fields()[1].relation, Relation::kKept);
 }
 
 TEST_F(SchemaFile, rules_add_up_over_several_files) {
@@ -140,6 +143,12 @@ TEST_F(SchemaFile, mistakes_say_what_where_and_what_to_do) {
               "component \"a\" is `whole`, and its field \"x\" is `split`"},
              {"components = { a = { fields = { x = { type = float range = [1 2] } } } }",
               "without a default it is 0, which is outside the range 1 to 2"},
+             {"components = { a = { fields = { x = { type = entity relation = dies } } } }",
+              "`relation` does not say what becomes of the reference when its target dies; write kept, cleared or dies_too"},
+             {"components = { a = { fields = { x = { type = float relation = kept } } } }",
+              "field \"x\" is of type float, and `relation` is for single entities"},
+             {"components = { a = { many = true fields = { x = { type = entity relation = kept } } } }",
+              "a relation is one entity, of a component that an entity has once; remove `relation` or `many`"},
              {"components = { a = { fields = { x = { type = entity default = b } } } }",
               "the default of an entity must be null; remove it"}}) {
         SCOPED_TRACE(text);

@@ -53,6 +53,10 @@ struct Whole {
 SHOAL_COMPONENT((Whole, whole), a, b)
 struct Mark {};
 SHOAL_COMPONENT(Mark)
+struct Rope {
+    Entity from, to, knot;
+};
+SHOAL_COMPONENT(Rope, (from, relation), (to, relation(cleared)), (knot, relation(dies_too)))
 
 }  // namespace ship
 
@@ -68,6 +72,7 @@ void expect_equal(const Schema& a, const Schema& b) {
     for (std::size_t i = 0; i < a.fields().size(); ++i) {
         const Field &field = a.fields()[i], &other = b.fields()[i];
         EXPECT_EQ(field.unit, other.unit) << field.name;
+        EXPECT_EQ(field.relation, other.relation) << field.name;
         EXPECT_TRUE(field.has_range == other.has_range && field.minimum == other.minimum &&
                     field.maximum == other.maximum)
             << field.name;
@@ -82,7 +87,8 @@ void expect_equal(const Schema& a, const Schema& b) {
 
 TEST_F(SchemaWriter, what_it_writes_declares_the_same_types) {
     const SchemaDeclaration all[] = {
-        {&schema_of<ship::Hull>(), 7}, {&schema_of<ship::Whole>()}, {&schema_of<ship::Mark>()}};
+        {&schema_of<ship::Hull>(), 7}, {&schema_of<ship::Whole>()}, {&schema_of<ship::Mark>()},
+                                     {&schema_of<ship::Rope>()}};
     const Result<std::string> text = write_schema_text(all);
     ASSERT_TRUE(text) << text.message();
     schema(*text);
