@@ -27,6 +27,14 @@ Status Database::reserve_rows(DatabaseTable& table, std::size_t count) {
     return table.table_.reserve(static_cast<std::uint32_t>(count));
 }
 
+Status Database::reserve(const Archetype& type, Zone zone, std::size_t count) {
+    require_unlocked();
+    const std::uint64_t highest = std::min(entities_.num_indices_used() + count, entities_.max_entities());
+    if (Status status = directory_.reserve(static_cast<std::uint32_t>(highest)); !status) return status;
+    Result<DatabaseTable*> table = table_for(type, zone);
+    return table ? reserve_rows(**table, count) : table.status();
+}
+
 /// Makes room in the directory. The living have indices that were given out; whatever else is in the span needs none.
 Status Database::reserve_entries(std::span<const Entity> entities) {
     std::uint32_t highest = 0;

@@ -121,6 +121,11 @@ Status OwnedRows::reserve(std::size_t count, std::uint32_t highest) {
     return table_.reserve(static_cast<std::uint32_t>(num_more));
 }
 
+Status OwnedRows::reserve(std::size_t count) {
+    const std::uint64_t highest = std::min(entities_.num_indices_used() + count, entities_.max_entities());
+    return reserve(count, static_cast<std::uint32_t>(highest));
+}
+
 /// Makes room for what add() of these entities needs.
 Status OwnedRows::reserve_for(std::span<const Entity> entities) {
     // The living have indices that were given out; whatever else is in the span needs no room.

@@ -392,6 +392,11 @@ Instance TransformManager::next_sibling(Instance instance) const {
     return {work_->next_siblings()[instance.row]};
 }
 
+Instance TransformManager::previous_sibling(Instance instance) const {
+    require(instance);
+    return {table().links(LinkColumn::kTreePrevious)[instance.row]};
+}
+
 Instance TransformManager::next_in_subtree(Instance instance, Instance root) const {
     require(instance);
     require(root);

@@ -161,7 +161,8 @@ private:
         for (std::size_t i = 0; i < owners.size(); ++i) {
             const Instance instance = transforms.instance(entities_[owners[i]]);
             const Instance parent = transforms.parent(instance);
-            if (!parent || find(transforms.entity(parent)) != kNoBlobEntity) continue;
+            const bool stays_child = parent && find(transforms.entity(parent)) != kNoBlobEntity;
+            if (stays_child || (!parent && !origin)) continue;
             Transform local;
             if (instance != origin)
                 local = nearest_relative_pose(origin ? transforms.world(origin) : Matrix3x4(), transforms.world(instance)).pose;

@@ -30,6 +30,21 @@ std::vector<ComponentType> make_components(Database& database, int count) {
     return result;
 }
 
+TEST(DatabaseMemory, what_room_was_made_for_needs_no_more_memory) {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool, {.capacity_rows = 100'000});
+    ASSERT_TRUE((database.reserve<Position, Mass>(50'000, 3)));
+    ASSERT_EQ(database.tables().size(), 1u);
+    const std::uint64_t placement = database.tables()[0]->placement();
+    std::vector<Entity> made(50'000);
+    ASSERT_TRUE((database.create<Position, Mass>(made, 3)));
+    ASSERT_EQ(database.tables().size(), 1u);
+    EXPECT_EQ(database.tables()[0]->placement(), placement) << "no column has moved";
+    EXPECT_FALSE((database.reserve<Position, Mass>(60'000, 3)));
+    EXPECT_TRUE(database.reserve<Mass>(10)) << "in the first zone";
+}
+
 // req: F3
 TEST(DatabaseMemory, thousands_of_tables_with_a_row_each_are_small) {
     const std::size_t before = bookkeeping_bytes();

@@ -94,6 +94,22 @@ int fill_address_space(RowIndexKind kind) {
     return manager.core().validate().ok() ? 0 : 10;
 }
 
+TYPED_TEST(ManagerMemory, what_room_was_made_for_needs_no_more_memory) {
+    for (const RowIndexKind kind : kinds_of<TypeParam>()) {
+        SCOPED_TRACE(kind_name(kind));
+        EntityManager entities;
+        PagePool pool;
+        Manager<TypeParam> manager(entities, pool, {.index = kind, .capacity_rows = 300'000});
+        ASSERT_TRUE(manager.reserve(50'000));
+        const std::size_t before = manager.core().table().memory_use().committed_bytes;
+        const std::uint64_t placement = manager.core().table().placement();
+        ASSERT_TRUE(manager.add(create(entities, 50'000)).ok());
+        EXPECT_EQ(manager.core().table().placement(), placement) << "no column has moved";
+        EXPECT_GE(before, manager.core().table().memory_use().used_bytes);
+        EXPECT_FALSE(manager.reserve(300'000));
+    }
+}
+
 TYPED_TEST(ManagerMemory, without_address_space_adding_fails_and_changes_nothing) {
     if (kSanitized) GTEST_SKIP() << "sanitizers need the whole address space";
     if (sizeof(EntityBits) == 8) GTEST_SKIP() << "wide ids reserve more";

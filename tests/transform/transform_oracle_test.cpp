@@ -181,10 +181,12 @@ protected:
                 const Instance i = transforms.instance(node.entity);
                 ASSERT_TRUE(i) << "entity " << node.entity.index();
                 ASSERT_TRUE(same_bits(transforms.world(i), world)) << "entity " << node.entity.index();
-                Instance child = transforms.first_child(i);
+                Instance child = transforms.first_child(i), before;
                 for (const NaiveScene::Node* expected : node.children) {
                     ASSERT_TRUE(child);
                     ASSERT_EQ(transforms.entity(child), expected->entity);
+                    ASSERT_EQ(transforms.previous_sibling(child), before);
+                    before = child;
                     child = transforms.next_sibling(child);
                 }
                 ASSERT_FALSE(child);

@@ -178,6 +178,9 @@ std::vector<std::byte> rowing_boat() {
     const std::uint32_t boat = writer.add_entity({.name = "boat"}), oar = writer.add_entity({.parent = boat});
     const std::uint32_t hull = *writer.add_component_type(schema_of<Hull>());
     const std::uint32_t transform = *writer.add_component_type(schema_of<Transform>());
+    const std::uint32_t sail = *writer.add_component_type(schema_of<Sail>());
+    writer.add_component(sail, oar, blob_default_image(schema_of<Sail>()));
+    writer.add_component(sail, boat, blob_default_image(schema_of<Sail>()));
     for (const std::uint32_t entity : {boat, oar}) {
         std::vector<std::byte> image = blob_default_image(schema_of<Hull>());
         const float length = entity == boat ? 3 : 2;
@@ -278,12 +281,12 @@ TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
         auto& hulls = world.manager<Hull>();
         world.transforms();
         world.make_store<OwnershipManager>();
-        world.database();
+        world.database().component<Sail>();
         Entities made(9000);
         EXPECT_TRUE(entities.create(made));
         EXPECT_TRUE(hulls.add(made, Hull{}));
         EXPECT_TRUE(world.transforms().add(std::span(made).first(50), Transform{}));
-        world.schedule().add("breed", query<Read<&Hull::length>>(hulls), [&](Commands& commands, Entity self, float) {
+        world.schedule().add("breed", world.query<Read<&Hull::length>>(), [&](Commands& commands, Entity self, float) {
             const float x = float(self.index());
             if (self.index() % 7 == 0)
                 commands.add(commands.spawn(*blob, {.position = {x, 0, 0}}), Owned{self});

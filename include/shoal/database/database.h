@@ -110,6 +110,23 @@ public:
     Result<Entity> create(Zone zone, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
+    /// Makes room for `count` more entities with these components in a zone, so that creating them, or adding or moving
+    /// them there, needs no memory for rows. Errors: as above.
+    SHOAL_API Status reserve(const Archetype& type, Zone zone, std::size_t count);
+    template <DescribedComponent... Ts>
+    Status reserve(std::size_t count, Zone zone)
+        requires(sizeof...(Ts) > 0)
+    {
+        const ComponentType components[] = {component<Ts>()...};
+        return reserve(archetype(components), zone, count);
+    }
+    template <DescribedComponent... Ts>
+    Status reserve(std::size_t count)
+        requires(sizeof...(Ts) > 0)
+    {
+        return reserve<Ts...>(count, options_.first_zone);
+    }
+
     /// Gives a row to living entities that have none here. Others are skipped. Errors: as above; nothing has changed.
     SHOAL_API Result<AddCounts> insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                        std::span<const ComponentValues> values = {});

@@ -58,6 +58,9 @@ public:
         return add_values(entities, values.data(), 1);
     }
 
+    /// Makes room for `count` more components. See ComponentManager::reserve.
+    Status reserve(std::size_t count) { return core_.reserve(count); }
+
     bool remove(Entity entity) {
         if (SHOAL_UNLIKELY(!core_.rows().has_plain_rows()))
             return core_.remove(std::span<const Entity>(&entity, 1)) != 0;

@@ -119,6 +119,8 @@ public:
 
     /// Makes room for `count` more rows, of entities with indices up to `highest_index`. Errors: as above.
     SHOAL_API Status reserve(std::size_t count, std::uint32_t highest_index);
+    /// The same for entities that live, or are made next.
+    SHOAL_API Status reserve(std::size_t count);
     /// Gives a living entity that has no row one, and returns it; with `many`, another one, which comes first. Elements
     /// hold arbitrary bytes until the caller fills them. Requires: reserved; nothing stale (see remove_stale).
     SHOAL_API std::uint32_t append(Entity entity);

@@ -105,6 +105,8 @@ public:
     /// Cost: includes the world poses; more if the entities are not in depth-first order.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const Transform> locals,
                                     std::span<const std::uint32_t> parents = {});
+    /// Makes room for `count` more transforms. Errors: as above.
+    Status reserve(std::size_t count) { return rows_.reserve(count); }
     /// Removes the transforms of these entities and returns how many were removed. Their children become roots and stay
     /// where they are; what is pending is computed first.
     SHOAL_API std::uint32_t remove(std::span<const Entity> entities);
@@ -133,6 +135,7 @@ public:
     SHOAL_API Instance parent(Instance instance) const;
     SHOAL_API Instance first_child(Instance instance) const;
     SHOAL_API Instance next_sibling(Instance instance) const;
+    SHOAL_API Instance previous_sibling(Instance instance) const;
     /// Returns the next instance of the subtree of `root` in depth-first order, or the nil instance after the last one.
     /// Requires: the instance is in that subtree.
     SHOAL_API Instance next_in_subtree(Instance instance, Instance root) const;
