@@ -23,6 +23,26 @@ bool is_region_mark(std::string_view line) {
     return line.starts_with("// [") && line.ends_with("]");
 }
 
+std::string without_space(std::string_view text) {
+    std::string result;
+    for (const char c : text)
+        if (c != ' ' && c != '\n') result += c;
+    return result;
+}
+
+/// Calls visit(code) for each `code` in the last cell of a row of a table.
+template <class Visit>
+void for_each_code_of_last_cell(std::string_view line, Visit&& visit) {
+    line = line.substr(0, line.rfind('|'));
+    line.remove_prefix(std::min(line.rfind(" | "), line.size()));
+    for (std::size_t at = line.find('`'); at != std::string_view::npos; at = line.find('`', at + 1)) {
+        const std::size_t begin = at + 1;
+        at = line.find('`', begin);
+        if (at == std::string_view::npos) return;
+        visit(line.substr(begin, at - begin));
+    }
+}
+
 void collect_regions(const Path& file, Lines& regions) {
     Lines region;
     std::string open;
@@ -67,13 +87,14 @@ std::vector<Path> documents_of(const Path& root) {
     return documents;
 }
 
-/// Calls visit(target) for each `[text](target)` of a line, but not for pictures: `![text](target)`.
+/// Calls visit(target) for each `[text](target)` of a line, but not for pictures, `![text](target)`, and not in code.
 template <class Visit>
 void for_each_link(std::string_view line, Visit&& visit) {
     for (std::size_t at = line.find("]("); at != std::string_view::npos; at = line.find("](", at + 1)) {
         const std::size_t begin = line.rfind('[', at), end = line.find(')', at);
         const bool is_picture = begin != std::string_view::npos && begin > 0 && line[begin - 1] == '!';
-        if (end != std::string_view::npos && !is_picture) visit(line.substr(at + 2, end - at - 2));
+        const bool is_code = std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '`') % 2 != 0;
+        if (end != std::string_view::npos && !is_picture && !is_code) visit(line.substr(at + 2, end - at - 2));
     }
 }
 
@@ -130,6 +151,22 @@ Lines broken_snippets(const Path& root) {
     const Lines regions = all_regions(root);
     Lines broken;
     for (const Path& document : documents_of(root)) check_document(root, document, regions, broken);
+    return broken;
+}
+
+Lines calls_not_compiled(const Path& root, const Path& document, const Path& source) {
+    const std::string compiled = without_space(read_text(root / source));
+    Lines broken;
+    int number = 0;
+    for (const std::string& line : read_lines(root / document)) {
+        ++number;
+        if (line.starts_with("| "))
+            for_each_code_of_last_cell(line, [&](std::string_view code) {
+                if (compiled.find(without_space(code)) == std::string::npos)
+                    broken.push_back(document.string() + ":" + std::to_string(number) + ": " + source.string() +
+                                     " does not have `" + std::string(code) + "`");
+            });
+    }
     return broken;
 }
 

@@ -69,6 +69,9 @@ std::string rooms_picture(const Path& root);
 /// between two lines `// [name]`, without their common indent.
 Lines broken_snippets(const Path& root);
 
+/// Each `call` in the last column of a table of a document stands in a source, but for white space.
+Lines calls_not_compiled(const Path& root, const Path& document, const Path& source);
+
 /// Links in the documents name files that exist.
 Lines broken_links(const Path& root);
 
