@@ -16,6 +16,7 @@ struct Rock {
 SHOAL_COMPONENT(Rock, (size, unit("m"), range(0.1, 20)))
 // [guide/rock]
 
+// [guide/rocks]
 constexpr const char* kRock = R"(
     components = {
         body = { velocity = [2 0 0] }
@@ -31,6 +32,7 @@ constexpr const char* kRocks = R"(
         }
     }
 )";
+// [guide/rocks]
 
 int main() {
     using namespace shoal;

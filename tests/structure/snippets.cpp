@@ -59,23 +59,39 @@ void collect_regions(const Path& file, Lines& regions) {
     }
 }
 
-void check_document(const Path& root, const Path& document, const Lines& regions, Lines& broken) {
+/// What the blocks of documents are compared with.
+struct Shown {
+    Lines regions;
+    Lines outputs;  // of the examples
+};
+
+/// Returns what is wrong with a block that begins with `fence`; empty if nothing is.
+std::string wrong_with_block(std::string_view fence, const std::string& block, const Shown& shown) {
+    const auto is_output = [&](const std::string& output) { return output.find(block) != std::string::npos; };
+    if (fence == "```cpp" && std::find(shown.regions.begin(), shown.regions.end(), block) == shown.regions.end())
+        return "this C++ is no region `// [name]` of a source in examples/ or tests/";
+    if (fence == "```text" && std::none_of(shown.outputs.begin(), shown.outputs.end(), is_output))
+        return "no example prints this; its output is in an .expected file in examples/";
+    return {};
+}
+
+void check_document(const Path& root, const Path& document, const Shown& shown, Lines& broken) {
     Lines block;
-    bool inside = false;
+    std::string fence;
     int number = 0, first = 0;
     for (const std::string& line : read_lines(document)) {
         ++number;
-        if (!inside) {
-            inside = trim(line) == "```cpp";
+        if (fence.empty()) {
+            if (trim(line).starts_with("```")) fence = trim(line);
             first = number;
         } else if (trim(line) != "```") {
             block.push_back(line);
         } else {
-            if (std::find(regions.begin(), regions.end(), without_indent(block)) == regions.end())
+            if (const std::string wrong = wrong_with_block(fence, without_indent(block), shown); !wrong.empty())
                 broken.push_back(std::filesystem::relative(document, root).string() + ":" + std::to_string(first) +
-                                 ": this C++ is no region `// [name]` of a source in examples/ or tests/");
+                                 ": " + wrong);
             block.clear();
-            inside = false;
+            fence.clear();
         }
     }
 }
@@ -148,9 +164,10 @@ Lines broken_header_snippets(const Path& root, const Lines& rooms) {
 }
 
 Lines broken_snippets(const Path& root) {
-    const Lines regions = all_regions(root);
+    Shown shown{all_regions(root), {}};
+    for (const Path& file : files_beneath(root, "examples", {".expected"})) shown.outputs.push_back(read_text(file));
     Lines broken;
-    for (const Path& document : documents_of(root)) check_document(root, document, regions, broken);
+    for (const Path& document : documents_of(root)) check_document(root, document, shown, broken);
     return broken;
 }
 
