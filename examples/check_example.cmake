@@ -1,9 +1,9 @@
-# Runs PROGRAM and compares what it prints with the .expected file beside SOURCE.
+# Runs COMMAND (a program and its arguments) and compares what it prints with the .expected file beside SOURCE.
 string(REGEX REPLACE "\\.cpp$" ".expected" expected_file ${SOURCE})
 if(NOT EXISTS ${expected_file})
   message(FATAL_ERROR "${expected_file} is missing: it holds what the example prints")
 endif()
-execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
+execute_process(COMMAND ${COMMAND} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
 file(READ ${expected_file} expected)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "the example ended with ${status} after printing:\n${printed}")

@@ -23,6 +23,26 @@ bool is_region_mark(std::string_view line) {
     return line.starts_with("// [") && line.ends_with("]");
 }
 
+std::string without_space(std::string_view text) {
+    std::string result;
+    for (const char c : text)
+        if (c != ' ' && c != '\n') result += c;
+    return result;
+}
+
+/// Calls visit(code) for each `code` in the last cell of a row of a table.
+template <class Visit>
+void for_each_code_of_last_cell(std::string_view line, Visit&& visit) {
+    line = line.substr(0, line.rfind('|'));
+    line.remove_prefix(std::min(line.rfind(" | "), line.size()));
+    for (std::size_t at = line.find('`'); at != std::string_view::npos; at = line.find('`', at + 1)) {
+        const std::size_t begin = at + 1;
+        at = line.find('`', begin);
+        if (at == std::string_view::npos) return;
+        visit(line.substr(begin, at - begin));
+    }
+}
+
 void collect_regions(const Path& file, Lines& regions) {
     Lines region;
     std::string open;
@@ -39,23 +59,39 @@ void collect_regions(const Path& file, Lines& regions) {
     }
 }
 
-void check_document(const Path& root, const Path& document, const Lines& regions, Lines& broken) {
+/// What the blocks of documents are compared with.
+struct Shown {
+    Lines regions;
+    Lines outputs;  // of the examples
+};
+
+/// Returns what is wrong with a block that begins with `fence`; empty if nothing is.
+std::string wrong_with_block(std::string_view fence, const std::string& block, const Shown& shown) {
+    const auto is_output = [&](const std::string& output) { return output.find(block) != std::string::npos; };
+    if (fence == "```cpp" && std::find(shown.regions.begin(), shown.regions.end(), block) == shown.regions.end())
+        return "this C++ is no region `// [name]` of a source in examples/ or tests/";
+    if (fence == "```text" && std::none_of(shown.outputs.begin(), shown.outputs.end(), is_output))
+        return "no example prints this; its output is in an .expected file in examples/";
+    return {};
+}
+
+void check_document(const Path& root, const Path& document, const Shown& shown, Lines& broken) {
     Lines block;
-    bool inside = false;
+    std::string fence;
     int number = 0, first = 0;
     for (const std::string& line : read_lines(document)) {
         ++number;
-        if (!inside) {
-            inside = trim(line) == "```cpp";
+        if (fence.empty()) {
+            if (trim(line).starts_with("```")) fence = trim(line);
             first = number;
         } else if (trim(line) != "```") {
             block.push_back(line);
         } else {
-            if (std::find(regions.begin(), regions.end(), without_indent(block)) == regions.end())
+            if (const std::string wrong = wrong_with_block(fence, without_indent(block), shown); !wrong.empty())
                 broken.push_back(std::filesystem::relative(document, root).string() + ":" + std::to_string(first) +
-                                 ": this C++ is no region `// [name]` of a source in examples/ or tests/");
+                                 ": " + wrong);
             block.clear();
-            inside = false;
+            fence.clear();
         }
     }
 }
@@ -67,13 +103,14 @@ std::vector<Path> documents_of(const Path& root) {
     return documents;
 }
 
-/// Calls visit(target) for each `[text](target)` of a line, but not for pictures: `![text](target)`.
+/// Calls visit(target) for each `[text](target)` of a line, but not for pictures, `![text](target)`, and not in code.
 template <class Visit>
 void for_each_link(std::string_view line, Visit&& visit) {
     for (std::size_t at = line.find("]("); at != std::string_view::npos; at = line.find("](", at + 1)) {
         const std::size_t begin = line.rfind('[', at), end = line.find(')', at);
         const bool is_picture = begin != std::string_view::npos && begin > 0 && line[begin - 1] == '!';
-        if (end != std::string_view::npos && !is_picture) visit(line.substr(at + 2, end - at - 2));
+        const bool is_code = std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at), '`') % 2 != 0;
+        if (end != std::string_view::npos && !is_picture && !is_code) visit(line.substr(at + 2, end - at - 2));
     }
 }
 
@@ -111,7 +148,7 @@ void check_header(const Path& root, const Path& header, const Lines& regions, Li
 Lines all_regions(const Path& root) {
     Lines regions;
     for (const std::string folder : {"examples", "tests"})
-        for (const Path& file : files_beneath(root, folder, {".cpp"})) collect_regions(file, regions);
+        for (const Path& file : files_beneath(root, folder, {".cpp", ".h"})) collect_regions(file, regions);
     return regions;
 }
 
@@ -127,9 +164,26 @@ Lines broken_header_snippets(const Path& root, const Lines& rooms) {
 }
 
 Lines broken_snippets(const Path& root) {
-    const Lines regions = all_regions(root);
+    Shown shown{all_regions(root), {}};
+    for (const Path& file : files_beneath(root, "examples", {".expected"})) shown.outputs.push_back(read_text(file));
     Lines broken;
-    for (const Path& document : documents_of(root)) check_document(root, document, regions, broken);
+    for (const Path& document : documents_of(root)) check_document(root, document, shown, broken);
+    return broken;
+}
+
+Lines calls_not_compiled(const Path& root, const Path& document, const Path& source) {
+    const std::string compiled = without_space(read_text(root / source));
+    Lines broken;
+    int number = 0;
+    for (const std::string& line : read_lines(root / document)) {
+        ++number;
+        if (line.starts_with("| "))
+            for_each_code_of_last_cell(line, [&](std::string_view code) {
+                if (compiled.find(without_space(code)) == std::string::npos)
+                    broken.push_back(document.string() + ":" + std::to_string(number) + ": " + source.string() +
+                                     " does not have `" + std::string(code) + "`");
+            });
+    }
     return broken;
 }
 

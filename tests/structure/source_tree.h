@@ -66,8 +66,11 @@ Lines headers_not_in_shoal_h(const Path& root);
 std::string rooms_picture(const Path& root);
 
 /// Every ```cpp block of the documents is, word for word, a region of a source that is compiled and run: the lines
-/// between two lines `// [name]`, without their common indent.
+/// between two lines `// [name]`, without their common indent. Every ```text block is printed by an example.
 Lines broken_snippets(const Path& root);
+
+/// Each `call` in the last column of a table of a document stands in a source, but for white space.
+Lines calls_not_compiled(const Path& root, const Path& document, const Path& source);
 
 /// Links in the documents name files that exist.
 Lines broken_links(const Path& root);

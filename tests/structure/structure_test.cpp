@@ -144,7 +144,20 @@ TEST(Documents, the_readme_shows_cpp) {
 
 TEST(Documents, a_snippet_that_differs_is_noticed) {
     const Lines broken = broken_snippets(fixture("snippets"));
-    EXPECT_EQ(broken, (Lines{"README.md:11: this C++ is no region `// [name]` of a source in examples/ or tests/"}));
+    EXPECT_EQ(broken,
+              (Lines{"docs/table.md:12: no example prints this; its output is in an .expected file in examples/",
+                     "README.md:11: this C++ is no region `// [name]` of a source in examples/ or tests/"}));
+}
+
+TEST(Documents, what_is_shown_beside_other_libraries_is_compiled) {
+    const Lines broken =
+        calls_not_compiled(project_root(), "docs/guide/coming_from.md", "tests/manuals/coming_from_test.cpp");
+    EXPECT_TRUE(broken.empty()) << to_text(broken);
+}
+
+TEST(Documents, a_call_in_a_table_that_is_not_compiled_is_noticed) {
+    const Lines broken = calls_not_compiled(fixture("snippets"), "docs/table.md", "examples/table.cpp");
+    EXPECT_EQ(broken, (Lines{"docs/table.md:6: examples/table.cpp does not have `world.gone()`"}));
 }
 
 TEST(Documents, every_cpp_snippet_of_a_header_is_compiled_and_run) {

@@ -677,12 +677,14 @@ private:
         ((Loop::template advance<Fields>(lanes.data + Loop::first_lane(field++), part.rows.begin)), ...);
         return lanes;
     }
-    void collect([[maybe_unused]] DatabaseTable* table, typename Loop::Lanes& lanes) const {
+    // These two are always inlined. In a large source with -O3, g++ 12.2 otherwise takes lanes for null that they set; it
+    // does not with -fno-ipa-modref.
+    SHOAL_INLINE void collect([[maybe_unused]] DatabaseTable* table, typename Loop::Lanes& lanes) const {
         [[maybe_unused]] std::size_t field = 0;
         ((collect_field<Fields>(table, field, lanes.data + Loop::first_lane(field)), ++field), ...);
     }
     template <class Field>
-    void collect_field(DatabaseTable* table, std::size_t field, std::byte** lanes) const {
+    SHOAL_INLINE void collect_field(DatabaseTable* table, std::size_t field, std::byte** lanes) const {
         const std::uint32_t first = first_column<Field>(table, field);
         if (first != kLacksColumns) Loop::template collect<Field>(table_of(table, field), first, lanes);
     }

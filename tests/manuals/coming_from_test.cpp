@@ -1,0 +1,140 @@
+// The last columns of the tables of docs/guide/coming_from.md: a test of the structure finds each call of them here.
+
+#include "shoal/command/commands.h"
+#include "shoal/components/ownership.h"
+#include "shoal/inspect/describe.h"
+#include "shoal/inspect/report.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+namespace coming_from {
+
+using namespace shoal;
+
+struct Place {
+    Vec3 position{}, velocity{};
+};
+SHOAL_COMPONENT(Place, position, velocity)
+struct Asleep {
+    float since = 0;
+};
+SHOAL_COMPONENT((Asleep, toggled), since)
+struct Gravity {
+    float z = -9.81f;
+};
+struct Hit {
+    Entity who;
+};
+
+/// Where nothing is shown for the case that there is no memory, a program tests the result.
+struct ComingFrom : ::testing::Test {
+    EntityManager entities;
+    World world{entities};
+    Database& sea = world.database();
+    const Place place{.velocity = {1, 0, 0}};
+};
+
+TEST_F(ComingFrom, entities_and_components) {
+    const Result<Entity> e = sea.create(Place{});
+    std::vector<Entity> many(1000);
+    EXPECT_TRUE(sea.create<Place>(many, 0));
+    EXPECT_TRUE(sea.add(*e, Asleep{}));
+    EXPECT_TRUE(sea.has<Asleep>(*e));
+    EXPECT_TRUE(sea.remove<Asleep>(*e));
+    const DatabaseRow row = sea.find(*e);
+    sea.set<&Place::position>(row, {1, 2, 3});
+    EXPECT_EQ(sea.get<&Place::position>(row), (Vec3{1, 2, 3}));
+    EXPECT_TRUE(entities.alive(*e));
+    EXPECT_EQ(describe(world, *e).substr(0, 6), "entity");
+    const WorldReport report = report_world(world);
+    EXPECT_EQ(report.num_entities, 1001u);
+    entities.destroy(*e);
+    EXPECT_FALSE(entities.alive(*e));
+}
+
+TEST_F(ComingFrom, managers) {
+    auto& places = world.manager<Place>();
+    std::vector<Entity> made(1000);
+    EXPECT_TRUE(entities.create(made));
+    const Entity e = entities.create().value();
+    EXPECT_TRUE(places.add(e, place));
+    const Instance i = places.instance(e);
+    places.set<&Place::position>(i, {1, 2, 3});
+    EXPECT_EQ(places.get<&Place::position>(i).x, 1);
+    EXPECT_TRUE(places.has(e));
+    EXPECT_EQ(places.value(i).velocity, place.velocity);
+    EXPECT_TRUE(places.remove(e));
+    entities.destroy(e);
+    EXPECT_FALSE(entities.alive(e));
+}
+
+TEST_F(ComingFrom, loops) {
+    const Entity e = sea.create(place, Asleep{}).value();
+    auto moving = world.query<Write<&Place::position>, Read<&Place::velocity>, Without<Asleep>>();
+    moving.for_each([](auto&& p, Vec3 v) { p += v; });
+    EXPECT_EQ(sea.get<&Place::position>(sea.find(e)), Vec3{});
+    EXPECT_TRUE(sea.remove<Asleep>(e));
+    world.schedule().add("move", moving, [](const PassContext& frame, auto&& p, Vec3 v) { p += v * frame.dt; });
+    world.schedule().add("draw", {reads(sea)}, [](PassContext&) {}).after("move");
+    world.schedule().add("think", {reads(sea)}, [](PassContext&) {}).every_seconds(0.5f);
+    world.step(1.0f / 64);
+    EXPECT_EQ(sea.get<&Place::position>(sea.find(e)).x, 1.0f / 64);
+    const std::uint64_t seen = world.stamp();
+    sea.set<&Place::position>(sea.find(e), {});
+    int num_changed = 0;
+    const auto drawn = world.query<Read<&Place::position>>();
+    drawn.changed_since(seen).for_each([&](Vec3) { ++num_changed; });
+    EXPECT_EQ(num_changed, 1);
+    EXPECT_TRUE(world.schedule().enable("think", false));
+}
+
+TEST_F(ComingFrom, changes_events_and_things_that_are_there_once) {
+    const Entity old = sea.create(place).value();
+    Events<Hit>& hits = world.events<Hit>();
+    Gravity gravity;
+    ThreadedExecutor workers;
+    world.schedule().add("set", {writes(gravity)}, [&](PassContext&) { gravity.z = -10; });
+    world.schedule().add("fall", world.query<Write<&Place::velocity>>(), {reads(gravity), writes(hits)},
+                         [&](const PassContext& frame, Commands& commands, Entity e, auto&& v) {
+                             v.z += gravity.z * frame.dt;
+                             hits.write({e});
+                             commands.create(0, Place{});
+                             commands.add(e, Asleep{});
+                             commands.remove<Asleep>(e);
+                             commands.destroy(e);
+                         });
+    world.schedule().add("hurt", {reads(hits)}, [&](PassContext&) {
+        for (const Hit& hit : hits.read()) EXPECT_EQ(hit.who, old);
+    });
+    world.schedule().run(workers, 1, 0);
+    world.settle();
+    EXPECT_FALSE(entities.alive(old));
+    EXPECT_EQ(sea.num_rows(), 1u);
+}
+
+int num_deaths = 0;
+
+TEST_F(ComingFrom, parents_owners_and_deaths) {
+    Entity made[3];
+    ASSERT_TRUE(entities.create(made));
+    const auto [parent, child, shadow] = made;
+    TransformManager& transforms = world.transforms();
+    EXPECT_TRUE(transforms.add({&parent, 1}, Transform{}));
+    EXPECT_TRUE(transforms.add({&child, 1}, Transform{.position = {1, 0, 0}}));
+    EXPECT_TRUE(transforms.link(transforms.instance(child), transforms.instance(parent)));
+    const Vec3 at = transforms.world_position(transforms.instance(child));
+    EXPECT_EQ(at.x, 1);
+    EXPECT_EQ((world.query<Read<&WorldPose::matrix>>().num_rows()), 2u);
+    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    EXPECT_TRUE(owners.own(child, shadow));
+    auto count = [](void*, std::span<const Entity> dead) { num_deaths += int(dead.size()); };
+    const DestructionCallback callback = entities.add_destruction_callback(count, nullptr);
+    entities.destroy(child);
+    EXPECT_EQ(num_deaths, 2);
+    entities.remove_destruction_callback(callback);
+}
+
+}  // namespace coming_from

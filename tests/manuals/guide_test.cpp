@@ -1,0 +1,280 @@
+// The recipes of docs/guide/cookbook.md.
+
+#include "shoal/command/commands.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/inspect/report.h"
+#include "shoal/resource/library.h"
+#include "shoal/resource/zone_blob.h"
+#include "shoal/source/compiler.h"
+#include "shoal/world/clock.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace cookbook {
+
+using namespace shoal;
+
+struct Place {
+    Vec3 position{}, velocity{};
+};
+SHOAL_COMPONENT(Place, position, velocity)
+
+// [guide/timer]
+struct Fuse {
+    float left = 3;
+};
+SHOAL_COMPONENT(Fuse, (left, unit("s")))
+
+void add_fuses(World& world) {
+    world.schedule().add("burn", world.query<Write<&Fuse::left>>(),
+                         [](const PassContext& frame, Commands& commands, Entity bomb, auto&& left) {
+                             left -= frame.dt;
+                             if (left <= 0) commands.destroy(bomb);
+                         });
+}
+// [guide/timer]
+
+TEST(Cookbook, a_fuse_burns_down) {
+    EntityManager entities;
+    World world(entities);
+    const Entity bomb = world.database().create(Fuse{.left = 1}).value();
+    add_fuses(world);
+    world.step(0.75f);
+    EXPECT_TRUE(entities.alive(bomb));
+    world.step(0.75f);
+    EXPECT_FALSE(entities.alive(bomb));
+}
+
+TEST(Cookbook, a_pass_runs_every_second) {
+    EntityManager entities;
+    World world(entities);
+    int num_waves = 0;
+    // [guide/interval]
+    world.schedule().add("wave", {writes(num_waves)}, [&](PassContext&) { ++num_waves; }).every_seconds(1);
+    // [guide/interval]
+    for (int frame = 0; frame < 10; ++frame) world.step(0.25f);
+    EXPECT_EQ(num_waves, 2);
+}
+
+TEST(Cookbook, real_time_becomes_steps_of_one_length) {
+    EntityManager entities;
+    World world(entities);
+    const double elapsed_s = 0.051;
+    // [guide/clock]
+    FixedStep clock(1.0 / 60, 4);  // no more than 4 steps at once
+    for (auto n = clock.advance(elapsed_s); n > 0; --n) world.step(clock.step_s());
+    // [guide/clock]
+    EXPECT_EQ(world.frame(), 3u);
+}
+
+// [guide/event]
+struct Splash {
+    Entity who;
+    Vec3 at;
+};
+
+void add_splashes(World& world, int& num_heard) {
+    Events<Splash>& splashes = world.events<Splash>();
+    world.schedule().add("fall", world.query<Read<&Place::position>>(), {writes(splashes)},
+                         [&](Entity who, const Vec3& at) {
+                             if (at.z < 0) splashes.write({who, at});
+                         });
+    world.schedule().add("listen", {reads(splashes), writes(num_heard)},
+                         [&](PassContext&) { num_heard += int(splashes.read().size()); });
+}
+// [guide/event]
+
+TEST(Cookbook, splashes_are_heard_in_the_same_frame) {
+    EntityManager entities;
+    World world(entities);
+    ASSERT_TRUE(world.database().create(Place{.position = {0, 0, -1}}));
+    ASSERT_TRUE(world.database().create(Place{}));
+    int num_heard = 0;
+    add_splashes(world, num_heard);
+    world.step(1);
+    EXPECT_EQ(num_heard, 1);
+}
+
+// [guide/singleton]
+struct Weather {
+    Vec3 wind{};
+};
+
+void add_weather(World& world, Weather& weather) {  // the program owns it
+    world.schedule().add("blow", {writes(weather)}, [&](PassContext& frame) { weather.wind.x += frame.dt; });
+    world.schedule().add("drift", world.query<Write<&Place::velocity>>(), {reads(weather)},
+                         [&](auto&& velocity) { velocity += weather.wind; });
+}
+// [guide/singleton]
+
+TEST(Cookbook, all_drift_with_one_wind) {
+    EntityManager entities;
+    World world(entities);
+    const Entity leaf = world.database().create(Place{}).value();
+    Weather weather;
+    add_weather(world, weather);
+    world.step(2);
+    EXPECT_EQ(world.field<Vec3>(leaf, "place.velocity").value(), (Vec3{2, 0, 0}));
+}
+
+// [guide/relation]
+struct Target {
+    Entity entity;
+};
+SHOAL_COMPONENT(Target, entity)
+
+void add_chasing(World& world) {
+    const FieldPath places = world.find_field("place.position").value();
+    world.schedule().add(
+        "chase", world.query<Write<&Place::velocity>, Read<&Place::position>, Read<&Target::entity>>(),
+        [&world, places](Commands& commands, Entity self, auto&& velocity, const Vec3& at, Entity prey) {
+            if (!world.entities().alive(prey)) return commands.remove<Target>(self);
+            if (const Result<Vec3> there = places.read<Vec3>(prey)) velocity = normalized(*there - at);
+        });
+}
+// [guide/relation]
+
+TEST(Cookbook, a_chaser_loses_a_target_that_has_died) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    const Entity prey = sea.create(Place{.position = {9, 0, 0}}).value();
+    const Entity shark = sea.create(Place{}, Target{prey}).value();
+    add_chasing(world);
+    world.step(1);
+    EXPECT_EQ(world.field<Vec3>(shark, "place.velocity").value(), (Vec3{1, 0, 0}));
+    entities.destroy(prey);
+    world.step(1);
+    EXPECT_FALSE(sea.has<Target>(shark));
+}
+
+TEST(Cookbook, what_is_owned_dies_with_its_owner) {
+    EntityManager entities;
+    World world(entities);
+    Entity made[2];
+    ASSERT_TRUE(entities.create(made));
+    const Entity ship = made[0], cannon = made[1];
+    // [guide/own]
+    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    if (Status owned = owners.own(ship, cannon); !owned) FAIL() << owned.message();
+    entities.destroy(ship);  // and the cannon
+    // [guide/own]
+    EXPECT_FALSE(entities.alive(cannon));
+}
+
+TEST(Cookbook, tags_find_their_entities) {
+    EntityManager entities;
+    World world(entities);
+    const Entity crab = entities.create().value();
+    // [guide/tag]
+    TagManager tags(world.manager<Tag>(), world.strings());
+    if (Status added = tags.add_tag(crab, "enemy"); !added) FAIL() << added.message();
+    for (const Entity enemy : tags.entities_with("enemy")) EXPECT_EQ(enemy, crab);
+    // [guide/tag]
+    EXPECT_EQ(tags.entities_with("enemy").size(), 1u);
+}
+
+// [guide/roam]
+void add_roaming(World& world) {
+    world.schedule().add("roam", world.query<Write<&Place::velocity>>(),
+                         [](const PassContext& frame, Entity self, auto&& velocity) {
+                             Random random = frame.random_for(self);
+                             velocity = Vec3{random.unit() - 0.5f, random.unit() - 0.5f, 0};
+                         });
+}
+// [guide/roam]
+
+// [guide/hash]
+std::uint64_t run_roaming(Executor& executor) {
+    EntityManager entities;
+    World world(entities, {.executor = &executor});
+    std::vector<Entity> fish(20'000);
+    if (!world.database().create<Place>(fish, 0)) return 0;
+    add_roaming(world);
+    for (int frame = 0; frame < 5; ++frame) world.step(0.5f);
+    return world.state_hash();
+}
+
+TEST(Roaming, does_not_depend_on_the_number_of_workers) {
+    SerialExecutor serial;
+    ThreadedExecutor workers;
+    EXPECT_EQ(run_roaming(serial), run_roaming(workers));
+}
+// [guide/hash]
+
+// [guide/oracle]
+void add_moving(World& world) {
+    world.schedule().add(
+        "move", world.query<Write<&Place::position>, Read<&Place::velocity>>(),
+        [](const PassContext& frame, auto&& position, Vec3 velocity) { position += velocity * frame.dt; });
+}
+
+TEST(Moving, does_what_the_plainest_loop_does) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> fish(100);
+    std::vector<Place> expected(100);
+    for (Place& place : expected) place.velocity = {world.random().unit(), world.random().unit(), 1};
+    ASSERT_TRUE(world.database().create<Place>(fish, 0, expected));
+    add_moving(world);
+    world.step(0.5f);
+    for (std::size_t i = 0; i < fish.size(); ++i)
+        EXPECT_EQ(world.field<Vec3>(fish[i], "place.position").value(), expected[i].velocity * 0.5f);
+}
+// [guide/oracle]
+
+std::vector<std::byte> compile_bomb() {
+    ComponentRegistry registry;
+    EXPECT_TRUE(registry.add<Fuse>());
+    Diagnostics diagnostics;
+    CompileOptions options;
+    options.name = "bomb";
+    const auto file = diagnostics.add_file("bomb.sjson", "components = { fuse = { left = 5 } }");
+    return compile_file(file, registry, options, diagnostics).value().blob;
+}
+
+TEST(Cookbook, a_blob_is_spawned_for_every_order) {
+    EntityManager entities;
+    World world(entities);
+    auto& fuses = world.manager<Fuse>();
+    ResourceLibrary library;
+    ASSERT_TRUE(library.load(compile_bomb()));
+    struct Order {
+        std::uint32_t num_bombs;
+    };
+    world.schedule().add("order", {writes(world.events<Order>())},
+                         [&](PassContext&) { world.events<Order>().write({.num_bombs = 3}); });
+    // [guide/prefab]
+    world.step(1.0f / 60);
+    for (const Order& order : world.events<Order>().read_last())  // of the step that has just ended
+        if (auto bombs = world.spawn(*library.find("bomb"), {.copies = order.num_bombs}); !bombs)
+            FAIL() << bombs.message();
+    // [guide/prefab]
+    EXPECT_EQ(fuses.num_rows(), 3u);
+    EXPECT_EQ(fuses.get<&Fuse::left>({0}), 5);
+}
+
+TEST(Cookbook, a_zone_is_saved_and_comes_back) {
+    EntityManager entities;
+    World world(entities);
+    Database& sea = world.database();
+    std::vector<Entity> fish(10);
+    ASSERT_TRUE(sea.create<Place>(fish, 12));
+    // [guide/save]
+    Result<ZoneBlob> far = save_zone(sea, 12, {.texts = &world.strings()});
+    if (!far) FAIL() << far.message();
+    sea.clear_zone(12);
+    // Later; far->bytes may have been in a file.
+    const Result<Blob> blob = Blob::load(far->bytes);
+    if (!blob) FAIL() << blob.message();
+    if (auto back = world.spawn(*blob); !back) FAIL() << back.message();
+    // [guide/save]
+    EXPECT_EQ(sea.num_rows(12), 10u);
+}
+
+}  // namespace cookbook
