@@ -26,7 +26,8 @@ Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOption
     : entities_(entities), options_(options), tables_(pool, directory_, options.capacity_rows) {
     selection_ = make_owned<Selection>(directory_, tables_, entities);
     SHOAL_ASSERT(options.first_zone < kMaxZones, "zones are 0 to kMaxZones - 1");
-    SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows, "a table of a database holds fewer than kDefaultCapacityRows rows");
+    SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows,
+                 "a table of a database holds fewer than kDefaultCapacityRows rows");
     cursor_ = entities.open_death_cursor();
     deaths_seen_ = entities.deaths_end();
 }

@@ -17,7 +17,7 @@
 #define SHOAL_INDEX_BITS 22
 #endif
 #if SHOAL_INDEX_BITS < 16 || SHOAL_INDEX_BITS > 22
-#error "SHOAL_INDEX_BITS is 16 to 22: fewer than 8 bits of generation bring ids back too soon; SHOAL_WIDE_IDS has more of both"
+#error "SHOAL_INDEX_BITS is 16 to 22: with fewer than 8 bits of generation ids come back too soon"
 #endif
 #if SHOAL_WIDE_IDS && SHOAL_INDEX_BITS != 22
 #error "SHOAL_INDEX_BITS is for 32-bit ids; those of SHOAL_WIDE_IDS have 32 bits of index"

@@ -229,6 +229,8 @@ constexpr auto describe(Head head, Fields... fields) {
 template <class T, class Head, class... Fields>
 constexpr auto describe_instance(Head head, Fields... fields) {
     static_assert(Head::kNamed, "a component template says how its instances are named: name(text)");
+    constexpr bool kListsAllMembers = decltype(describe<T>(head, fields...))::kListsAllMembers;
+    static_assert(kListsAllMembers, "SHOAL_COMPONENT_TEMPLATE leaves out a member of the struct");
     return describe<T>(head, fields...);
 }
 
@@ -310,19 +312,19 @@ const Schema& schema_of() {
     using ::shoal::attributes::name;
 
 #define SHOAL_PP_TYPE(head) SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)
-#define SHOAL_PP_DESCRIBE(function, type, head, ...)                                                               \
-    constexpr auto shoal_describe(::shoal::ComponentTag<type>) {                                                   \
-        using Self [[maybe_unused]] = type;                                                                        \
-        SHOAL_USE_ATTRIBUTES                                                                                       \
-        constexpr auto kDescription = ::shoal::function<Self>(SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head)                \
-                                                                  SHOAL_PP_FOR_EACH(SHOAL_PP_FIELD, __VA_ARGS__)); \
-        static_assert(kDescription.kListsAllMembers,                                                               \
-                      "SHOAL_COMPONENT leaves out a member of the struct (list it, or write (member, ignored) "    \
-                      "if that is meant)");                                                                        \
-        return kDescription;                                                                                       \
+#define SHOAL_PP_DESCRIBE(function, type, head, ...)                                        \
+    constexpr auto shoal_describe(::shoal::ComponentTag<type>) {                            \
+        using Self [[maybe_unused]] = type;                                                 \
+        SHOAL_USE_ATTRIBUTES                                                                \
+        return ::shoal::function<Self>(SHOAL_PP_SPREAD(SHOAL_PP_HEAD_, head)                \
+                                           SHOAL_PP_FOR_EACH(SHOAL_PP_FIELD, __VA_ARGS__)); \
     }
 
-#define SHOAL_COMPONENT(head, ...) SHOAL_PP_DESCRIBE(describe, SHOAL_PP_TYPE(head), head, __VA_ARGS__)
+#define SHOAL_COMPONENT(head, ...)                                                                             \
+    SHOAL_PP_DESCRIBE(describe, SHOAL_PP_TYPE(head), head, __VA_ARGS__)                                        \
+    static_assert(decltype(shoal_describe(::shoal::ComponentTag<SHOAL_PP_TYPE(head)>()))::kListsAllMembers,    \
+                  "SHOAL_COMPONENT leaves out a member of the struct (list it, or write (member, ignored) if " \
+                  "that is meant)");
 
 /// For a struct template. `parameters` are its own, in parentheses; so is a type with a comma: ((Pair<A, B>), name(...)).
 #define SHOAL_COMPONENT_TEMPLATE(parameters, head, ...)                                                          \
