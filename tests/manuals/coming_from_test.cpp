@@ -115,6 +115,29 @@ TEST_F(ComingFrom, changes_events_and_things_that_are_there_once) {
     EXPECT_EQ(sea.num_rows(), 1u);
 }
 
+struct Likes {
+    Entity whom;
+};
+SHOAL_COMPONENT(Likes, (whom, relation(cleared)))
+
+TEST_F(ComingFrom, reactions_relations_and_copies) {
+    std::size_t num_told = 0;
+    const auto tell = [&](std::span<const Entity> entities) { num_told += entities.size(); };
+    sea.component<Place>();
+    sea.component<Likes>();
+    world.on_add<Place>(tell);
+    world.on_remove<Place>(tell);
+    const Result<Entity> e = sea.create(Place{});
+    const Entity friendly = sea.create(Place{}, Likes{*e}).value();
+    world.settle();
+    for (const Entity other : world.referrers<&Likes::whom>(*e)) EXPECT_EQ(other, friendly);
+    EXPECT_TRUE(world.copy(*e));
+    entities.destroy(*e);
+    world.settle();
+    EXPECT_EQ(num_told, 4u) << "two and a copy have come, one has gone";
+    EXPECT_EQ(sea.get<&Likes::whom>(sea.find(friendly)), kNullEntity);
+}
+
 int num_deaths = 0;
 
 TEST_F(ComingFrom, parents_owners_and_deaths) {

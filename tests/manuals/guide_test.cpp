@@ -122,7 +122,7 @@ TEST(Cookbook, all_drift_with_one_wind) {
     EXPECT_EQ(world.field<Vec3>(leaf, "place.velocity").value(), (Vec3{2, 0, 0}));
 }
 
-// [guide/relation]
+// [guide/reference]
 struct Target {
     Entity entity;
 };
@@ -137,7 +137,7 @@ void add_chasing(World& world) {
             if (const Result<Vec3> there = places.read<Vec3>(prey)) velocity = normalized(*there - at);
         });
 }
-// [guide/relation]
+// [guide/reference]
 
 TEST(Cookbook, a_chaser_loses_a_target_that_has_died) {
     EntityManager entities;
@@ -242,21 +242,81 @@ TEST(Cookbook, a_blob_is_spawned_for_every_order) {
     EntityManager entities;
     World world(entities);
     auto& fuses = world.manager<Fuse>();
+    std::vector<Entity> ships(3);
+    ASSERT_TRUE(world.database().create<Place>(ships, 0));
     ResourceLibrary library;
     ASSERT_TRUE(library.load(compile_bomb()));
-    struct Order {
-        std::uint32_t num_bombs;
-    };
-    world.schedule().add("order", {writes(world.events<Order>())},
-                         [&](PassContext&) { world.events<Order>().write({.num_bombs = 3}); });
+    // [guide/prefab]
+    const Blob& bomb = *library.find("bomb");
+    world.schedule().add("order", world.query<Read<&Place::position>>(),
+                         [&bomb](Commands& commands, Entity self, const Vec3& at) {
+                             const Entity dropped = commands.spawn(bomb, {.position = at});
+                             commands.add(dropped, Target{self});
+                         });
     // [guide/prefab]
     world.step(1.0f / 60);
-    for (const Order& order : world.events<Order>().read_last())  // of the step that has just ended
-        if (auto bombs = world.spawn(*library.find("bomb"), {.copies = order.num_bombs}); !bombs)
-            FAIL() << bombs.message();
-    // [guide/prefab]
     EXPECT_EQ(fuses.num_rows(), 3u);
     EXPECT_EQ(fuses.get<&Fuse::left>({0}), 5);
+    const Result<Spawned> copy = world.copy(fuses.entity({0}));
+    ASSERT_TRUE(copy);
+    EXPECT_EQ(world.field<Entity>(copy->entity(0), "target.entity").value(), ships[0]);
+}
+
+struct Mesh {
+    int handle = 0;
+};
+SHOAL_COMPONENT(Mesh, handle)
+
+TEST(Cookbook, a_renderer_is_told_what_it_draws) {
+    EntityManager entities;
+    World world(entities);
+    auto& meshes = world.manager<Mesh>();
+    std::size_t num_drawn = 0, num_changed = 0;
+    std::vector<int> released;
+    // [guide/reaction]
+    world.on_add<Mesh>([&](std::span<const Entity> entities) { num_drawn += entities.size(); });
+    world.on_remove<Mesh>([&](std::span<const Entity> entities, std::span<const Mesh> before) {
+        for (const Mesh& mesh : before) released.push_back(mesh.handle);
+        num_drawn -= entities.size();
+    });
+    world.on_change<&Mesh::handle>([&](std::span<const Entity> entities) { num_changed += entities.size(); });
+    // [guide/reaction]
+    std::vector<Entity> made(5);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(meshes.add(made, Mesh{3}));
+    world.settle();
+    entities.destroy(made[0]);
+    meshes.set<&Mesh::handle>(meshes.instance(made[1]), 4);
+    world.settle();
+    EXPECT_EQ(num_drawn, 4u);
+    EXPECT_EQ(num_changed, 1u);
+    EXPECT_EQ(released, std::vector<int>{3});
+}
+
+// [guide/relation]
+struct Leech {
+    Entity host;
+};
+SHOAL_COMPONENT(Leech, (host, relation(dies_too)))
+
+std::size_t count_leeches(const World& world, Entity host) {
+    std::size_t count = 0;
+    for (const Entity leech : world.referrers<&Leech::host>(host)) count += bool(leech);
+    return count;
+}
+// [guide/relation]
+
+TEST(Cookbook, leeches_are_counted_and_die_with_their_host) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> made(4);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(world.manager<Leech>().add(std::span(made).subspan(1), Leech{made[0]}));
+    world.settle();
+    EXPECT_EQ(count_leeches(world, made[0]), 3u);
+    entities.destroy(made[0]);
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), 0u);
 }
 
 TEST(Cookbook, a_zone_is_saved_and_comes_back) {
