@@ -1,7 +1,8 @@
-// Destroys and creates entities in a pass, through commands, against two immediate calls.
+// What passes ask for through commands, against immediate calls that do the same.
 
 #include "shoal/command/commands.h"
 #include "shoal/query/query.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/world/world.h"
 
 #include "body_components.h"
@@ -93,10 +94,67 @@ void any_store(Bench& bench, std::size_t n) {
          [&] { return std::uint64_t(direct.num_rows()); }});
 }
 
+/// A prefab of 8 entities, and a world with a ship for each copy of it.
+struct Shipyard {
+    explicit Shipyard(std::size_t n) : ships(n) {
+        need_ok(entities.create(ships));
+        need_ok(world.manager<Velocity>().add(ships, Velocity{}));
+        world.manager<Mass>();
+        world.manager<Position>();
+        world.database();
+    }
+    static std::vector<std::byte> make_prefab() {
+        BlobWriter writer;
+        const std::uint32_t mass = *writer.add_component_type(schema_of<Mass>());
+        const std::uint32_t position = *writer.add_component_type(schema_of<Position>());
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            const std::uint32_t entity = writer.add_entity({});
+            writer.add_component(mass, entity, blob_default_image(schema_of<Mass>()));
+            writer.add_component(position, entity, blob_default_image(schema_of<Position>()));
+        }
+        return *writer.write();
+    }
+    void clear() {
+        const std::vector<Entity> made(masses.entities().begin(), masses.entities().end());
+        entities.destroy(made);
+        world.settle();
+    }
+    std::uint64_t sum() const { return masses.num_rows() + entities.num_alive(); }
+
+    EntityManager entities;
+    World world{entities};
+    Manager<Mass>& masses = world.manager<Mass>();
+    std::vector<Entity> ships;
+    std::vector<std::byte> bytes = make_prefab();
+    Blob prefab = std::move(Blob::view(bytes)).value();
+};
+
+/// A pass that asks for a copy of a prefab for each of `n` ships, against one call that spawns all copies.
+void spawn_from_pass(Bench& bench, std::size_t n) {
+    if (!bench.wants("commands/spawn_from_pass")) return;
+    Shipyard asked(n), direct(n);
+    const auto all = asked.world.query<Read<&Velocity::value>>();
+    bench.compare({"commands/spawn_from_pass", n, n == 10'000 ? 1.5 : 0},
+                  {[&] { asked.clear(); },
+                   [&] {
+                       all.for_each([&](Commands& commands, Entity, const Vec3&) { commands.spawn(asked.prefab); });
+                       asked.world.settle();
+                   },
+                   [&] { return asked.sum(); }},
+                  {[&] { direct.clear(); },
+                   [&] {
+                       need_ok(direct.world.spawn(direct.prefab,
+                                                  {.copies = std::uint32_t(n), .keep_names = false}));
+                       direct.world.settle();
+                   },
+                   [&] { return direct.sum(); }});
+}
+
 }  // namespace
 
 void measure_commands(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) any_store(bench, n);
+    for (const std::size_t n : bench.sizes({1'000, 10'000})) spawn_from_pass(bench, n);
     if (!bench.wants("command_log/destroy_and_create")) return;
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
         Tide asked(n), direct(n);
