@@ -24,8 +24,9 @@ struct Food {
 SHOAL_COMPONENT(Food, energy)
 struct Body {
     Vec3 position{}, velocity{};
+    float mass = 1;
 };
-SHOAL_COMPONENT(Body, (position, split), (velocity, split))
+SHOAL_COMPONENT(Body, (position, split), (velocity, split), mass)
 struct Frozen {};
 SHOAL_COMPONENT(Frozen)
 struct Wind {
@@ -111,6 +112,25 @@ TEST_F(QueryManuals, stores_are_joined_by_entity) {
     EXPECT_EQ(num_sailing, 1);
     EXPECT_EQ(bodies.get<&Body::velocity>(bodies.instance(made[1])), (Vec3{0, 2, 0}));
     EXPECT_EQ(database.get<&Boat::position>(database.find(made[2])), (Vec3{2, 0, 0}));
+}
+
+TEST_F(QueryManuals, a_component_is_written_as_one_struct) {
+    Manager<Body> bodies(entities, pool);
+    Manager<Wind> winds(entities, pool);
+    std::vector<Entity> made(2);
+    ASSERT_TRUE(entities.create(made).ok());
+    ASSERT_TRUE(bodies.add(made).ok());
+    ASSERT_TRUE(winds.add(made[1], {{0, 2, 0}}));
+    const float dt = 0.5f;
+    // [query/all_fields]
+    auto falling = query<Write<all_fields<Body>>, Read<&Wind::force>>(bodies, winds);
+    falling.for_each([dt](Body& body, Vec3 force) {
+        body.velocity += force * (dt / body.mass);
+        body.position += body.velocity * dt;
+    });
+    // [query/all_fields]
+    EXPECT_EQ(bodies.value(bodies.instance(made[1])).position, (Vec3{0, 2 * dt * dt, 0}));
+    EXPECT_EQ(bodies.value(bodies.instance(made[0])).position, Vec3{});
 }
 
 TEST_F(QueryManuals, a_world_finds_the_stores) {

@@ -446,7 +446,7 @@ private:
         collect_field<Field>(nullptr, field, lanes.data);
         for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c) {
             fetch.columns[fetch.num_columns] = lanes.data[c];
-            fetch.bytes[fetch.num_columns++] = Loop::template element_bytes<Field>();
+            fetch.bytes[fetch.num_columns++] = FieldPlace<Field::kMember>::column_bytes(c);
         }
     }
     void find_in_database([[maybe_unused]] Block& block, [[maybe_unused]] std::size_t number) const {
