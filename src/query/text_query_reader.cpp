@@ -152,7 +152,6 @@ private:
         const ComponentId id(name);
         Array<std::string_view> names{Owner("query")};
         for (const Store* store : stores_) {
-            if (const Schema* schema = store->find_row(id, kNullEntity, 0).schema) return schema;
             for (const Schema* schema : store->schemas()) {
                 if (schema->id() == id) return schema;
                 names.push_back(schema->name());

@@ -127,7 +127,8 @@ TEST_F(ToolRun, a_query_prints_the_entities_that_match_after_the_last_frame) {
     EXPECT_TRUE(text.prints("point_mass.velocity")) << text.out;
     const ToolResult wrong = run({"run", blob, "--frames", "1", "--query", "transform, !tga"});
     EXPECT_EQ(wrong.exit_code, 1);
-    EXPECT_TRUE(wrong.says("--query:1:13: error: no store keeps a component \"tga\"; did you mean \"tag\"?")) << wrong.err;
+    EXPECT_TRUE(wrong.says("--query:1:13: error: no store keeps a component \"tga\"; did you mean \"tag\"?"))
+        << wrong.err;
 }
 
 TEST_F(ToolRun, zero_frames_only_spawn) {

@@ -5,8 +5,7 @@
 //     if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
 //     hungry->for_each_batch([&](const TextBatch& batch) {
 //         const TextColumn hunger = batch.column(0, 0), mass = batch.column(1, 0);  // of fish and body
-//         for (std::uint32_t i = 0; i < batch.num_rows(); ++i)
-//             *mass.write<float>(i) -= 0.01f * *hunger.read<float>(i);
+//         for (std::uint32_t i = 0; i < batch.num_rows(); ++i) *mass.write<float>(i) -= 0.01f * *hunger.read<float>(i);
 //     });
 //
 //     term                      rows visited            columns
