@@ -56,7 +56,7 @@ struct Movers {
     explicit Movers(std::size_t n) : manager(entities, pool) {
         std::vector<Entity> ids(n);
         std::vector<T> values(n);
-        for (std::size_t i = 0; i < n; ++i) values[i] = {position_of(i), velocity_of(i)};
+        for (std::size_t i = 0; i < n; ++i) values[i].position = position_of(i), values[i].velocity = velocity_of(i);
         need_ok(entities.create(ids));
         need(manager.add(ids, std::span<const T>(values)));
     }

@@ -11,6 +11,39 @@ namespace {
 constexpr std::uint32_t kFetchDistance = 32;
 constexpr std::size_t kMostFetched = 16;  // columns of one store; what lies in more is fetched by the loop
 
+/// A bit for each of 64 rows: is it one? Bytes first, which vectorise; then the lowest bits of eight bytes at once.
+std::uint64_t rows_had(const std::uint32_t* rows) {
+    std::uint8_t had[64];
+    for (std::uint32_t i = 0; i < 64; ++i) had[i] = rows[i] != kNilRow;
+    std::uint64_t bits = 0;
+    for (std::uint32_t byte = 0; byte < 8; ++byte) {
+        std::uint64_t eight;
+        copy_bytes(&eight, had + byte * 8, sizeof eight);
+        bits |= (eight * 0x0102040810204080u >> 56) << (byte * 8);
+    }
+    return bits;
+}
+
+/// Writes the row of each of `entities` to `found`, and fetches what lies there in the columns.
+template <bool kOneColumn>
+void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uint32_t* found,
+               std::span<const FetchedColumn> columns) {
+    const FetchedColumn first = columns.empty() ? FetchedColumn() : columns[0];
+    index.find_each(
+        entities, columns.empty() ? 0 : kFetchDistance,
+        [&](std::size_t i, std::uint32_t row) __attribute__((always_inline)) {
+            found[i] = row;
+            // Row 0 for none: an address outside of the column would cost a walk through the page tables.
+            const std::size_t fetched = row == kNilRow ? 0 : row;
+            if constexpr (kOneColumn)
+                __builtin_prefetch(first.first + fetched * first.element_bytes);
+            else
+                for (const FetchedColumn& column : columns)
+                    __builtin_prefetch(column.first + fetched * column.element_bytes);
+        },
+        [](std::uint32_t) {});
+}
+
 bool has_component(const TermPlaces& places, const JoinBlock& block, const AnyPlace& place, std::uint32_t i) {
     const std::uint32_t row = block.found[place.store][i];
     if (place.store == places.database) return row != kNilRow && block.table_of(i)->has({place.component}, row);
@@ -116,23 +149,21 @@ void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
     const bool fetches = store.rows->num_rows() > kRowsPerStampBlock;
     for (const FetchedColumn& column : fetched_)
         if (fetches && column.store == number && num_fetched < kMostFetched) fetched[num_fetched++] = column;
-    std::uint64_t had[JoinBlock::kWords] = {};
-    store.rows->index().find_each(
-        block.entities(), fetches ? kFetchDistance : 0,
-        [&](std::size_t i, std::uint32_t row) __attribute__((always_inline)) {
-            found[i] = row;
-            had[i / 64] |= std::uint64_t(row != kNilRow) << (i % 64);
-            for (std::size_t f = 0; f < num_fetched; ++f)
-                __builtin_prefetch(fetched[f].first + std::size_t(row) * fetched[f].element_bytes);
-        },
-        [](std::uint32_t) {});
-    for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word) {
+    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
+    const std::span<const FetchedColumn> columns(fetched, num_fetched);
+    if (num_fetched == 1)
+        find_rows<true>(store.rows->index(), block.entities(), found, columns);
+    else
+        find_rows<false>(store.rows->index(), block.entities(), found, columns);
+    if (!store.is_required && !store.is_excluded) return;
+    for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
+        std::uint64_t had = rows_had(found + word * 64);
         if (SHOAL_UNLIKELY(store.needs_parent))
-            for_each_bit(had[word], word * 64, [&](std::size_t i) {
-                if (!store.has(found[i])) had[word] &= ~(std::uint64_t(1) << (i % 64));
+            for_each_bit(had, word * 64, [&](std::size_t i) {
+                if (!store.has(found[i])) had &= ~(std::uint64_t(1) << (i % 64));
             });
-        if (store.is_required) block.words[word] &= had[word];
-        if (store.is_excluded) block.words[word] &= ~had[word];
+        if (store.is_required) block.words[word] &= had;
+        if (store.is_excluded) block.words[word] &= ~had;
     }
 }
 

@@ -87,10 +87,10 @@ TextColumn TextBatch::column(std::size_t component, std::size_t column) const {
     SHOAL_ASSERT(shown.has_columns, "the component's store keeps its fields in another form");
     SHOAL_ASSERT(column < shown.schema->columns().size(), "the component has no such column");
     const Place& place = places_[component];
-    if (place.table == nullptr) return {nullptr, 0, nullptr, shown.is_written};
+    if (place.table == nullptr) return {nullptr, 0, nullptr, shown.is_written, num_rows()};
     const std::size_t stride = shown.schema->columns()[column].element_bytes;
     std::byte* const first = place.table->unmarked_column(place.first_column + static_cast<std::uint32_t>(column));
-    return {first + place.first_row * stride, stride, place.rows, shown.is_written};
+    return {first + place.first_row * stride, stride, place.rows, shown.is_written, num_rows()};
 }
 
 bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t i, std::byte* value) const {
@@ -111,7 +111,8 @@ public:
     Loop(const Plan& plan, Visit visit, void* context)
         : plan_(plan),
           match_(plan.match.empty() ? nullptr : &plan.match[0]),
-          finder_(plan.places, match_, nullptr),
+          fetched_(fetched_columns(plan)),
+          finder_(plan.places, match_, nullptr, {fetched_.data(), fetched_.size()}),
           visit_(visit),
           context_(context),
           batch_({plan.components.data(), plan.components.size()}) {
@@ -135,6 +136,21 @@ public:
     }
 
 private:
+    /// The columns of small components: of those with many, few are looked at.
+    static Array<detail::FetchedColumn> fetched_columns(const Plan& plan) {
+        constexpr std::size_t kMostColumns = 8;
+        Array<detail::FetchedColumn> fetched("query");
+        for (std::size_t i = 0; i < plan.components.size(); ++i) {
+            const std::span<const ColumnDefinition> columns = plan.components[i].schema->columns();
+            const std::uint8_t store = plan.places.store_of[i];
+            if (plan.types[i] || !plan.components[i].has_columns || columns.size() > kMostColumns) continue;
+            const Table& table = plan.places.stores[store].rows->table();
+            for (std::uint32_t c = 0; c < columns.size(); ++c)
+                fetched.push_back({store, table.column(plan.places.first_column[i] + c), columns[c].element_bytes});
+        }
+        return fetched;
+    }
+
     void run_part(const QueryPart& part) {
         if (part.rows.size() == 0) return;
         if (visits_all(part)) return visit_all(part);
@@ -218,9 +234,9 @@ private:
         TextBatch::Place& place = batch_.places_[component];
         const bool is_optional = plan_.components[component].is_optional;
         if (num_chosen == block_.size() && !is_optional) {
-            const bool drives = plan_.places.store_of[component] == block_.driver;
-            place.first_row = drives ? block_.rows.begin : 0;
-            place.rows = drives ? nullptr : rows;
+            const bool follow = block_.follow_each_other(rows);
+            place.first_row = follow ? rows[0] : 0;
+            place.rows = follow ? nullptr : rows;
             return;
         }
         std::uint32_t* const out = shown_[component];
@@ -254,6 +270,7 @@ private:
 
     const Plan& plan_;
     const DatabaseMatch* match_;
+    Array<detail::FetchedColumn> fetched_;
     detail::JoinFinder finder_;
     Visit visit_;
     void* context_;

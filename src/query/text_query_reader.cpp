@@ -157,9 +157,16 @@ private:
                 names.push_back(schema->name());
             }
         }
-        error(name, concat("no store keeps a component ", quoted(name)),
-              names.empty() ? "the stores keep none" : hint_for(name, names));
+        error(name, concat("no store keeps a component ", quoted(name)), hint_about(name, names));
         return nullptr;
+    }
+    static std::string hint_about(std::string_view name, std::span<const std::string_view> names) {
+        const int close = closest_text(name, names.data(), names.size());
+        if (close >= 0) return concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?");
+        std::string list = names.empty() ? "they keep none" : "they keep ";
+        for (const std::string_view known : names)
+            append_text(list, concat(known.data() == names[0].data() ? "" : ", ", known));
+        return list;
     }
     /// Finds where rows of a component type are.
     bool find_home(std::string_view name, const Schema& schema, detail::ComponentHome& home) {

@@ -330,6 +330,9 @@ TEST(TextQuery, a_table_of_which_all_rows_match_is_one_batch) {
         ++num_batches;
         EXPECT_EQ(batch.num_rows(), 1000u);
         EXPECT_EQ(batch.column(0, 3).rows, nullptr);
+        EXPECT_EQ(batch.column(0, 3).values<float>().size(), 1000u);
+        EXPECT_EQ(batch.column(0, 3).values<float>()[999], 1);
+        EXPECT_TRUE(batch.column(0, 3).values<double>().empty());
     });
     EXPECT_EQ(num_batches, 1u);
 }

@@ -47,7 +47,22 @@ struct TextColumn {
     const std::uint32_t* rows =
         nullptr;  ///< the row of each; kNilRow: the entity lacks it. nullptr: they follow each other
     bool is_written = false;
+    std::uint32_t num_rows = 0;  ///< of the batch
 
+    /// All elements, if they lie side by side as those of a table do; empty if not. Then loops vectorise.
+    /// Shape: num_rows, or 0. Requires: T is what the column holds.
+    template <class T>
+    std::span<const T> values() const {
+        if (rows != nullptr || first == nullptr || stride != sizeof(T)) return {};
+        return {reinterpret_cast<const T*>(first), num_rows};
+    }
+    /// Requires: as above, and the query writes the component.
+    template <class T>
+    std::span<T> written_values() const {
+        SHOAL_ASSERT(is_written, "the query only reads the component; write &name in its text");
+        const std::span<const T> found = values<T>();
+        return {const_cast<T*>(found.data()), found.size()};
+    }
     /// The element of row `i` of the batch; nullptr if the entity lacks it.
     const std::byte* at(std::uint32_t i) const {
         if (rows == nullptr) return first == nullptr ? nullptr : first + i * stride;

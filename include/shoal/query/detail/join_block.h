@@ -49,6 +49,12 @@ struct JoinBlock {
         for (std::uint32_t word = 0; word < kWords; ++word) missing |= ~visited[word] & rows_of_word(word);
         return missing == 0;
     }
+    /// Whether the rows of the block are rows[0], rows[0] + 1, and so on. Shape: as many as the block has.
+    bool follow_each_other(const std::uint32_t* of_store) const {
+        std::uint32_t differs = of_store[0] == kNilRow ? 1 : 0;
+        for (std::uint32_t i = 0; i < size(); ++i) differs |= of_store[i] - of_store[0] - i;
+        return differs == 0;
+    }
     template <class Visit>
     void for_each_visited(Visit&& visit) const {
         for (std::uint32_t word = 0; word * 64 < size(); ++word) for_each_bit(words[word], word * 64, visit);

@@ -379,12 +379,8 @@ private:
     /// Whether all rows of a block are visited and follow each other in the store of every field.
     static bool are_side_by_side(const Block& block, const std::uint64_t* words) {
         if (!block.are_all(words)) return false;
-        for (std::size_t field = 0; field < kNumFields; ++field) {
-            const std::uint32_t* const rows = block.rows_of[field];
-            std::uint32_t differs = rows[0] == kNilRow ? 1 : 0;
-            for (std::uint32_t i = 0; i < block.size(); ++i) differs |= rows[i] - rows[0] - i;
-            if (differs != 0) return false;
-        }
+        for (std::size_t field = 0; field < kNumFields; ++field)
+            if (!block.follow_each_other(block.rows_of[field])) return false;
         return true;
     }
     /// Rows that follow each other in every store, perhaps over several blocks.
