@@ -20,6 +20,12 @@ struct SplitMover {
 };
 SHOAL_COMPONENT(SplitMover, (position, split), (velocity, split))
 
+struct SplitBody {
+    Vec3 position, velocity, force;
+    float mass = 1, charge = 0;
+};
+SHOAL_COMPONENT(SplitBody, (position, split), (velocity, split), force, mass, charge)
+
 struct Wide {
     float f0 = 0, f1 = 1, f2 = 2, f3 = 3, f4 = 4, f5 = 5, f6 = 6, f7 = 7, f8 = 8, f9 = 9, f10 = 10, f11 = 11, f12 = 12,
           f13 = 13, f14 = 14, f15 = 15;
@@ -50,12 +56,15 @@ struct Movers {
     explicit Movers(std::size_t n) : manager(entities, pool) {
         std::vector<Entity> ids(n);
         std::vector<T> values(n);
-        for (std::size_t i = 0; i < n; ++i) values[i] = {position_of(i), velocity_of(i)};
+        for (std::size_t i = 0; i < n; ++i) values[i].position = position_of(i), values[i].velocity = velocity_of(i);
         need_ok(entities.create(ids));
         need(manager.add(ids, std::span<const T>(values)));
     }
     void integrate() {
         query<Write<&T::position>, Read<&T::velocity>>(manager).for_each([](auto&& p, Vec3 v) { p += v * kDt; });
+    }
+    void integrate_whole() {
+        query<Write<all_fields<T>>>(manager).for_each([](T& body) { body.position += body.velocity * kDt; });
     }
     std::uint64_t sum() const {
         std::uint64_t result = 0;
@@ -105,6 +114,29 @@ void iterate_split(Bench& bench, std::size_t n) {
                   {{}, run, sum});
 }
 
+/// The same through a reference to the component, of whose seven fields four are left alone.
+void whole_component(Bench& bench, std::size_t n) {
+    if (!bench.wants("query/whole_component")) return;
+    Movers<SplitBody> movers(n);
+    PlainColumn<float> px(n, 0), py(n, 1), pz(n, 2), vx(n, 3), vy(n, 4), vz(n, 5);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Vec3 p = position_of(i), v = velocity_of(i);
+        px[i] = p.x, py[i] = p.y, pz[i] = p.z, vx[i] = v.x, vy[i] = v.y, vz[i] = v.z;
+    }
+    const auto run = [&] {
+        integrate_lane(px.data(), vx.data(), n);
+        integrate_lane(py.data(), vy.data(), n);
+        integrate_lane(pz.data(), vz.data(), n);
+    };
+    const auto sum = [&] {
+        std::uint64_t result = 0;
+        for (std::size_t i = 0; i < n; ++i) result += bits_of({px[i], py[i], pz[i]});
+        return result;
+    };
+    bench.compare({"query/whole_component", n, 1.2},
+                  {{}, [&] { movers.integrate_whole(); }, [&] { return movers.sum(); }}, {{}, run, sum});
+}
+
 /// f0 += f5 dt, two of sixteen fields; the reference has arrays of only those two.
 void two_of_sixteen(Bench& bench, std::size_t n) {
     if (!bench.wants("table/two_of_sixteen")) return;
@@ -139,6 +171,7 @@ void measure_tables(Bench& bench) {
         iterate(bench, n);
         iterate_split(bench, n);
         two_of_sixteen(bench, n);
+        whole_component(bench, n);
     }
 }
 

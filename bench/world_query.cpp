@@ -1,6 +1,7 @@
 // Queries over a world: joins of stores by entity, and fields of stores of other kinds, against loops over plain arrays.
 
 #include "reference.h"
+#include "shoal/query/text_query.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "workloads.h"
@@ -84,6 +85,49 @@ void join(Bench& bench, const char* name, std::size_t n, std::size_t num_common,
         {{}, [&] { add_velocities(positions, velocities); }, [&] { return sum(positions.values.data(), n); }});
 }
 
+SHOAL_BENCH_LOOP void move(Vec3* __restrict positions, const Vec3* __restrict velocities, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) positions[i] += velocities[i] * kDt;
+}
+
+/// Positions and velocities in two managers, side by side or, with `joins`, in different orders, moved by a compiled query
+/// and by one that comes from text. The reference is the compiled one.
+void from_text(Bench& bench, const char* name, std::size_t n, bool joins, double target) {
+    if (!bench.wants(name)) return;
+    EntityManager entities({.max_entities = 2 * n});
+    World world(entities);
+    std::vector<Entity> ids(n), shuffled(n);
+    need_ok(entities.create(ids));
+    const std::vector<std::uint32_t> order = shuffled_numbers(n, 5);
+    for (std::size_t i = 0; i < n; ++i) shuffled[joins ? order[i] : i] = ids[i];
+    need_ok(world.manager<JoinPosition>().add(ids, JoinPosition{{1, 2, 3}}));
+    need_ok(world.manager<JoinVelocity>().add(shuffled, JoinVelocity{{1, 2, 3}}));
+    const auto compiled = world.query<Write<&JoinPosition::value>, Read<&JoinVelocity::value>>();
+    Result<TextQuery> text = TextQuery::make(world.stores(), "&join_position, join_velocity");
+    need_ok(text.status());
+    const auto sum = [&] {
+        std::uint64_t result = 0;
+        const auto values = world.manager<JoinPosition>().column<&JoinPosition::value>();
+        for (std::size_t i = 0; i < n; ++i) result += bits_of(values[i].x);
+        return result;
+    };
+    const auto reset = [&] {
+        const auto values = world.manager<JoinPosition>().write_column<&JoinPosition::value>();
+        for (std::size_t i = 0; i < n; ++i) values[i] = {1, 2, 3};
+    };
+    const auto run_text = [&] {
+        text->for_each_batch([](const TextBatch& batch) {
+            const TextColumn positions = batch.column(0, 0), velocities = batch.column(1, 0);
+            const std::span<Vec3> p = positions.written_values<Vec3>();
+            const std::span<const Vec3> v = velocities.values<Vec3>();
+            if (!p.empty() && !v.empty()) return move(p.data(), v.data(), p.size());
+            for (std::uint32_t i = 0; i < batch.num_rows(); ++i)
+                *positions.write<Vec3>(i) += *velocities.read<Vec3>(i) * kDt;
+        });
+    };
+    bench.compare({name, n, target}, {reset, run_text, sum},
+                  {reset, [&] { compiled.for_each([](auto&& p, Vec3 v) { p += v * kDt; }); }, sum});
+}
+
 /// Adds up the local positions of transforms.
 void transform_term(Bench& bench, std::size_t n) {
     if (!bench.wants("query/transform_term")) return;
@@ -118,6 +162,8 @@ void measure_world_queries(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
         join(bench, "join/two_managers", n, n / 2, true, n == 100'000 ? 1.3 : 0);
         join(bench, "join/side_by_side", n, n, false, 0);
+        from_text(bench, "query/from_text", n, true, n == 100'000 ? 1.3 : 0);
+        from_text(bench, "query/from_text_in_order", n, false, 0);
     }
     for (const std::size_t n : bench.sizes({1'000'000})) transform_term(bench, n);
 }

@@ -1,7 +1,12 @@
-// The readers: whatever the bytes are, they give a document or a diagnostic, and what was read is written and read
-// back as the same tree.
+// The readers of texts: whatever the bytes are, they give a document or a diagnostic, and what was read is written and
+// read back as the same tree. The text of a query gives a query, which runs, or a diagnostic.
+#include "shoal/components/debug_name.h"
+#include "shoal/components/point_mass.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
+#include "shoal/query/text_query.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
 
 #include <cstdlib>
 #include <string_view>
@@ -27,6 +32,33 @@ void read_and_write_back(std::string_view text, Read read, Write write) {
     require(reread.ok() && equal(document->root(), reread->root()));
 }
 
+/// A few entities with components in stores of several kinds.
+struct Sea {
+    Sea() {
+        Entity made[300];
+        require(entities.create(made).ok());
+        require(world.transforms().add(made).ok());
+        require(world.manager<PointMass>().add(std::span(made).first(200), PointMass{.mass = 2}).ok());
+        for (const Entity entity : std::span(made).last(200))
+            require(world.database().add(entity, DebugName{StringId("boat")}).ok());
+    }
+    EntityManager entities;
+    World world{entities};
+};
+
+void make_query(std::string_view text) {
+    static Sea sea;
+    Diagnostics diagnostics;
+    const Result<TextQuery> query =
+        TextQuery::make(sea.world.stores(), diagnostics.refer_file("query", text), diagnostics);
+    require(query.ok() == (diagnostics.num_errors() == 0));
+    static_cast<void>(diagnostics.format());
+    if (!query) return;
+    std::uint64_t num_rows = 0;
+    query->for_each_batch([&](const TextBatch& batch) { num_rows += batch.num_rows(); });
+    require(num_rows <= query->num_rows());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -37,5 +69,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read_and_write_back(
         text, [](std::uint32_t file, Diagnostics& diagnostics) { return read_json(file, diagnostics); },
         [](Node node) { return write_json(node); });
+    make_query(text);
     return 0;
 }

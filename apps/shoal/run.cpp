@@ -1,6 +1,7 @@
 // shoal run: spawns a level, runs passes over it, shows what happened.
 
 #include "copies.h"
+#include "matches.h"
 #include "passes.h"
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
@@ -33,6 +34,7 @@ constexpr Flag kFlags[] = {
     {"workers", "N", "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it"},
     {"seed", "N", "of the world's random generator (default: 1)"},
     kJsonFlag,
+    {"query", "TEXT", "print the entities that match after the last frame, such as: \"fish, !asleep, health < 10\""},
     {"picture", "FILE.svg", "draw where the entities are after the last frame"},
     {"trace", "FILE.json", "write when each worker did what, for chrome://tracing or Perfetto"},
 };
@@ -56,6 +58,9 @@ constexpr std::string_view kManual =
     "  bounds      finds the box around all places\n"
     "  settle      drops the rows of the dead and gives memory back\n"
     "\n"
+    "A query names component types: `fish` must be there, `!asleep` must not, `?name` may; and compares fields: "
+    "`health.value < 10`, `body.position.x >= 2`, `mood == angry`. All of its terms, between commas, must hold.\n"
+    "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
     "The state hash covers every field of every row. It is the same for any number of workers.\n";
@@ -63,10 +68,11 @@ constexpr std::string_view kManual =
 constexpr std::string_view kExamples =
     "shoal run reef.blob\n"
     "shoal run reef.sjson --schema game.schema.sjson --frames 600 --picture reef.svg\n"
-    "shoal run reef.blob --repeat 100 --workers 4 --json\n";
+    "shoal run reef.blob --repeat 100 --workers 4 --json\n"
+    "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 struct Task {
-    std::string level, picture, trace;
+    std::string level, query, picture, trace;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     double dt = 1.0 / 60;
 };
@@ -83,6 +89,7 @@ struct Outcome {
     Bounds bounds;
     std::uint64_t num_drawn = 0, num_not_drawn = 0;
     std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest, and those before them
+    std::optional<Matches> matches;                  ///< if there was a query
 
     double spawn_ms() const { return static_cast<double>(spawn_ns) * 1e-6; }
     double per_second(std::uint64_t count) const {
@@ -92,6 +99,7 @@ struct Outcome {
 
 Status read_task(const Arguments& arguments, Task& task) {
     task.level = arguments.operands()[0];
+    task.query = arguments.value("query");
     task.picture = arguments.value("picture");
     task.trace = arguments.value("trace");
     if (Status status = arguments.read_number("repeat", std::uint64_t(1), 1'000'000, task.num_copies); !status)
@@ -176,6 +184,14 @@ void gather(const World& world, const Task& task, Outcome& outcome) {
     outcome.state_hash = world.state_hash();
 }
 
+/// Errors: in the diagnostics.
+Status find(const World& world, const Task& task, Diagnostics& diagnostics, Outcome& outcome) {
+    if (task.query.empty()) return {};
+    Result<Matches> matches = find_matches(world, task.query, diagnostics);
+    if (matches) outcome.matches = std::move(*matches);
+    return matches.status();
+}
+
 Status draw(const World& world, const Task& task, Outcome& outcome) {
     if (task.picture.empty()) return {};
     PictureOptions options;
@@ -236,6 +252,7 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     if (!task.trace.empty())
         text += concat("trace       ", task.trace, ", ", counted(outcome.num_traced, "event", "events"),
                        outcome.num_untraced == 0 ? "" : ", the latest of them", "\n");
+    if (outcome.matches) text += outcome.matches->text;
     console.print(text);
 }
 
@@ -289,13 +306,17 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     builder.boolean("ok", true);
     write_outcome(builder, task, outcome);
     write_places(builder, task, outcome);
+    if (outcome.matches) {
+        builder.key("matches");
+        builder.value(outcome.matches->document.root());
+    }
     write_diagnostics(diagnostics, builder);
     builder.end();
     console.print_json(builder.finish());
 }
 
 /// Everything after loading.
-Status live(const Blob& blob, const Task& task, Console& console, Outcome& outcome) {
+Status live(const Blob& blob, const Task& task, Console& console, Diagnostics& diagnostics, Outcome& outcome) {
     EntityManager entities;
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
     World world(entities, {.executor = &executor, .seed = task.seed});
@@ -304,7 +325,9 @@ Status live(const Blob& blob, const Task& task, Console& console, Outcome& outco
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
+    if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
     run_frames(world, task, console, outcome);
+    if (Status status = find(world, task, diagnostics, outcome); !status) return status;
     world.schedule().set_trace(nullptr);
     gather(world, task, outcome);
     if (Status status = write_times(trace, task, outcome); !status) return status;
@@ -321,8 +344,8 @@ int run(const Arguments& arguments, Console& console) {
     const std::optional<Blob> blob = load(arguments, task, session);
     outcome.load_ns = monotonic_ns() - begin_ns;
     if (!blob) return fail(console, session.diagnostics);
-    if (Status status = live(*blob, task, console, outcome); !status) {
-        session.diagnostics.error({}, std::string(status.message()));
+    if (Status status = live(*blob, task, console, session.diagnostics, outcome); !status) {
+        if (session.diagnostics.num_errors() == 0) session.diagnostics.error({}, std::string(status.message()));
         return fail(console, session.diagnostics);
     }
     console.print_diagnostics(session.diagnostics);

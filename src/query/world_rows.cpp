@@ -29,7 +29,7 @@ void require_use(const ComponentHome& home, const Schema& component, const Compo
 
 }  // namespace
 
-ComponentHome find_home(std::span<Store* const> stores, const Schema& component, const ComponentUse& use) {
+ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component) {
     ComponentHome home;
     for (Store* store : stores) {
         home.columns = store->find_columns(component);
@@ -41,6 +41,13 @@ ComponentHome find_home(std::span<Store* const> stores, const Schema& component,
         }
         if (!home.columns && home.database == nullptr) continue;
         home.store = store;
+        return home;
+    }
+    return {};
+}
+
+ComponentHome find_home(std::span<Store* const> stores, const Schema& component, const ComponentUse& use) {
+    if (const ComponentHome home = look_up_home(stores, component); home.store != nullptr) {
         require_use(home, component, use);
         return home;
     }

@@ -4,6 +4,7 @@
 #include "shoal/command/commands.h"
 #include "shoal/job/executor.h"
 #include "shoal/query/query.h"
+#include "shoal/query/text_query.h"
 #include "shoal/query/typed_database.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -24,8 +25,9 @@ struct Food {
 SHOAL_COMPONENT(Food, energy)
 struct Body {
     Vec3 position{}, velocity{};
+    float mass = 1;
 };
-SHOAL_COMPONENT(Body, (position, split), (velocity, split))
+SHOAL_COMPONENT(Body, (position, split), (velocity, split), mass)
 struct Frozen {};
 SHOAL_COMPONENT(Frozen)
 struct Wind {
@@ -113,6 +115,25 @@ TEST_F(QueryManuals, stores_are_joined_by_entity) {
     EXPECT_EQ(database.get<&Boat::position>(database.find(made[2])), (Vec3{2, 0, 0}));
 }
 
+TEST_F(QueryManuals, a_component_is_written_as_one_struct) {
+    Manager<Body> bodies(entities, pool);
+    Manager<Wind> winds(entities, pool);
+    std::vector<Entity> made(2);
+    ASSERT_TRUE(entities.create(made).ok());
+    ASSERT_TRUE(bodies.add(made).ok());
+    ASSERT_TRUE(winds.add(made[1], {{0, 2, 0}}));
+    const float dt = 0.5f;
+    // [query/all_fields]
+    auto falling = query<Write<all_fields<Body>>, Read<&Wind::force>>(bodies, winds);
+    falling.for_each([dt](Body& body, Vec3 force) {
+        body.velocity += force * (dt / body.mass);
+        body.position += body.velocity * dt;
+    });
+    // [query/all_fields]
+    EXPECT_EQ(bodies.value(bodies.instance(made[1])).position, (Vec3{0, 2 * dt * dt, 0}));
+    EXPECT_EQ(bodies.value(bodies.instance(made[0])).position, Vec3{});
+}
+
 TEST_F(QueryManuals, a_world_finds_the_stores) {
     World world(entities);
     Entity made[2];
@@ -127,6 +148,47 @@ TEST_F(QueryManuals, a_world_finds_the_stores) {
     // [query/world]
     EXPECT_EQ(world.manager<Body>().get<&Body::velocity>(world.manager<Body>().instance(made[0])), (Vec3{7, 0, 0}));
     EXPECT_EQ(world.manager<Body>().get<&Body::velocity>(world.manager<Body>().instance(made[1])), Vec3{});
+}
+
+struct Fish {
+    float hunger = 3;
+};
+SHOAL_COMPONENT(Fish, hunger)
+struct Weight {
+    float mass = 1;
+};
+SHOAL_COMPONENT((Weight, name("body")), mass)
+struct Asleep {};
+SHOAL_COMPONENT((Asleep, toggled))
+
+Status feed(World& world) {
+    // [query/text_query]
+    Result<TextQuery> hungry = TextQuery::make(world.stores(), "fish, &body, !asleep, fish.hunger >= 2.5");
+    if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
+    hungry->for_each_batch([&](const TextBatch& batch) {
+        const TextColumn hunger = batch.column(0, 0), mass = batch.column(1, 0);  // of fish and body
+        for (std::uint32_t i = 0; i < batch.num_rows(); ++i) *mass.write<float>(i) -= 0.01f * *hunger.read<float>(i);
+    });
+    // [query/text_query]
+    return {};
+}
+
+TEST_F(QueryManuals, a_text_names_what_is_visited) {
+    World world(entities);
+    Entity made[3];
+    ASSERT_TRUE(entities.create(made));
+    world.database().component<Asleep>();
+    ASSERT_TRUE(world.manager<Fish>().add(made));
+    ASSERT_TRUE(world.manager<Weight>().add(made));
+    ASSERT_TRUE(world.database().add(made[1], Asleep{}));
+    world.manager<Fish>().set<&Fish::hunger>(world.manager<Fish>().instance(made[2]), 2);
+    ASSERT_TRUE(feed(world).ok());
+    const auto masses = world.manager<Weight>().column<&Weight::mass>();
+    EXPECT_EQ(masses[0], 1 - 0.01f * 3);
+    EXPECT_EQ(masses[1], 1);
+    EXPECT_EQ(masses[2], 1);
+    const Result<TextQuery> wrong = TextQuery::make(world.stores(), "fish, &body, !aslep");
+    EXPECT_EQ(wrong.status().message(), "1:15: no store keeps a component \"aslep\"; did you mean \"asleep\"?");
 }
 
 Status move_listed(Database& database, std::span<Entity> fish, Zone near) {

@@ -69,6 +69,7 @@ constexpr MessageCase kCases[] = {
     {"output_below_a_file", "compile prefab/coral.sjson -o text/empty.sjson/coral.blob"},
     {"output_over_source", "compile prefab/coral.sjson -o prefab/coral.sjson"},
     {"picture_in_no_folder", "run prefab/coral.sjson --frames 1 --picture nowhere/coral.svg"},
+    {"query_wrong", "run prefab/coral.sjson --frames 1 --query transfrom.position.x==10"},
     {"compile_blob", "compile made/level.blob -o made/other.blob"},
     {"dump_missing", "dump made/nothing.blob"},
     {"dump_directory", "dump text"},

@@ -109,6 +109,28 @@ TEST_F(ToolRun, frames_and_dt_move_point_masses) {
               run({"run", blob, "--frames", "2", "--json"}).json()["state_hash"]);
 }
 
+TEST_F(ToolRun, a_query_prints_the_entities_that_match_after_the_last_frame) {
+    const std::string blob = reef_blob();
+    const auto matches = [&](const char* query) {
+        return run({"run", blob, "--frames", "100", "--dt", "0.01", "--query", query, "--json"}).json()["matches"];
+    };
+    EXPECT_EQ(matches("transform").size(), 3u);
+    const nlohmann::json falling = matches("point_mass, point_mass.velocity.z < -9, ?debug_name");
+    ASSERT_EQ(falling.size(), 1u);
+    EXPECT_NEAR(falling[0]["point_mass.velocity"][2].get<double>(), -9.81, 1e-3);
+    EXPECT_TRUE(falling[0]["entity"].is_string());
+    EXPECT_TRUE(falling[0].contains("debug_name.name"));
+    EXPECT_EQ(matches("point_mass, point_mass.velocity.z < -90").size(), 0u);
+    const ToolResult text = run({"run", blob, "--frames", "1", "--query", "debug_name, point_mass"});
+    EXPECT_TRUE(text.prints("matches     1")) << text.out;
+    EXPECT_TRUE(text.prints("entity")) << text.out;
+    EXPECT_TRUE(text.prints("point_mass.velocity")) << text.out;
+    const ToolResult wrong = run({"run", blob, "--frames", "1", "--query", "transform, !tga"});
+    EXPECT_EQ(wrong.exit_code, 1);
+    EXPECT_TRUE(wrong.says("--query:1:13: error: no store keeps a component \"tga\"; did you mean \"tag\"?"))
+        << wrong.err;
+}
+
 TEST_F(ToolRun, zero_frames_only_spawn) {
     const nlohmann::json json = run({"run", reef_blob(), "--frames", "0", "--json"}).json();
     EXPECT_EQ(json["entities"], 3);

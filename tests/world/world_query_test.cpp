@@ -3,6 +3,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/query/text_query.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -422,6 +423,28 @@ TEST_F(SceneQueryDeath, poses_are_not_written_behind_the_back_of_the_transforms)
 TEST_F(SceneQueryDeath, a_parent_s_field_in_the_database_is_refused) {
     ASSERT_TRUE(world.database().add(made[0], Mast{1}).ok());
     EXPECT_DEATH((world.query<With<Crew>, Parent<Read<&Mast::height>>>()), "of a parent, which the database keeps");
+}
+
+TEST(TextQueryOfWorld, finds_transforms_and_does_not_write_what_stores_derive_from) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> made(4);
+    ASSERT_TRUE(entities.create(made).ok());
+    for (std::size_t i = 0; i < 4; ++i)
+        ASSERT_TRUE(world.transforms().add({&made[i], 1}, Transform{.position = {float(i), 0, 0}}).ok());
+    ASSERT_TRUE(world.manager<Mast>().add(made[2], {5}).ok());
+    const Result<TextQuery> far = TextQuery::make(world.stores(), "transform, transform.position.x >= 2, !mast");
+    ASSERT_TRUE(far.ok()) << far.status().message();
+    std::vector<Entity> visited;
+    far->for_each_batch([&](const TextBatch& batch) {
+        visited.insert(visited.end(), batch.entities().begin(), batch.entities().end());
+        EXPECT_EQ(*batch.column(0, 0).read<Vec3>(0), (Vec3{3, 0, 0}));
+    });
+    EXPECT_EQ(visited, std::vector<Entity>{made[3]});
+    EXPECT_EQ(
+        TextQuery::make(world.stores(), "&transform").status().message(),
+        "1:2: the store of \"transform\" derives more from it, and does not let it be written; set it through the "
+        "store");
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ class DatabaseField {
 public:
     using Value = ValueOf<kMember>;
     using Place = FieldPlace<kMember>;
+    static_assert(Place::kLayout != ColumnLayout::kInColumns, "one field is looked up; say field<&T::member>()");
     /// A pointer or, if the field is split, an object that is used like one.
     using Found = detail::FoundField<Value, Place::kLayout == ColumnLayout::kSplit>;
 

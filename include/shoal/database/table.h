@@ -112,7 +112,7 @@ public:
     template <auto kMember>
     static std::size_t struct_offset() {
         if constexpr (FieldPlace<kMember>::kLayout == ColumnLayout::kWhole)
-            return schema_of<ComponentOf<kMember>>().fields()[FieldPlace<kMember>::kIndex].struct_offset;
+            return FieldPlace<kMember>::struct_offset();
         else
             return 0;
     }

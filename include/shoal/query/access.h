@@ -2,6 +2,7 @@
 // What a pass reads and writes, so that a schedule knows which passes may run side by side.
 //
 //     reads<&Body::velocity>(bodies)      one field of one component type
+//     reads<all_fields<Body>>(bodies)     all of its fields
 //     writes(bodies)                      a manager, a database or another store as a whole
 //     writes(scores)                      any object that passes share
 //
@@ -36,9 +37,10 @@ constexpr bool conflict(const Access& a, const Access& b) {
 /// The access of a field. Fields of a component that is kept whole share cache lines: they count as one.
 template <auto kMember>
 Access field_access(const Store& store, bool writes) {
-    const bool whole = FieldPlace<kMember>::kLayout == ColumnLayout::kWhole;
-    return {&store, nullptr, schema_of<ComponentOf<kMember>>().id(), whole ? kAllFields : FieldPlace<kMember>::kIndex,
-            writes};
+    std::uint32_t field = kAllFields;
+    if constexpr (!kNamesAllFields<kMember> && FieldPlace<kMember>::kLayout != ColumnLayout::kWhole)
+        field = FieldPlace<kMember>::kIndex;
+    return {&store, nullptr, schema_of<ComponentOf<kMember>>().id(), field, writes};
 }
 
 /// The access of a store, of the store within a manager, or of any other object, as a whole.

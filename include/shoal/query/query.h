@@ -24,6 +24,16 @@
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
 //
+// all_fields<T> stands for the component itself, in any of these: the function gets a `const T&`, a `T&` or a pointer to
+// const T. T may be kept in any layout: where its fields lie in columns, what the function names is loaded before the
+// call and stored after it, and nothing else.
+//
+//     auto falling = query<Write<all_fields<Body>>, Read<&Wind::force>>(bodies, winds);
+//     falling.for_each([dt](Body& body, Vec3 force) {
+//         body.velocity += force * (dt / body.mass);
+//         body.position += body.velocity * dt;
+//     });
+//
 // A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
 // other kinds, such as Transform and WorldPose (transform/transform.h), Owned or Tag. It may have two more terms:
 //
@@ -264,6 +274,7 @@ private:
 
 /// Makes a query over the rows of stores: a Database, or none, and then Managers.
 template <class... Terms, class... Stores>
+    requires(detail::kIsTerm<Terms> && ...)
 auto query(Stores&... stores) {
     using namespace detail;
     using List = StoreList<From<Stores...>>;
@@ -272,6 +283,7 @@ auto query(Stores&... stores) {
     constexpr bool kNamesSome = sizeof...(Terms) > 0;
     constexpr bool kAreDescribed = kAreDeclared<Terms...>;
     constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
+    constexpr bool kArePlain = (fields_are_plain<Terms>() && ...);
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
@@ -284,6 +296,9 @@ auto query(Stores&... stores) {
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
     static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(kArePlain,
+                  "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
+                  "by one: Read<&T::field>");
     static_assert(!kAreDescribed || kHasFields,
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
@@ -300,8 +315,17 @@ auto query(Stores&... stores) {
                   "no term is about the database; leave it out: query<...>(managers...), with "
                   ".asking(database) for commands");
     static_assert(kJoinsSingly, "a join needs managers with one component per entity");
-    if constexpr (kAreComplete && kNamesSome && kEachOnce && kAllGiven && kDrives && kAsks && kJoinsSingly)
+    if constexpr (kAreComplete && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives && kAsks && kJoinsSingly)
         return Query<From<Stores...>, Terms...>(stores...);
+}
+/// Component types are no terms.
+template <class... Terms, class... Stores>
+    requires(!(detail::kIsTerm<Terms> && ...))
+auto query(Stores&...) {
+    constexpr bool kAreTerms = (detail::kIsTerm<Terms> && ...);
+    static_assert(kAreTerms,
+                  "a term says what is done with a component: Read<&T::field> or Write<&T::field>, Read<all_fields<T>> "
+                  "or Write<all_fields<T>>, With<T>, Without<T>");
 }
 
 }  // namespace shoal

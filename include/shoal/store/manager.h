@@ -90,7 +90,7 @@ public:
     /// Sets a field and marks it as written. Requires: the instance is not nil.
     template <auto kMember>
     void set(Instance instance, const ValueOf<kMember>& value) {
-        assign(written_element<kMember>(instance), value);
+        assign_value(written_element<kMember>(instance), value);
     }
     template <auto kMember>
         requires(FieldTraits<ValueOf<kMember>>::type == FieldType::kOpaque)
@@ -102,7 +102,7 @@ public:
         SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
         T result{};
         DescriptionOf<T>::for_each_field(
-            [&]<auto kMember, std::uint32_t, bool>() { assign(result.*kMember, get<kMember>(instance)); });
+            [&]<auto kMember, std::uint32_t, bool>() { assign_value(result.*kMember, get<kMember>(instance)); });
         return result;
     }
 
@@ -152,13 +152,18 @@ private:
 
     template <auto kMember>
     std::size_t offset() const {
-        return offsets_[FieldPlace<kMember>::kIndex];
+        if constexpr (kNamesAllFields<kMember>)
+            return 0;
+        else
+            return offsets_[FieldPlace<kMember>::kIndex];
     }
     template <class Column>
     SHOAL_INLINE static void prefetch_row(const Column& column, std::uint32_t row) {
         if constexpr (Column::kLayout == ColumnLayout::kSplit)
             for (std::uint32_t lane = 0; lane < Column::kNumLanes; ++lane)
                 __builtin_prefetch(column.lane(lane).data() + row);
+        else if constexpr (Column::kLayout == ColumnLayout::kInColumns)
+            for (std::uint32_t c = 0; c < Column::kNumColumns; ++c) __builtin_prefetch(column.element(c, row));
         else
             __builtin_prefetch(&column[row]);
     }
@@ -175,14 +180,6 @@ private:
                 for (std::uint32_t c = 0; c < kNumColumns; ++c)
                     copy.template operator()<sizeof(ValueOf<kMember>) / kNumColumns>(kFirst + c);
             });
-    }
-    template <class To, class From>
-    SHOAL_INLINE static void assign(To&& to, From&& from) {
-        using Value = std::remove_cvref_t<From>;
-        if constexpr (std::is_array_v<Value>)
-            for (std::size_t i = 0; i < std::extent_v<Value>; ++i) to[i] = from[i];
-        else
-            to = std::forward<From>(from);
     }
     template <auto kMember>
     decltype(auto) written_element(Instance instance) {
@@ -226,9 +223,9 @@ private:
             for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
                 auto& value = values[(row - rows.begin) * step].*kMember;
                 if constexpr (std::is_const_v<Value>)
-                    assign(column[row], value);
+                    assign_value(column[row], value);
                 else
-                    assign(column[row], std::move(value));
+                    assign_value(column[row], std::move(value));
             }
         });
     }

@@ -8,6 +8,12 @@
 //
 // Reading views have a const T: their operator[] gives a `const T&`, or a T when the field is split. Writing views
 // give a `T&`, or a SplitReference that can be read, assigned, and used with += -= *=.
+//
+// `all_fields<T>` stands for the component T itself. Kept whole, it is seen like a field; else it is put together:
+//
+//     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes    operator[]
+//
+// A reading view gives a T, a writing one a ComponentReference that can be read and assigned.
 // Lifetime: until the table's next structural call. Thread: as for the table.
 
 #include "shoal/base/bytes.h"
@@ -15,7 +21,35 @@
 
 namespace shoal {
 
-enum class ColumnLayout : std::uint8_t { kApart, kSplit, kWhole };
+enum class ColumnLayout : std::uint8_t { kApart, kSplit, kWhole, kInColumns };
+
+/// Assigns a value of a field, element by element if it is an array.
+template <class To, class From>
+SHOAL_INLINE void assign_value(To&& to, From&& from) {
+    using Value = std::remove_cvref_t<From>;
+    if constexpr (std::is_array_v<Value>)
+        for (std::size_t i = 0; i < std::extent_v<Value>; ++i) to[i] = from[i];
+    else
+        to = std::forward<From>(from);
+}
+
+/// Copies a value of a field as its numbers, one by one: the compiler then drops those that nobody needs, which it does
+/// not do for struct copies.
+template <class T>
+SHOAL_INLINE void copy_numbers(T& to, const T& from) {
+    const auto copy_each = [](auto* out, const auto* in, auto... indices)
+                               __attribute__((always_inline)) { (copy_numbers(out[indices], in[indices]), ...); };
+    const auto copy = [&]<std::size_t... kIndices>(auto* out, const auto* in, std::index_sequence<kIndices...>)
+                          __attribute__((always_inline)) { copy_each(out, in, kIndices...); };
+    constexpr FieldType kType = FieldTraits<T>::type;
+    if constexpr (kIsArray<T> && kNumValues<T> <= 16)
+        copy(&to[0], &from[0], std::make_index_sequence<kNumValues<T>>());
+    else if constexpr (!kIsArray<T> && kType >= FieldType::kVec2 && kType <= FieldType::kMatrix3x4)
+        copy(reinterpret_cast<float*>(&to), reinterpret_cast<const float*>(&from),
+             std::make_index_sequence<sizeof(T) / sizeof(float)>());
+    else
+        assign_value(to, from);
+}
 
 template <class T>
 inline constexpr std::uint32_t kLanesOf = field_type_lanes(FieldTraits<std::remove_const_t<T>>::type);
@@ -162,6 +196,68 @@ private:
     std::size_t size_ = 0;
 };
 
+template <class T>
+class ComponentReference;
+
+template <class T>
+class Column<T, ColumnLayout::kInColumns> {
+public:
+    using Value = std::remove_const_t<T>;
+    using Bytes = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    static constexpr ColumnLayout kLayout = ColumnLayout::kInColumns;
+    static constexpr std::uint32_t kNumColumns = DescriptionOf<Value>::kNumColumns;
+
+    Column() = default;
+    /// No loop: the columns have to be known apart early for loops over rows to vectorise.
+    template <class Columns, std::size_t... kIndices>
+    SHOAL_INLINE Column(Columns&& columns, std::index_sequence<kIndices...>, std::size_t size)
+        : columns_{columns(static_cast<std::uint32_t>(kIndices))...}, size_(size) {}
+
+    std::size_t size() const { return size_; }
+    SHOAL_INLINE auto operator[](std::size_t row) const {
+        SHOAL_CHECK(row < size_, "the row is past the end of the column");
+        if constexpr (std::is_const_v<T>)
+            return get(row);
+        else
+            return ComponentReference<Value>(*this, row);
+    }
+    /// Requires: row < size().
+    SHOAL_INLINE Value get(std::size_t row) const;
+    SHOAL_INLINE void set(std::size_t row, const Value& value) const
+        requires(!std::is_const_v<T>);
+    /// The element of one column.
+    Bytes* element(std::uint32_t column, std::size_t row) const {
+        return columns_[column] + row * DescriptionOf<Value>::column_bytes(column);
+    }
+
+private:
+    template <auto kMember>
+    auto field() const;
+
+    Bytes* columns_[kNumColumns] = {};
+    std::size_t size_ = 0;
+};
+
+/// Row `row` of a component whose fields lie in columns.
+template <class T>
+class ComponentReference {
+public:
+    ComponentReference(const Column<T, ColumnLayout::kInColumns>& column, std::size_t row)
+        : column_(column), row_(row) {}
+    ComponentReference(const ComponentReference&) = default;
+    SHOAL_INLINE T get() const { return column_.get(row_); }
+    SHOAL_INLINE void set(const T& value) const { column_.set(row_, value); }
+    SHOAL_INLINE operator T() const { return get(); }  // NOLINT: it stands for a T
+    SHOAL_INLINE const ComponentReference& operator=(const T& value) const { return set(value), *this; }
+    SHOAL_INLINE const ComponentReference& operator=(const ComponentReference& other) const {
+        return set(other.get()), *this;
+    }
+
+private:
+    Column<T, ColumnLayout::kInColumns> column_;
+    std::size_t row_;
+};
+
 /// Where a member of a component lies, at compile time.
 template <auto kMember>
 struct FieldPlace {
@@ -175,6 +271,31 @@ struct FieldPlace {
                                                                                       : ColumnLayout::kApart;
     static constexpr std::uint32_t kFirstColumn = DescriptionOf<Component>::first_column(kIndex);
     static constexpr std::uint32_t kNumColumns = kLayout == ColumnLayout::kSplit ? kLanesOf<Value> : 1;
+    /// Bytes from one row to the next in a column of the field.
+    static constexpr std::size_t column_bytes(std::uint32_t) {
+        return kLayout == ColumnLayout::kWhole ? sizeof(Component) : sizeof(Value) / kNumColumns;
+    }
+    /// Where the member lies in its struct.
+    static std::size_t struct_offset() { return schema_of<Component>().fields()[kIndex].struct_offset; }
+};
+
+/// Where all fields of a component lie.
+template <auto kMember>
+    requires kNamesAllFields<kMember>
+struct FieldPlace<kMember> {
+    using Component = ComponentOf<kMember>;
+    using Value = Component;
+    static_assert(kIsDescribed<Component>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(DescriptionOf<Component>::kNumFields != 0, "a component without fields has no values to look at");
+    static_assert(DescriptionOf<Component>::kIsPlain,
+                  "a field has a type that only C++ knows; name the fields one by one: &T::field");
+    static constexpr ColumnLayout kLayout =
+        DescriptionOf<Component>::kWhole ? ColumnLayout::kWhole : ColumnLayout::kInColumns;
+    static constexpr std::uint32_t kFirstColumn = 0, kNumColumns = DescriptionOf<Component>::kNumColumns;
+    static constexpr std::size_t column_bytes(std::uint32_t column) {
+        return kLayout == ColumnLayout::kWhole ? sizeof(Component) : DescriptionOf<Component>::column_bytes(column);
+    }
+    static std::size_t struct_offset() { return 0; }
 };
 
 /// The view of field `kMember`, for reading or writing.
@@ -185,14 +306,16 @@ using WriteColumn = Column<ValueOf<kMember>, FieldPlace<kMember>::kLayout>;
 
 /// Makes the view from the first elements of the columns. `columns(c)` returns the first element of schema column c.
 template <auto kMember, class T, class Columns>
-Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset,
-                                                    std::size_t num_rows) {
+SHOAL_INLINE Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size_t struct_offset,
+                                                                 std::size_t num_rows) {
     using Place = FieldPlace<kMember>;
     if constexpr (Place::kLayout == ColumnLayout::kApart) {
         return {reinterpret_cast<T*>(columns(Place::kFirstColumn)), num_rows};
     } else if constexpr (Place::kLayout == ColumnLayout::kWhole) {
         auto* const first = columns(0);  // nullptr in a table that never held a row
         return {first == nullptr ? first : first + struct_offset, sizeof(ComponentOf<kMember>), num_rows};
+    } else if constexpr (Place::kLayout == ColumnLayout::kInColumns) {
+        return {columns, std::make_index_sequence<Place::kNumColumns>(), num_rows};
     } else {
         using Lane = typename Column<T, ColumnLayout::kSplit>::Lane;
         Lane* lanes[Place::kNumColumns];
@@ -200,6 +323,42 @@ Column<T, FieldPlace<kMember>::kLayout> make_column(Columns&& columns, std::size
             lanes[lane] = reinterpret_cast<Lane*>(columns(Place::kFirstColumn + lane));
         return {lanes, num_rows};
     }
+}
+
+template <class T>
+template <auto kMember>
+SHOAL_INLINE auto Column<T, ColumnLayout::kInColumns>::field() const {
+    using Field = std::conditional_t<std::is_const_v<T>, const ValueOf<kMember>, ValueOf<kMember>>;
+    return make_column<kMember, Field>([this](std::uint32_t c) __attribute__((always_inline)) { return columns_[c]; },
+                                       0, size_);
+}
+
+template <class T>
+SHOAL_INLINE auto Column<T, ColumnLayout::kInColumns>::get(std::size_t row) const -> Value {
+    Value result{};
+    DescriptionOf<Value>::for_each_field([&]<auto kMember, std::uint32_t, bool kSplit>()
+                                             __attribute__((always_inline)) {
+                                                 const auto column = field<kMember>();
+                                                 if constexpr (kSplit)
+                                                     copy_numbers(result.*kMember, ValueOf<kMember>(column[row]));
+                                                 else
+                                                     copy_numbers(result.*kMember, column[row]);
+                                             });
+    return result;
+}
+
+template <class T>
+SHOAL_INLINE void Column<T, ColumnLayout::kInColumns>::set(std::size_t row, const Value& value) const
+    requires(!std::is_const_v<T>)
+{
+    DescriptionOf<Value>::for_each_field([&]<auto kMember, std::uint32_t, bool kSplit>()
+                                             __attribute__((always_inline)) {
+                                                 const auto column = field<kMember>();
+                                                 if constexpr (kSplit)
+                                                     column[row] = value.*kMember;
+                                                 else
+                                                     copy_numbers(column[row], value.*kMember);
+                                             });
 }
 
 }  // namespace shoal

@@ -10,7 +10,7 @@
 // A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The struct can
 // have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), toggled, many), mass). Defaults are
 // those of the struct. Up to 64 fields; nothing is registered behind the scenes: the description is a function that is
-// found by argument-dependent look-up.
+// found by argument-dependent look-up. `&Body::mass` names a field, `all_fields<Body>` all of them.
 //
 // A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
 // (scratch, ignored): it is no field. Structs with constructors or base classes are not checked.
@@ -40,6 +40,19 @@ struct MemberTraits<T C::*> {
     using Component = C;
     using Value = T;
 };
+
+/// What `all_fields<T>` is.
+template <class T>
+struct AllFields {};
+/// Names a component as a whole where a member of it could stand: Read<all_fields<Body>>, column<all_fields<Body>>().
+template <class T>
+inline constexpr AllFields<T> all_fields{};
+template <class T>
+struct MemberTraits<AllFields<T>> {
+    using Component = T;
+    using Value = T;
+};
+
 template <auto kMember>
 using ComponentOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Component;
 template <auto kMember>
@@ -49,6 +62,9 @@ template <auto kA, auto kB>
 inline constexpr bool kSameMember = false;
 template <auto kA>
 inline constexpr bool kSameMember<kA, kA> = true;
+/// Whether `kMember` names all fields of its component.
+template <auto kMember>
+inline constexpr bool kNamesAllFields = kSameMember<kMember, all_fields<ComponentOf<kMember>>>;
 
 template <auto kMember_, bool kSplit_>
 struct DescribedField {
@@ -180,11 +196,22 @@ struct Description {
         ((i++ == field_index ? void(result = Fields::kSplit) : void()), ...);
         return result && !kWhole;
     }
+    /// The number of columns in Schema::columns().
+    static constexpr std::uint32_t kNumColumns = kNumFields == 0 ? 0 : kWhole ? 1 : (0 + ... + Fields::kNumColumns);
+    /// Whether all fields are of types that text can name: their values are bytes.
+    static constexpr bool kIsPlain = ((FieldTraits<ValueOf<Fields::kMember>>::type != FieldType::kOpaque) && ...);
+    /// Bytes of an element of column `column`. Requires: not kept whole.
+    static constexpr std::size_t column_bytes(std::uint32_t column) {
+        std::size_t bytes = 0;
+        std::uint32_t first = 0;
+        ((first <= column ? void(bytes = sizeof(ValueOf<Fields::kMember>) / Fields::kNumColumns) : void(),
+          first += Fields::kNumColumns),
+         ...);
+        return bytes;
+    }
     /// Calls visit.template operator()<kMember, kFirstColumn, kSplit>() for each field, in order.
     template <class Visitor>
-    static constexpr void for_each_field(Visitor&& visit) {
-        std::uint32_t column = 0;
-        static_cast<void>(column);
+    SHOAL_INLINE static constexpr void for_each_field(Visitor&& visit) {
         (visit.template
          operator()<Fields::kMember, first_column(field_index<Fields::kMember>()), Fields::kSplit && !kWhole>(),
          ...);

@@ -1,12 +1,62 @@
 #pragma once
-// What a function wrapped by blend() is given in a word of rows of which some are off: values of its own, that are put
-// into the row under a mask. See row_loop.h.
+// Values that a function is given in place of what lies in columns:
+//
+//     LoadedComponent    a component whose fields lie in columns: loaded for a call, and stored when it has returned
+//     BlendedValue       for blend(), in a word of rows of which some are off: put into the row under a mask
+//
+// In a loop over columns that do not overlap, the compiler drops the loads and stores of fields that a function does
+// not touch. See row_loop.h.
 // Thread: values of one row.
 
 #include "shoal/base/bytes.h"
 #include "shoal/query/detail/terms.h"
 
 namespace shoal::detail {
+
+/// Whether a function writes a component as a whole whose fields lie in columns.
+template <class Field>
+inline constexpr bool kIsLoaded = Field::kWrites && ViewOf<Field>::kLayout == ColumnLayout::kInColumns;
+
+template <class View>
+class LoadedComponent {
+public:
+    using Value = typename View::Value;
+
+    SHOAL_INLINE LoadedComponent(const View& view, std::size_t row) : view_(view), row_(row), value_(view.get(row)) {}
+    LoadedComponent(const LoadedComponent&) = delete;
+    LoadedComponent& operator=(const LoadedComponent&) = delete;
+    SHOAL_INLINE ~LoadedComponent() { view_.set(row_, value_); }
+    SHOAL_INLINE Value& value() { return value_; }
+
+private:
+    const View& view_;
+    std::size_t row_;
+    Value value_;
+};
+
+/// What a function gets of an argument.
+template <class View>
+SHOAL_INLINE typename View::Value& given(LoadedComponent<View>&& loaded) {
+    return loaded.value();
+}
+template <class Argument>
+SHOAL_INLINE Argument&& given(Argument&& argument) {
+    return static_cast<Argument&&>(argument);
+}
+
+/// The type of a field's argument.
+template <class Field>
+struct ArgumentOf {
+    static auto choose() {
+        if constexpr (Field::kIsOptional)
+            return std::type_identity<OptionalValue<ViewOf<Field>>>();
+        else if constexpr (kIsLoaded<Field>)
+            return std::type_identity<ValueOf<Field::kMember>&>();
+        else
+            return std::type_identity<decltype(std::declval<const ViewOf<Field>&>()[0])>();
+    }
+    using Type = typename decltype(choose())::type;
+};
 
 /// A written value on its way into a row that may be off.
 template <class Field>

@@ -87,6 +87,10 @@ public:
     DatabaseSide(Database& database, IsHere&& is_here) : DatabaseSide(database, Chosen(database, is_here)) {}
 
     Database& database() const { return *database_; }
+    /// Which tables match, and which of their rows. Requires: refreshed.
+    const DatabaseMatch& match() const { return match_; }
+    /// nullptr: in all zones.
+    const ZoneSet* zones() const { return in_zones_ ? &zones_ : nullptr; }
     void set_zones(const ZoneSet& zones) {
         zones_ = zones;
         in_zones_ = true;
@@ -112,9 +116,6 @@ public:
         std::uint64_t count = 0;
         for_each_table([&](const DatabaseTable& table) { count += table.num_rows(); });
         return count;
-    }
-    bool contains(const DatabaseTable& table) const {
-        return match_.matches(table) && (!in_zones_ || zones_.contains(table.zone()));
     }
     SHOAL_INLINE Bits bits(const DatabaseTable& table) const { return Bits(table, required_, excluded_); }
 

@@ -4,12 +4,9 @@
 //     driver      the store with the fewest rows: those of the database's tables that match, or those of another store
 //     the rest    looked up by entity; an entity that lacks a row, or has one that is ruled out, is left out
 //
-//     driver's rows       0 1 2 3 4 5 6 7        a block of 256 rows
-//     another store's     7 8 9 - - 3 4 0        looked up for the whole block; what is found is prefetched
-//     visited             1 1 1 0 0 1 1 1        a bit for each row
-//
-// Then a loop runs over the rows of the block that are visited. Where tables of the database are met, a loop runs for each
-// of them, in the order in which the block meets them. Which store a term is about is known when the query is made.
+// The rows are found block by block (join_block.h); here a loop runs over the rows of a block that are visited. Where tables
+// of the database are met, a loop runs for each of them, in the order in which the block meets them. Which store a term is
+// about is known when the query is made.
 //
 // A loop on an executor is cut along the driver's rows. Where it writes fields of another store, whose rows are met in
 // any order, it stays on the calling thread: two jobs would write one cache line.
@@ -17,57 +14,10 @@
 
 #include "shoal/query/detail/database_side.h"
 #include "shoal/query/detail/field_stores.h"
+#include "shoal/query/detail/join_block.h"
 #include "shoal/query/detail/query_batch.h"
 
 namespace shoal::detail {
-
-/// A store of a join. A row of it may be required of an entity, ruled out, or neither.
-struct JoinedStore {
-    Store* store = nullptr;
-    OwnedRows* rows = nullptr;  ///< nullptr: a database
-    bool needs_parent = false;  ///< see OwnedColumns
-    bool is_derived = false;    ///< fields change when others of the store are written: an access is to all of it
-    bool is_required = false, is_excluded = false;
-
-    bool has(std::uint32_t row) const {
-        return row != kNilRow && (!needs_parent || rows->table().links(LinkColumn::kTreeParent)[row] != kNilRow);
-    }
-};
-
-/// One of the component types of an AnyOf term.
-struct AnyPlace {
-    std::uint8_t term = 0, store = 0;
-    std::uint32_t component = 0;  ///< of the database
-};
-
-/// The stores of a query's terms, of which some are AnyOf terms with `kNumAny` component types in all.
-template <std::size_t kNumTerms, std::size_t kNumAny>
-struct TermPlaces {
-    static constexpr std::size_t kMostStores = kNumTerms + kNumAny + 1;
-    static constexpr std::uint8_t kNone = 0xFF;
-
-    bool has_database() const { return database != kNone; }
-
-    /// Returns the number of a store, which is added if need be.
-    std::uint8_t add(const JoinedStore& store) {
-        for (std::uint8_t i = 0; i < num_stores; ++i)
-            if (stores[i].store == store.store && stores[i].rows == store.rows &&
-                stores[i].needs_parent == store.needs_parent)
-                return i;
-        stores[num_stores] = store;
-        return num_stores++;
-    }
-
-    JoinedStore stores[kMostStores];
-    std::uint8_t num_stores = 0;
-    std::uint8_t database = kNone;               ///< its number; kNone: it has no part in the join
-    std::uint8_t store_of[kNumTerms] = {};       ///< by term
-    std::uint32_t first_column[kNumTerms] = {};  ///< by term; of the database: any
-    Store* parents_store = nullptr;
-    OwnedRows* parents = nullptr;  ///< whose links say who is whose parent
-    AnyPlace any[kNumAny + 1];
-    std::size_t num_any = 0;
-};
 
 template <class Stores, class Terms, class Fields>
 class JoinedRows;
@@ -81,12 +31,9 @@ class JoinedRows<From<Stores_...>, TermList<Terms...>, TermList<Fields...>> {
     using DatabaseTable = typename Later<Stores, shoal::DatabaseTable>::Type;
     static constexpr bool kHasDatabase = List::kHasDatabase;
     static constexpr std::size_t kNumFields = sizeof...(Fields);
-    static constexpr std::uint32_t kBlockRows = 256;  // what a block looks up stays in the innermost caches
-    static constexpr std::uint32_t kFetchDistance = 32;
 
 public:
     static constexpr std::size_t kNumAny = (0 + ... + num_any_of<Terms>());
-    using Places = TermPlaces<sizeof...(Terms), kNumAny>;
     using Loop = QueryLoop<Fields...>;
     using BatchTable = std::conditional_t<std::is_same_v<Stores, From<World>>, TableOfBatch,
                                           std::conditional_t<kHasDatabase, DatabaseTable, Table>>;
@@ -97,25 +44,31 @@ public:
         struct None {
             explicit None(std::nullptr_t) {}
         };
-        const std::conditional_t<kHasDatabase, typename Side::Lock, None> database;
+        static auto choose() {
+            if constexpr (kHasDatabase)
+                return std::type_identity<typename Side::Lock>();
+            else
+                return std::type_identity<None>();
+        }
+        const typename decltype(choose())::type database;
         const RowLock locked;
     };
 
     /// Of stores that a query was given: which one a term is about follows from their types.
     explicit JoinedRows(Stores_&... stores) : places_(given(stores...)) {
         if constexpr (kHasDatabase) side_.emplace_back(first(stores...));
-        note_locked();
+        owned_ = places_.locked();
     }
     /// Of stores that were found by the terms' components. `database` is the one that they have, if any.
-    JoinedRows(const Places& places, Database* database) : places_(places) {
+    JoinedRows(const TermPlaces& places, Database* database) : places_(places) {
         if (database != nullptr)
             side_.emplace_back(*database, [&](const Schema& component) { return is_of_database(component); });
-        note_locked();
+        owned_ = places_.locked();
     }
 
     void set_zones(const ZoneSet& zones) {
         SHOAL_ASSERT(!side_.empty(), "zones are a database's; the world had none when the query was made");
-        if (places_.database == kNone) places_.database = places_.add({&side().database()});
+        if (!places_.has_database()) places_.database = places_.add({&side().database()});
         places_.stores[places_.database].is_required = true;
         side_[0].set_zones(zones);
     }
@@ -137,7 +90,7 @@ public:
 
     void refresh() const {
         if constexpr (kHasDatabase)
-            if (places_.database != kNone) side().refresh();
+            if (places_.has_database()) side().refresh();
     }
     bool can_share() const {
         constexpr bool kWrites[] = {Fields::kWrites..., false};
@@ -148,7 +101,7 @@ public:
     }
     bool is_small(std::uint32_t grain) const { return is_alone() && num_rows() <= grain; }
     /// Whether all terms are about the database.
-    bool is_in_database() const { return places_.num_stores == 1 && places_.database == 0 && kNumAny == 0; }
+    bool is_in_database() const { return places_.stores.size() == 1 && places_.database == 0 && kNumAny == 0; }
 
     template <class Visit>
     void for_each_part(Visit&& visit) const {
@@ -164,7 +117,7 @@ public:
     void run(Function& function, const QueryPart& part) const {
         if (is_alone()) return run_alone(function, part);
         for_each_block(part, [&](const Block& block) {
-            for_each_table_of(block, [&](DatabaseTable* table, const std::uint64_t* words) {
+            block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
                 typename Loop::Lanes lanes;
                 collect(table, lanes);
                 if (!are_side_by_side(block, words))
@@ -184,7 +137,7 @@ public:
             if (run.rows.size() != 0) call_with_batch(function, part, run.rows, run.table, run.lanes);
         };
         for_each_block(part, [&](const Block& block) {
-            for_each_table_of(block, [&](DatabaseTable* table, const std::uint64_t* words) {
+            block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
                 for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
                     for_each_bit(words[word], word * 64, [&](std::size_t bit) {
                         const auto i = static_cast<std::uint32_t>(bit);
@@ -199,13 +152,12 @@ public:
     }
     /// Marks the driver's fields: those of other stores are marked block by block.
     void mark_written(const QueryPart& part) const {
-        [[maybe_unused]] const std::size_t driver = driver_of(part);
+        [[maybe_unused]] const std::size_t driver = places_.driver_of(part);
         [[maybe_unused]] std::size_t field = 0;
         (mark_part<Fields>(part, driver, field++), ...);
     }
 
 private:
-    static constexpr std::uint8_t kNone = Places::kNone;
     static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
     static constexpr bool kLooksUp[sizeof...(Fields) + 1] = {List::template kLooksUp<Fields>..., false};
     static constexpr std::size_t kNumOptional = (0 + ... + (Fields::kIsOptional ? 1 : 0));
@@ -229,9 +181,9 @@ private:
 
     // --- stores --------------------------------------------------------------------------------------------------
 
-    static Places given(Stores_&... stores) {
+    static TermPlaces given(Stores_&... stores) {
         using Deciders = Deciding<Stores, Terms...>;
-        Places places;
+        TermPlaces places(sizeof...(Terms));
         std::size_t number = 0, term = 0;
         ((places.add({&as_store(stores), rows_of(stores), false, false, Deciders::is_required(number),
                       Deciders::is_excluded(number)}),
@@ -255,7 +207,7 @@ private:
     const Side& side() const { return side_[0]; }
     auto database_or_none() const {
         if constexpr (kHasDatabase)
-            return places_.database == kNone ? nullptr : &side().database();
+            return places_.has_database() ? &side().database() : nullptr;
         else
             return nullptr;
     }
@@ -267,12 +219,6 @@ private:
         };
         return (is_it.template operator()<Terms>(term++) || ...);
     }
-    void note_locked() {
-        owned_.clear();
-        for (std::size_t i = 0; i < places_.num_stores; ++i)
-            if (places_.stores[i].rows != nullptr) owned_.push_back(places_.stores[i].rows);
-        if (places_.parents != nullptr) owned_.push_back(places_.parents);
-    }
     const JoinedStore& store_of(std::size_t field) const { return places_.stores[places_.store_of[kTerms[field]]]; }
 
     std::uint64_t num_rows_of(std::size_t store) const {
@@ -280,211 +226,57 @@ private:
             if (store == places_.database) return side().num_rows();
         return places_.stores[store].rows->num_rows();
     }
-    /// Requires: some store is required.
     std::size_t driving_store() const {
-        std::size_t fewest = kNone;
-        std::uint64_t num_rows = ~std::uint64_t(0);
-        for (std::size_t i = 0; i < places_.num_stores; ++i) {
-            const JoinedStore& store = places_.stores[i];
-            if (!store.is_required) continue;
-            // An entity may have several rows there, and is visited once.
-            if (fewest != kNone && store.rows != nullptr && store.rows->schema().many()) continue;
-            const bool is_last_choice = fewest != kNone && places_.stores[fewest].rows != nullptr &&
-                                        places_.stores[fewest].rows->schema().many();
-            const std::uint64_t count = num_rows_of(i);
-            if (count >= num_rows && !is_last_choice) continue;
-            fewest = i;
-            num_rows = count;
-        }
-        return fewest;
-    }
-    std::size_t driver_of(const QueryPart& part) const {
-        if (part.of_database != nullptr) return places_.database;
-        std::size_t store = 0;
-        const auto drives = [&](const JoinedStore& one) {
-            return one.is_required && one.rows != nullptr && &one.rows->table() == part.table;
-        };
-        while (!drives(places_.stores[store])) ++store;
-        return store;
+        if constexpr (kHasDatabase)
+            if (places_.has_database()) return places_.driver(side().num_rows());
+        return places_.driver(0);
     }
     /// Whether there is one store, a manager's, of which every row is visited.
-    bool is_alone() const {
-        const JoinedStore& only = places_.stores[0];
-        return places_.num_stores == 1 && only.rows != nullptr && !only.needs_parent && !visits_each_once(only) &&
-               !only.is_excluded && since_ == 0 && places_.parents == nullptr && kNumAny == 0;
-    }
+    bool is_alone() const { return since_ == 0 && places_.is_one_table(); }
 
     // --- blocks --------------------------------------------------------------------------------------------------
 
-    /// Rows of the driver, and where their entities are in the other stores.
-    struct Block {
-        RowRange rows;
-        std::size_t driver = 0;
-        const Entity* owners = nullptr;  // of the driver's table
-        DatabaseTable* of_database = nullptr;
-        std::uint64_t words[kBlockRows / 64];          // the rows to visit
+    /// A block with room for what is found.
+    struct Block : JoinBlock {
         const std::uint32_t* rows_of[kNumFields + 1];  // by field: the rows in its store, or kNilRow
-        std::uint32_t found[Places::kMostStores][kBlockRows];
-        std::uint32_t optional[kNumOptional + 1][kBlockRows];
-        DatabaseTable* tables[kHasDatabase ? kBlockRows : 1];  // if the database does not drive
-
-        std::uint32_t size() const { return rows.size(); }
-        std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }
-        DatabaseTable* table_of([[maybe_unused]] std::uint32_t i) const {
-            if constexpr (!kHasDatabase)
-                return nullptr;
-            else
-                return of_database != nullptr ? of_database : tables[i];
-        }
-        bool is_visited(std::uint32_t i) const { return (words[i / 64] >> (i % 64) & 1) != 0; }
-        void leave_out(std::uint32_t i) { words[i / 64] &= ~(std::uint64_t(1) << (i % 64)); }
-        template <class Visit>
-        void for_each_visited(Visit&& visit) const {
-            for (std::uint32_t word = 0; word * 64 < size(); ++word) for_each_bit(words[word], word * 64, visit);
-        }
+        std::uint32_t optional[kNumOptional + 1][kRows];
+        std::uint32_t room[sizeof...(Stores_) + sizeof...(Terms) + kNumAny + 1][kRows];
+        DatabaseTable* room_for_tables[kHasDatabase ? kRows : 1];
     };
 
     template <class Visit>
     void for_each_block(const QueryPart& part, Visit&& visit) const {
         Block block;
-        block.driver = driver_of(part), block.owners = part.table->entities().data();
-        block.of_database = part.of_database;
-        for (DatabaseTable*& table : block.tables) table = nullptr;  // without one, or where it is not looked up
-        for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += kBlockRows) {
-            block.rows = {begin, part.rows.end - begin < kBlockRows ? part.rows.end : begin + kBlockRows};
-            find(block);
+        block.found = block.room;
+        if (kHasDatabase && places_.has_database()) block.tables = block.room_for_tables;
+        FetchedColumn fetched[Loop::kNumLanes + 1];
+        const JoinFinder finder = make_finder(fetched);
+        for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += JoinBlock::kRows) {
+            finder.find(block, part, begin);
+            [[maybe_unused]] std::size_t field = 0, optional = 0;
+            (note_rows<Fields>(block, field++, optional), ...);
+            if (since_ != 0) leave_out_unchanged(block);
             visit(std::as_const(block));
         }
     }
-    void find(Block& block) const {
-        choose_of_driver(block);
-        for (std::size_t i = 0; i < places_.num_stores; ++i) {
-            if (i == block.driver) continue;
-            if (i == places_.database)
-                find_in_database(block, i);
-            else
-                find_in(i, block);
-        }
-        for (std::size_t i = 0; i < places_.num_any;) i = leave_out_without_any(block, i);
-        [[maybe_unused]] std::size_t field = 0, optional = 0;
-        (note_rows<Fields>(block, field++, optional), ...);
-        if (since_ != 0) leave_out_unchanged(block);
+    /// Lifetime: that of `fetched`.
+    JoinFinder make_finder(FetchedColumn* fetched) const {
+        [[maybe_unused]] std::size_t num_fetched = 0, field = 0;
+        (add_fetched<Fields>(fetched, num_fetched, field++), ...);
+        const std::span<const FetchedColumn> columns(fetched, num_fetched);
+        if constexpr (kHasDatabase)
+            if (places_.has_database()) return {places_, &side().match(), side().zones(), columns};
+        return {places_, nullptr, nullptr, columns};
     }
-    void choose_of_driver(Block& block) const {
-        const JoinedStore& store = places_.stores[block.driver];
-        for (std::uint32_t i = 0; i < block.size(); ++i) block.found[block.driver][i] = block.rows.begin + i;
-        for (std::uint32_t word = 0; word < kBlockRows / 64; ++word) {
-            const std::uint32_t num_left = block.size() > word * 64 ? block.size() - word * 64 : 0;
-            const std::uint64_t all = store.is_excluded ? 0 : ~std::uint64_t(0);
-            block.words[word] = num_left >= 64 ? all : all & ((std::uint64_t(1) << num_left) - 1);
-        }
-        if constexpr (kHasDatabase && Side::Bits::kChooses) {
-            if (block.driver != places_.database) return leave_out_holes(block, store);
-            const typename Side::Bits bits = side().bits(*block.of_database);
-            for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
-                block.words[word] &= bits.word(block.rows.begin / 64 + word);
-        } else {
-            leave_out_holes(block, store);
-        }
-    }
-    /// Whether an entity may have several rows in a store, and a query over more than these visits it once.
-    static bool visits_each_once(const JoinedStore& store) {
-        return sizeof...(Terms) > 1 && store.rows->schema().many();
-    }
-    static void leave_out_holes(Block& block, const JoinedStore& store) {
-        if (store.rows == nullptr) return;
-        const bool visits_once = visits_each_once(store);
-        if (!visits_once && !store.needs_parent && store.rows->table().num_holes() == 0) return;
-        for (std::uint32_t i = 0; i < block.size(); ++i) {
-            const Entity owner = block.entities()[i];
-            const std::uint32_t row = block.rows.begin + i;
-            if (!owner || !store.has(row) || (visits_once && store.rows->find(owner) != row)) block.leave_out(i);
-        }
-    }
-    /// Looks the entities of a block up in a store, fetches the fields of the rows that it finds, and leaves out those
-    /// that must have a row and have none, or must have none.
-    void find_in(std::size_t number, Block& block) const {
-        const JoinedStore& store = places_.stores[number];
-        std::uint32_t* const found = block.found[number];
-        std::uint64_t had[kBlockRows / 64] = {};
-        const bool fetches = store.rows->num_rows() > kRowsPerStampBlock;
-        const Fetch fetch = fetches ? fetch_of(number) : Fetch();
-        store.rows->index().find_each(
-            block.entities(), fetches ? kFetchDistance : 0,
-            [&](std::size_t i, std::uint32_t row) __attribute__((always_inline)) {
-                found[i] = row;
-                had[i / 64] |= std::uint64_t(row != kNilRow) << (i % 64);
-                for (std::size_t f = 0; f < fetch.num_columns; ++f)
-                    __builtin_prefetch(fetch.columns[f] + std::size_t(row) * fetch.bytes[f]);
-            },
-            [](std::uint32_t) {});
-        for (std::uint32_t word = 0; word < kBlockRows / 64; ++word) {
-            if (SHOAL_UNLIKELY(store.needs_parent))
-                for_each_bit(had[word], word * 64, [&](std::size_t i) {
-                    if (!store.has(found[i])) had[word] &= ~(std::uint64_t(1) << (i % 64));
-                });
-            if (store.is_required) block.words[word] &= had[word];
-            if (store.is_excluded) block.words[word] &= ~had[word];
-        }
-    }
-    /// The columns of the fields in a store.
-    struct Fetch {
-        std::size_t num_columns = 0;
-        const std::byte* columns[Loop::kNumLanes + 1] = {};
-        std::size_t bytes[Loop::kNumLanes + 1] = {};
-    };
-    Fetch fetch_of([[maybe_unused]] std::size_t number) const {
-        Fetch fetch;
-        [[maybe_unused]] std::size_t field = 0;
-        (add_fetched<Fields>(fetch, number, field++), ...);
-        return fetch;
-    }
+    /// Columns of the database are fetched otherwise: a block may find rows of many tables.
     template <class Field>
-    void add_fetched(Fetch& fetch, std::size_t number, std::size_t field) const {
-        if (Field::kIsOfParent || places_.store_of[kTerms[field]] != number) return;
+    void add_fetched(FetchedColumn* fetched, std::size_t& num_fetched, std::size_t field) const {
+        const std::uint8_t number = places_.store_of[kTerms[field]];
+        if (Field::kIsOfParent || places_.stores[number].rows == nullptr) return;
         typename Loop::Lanes lanes;
         collect_field<Field>(nullptr, field, lanes.data);
-        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c) {
-            fetch.columns[fetch.num_columns] = lanes.data[c];
-            fetch.bytes[fetch.num_columns++] = Loop::template element_bytes<Field>();
-        }
-    }
-    void find_in_database([[maybe_unused]] Block& block, [[maybe_unused]] std::size_t number) const {
-        if constexpr (kHasDatabase) {
-            const Database& database = side().database();
-            const std::span<const Entity> owners = block.entities();
-            for (std::uint32_t i = 0; i < block.size(); ++i) {
-                if (i + kFetchDistance < block.size()) database.directory().prefetch(owners[i + kFetchDistance]);
-                const auto at = database.find(owners[i]);
-                block.tables[i] = at.table, block.found[number][i] = at.row;
-                const bool is_ruled_out = at ? !side().contains(*at.table) || !side().bits(*at.table).is_on(at.row)
-                                             : places_.stores[number].is_required;
-                if (is_ruled_out)
-                    block.leave_out(i);
-                else if (at)
-                    at.table->table().prefetch(at.row);
-            }
-        }
-    }
-
-    /// Leaves out entities that have none of the component types of an AnyOf term, and returns where the next term begins.
-    std::size_t leave_out_without_any(Block& block, std::size_t first) const {
-        std::size_t end = first;
-        while (end < places_.num_any && places_.any[end].term == places_.any[first].term) ++end;
-        block.for_each_visited([&](std::size_t bit) {
-            const auto i = static_cast<std::uint32_t>(bit);
-            bool has = false;
-            for (std::size_t k = first; k < end && !has; ++k) has = has_component(block, places_.any[k], i);
-            if (!has) block.leave_out(i);
-        });
-        return end;
-    }
-    bool has_component(const Block& block, const AnyPlace& place, std::uint32_t i) const {
-        const std::uint32_t row = block.found[place.store][i];
-        if constexpr (kHasDatabase)
-            if (place.store == places_.database)
-                return row != kNilRow && block.table_of(i)->has({place.component}, row);
-        return places_.stores[place.store].has(row);
+        for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
+            fetched[num_fetched++] = {number, lanes.data[c], FieldPlace<Field::kMember>::column_bytes(c)};
     }
 
     // --- rows of fields ------------------------------------------------------------------------------------------
@@ -584,42 +376,11 @@ private:
         }
     };
 
-    /// Calls visit(table, words) for each table of the database that the visited rows of a block are in, or once.
-    template <class Visit>
-    void for_each_table_of(const Block& block, Visit&& visit) const {
-        std::uint64_t left[kBlockRows / 64], here[kBlockRows / 64];
-        if (!kHasDatabase || places_.database == kNone || block.of_database != nullptr)
-            return visit(block.of_database, static_cast<const std::uint64_t*>(block.words));
-        copy_bytes(left, block.words, sizeof left);
-        for (std::uint32_t word = 0; word < kBlockRows / 64;) {
-            if (left[word] == 0) {
-                ++word;
-                continue;
-            }
-            DatabaseTable* const table = block.tables[word * 64 + lowest_bit(left[word])];
-            for (std::uint32_t w = 0; w < kBlockRows / 64; ++w) {
-                here[w] = 0;
-                for_each_bit(left[w], w * 64,
-                             [&](std::size_t i) { here[w] |= std::uint64_t(block.tables[i] == table) << (i % 64); });
-                left[w] &= ~here[w];
-            }
-            visit(table, static_cast<const std::uint64_t*>(here));
-        }
-    }
     /// Whether all rows of a block are visited and follow each other in the store of every field.
     static bool are_side_by_side(const Block& block, const std::uint64_t* words) {
-        std::uint64_t all = 0;
-        for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
-            const std::uint32_t num_left = block.size() - word * 64;
-            all |= ~words[word] & (num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1);
-        }
-        if (all != 0) return false;
-        for (std::size_t field = 0; field < kNumFields; ++field) {
-            const std::uint32_t* const rows = block.rows_of[field];
-            std::uint32_t differs = rows[0] == kNilRow ? 1 : 0;
-            for (std::uint32_t i = 0; i < block.size(); ++i) differs |= rows[i] - rows[0] - i;
-            if (differs != 0) return false;
-        }
+        if (!block.are_all(words)) return false;
+        for (std::size_t field = 0; field < kNumFields; ++field)
+            if (!block.follow_each_other(block.rows_of[field])) return false;
         return true;
     }
     /// Rows that follow each other in every store, perhaps over several blocks.
@@ -649,7 +410,7 @@ private:
     /// The row of a place in the table that a batch shows: the database's if it has one, or else the driver's.
     std::uint32_t row_in_batch(const Block& block, std::uint32_t i) const {
         const bool shows_database =
-            kHasDatabase && places_.database != kNone && block.found[places_.database][i] != kNilRow;
+            kHasDatabase && places_.has_database() && block.found[places_.database][i] != kNilRow;
         return block.found[shows_database ? places_.database : block.driver][i];
     }
     template <class Function>
@@ -733,7 +494,7 @@ private:
         }
     }
 
-    Places places_;
+    TermPlaces places_;
     struct NoSide {};
     Array<std::conditional_t<kHasDatabase, Side, NoSide>> side_{Owner("query")};  // one, if there is a database
     Array<OwnedRows*> owned_{Owner("query")};                                     // locked while a loop runs

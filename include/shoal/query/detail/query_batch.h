@@ -53,6 +53,7 @@ public:
     std::span<const Entity> entities() const { return table_.entities().subspan(rows_.begin, rows_.size()); }
     /// The column of a field that the query names: for reading, or for writing where it says Write.
     /// Shape: num_rows(); 0 for a Maybe field that the rows lack.
+    /// With all_fields<T>: components, which are read and assigned as a whole unless T is kept whole.
     template <auto kMember>
     auto column() const {
         constexpr bool kIsThere = (is_column<kMember, Fields>() || ...);

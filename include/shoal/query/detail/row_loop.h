@@ -74,8 +74,7 @@ public:
     };
 
     template <class Field>
-    using Argument = std::conditional_t<Field::kIsOptional, OptionalValue<ViewOf<Field>>,
-                                        decltype(std::declval<const ViewOf<Field>&>()[0])>;
+    using Argument = typename ArgumentOf<Field>::Type;
     template <class Function>
     static constexpr bool kTakesEntity = std::is_invocable_v<Function&, Entity, Argument<Fields>...>;
     template <class Function>
@@ -95,7 +94,7 @@ public:
             lanes[c] = table.unmarked_column(first + Place::kFirstColumn + c);
             if constexpr (Place::kLayout == ColumnLayout::kWhole)
                 if (lanes[c] != nullptr)  // nullptr: the table never held a row
-                    lanes[c] += schema_of<typename Field::Component>().fields()[Place::kIndex].struct_offset;
+                    lanes[c] += Place::struct_offset();
         }
     }
 
@@ -103,14 +102,7 @@ public:
     template <class Field>
     static void advance(std::byte** lanes, std::size_t num_rows) {
         for (std::uint32_t c = 0; c < FieldPlace<Field::kMember>::kNumColumns; ++c)
-            if (lanes[c] != nullptr) lanes[c] += num_rows * element_bytes<Field>();
-    }
-    /// Bytes from one row to the next in a field's columns.
-    template <class Field>
-    static constexpr std::size_t element_bytes() {
-        using Place = FieldPlace<Field::kMember>;
-        return Place::kLayout == ColumnLayout::kWhole ? sizeof(typename Field::Component)
-                                                      : sizeof(ValueOf<Field::kMember>) / Place::kNumColumns;
+            if (lanes[c] != nullptr) lanes[c] += num_rows * FieldPlace<Field::kMember>::column_bytes(c);
     }
 
     /// Calls `function` for the rows that `places` chooses.
@@ -225,15 +217,25 @@ private:
                                   std::index_sequence<kFields...>, const Views&... views) {
         if constexpr (kTakesEntity<Function>) {
             const Entity owner = places.owners[owner_row];
-            if (owner) function(owner, argument<Fields>(views, places.template row<kFields>(owner_row))...);
+            if (owner) call_with<kFields...>(function, places, owner_row, views..., owner);
         } else {
-            function(argument<Fields>(views, places.template row<kFields>(owner_row))...);
+            call_with<kFields...>(function, places, owner_row, views...);
         }
+    }
+    template <std::size_t... kFields, class Function, class Places, class... Owner>
+    SHOAL_INLINE static void call_with(Function& function, const Places& places, std::uint32_t owner_row,
+                                       const ViewOf<Fields>&... views, const Owner&... owner) {
+        if constexpr ((kIsLoaded<Fields> || ...))  // what was loaded is stored at the end of the call
+            function(owner..., given(argument<Fields>(views, places.template row<kFields>(owner_row)))...);
+        else
+            function(owner..., argument<Fields>(views, places.template row<kFields>(owner_row))...);
     }
     template <class Field>
     SHOAL_INLINE static decltype(auto) argument(const ViewOf<Field>& view, std::uint32_t row) {
         if constexpr (Field::kIsOptional)
             return OptionalValue<ViewOf<Field>>(view, row);
+        else if constexpr (kIsLoaded<Field>)
+            return LoadedComponent<ViewOf<Field>>(view, row);
         else
             return view[row];
     }

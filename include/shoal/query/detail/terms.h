@@ -141,13 +141,13 @@ struct Later {
     using Type = T;
 };
 
-/// The value of a field that may be missing; a split one is put together here.
+/// The value of a field that may be missing; one that lies in several columns is put together here.
 template <class View>
 class OptionalValue {
 public:
     SHOAL_INLINE OptionalValue(const View& view, std::uint32_t row) {
         if (row == kNilRow) return;
-        if constexpr (View::kLayout == ColumnLayout::kSplit) {
+        if constexpr (kIsPutTogether) {
             value_ = view[row];
             pointer_ = &value_;
         } else {
@@ -157,9 +157,10 @@ public:
     SHOAL_INLINE operator const typename View::Value *() const { return pointer_; }  // NOLINT: it is passed as one
 
 private:
+    static constexpr bool kIsPutTogether =
+        View::kLayout == ColumnLayout::kSplit || View::kLayout == ColumnLayout::kInColumns;
     struct None {};
-    [[no_unique_address]] std::conditional_t<View::kLayout == ColumnLayout::kSplit, typename View::Value, None>
-        value_{};
+    [[no_unique_address]] std::conditional_t<kIsPutTogether, typename View::Value, None> value_{};
     const typename View::Value* pointer_ = nullptr;
 };
 
@@ -186,14 +187,27 @@ constexpr bool names_member() {
     else
         return false;
 }
+/// Whether a term names the field `kMember`, or both name the same component and one of them all of its fields.
+template <auto kMember, class Term>
+constexpr bool names_part_of() {
+    if constexpr (names_member<kMember, Term>())
+        return true;
+    else if constexpr (Term::kIsField && std::is_same_v<typename Term::Component, ComponentOf<kMember>>)
+        return !Term::kIsOfParent && (kNamesAllFields<kMember> || kNamesAllFields<Term::kMember>);
+    else
+        return false;
+}
 /// Whether `Term` is the only one that names its field.
 template <class Term, class... Terms>
 constexpr bool names_once() {
     if constexpr (Term::kIsField && !Term::kIsOfParent)
-        return (0 + ... + (names_member<Term::kMember, Terms>() ? 1 : 0)) == 1;
+        return (0 + ... + (names_part_of<Term::kMember, Terms>() ? 1 : 0)) == 1;
     else
         return true;
 }
+/// Whether a type is a term.
+template <class T>
+inline constexpr bool kIsTerm = requires { T::kIsField; };
 template <class... Terms>
 inline constexpr bool kNamesEachFieldOnce = (names_once<Terms, Terms...>() && ...);
 template <class... Terms>
@@ -202,7 +216,17 @@ inline constexpr bool kAreDeclared = (kIsDescribed<typename Terms::Component> &&
 template <class Term>
 constexpr bool names_field() {
     if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
-        return DescriptionOf<typename Term::Component>::template field_index<Term::kMember>() >= 0;
+        return kNamesAllFields<Term::kMember> ||
+               DescriptionOf<typename Term::Component>::template field_index<Term::kMember>() >= 0;
+    else
+        return true;
+}
+/// Whether a term that names all fields names some, and each can be copied as bytes.
+template <class Term>
+constexpr bool fields_are_plain() {
+    if constexpr (Term::kIsField && kIsDescribed<typename Term::Component>)
+        return !kNamesAllFields<Term::kMember> || (DescriptionOf<typename Term::Component>::kNumFields != 0 &&
+                                                   DescriptionOf<typename Term::Component>::kIsPlain);
     else
         return true;
 }

@@ -27,6 +27,8 @@ struct ComponentUse {
     bool of_parent = false;
 };
 
+/// Finds a component type; without a store if none shows it to queries.
+SHOAL_API ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component);
 /// Finds a component type. Requires: one of the stores keeps it, and its fields can be used in this way.
 SHOAL_API ComponentHome find_home(std::span<Store* const> stores, const Schema& component, const ComponentUse& use);
 
@@ -36,8 +38,8 @@ class WorldRows;
 template <class... Terms, class... Fields>
 class WorldRows<From<World>, TermList<Terms...>, TermList<Fields...>> {
     using Joined = JoinedRows<From<World>, TermList<Terms...>, TermList<Fields...>>;
-    using Places = typename Joined::Places;
-    using InDatabase = DatabaseRows<From<Database>, TermList<Terms...>, TermList<Fields...>>;
+    using Database = typename Later<Joined, shoal::Database>::Type;
+    using InDatabase = DatabaseRows<From<shoal::Database>, TermList<Terms...>, TermList<Fields...>>;
     static constexpr bool kMayBeInDatabase =
         ((!Terms::kGathers && StoreList<From<World>>::template kIsOfDatabase<Terms>) && ...);
 
@@ -51,7 +53,7 @@ public:
     template <class AnyWorld>
     explicit WorldRows(AnyWorld& world) : WorldRows(places_of(world), find_database(world.stores())) {}
     /// `any` is a database of the world, for zones, if no term is about one.
-    WorldRows(const Places& places, Database* any)
+    WorldRows(const TermPlaces& places, Database* any)
         : joined_(places, places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : any) {
         if constexpr (kMayBeInDatabase)
             if (joined_.is_in_database()) in_database_.emplace_back(joined_.database());
@@ -101,11 +103,12 @@ public:
 private:
     /// Finds the store of a term's component, and notes what the term says of it.
     template <class Term>
-    static void place(std::span<Store* const> stores, Places& places, std::size_t term) {
+    static void place(std::span<Store* const> stores, TermPlaces& places, std::size_t term) {
         if constexpr (Term::kIsAny) {
             Term::for_each_component([&]<class T>() {
                 const ComponentHome home = find_home(stores, schema_of<T>(), {});
-                places.any[places.num_any++] = {static_cast<std::uint8_t>(term), add(places, home), home.component};
+                const std::uint8_t number = add(places, home);
+                places.any.push_back({static_cast<std::uint8_t>(term), number, home.component});
             });
         } else {
             const ComponentHome home = find_home(stores, schema_of<typename Term::Component>(),
@@ -117,7 +120,7 @@ private:
             places.first_column[term] = home.columns.first_column;
         }
     }
-    static std::uint8_t add(Places& places, const ComponentHome& home) {
+    static std::uint8_t add(TermPlaces& places, const ComponentHome& home) {
         const std::uint8_t number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
         places.stores[number].is_derived = home.columns.is_read_only;
         if (home.database == nullptr) return number;
@@ -127,8 +130,8 @@ private:
         return number;
     }
     template <class AnyWorld>
-    static Places places_of(AnyWorld& world) {
-        Places places;
+    static TermPlaces places_of(AnyWorld& world) {
+        TermPlaces places(sizeof...(Terms));
         std::size_t term = 0;
         (place<Terms>(world.stores(), places, term++), ...);
         if constexpr ((Terms::kIsOfParent || ...)) {

@@ -1,0 +1,21 @@
+#pragma once
+// What `shoal run --query TEXT` found after the last frame: the entities that match, and the fields of the components that
+// the text names.
+//
+//     entity  fish.hunger      body.position
+//     2:1             3.5      [0.0 1.0 0.0]
+
+#include "shoal/document/document_builder.h"
+#include "shoal/world/world.h"
+
+namespace shoal_tool {
+
+struct Matches {
+    std::string text;          ///< their number, and a table of the first ones
+    shoal::Document document;  ///< a list of mappings from "entity" and names of fields to values; null: it lacks them
+};
+
+/// Runs a query over a world. Errors: the text is not a query; see `diagnostics`.
+shoal::Result<Matches> find_matches(const shoal::World& world, std::string_view text, shoal::Diagnostics& diagnostics);
+
+}  // namespace shoal_tool

@@ -1,0 +1,120 @@
+#pragma once
+// Finds the rows of a join, block by block, without C++ types.
+//
+//     driver's rows       0 1 2 3 4 5 6 7        a block of 256 rows
+//     another store's     7 8 9 - - 3 4 0        looked up for the whole block; what is found is prefetched
+//     visited             1 1 1 0 0 1 1 1        a bit for each row
+//
+// Thread: any number of finders; a block belongs to one loop.
+
+#include "shoal/base/bits.h"
+#include "shoal/base/bytes.h"
+#include "shoal/query/detail/term_places.h"
+#include "shoal/store/zone.h"
+
+namespace shoal {
+
+class DatabaseMatch;
+
+namespace detail {
+
+/// Rows of the driver, and where their entities are in the other stores.
+struct JoinBlock {
+    static constexpr std::uint32_t kRows = 256;  // what a block looks up stays in the innermost caches
+    static constexpr std::uint32_t kWords = kRows / 64;
+
+    RowRange rows;
+    std::uint8_t driver = 0;
+    const Entity* owners = nullptr;  ///< of the driver's table
+    DatabaseTable* of_database = nullptr;
+    std::uint64_t words[kWords];              ///< the rows to visit
+    std::uint32_t (*found)[kRows] = nullptr;  ///< by store: the rows there, or kNilRow
+    DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and does not drive; nullptr: no database
+
+    std::uint32_t size() const { return rows.size(); }
+    std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }
+    DatabaseTable* table_of(std::uint32_t i) const {
+        return of_database != nullptr || tables == nullptr ? of_database : tables[i];
+    }
+    bool is_visited(std::uint32_t i) const { return (words[i / 64] >> (i % 64) & 1) != 0; }
+    void leave_out(std::uint32_t i) { words[i / 64] &= ~(std::uint64_t(1) << (i % 64)); }
+    /// A bit for each row of word `word`.
+    std::uint64_t rows_of_word(std::uint32_t word) const {
+        const std::uint32_t num_left = size() > word * 64 ? size() - word * 64 : 0;
+        return num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
+    }
+    /// Whether all rows are among `visited`.
+    bool are_all(const std::uint64_t* visited) const {
+        std::uint64_t missing = 0;
+        for (std::uint32_t word = 0; word < kWords; ++word) missing |= ~visited[word] & rows_of_word(word);
+        return missing == 0;
+    }
+    /// Whether the rows of the block are rows[0], rows[0] + 1, and so on. Shape: as many as the block has.
+    bool follow_each_other(const std::uint32_t* of_store) const {
+        std::uint32_t differs = of_store[0] == kNilRow ? 1 : 0;
+        for (std::uint32_t i = 0; i < size(); ++i) differs |= of_store[i] - of_store[0] - i;
+        return differs == 0;
+    }
+    template <class Visit>
+    void for_each_visited(Visit&& visit) const {
+        for (std::uint32_t word = 0; word * 64 < size(); ++word) for_each_bit(words[word], word * 64, visit);
+    }
+    /// Calls visit(table, words) for each table of the database that the visited rows are in, or once.
+    template <class Visit>
+    void for_each_table(Visit&& visit) const {
+        std::uint64_t left[kWords], here[kWords];
+        if (tables == nullptr || of_database != nullptr)
+            return visit(of_database, static_cast<const std::uint64_t*>(words));
+        copy_bytes(left, words, sizeof left);
+        for (std::uint32_t word = 0; word < kWords;) {
+            if (left[word] == 0) {
+                ++word;
+                continue;
+            }
+            DatabaseTable* const table = tables[word * 64 + lowest_bit(left[word])];
+            for (std::uint32_t w = 0; w < kWords; ++w) {
+                here[w] = 0;
+                for_each_bit(left[w], w * 64,
+                             [&](std::size_t i) { here[w] |= std::uint64_t(tables[i] == table) << (i % 64); });
+                left[w] &= ~here[w];
+            }
+            visit(table, static_cast<const std::uint64_t*>(here));
+        }
+    }
+};
+
+/// A column of which a loop reads or writes what it has found.
+struct FetchedColumn {
+    std::uint8_t store = 0;
+    const std::byte* first = nullptr;
+    std::size_t element_bytes = 0;
+};
+
+class JoinFinder {
+public:
+    /// `match` says which rows of the database match, in `zones` or everywhere; nullptr if none is joined.
+    /// Lifetime: all arguments outlive it.
+    JoinFinder(const TermPlaces& places, const DatabaseMatch* match, const ZoneSet* zones,
+               std::span<const FetchedColumn> fetched = {})
+        : places_(places), match_(match), zones_(zones), fetched_(fetched) {}
+
+    /// Makes `block` the rows of `part` from `begin` on, and finds them. Requires: `found` has as many lists as there
+    /// are stores; `tables` is there if a database is joined and does not drive.
+    SHOAL_API void find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const;
+
+private:
+    void choose_of_driver(JoinBlock& block) const;
+    void leave_out_holes(JoinBlock& block, const JoinedStore& store) const;
+    void find_in(std::uint8_t number, JoinBlock& block) const;
+    void find_in_database(JoinBlock& block) const;
+    std::size_t leave_out_without_any(JoinBlock& block, std::size_t first) const;
+    bool matches(const DatabaseTable& table, std::uint32_t row) const;
+
+    const TermPlaces& places_;
+    const DatabaseMatch* match_;
+    const ZoneSet* zones_;
+    std::span<const FetchedColumn> fetched_;
+};
+
+}  // namespace detail
+}  // namespace shoal

@@ -1,0 +1,73 @@
+#pragma once
+// Where the terms of a query lie when several stores are joined, without C++ types: which stores there are, what the query
+// asks of each, and which of them a term is about. Queries that are templates and those that come from text both make
+// one, and the blocks of a join (join_block.h) are found by it.
+//
+//     query<Write<&Boat::position>, Read<&Sail::area>, Without<Crew>>(database, sails, crews)
+//
+//     store     0 the database    1 sails      2 crews
+//     is        required          required     excluded
+//     term      0                 1            2          store_of
+//
+// Thread: as for the query.
+
+#include "shoal/query/detail/query_run.h"
+#include "shoal/store/owned_rows.h"
+
+namespace shoal::detail {
+
+/// A store of a join. A row of it may be required of an entity, ruled out, or neither.
+struct JoinedStore {
+    Store* store = nullptr;
+    OwnedRows* rows = nullptr;  ///< nullptr: a database
+    bool needs_parent = false;  ///< see OwnedColumns
+    bool is_derived = false;    ///< fields change when others of the store are written: an access is to all of it
+    bool is_required = false, is_excluded = false;
+
+    bool has(std::uint32_t row) const {
+        return row != kNilRow && (!needs_parent || rows->table().links(LinkColumn::kTreeParent)[row] != kNilRow);
+    }
+};
+
+/// One of the component types of an AnyOf term.
+struct AnyPlace {
+    std::uint8_t term = 0, store = 0;
+    std::uint32_t component = 0;  ///< of the database
+};
+
+class TermPlaces {
+public:
+    static constexpr std::uint8_t kNone = 0xFF;
+
+    explicit TermPlaces(std::size_t num_terms) : num_terms_(num_terms) {
+        store_of.resize(num_terms, 0);
+        first_column.resize(num_terms, 0);
+    }
+
+    bool has_database() const { return database != kNone; }
+    /// Returns the number of a store, which is added if need be.
+    SHOAL_API std::uint8_t add(const JoinedStore& store);
+    /// Returns the number of the store whose rows a loop visits: a required one with the fewest. Requires: there is one.
+    SHOAL_API std::uint8_t driver(std::uint64_t num_database_rows) const;
+    /// Returns which store drives the loop over a part.
+    SHOAL_API std::uint8_t driver_of(const QueryPart& part) const;
+    /// Whether an entity may have several rows in a store, and a query over more than these visits it once.
+    bool visits_each_once(const JoinedStore& store) const { return num_terms_ > 1 && store.rows->schema().many(); }
+    /// Whether there is one store, not a database, of which every row is visited.
+    SHOAL_API bool is_one_table() const;
+    /// The rows that stay where they are while a loop runs.
+    SHOAL_API Array<OwnedRows*> locked() const;
+
+    Array<JoinedStore> stores{Owner("query")};
+    std::uint8_t database = kNone;                      ///< its number; kNone: it has no part in the join
+    Array<std::uint8_t> store_of{Owner("query")};       ///< by term
+    Array<std::uint32_t> first_column{Owner("query")};  ///< by term; of the database: any
+    Store* parents_store = nullptr;
+    OwnedRows* parents = nullptr;  ///< whose links say who is whose parent
+    Array<AnyPlace> any{Owner("query")};
+
+private:
+    std::size_t num_terms_;
+};
+
+}  // namespace shoal::detail

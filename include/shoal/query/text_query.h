@@ -1,0 +1,160 @@
+#pragma once
+// Queries that are written while the program runs: for consoles, scripts, tools and plugins. No C++ types are needed.
+//
+//     Result<TextQuery> hungry = TextQuery::make(world.stores(), "fish, &body, !asleep, fish.hunger >= 2.5");
+//     if (!hungry) return hungry.status();  // 1:15: no store keeps a component "aslep"; did you mean "asleep"?
+//     hungry->for_each_batch([&](const TextBatch& batch) {
+//         const TextColumn hunger = batch.column(0, 0), mass = batch.column(1, 0);  // of fish and body
+//         for (std::uint32_t i = 0; i < batch.num_rows(); ++i) *mass.write<float>(i) -= 0.01f * *hunger.read<float>(i);
+//     });
+//
+//     term                      rows visited            columns
+//     body                      those that have it      to read
+//     &body                     those that have it      to read and write; the loop marks what it visits as written
+//     ?body                     all                     to read; none where the entity lacks it
+//     !body                     those that lack it      none
+//     body.position.x < 10      where this holds        to read, as by the name alone
+//
+// Terms stand between commas; all must hold. A comparison is < <= > >= == != between a field, or a part of one, and a
+// number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health".
+// A toggled component that is off counts as missing. Of several components of one entity, the first is looked at.
+//
+// The rows are found as by compiled queries over a world, by the same loops: batches are runs of a table, or up to 256 rows
+// of a join. See query.h for what a function must not do, and for lifetimes.
+// Thread: as for a Query; loops run on the calling thread.
+
+#include "shoal/document/diagnostics.h"
+#include "shoal/query/access.h"
+#include "shoal/table/any_value.h"
+#include "shoal/table/field_part.h"
+
+#include <utility>
+
+namespace shoal {
+
+/// A component type whose columns a text query shows.
+struct TextComponent {
+    const Schema* schema = nullptr;  ///< Lifetime: that of its store
+    bool has_columns = true;         ///< false: its store keeps the fields in another form
+    bool is_optional = false;        ///< rows may lack it
+    bool is_written = false;
+};
+
+/// One column of a component in the rows of a batch.
+struct TextColumn {
+    std::byte* first = nullptr;  ///< of the batch's first row, or of row 0 if there are `rows`
+    std::size_t stride = 0;      ///< bytes from one row to the next
+    const std::uint32_t* rows =
+        nullptr;  ///< the row of each; kNilRow: the entity lacks it. nullptr: they follow each other
+    bool is_written = false;
+    std::uint32_t num_rows = 0;  ///< of the batch
+
+    /// All elements, if they lie side by side as those of a table do; empty if not. Then loops vectorise.
+    /// Shape: num_rows, or 0. Requires: T is what the column holds.
+    template <class T>
+    std::span<const T> values() const {
+        if (rows != nullptr || first == nullptr || stride != sizeof(T)) return {};
+        return {reinterpret_cast<const T*>(first), num_rows};
+    }
+    /// Requires: as above, and the query writes the component.
+    template <class T>
+    std::span<T> written_values() const {
+        SHOAL_ASSERT(is_written, "the query only reads the component; write &name in its text");
+        const std::span<const T> found = values<T>();
+        return {const_cast<T*>(found.data()), found.size()};
+    }
+    /// The element of row `i` of the batch; nullptr if the entity lacks it.
+    const std::byte* at(std::uint32_t i) const {
+        if (rows == nullptr) return first == nullptr ? nullptr : first + i * stride;
+        return rows[i] == kNilRow ? nullptr : first + rows[i] * stride;
+    }
+    /// Requires: T is what the column holds.
+    template <class T>
+    const T* read(std::uint32_t i) const {
+        return reinterpret_cast<const T*>(at(i));
+    }
+    /// Requires: as above, and the query writes the component.
+    template <class T>
+    T* write(std::uint32_t i) const {
+        SHOAL_ASSERT(is_written, "the query only reads the component; write &name in its text");
+        return reinterpret_cast<T*>(const_cast<std::byte*>(at(i)));
+    }
+};
+
+/// Rows of a text query. Lifetime: the call that it is given to.
+class SHOAL_API TextBatch {
+public:
+    std::uint32_t num_rows() const { return static_cast<std::uint32_t>(entities_.size()); }
+    /// Shape: num_rows().
+    std::span<const Entity> entities() const { return entities_; }
+    /// A column, as an index into Schema::columns(), of one of the query's components().
+    TextColumn column(std::size_t component, std::size_t column) const;
+    /// Copies a part of a field of row `i` to `value`, whatever the layout. Returns false if the entity lacks the
+    /// component. Shape: part.type.num_bytes().
+    bool read(std::size_t component, const FieldPart& part, std::uint32_t i, std::byte* value) const;
+
+private:
+    friend class TextQuery;
+    /// Where the rows of a component are.
+    struct Place {
+        Table* table = nullptr;  // nullptr: no row has it
+        std::uint32_t first_column = 0;
+        std::uint32_t first_row = 0;
+        const std::uint32_t* rows = nullptr;  // nullptr: they follow each other from first_row on
+    };
+    explicit TextBatch(std::span<const TextComponent> components) : components_(components) {
+        places_.resize(components.size());
+    }
+
+    std::span<const TextComponent> components_;
+    std::span<const Entity> entities_;
+    Array<Place> places_{Owner("query")};  // by component
+};
+
+class TextQueryReader;
+
+class SHOAL_API TextQuery {
+public:
+    /// Reads file `file` of `diagnostics` as a query over `stores`. Errors: the text is no query; the stores keep no such
+    /// component type, or it has no such field; a store does not let queries write it. Each is in `diagnostics`.
+    static Result<TextQuery> make(std::span<Store* const> stores, std::uint32_t file, Diagnostics& diagnostics);
+    /// The same; the message of the status is the first error, with its line and column.
+    static Result<TextQuery> make(std::span<Store* const> stores, std::string_view text);
+
+    TextQuery(TextQuery&& other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
+    TextQuery& operator=(TextQuery&& other) noexcept {
+        std::swap(plan_, other.plan_);
+        return *this;
+    }
+    ~TextQuery();
+
+    /// The components that are named without `!`, each once, in the order of the text.
+    std::span<const TextComponent> components() const;
+    /// The store whose rows a loop would visit now.
+    const Store& driver() const;
+    /// How many rows of the driver match, before comparisons and toggled components. A loop visits no more.
+    std::uint64_t num_rows() const;
+    /// What a loop touches; for schedules. Lifetime: that of the query.
+    std::span<const Access> accesses() const;
+
+    /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
+    void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;
+    template <class Function>
+    void for_each_batch(Function&& function) const {
+        for_each_batch(
+            [](void* context, const TextBatch& batch) {
+                (*static_cast<std::remove_reference_t<Function>*>(context))(batch);
+            },
+            &function);
+    }
+
+private:
+    struct Plan;
+    class Loop;
+    friend class TextQueryReader;
+    explicit TextQuery(Plan* plan) : plan_(plan) {}
+
+    Plan* plan_;
+};
+
+}  // namespace shoal

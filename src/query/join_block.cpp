@@ -1,0 +1,203 @@
+// Blocks of joins: looks the entities of the driver's rows up in the other stores.
+
+#include "shoal/query/detail/join_block.h"
+
+#include "shoal/database/database.h"
+#include "shoal/database/match.h"
+
+namespace shoal::detail {
+namespace {
+
+constexpr std::uint32_t kFetchDistance = 32;
+constexpr std::size_t kMostFetched = 16;  // columns of one store; what lies in more is fetched by the loop
+
+/// A bit for each of 64 rows: is it one? Bytes first, which vectorise; then the lowest bits of eight bytes at once.
+std::uint64_t rows_had(const std::uint32_t* rows) {
+    std::uint8_t had[64];
+    for (std::uint32_t i = 0; i < 64; ++i) had[i] = rows[i] != kNilRow;
+    std::uint64_t bits = 0;
+    for (std::uint32_t byte = 0; byte < 8; ++byte) {
+        std::uint64_t eight;
+        copy_bytes(&eight, had + byte * 8, sizeof eight);
+        bits |= (eight * 0x0102040810204080u >> 56) << (byte * 8);
+    }
+    return bits;
+}
+
+/// Writes the row of each of `entities` to `found`, and fetches what lies there in the columns.
+template <bool kOneColumn>
+void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uint32_t* found,
+               std::span<const FetchedColumn> columns) {
+    const FetchedColumn first = columns.empty() ? FetchedColumn() : columns[0];
+    index.find_each(
+        entities, columns.empty() ? 0 : kFetchDistance,
+        [&](std::size_t i, std::uint32_t row) __attribute__((always_inline)) {
+            found[i] = row;
+            // Row 0 for none: an address outside of the column would cost a walk through the page tables.
+            const std::size_t fetched = row == kNilRow ? 0 : row;
+            if constexpr (kOneColumn)
+                __builtin_prefetch(first.first + fetched * first.element_bytes);
+            else
+                for (const FetchedColumn& column : columns)
+                    __builtin_prefetch(column.first + fetched * column.element_bytes);
+        },
+        [](std::uint32_t) {});
+}
+
+bool has_component(const TermPlaces& places, const JoinBlock& block, const AnyPlace& place, std::uint32_t i) {
+    const std::uint32_t row = block.found[place.store][i];
+    if (place.store == places.database) return row != kNilRow && block.table_of(i)->has({place.component}, row);
+    return places.stores[place.store].has(row);
+}
+
+}  // namespace
+
+std::uint8_t TermPlaces::add(const JoinedStore& store) {
+    for (std::uint8_t i = 0; i < stores.size(); ++i)
+        if (stores[i].store == store.store && stores[i].rows == store.rows &&
+            stores[i].needs_parent == store.needs_parent)
+            return i;
+    stores.push_back(store);
+    return static_cast<std::uint8_t>(stores.size() - 1);
+}
+
+std::uint8_t TermPlaces::driver(std::uint64_t num_database_rows) const {
+    std::uint8_t fewest = kNone;
+    std::uint64_t num_rows = ~std::uint64_t(0);
+    for (std::uint8_t i = 0; i < stores.size(); ++i) {
+        const JoinedStore& store = stores[i];
+        if (!store.is_required) continue;
+        // An entity may have several rows there, and is visited once.
+        if (fewest != kNone && store.rows != nullptr && store.rows->schema().many()) continue;
+        const bool is_last_choice =
+            fewest != kNone && stores[fewest].rows != nullptr && stores[fewest].rows->schema().many();
+        const std::uint64_t count = i == database ? num_database_rows : store.rows->num_rows();
+        if (count >= num_rows && !is_last_choice) continue;
+        fewest = i;
+        num_rows = count;
+    }
+    return fewest;
+}
+
+std::uint8_t TermPlaces::driver_of(const QueryPart& part) const {
+    if (part.of_database != nullptr) return database;
+    std::uint8_t store = 0;
+    const auto drives = [&](const JoinedStore& one) {
+        return one.is_required && one.rows != nullptr && &one.rows->table() == part.table;
+    };
+    while (!drives(stores[store])) ++store;
+    return store;
+}
+
+bool TermPlaces::is_one_table() const {
+    if (stores.size() != 1 || parents != nullptr || !any.empty()) return false;
+    const JoinedStore& only = stores[0];
+    return only.rows != nullptr && !only.needs_parent && !visits_each_once(only) && !only.is_excluded;
+}
+
+Array<OwnedRows*> TermPlaces::locked() const {
+    Array<OwnedRows*> rows("query");
+    for (const JoinedStore& store : stores)
+        if (store.rows != nullptr) rows.push_back(store.rows);
+    if (parents != nullptr) rows.push_back(parents);
+    return rows;
+}
+
+void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t begin) const {
+    block.rows = {begin, part.rows.end - begin < JoinBlock::kRows ? part.rows.end : begin + JoinBlock::kRows};
+    block.driver = places_.driver_of(part), block.owners = part.table->entities().data();
+    block.of_database = part.of_database;
+    choose_of_driver(block);
+    for (std::uint8_t i = 0; i < places_.stores.size(); ++i) {
+        if (i == block.driver) continue;
+        if (i == places_.database)
+            find_in_database(block);
+        else
+            find_in(i, block);
+    }
+    for (std::size_t i = 0; i < places_.any.size();) i = leave_out_without_any(block, i);
+}
+
+void JoinFinder::choose_of_driver(JoinBlock& block) const {
+    const JoinedStore& store = places_.stores[block.driver];
+    for (std::uint32_t i = 0; i < block.size(); ++i) block.found[block.driver][i] = block.rows.begin + i;
+    for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word)
+        block.words[word] = store.is_excluded ? 0 : block.rows_of_word(word);
+    if (store.rows != nullptr) return leave_out_holes(block, store);
+    if (match_->all_rows(*block.of_database)) return;
+    for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
+        block.words[word] &= match_->rows_of_word(*block.of_database, block.rows.begin / 64 + word);
+}
+
+void JoinFinder::leave_out_holes(JoinBlock& block, const JoinedStore& store) const {
+    const bool visits_once = places_.visits_each_once(store);
+    if (!visits_once && !store.needs_parent && store.rows->table().num_holes() == 0) return;
+    for (std::uint32_t i = 0; i < block.size(); ++i) {
+        const Entity owner = block.entities()[i];
+        const std::uint32_t row = block.rows.begin + i;
+        if (!owner || !store.has(row) || (visits_once && store.rows->find(owner) != row)) block.leave_out(i);
+    }
+}
+
+/// Fetches the fields of the rows that it finds, and leaves out entities that must have a row and have none, or must have
+/// none.
+void JoinFinder::find_in(std::uint8_t number, JoinBlock& block) const {
+    const JoinedStore& store = places_.stores[number];
+    std::uint32_t* const found = block.found[number];
+    FetchedColumn fetched[kMostFetched];
+    std::size_t num_fetched = 0;
+    const bool fetches = store.rows->num_rows() > kRowsPerStampBlock;
+    for (const FetchedColumn& column : fetched_)
+        if (fetches && column.store == number && num_fetched < kMostFetched) fetched[num_fetched++] = column;
+    for (std::uint32_t i = block.size(); i % 64 != 0; ++i) found[i] = kNilRow;  // bits are made word by word
+    const std::span<const FetchedColumn> columns(fetched, num_fetched);
+    if (num_fetched == 1)
+        find_rows<true>(store.rows->index(), block.entities(), found, columns);
+    else
+        find_rows<false>(store.rows->index(), block.entities(), found, columns);
+    if (!store.is_required && !store.is_excluded) return;
+    for (std::uint32_t word = 0; word * 64 < block.size(); ++word) {
+        std::uint64_t had = rows_had(found + word * 64);
+        if (SHOAL_UNLIKELY(store.needs_parent))
+            for_each_bit(had, word * 64, [&](std::size_t i) {
+                if (!store.has(found[i])) had &= ~(std::uint64_t(1) << (i % 64));
+            });
+        if (store.is_required) block.words[word] &= had;
+        if (store.is_excluded) block.words[word] &= ~had;
+    }
+}
+
+void JoinFinder::find_in_database(JoinBlock& block) const {
+    const JoinedStore& store = places_.stores[places_.database];
+    const Database& database = static_cast<const Database&>(*store.store);
+    const std::span<const Entity> owners = block.entities();
+    for (std::uint32_t i = 0; i < block.size(); ++i) {
+        if (i + kFetchDistance < block.size()) database.directory().prefetch(owners[i + kFetchDistance]);
+        const auto at = database.find(owners[i]);
+        block.tables[i] = at.table, block.found[places_.database][i] = at.row;
+        if (at ? !matches(*at.table, at.row) : store.is_required)
+            block.leave_out(i);
+        else if (at)
+            at.table->table().prefetch(at.row);
+    }
+}
+
+bool JoinFinder::matches(const DatabaseTable& table, std::uint32_t row) const {
+    if (!match_->matches(table) || (zones_ != nullptr && !zones_->contains(table.zone()))) return false;
+    return match_->all_rows(table) || (match_->rows_of_word(table, row / 64) >> (row % 64) & 1) != 0;
+}
+
+/// Leaves out entities that have none of the component types of an AnyOf term, and returns where the next term begins.
+std::size_t JoinFinder::leave_out_without_any(JoinBlock& block, std::size_t first) const {
+    std::size_t end = first;
+    while (end < places_.any.size() && places_.any[end].term == places_.any[first].term) ++end;
+    block.for_each_visited([&](std::size_t bit) {
+        const auto i = static_cast<std::uint32_t>(bit);
+        bool has = false;
+        for (std::size_t k = first; k < end && !has; ++k) has = has_component(places_, block, places_.any[k], i);
+        if (!has) block.leave_out(i);
+    });
+    return end;
+}
+
+}  // namespace shoal::detail

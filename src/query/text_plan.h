@@ -1,0 +1,33 @@
+#pragma once
+// What a text query consists of once its text was read.
+
+#include "shoal/database/match.h"
+#include "shoal/query/detail/term_places.h"
+#include "shoal/query/text_query.h"
+
+namespace shoal {
+
+/// What `a` may be to `b`; a comparison holds for some of them.
+enum : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
+
+/// A part of a field against a value of its type.
+struct TextComparison {
+    std::size_t component = 0;  ///< among those of the query
+    FieldPart part;
+    std::uint8_t holds_for = 0;
+    AnyValue value;
+};
+
+struct TextQuery::Plan {
+    explicit Plan(std::size_t num_terms) : places(num_terms) {}
+
+    detail::TermPlaces places;                           // its first terms are the components, in order
+    Array<TextComponent> components{Owner("query")};     // that are shown
+    Array<ComponentType> types{Owner("query")};          // by component; none unless the database has it
+    Array<TextComparison> comparisons{Owner("query")};   // all must hold
+    Array<Access> accesses{Owner("query")};              // by component
+    Array<OwnedRows*> locked{Owner("query")};            // while a loop runs
+    mutable Array<DatabaseMatch> match{Owner("query")};  // one, if a component is of the database
+};
+
+}  // namespace shoal

@@ -1,0 +1,350 @@
+// Reads the text of a query: terms, and the stores that keep what they name.
+//
+//     query        term {"," term}
+//     term         ["!" | "?" | "&"] component  |  path operator value
+//     path         component ["." field {"." part | "[" index "]"}]
+//     operator     "<" | "<=" | ">" | ">=" | "==" | "!="
+//     value        number | true | false | word | '"' text '"'
+
+#include "query/text_plan.h"
+#include "shoal/base/text.h"
+#include "shoal/query/detail/world_rows.h"
+
+#include <charconv>
+
+namespace shoal {
+namespace {
+
+constexpr std::size_t kMostTerms = 100;
+constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kEndsWord = " \t\r\n,<>=!?&\"";
+
+constexpr std::uint8_t kDiffers = kLess | kGreater | kUnordered;
+
+struct Operator {
+    std::string_view text;
+    std::uint8_t holds_for;
+};
+constexpr Operator kOperators[] = {
+    {"<=", kLess | kEqual}, {">=", kGreater | kEqual}, {"==", kEqual}, {"!=", kDiffers}, {"<", kLess}, {">", kGreater},
+};
+
+/// A term as it stands in the text.
+struct ReadTerm {
+    char sign = 0;  // ! ? & or 0
+    std::string_view path;
+    std::uint8_t holds_for = 0;  // 0: no comparison
+    std::string_view value;
+};
+
+bool is_ordered(FieldType type) {
+    return (type >= FieldType::kInt8 && type <= FieldType::kUint64) || type == FieldType::kFloat ||
+           type == FieldType::kDouble;
+}
+bool is_comparable(const ValueType& type) {
+    return type.array_length == 0 &&
+           (is_ordered(type.type) || type.type == FieldType::kBool || type.type == FieldType::kEnum ||
+            type.type == FieldType::kStringId || type.type == FieldType::kResourceId);
+}
+
+/// Returns what a word or a text in quotes says; nothing if it is a number that no 64 bits hold.
+AnyValue value_of(std::string_view text) {
+    if (text[0] == '"') return text.substr(1, text.size() - 2);
+    if (text == "true" || text == "false") return text == "true";
+    const char* const end = text.data() + text.size();
+    std::int64_t whole = 0;
+    if (const auto read = std::from_chars(text.data(), end, whole); read.ptr == end)
+        return read.ec == std::errc() ? AnyValue(whole) : AnyValue();
+    std::uint64_t large = 0;
+    if (const auto read = std::from_chars(text.data(), end, large); read.ptr == end)
+        return read.ec == std::errc() ? AnyValue(large) : AnyValue();
+    double number = 0;
+    if (const auto read = std::from_chars(text.data(), end, number); read.ptr == end)
+        return read.ec == std::errc() ? AnyValue(number) : AnyValue();
+    return text;
+}
+
+}  // namespace
+
+class TextQueryReader {
+public:
+    TextQueryReader(std::span<Store* const> stores, std::uint32_t file, Diagnostics& diagnostics)
+        : stores_(stores), file_(file), diagnostics_(diagnostics), text_(diagnostics.text(file)), rest_(text_) {}
+
+    Result<TextQuery> read() {
+        if (!read_terms()) return failed();
+        TextQuery query(new TextQuery::Plan(terms_.size()));
+        plan_ = query.plan_;
+        for (const ReadTerm& term : terms_)
+            if (!(term.sign == '!' ? exclude(term) : include(term))) return failed();
+        if (!find_stores()) return failed();
+        return query;
+    }
+
+private:
+    /// A component type that a term rules out.
+    struct Excluded {
+        detail::ComponentHome home;
+        const Schema* schema;
+    };
+
+    Status failed() const { return Status::error("the text is not a query"); }
+    bool error(std::string_view at, std::string message, std::string hint = {}) {
+        const SourcePosition place{file_, static_cast<std::uint32_t>(at.data() - text_.data())};
+        diagnostics_.error(place, std::move(message), std::move(hint)).underline(static_cast<std::uint32_t>(at.size()));
+        return false;
+    }
+
+    // --- text --------------------------------------------------------------------------------------------------------
+
+    void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(kSpace), rest_.size())); }
+    std::string_view take(std::size_t num_bytes) {
+        const std::string_view taken = rest_.substr(0, num_bytes);
+        rest_.remove_prefix(taken.size());
+        skip_space();
+        return taken;
+    }
+    bool read_terms() {
+        skip_space();
+        if (rest_.empty()) return error(rest_, "the text is empty", "name component types, such as: body, !asleep");
+        for (;;) {
+            ReadTerm term;
+            if (!read_term(term)) return false;
+            if (terms_.size() == kMostTerms)
+                return error(term.path, concat("there are more than ", kMostTerms, " terms"));
+            terms_.push_back(term);
+            if (rest_.empty()) return true;
+            if (rest_[0] != ',') return error(rest_.substr(0, 1), "a comma is expected between terms");
+            take(1);
+        }
+    }
+    bool read_term(ReadTerm& term) {
+        if (!rest_.empty() && std::string_view("!?&").find(rest_[0]) != std::string_view::npos) term.sign = take(1)[0];
+        term.path = take(std::min(rest_.find_first_of(kEndsWord), rest_.size()));
+        if (term.path.empty()) return error(rest_.substr(0, 1), "the name of a component type is expected");
+        for (const Operator& known : kOperators) {
+            if (!rest_.starts_with(known.text)) continue;
+            if (term.sign != 0)
+                return error(term.path, concat("a term with ", term.sign, " names a component type only"),
+                             "compare its fields in a term of their own");
+            take(known.text.size());
+            term.holds_for = known.holds_for;
+            return read_value(term.value);
+        }
+        if (rest_.starts_with('=')) return error(rest_.substr(0, 1), "= is no comparison", "write ==");
+        return true;
+    }
+    bool read_value(std::string_view& value) {
+        if (rest_.starts_with('"')) {
+            const std::size_t end = rest_.find('"', 1);
+            if (end == std::string_view::npos) return error(rest_.substr(0, 1), "the text has no closing quote");
+            value = take(end + 1);
+            return true;
+        }
+        value = take(std::min(rest_.find_first_of(kEndsWord), rest_.size()));
+        return !value.empty() || error(rest_.substr(0, 1), "a value is expected",
+                                       "give a number, true, false, a name or a text in quotes");
+    }
+
+    // --- component types ---------------------------------------------------------------------------------------------
+
+    const Schema* find_component(std::string_view name) {
+        const ComponentId id(name);
+        Array<std::string_view> names{Owner("query")};
+        for (const Store* store : stores_) {
+            for (const Schema* schema : store->schemas()) {
+                if (schema->id() == id) return schema;
+                names.push_back(schema->name());
+            }
+        }
+        error(name, concat("no store keeps a component ", quoted(name)), hint_about(name, names));
+        return nullptr;
+    }
+    static std::string hint_about(std::string_view name, std::span<const std::string_view> names) {
+        const int close = closest_text(name, names.data(), names.size());
+        if (close >= 0) return concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "?");
+        std::string list = names.empty() ? "they keep none" : "they keep ";
+        for (const std::string_view known : names)
+            append_text(list, concat(known.data() == names[0].data() ? "" : ", ", known));
+        return list;
+    }
+    /// Finds where rows of a component type are.
+    bool find_home(std::string_view name, const Schema& schema, detail::ComponentHome& home) {
+        home = detail::look_up_home(stores_, schema);
+        if (home.store == nullptr)
+            return error(name, concat("the store of ", quoted(name), " shows queries no rows"), "ask the store");
+        return true;
+    }
+    bool exclude(const ReadTerm& term) {
+        const Schema* const schema = find_component(term.path);
+        detail::ComponentHome home;
+        if (schema == nullptr || !find_home(term.path, *schema, home)) return false;
+        excluded_.push_back({home, schema});
+        names_.push_back(term.path);
+        return true;
+    }
+    bool include(const ReadTerm& term) {
+        const std::string_view name = term.path.substr(0, term.path.find_first_of(".["));
+        const Schema* const schema = find_component(name);
+        detail::ComponentHome home;
+        if (schema == nullptr || !find_home(name, *schema, home)) return false;
+        const bool is_field = name.size() != term.path.size();
+        if (is_field && term.holds_for == 0)
+            return error(term.path, "a field alone says nothing about rows",
+                         concat("compare it, or name the component ", quoted(name)));
+        const bool has_fields = home.database != nullptr || home.columns.has_fields;
+        if (!has_fields && (term.holds_for != 0 || term.sign == '&'))
+            return error(name, concat("the store of ", quoted(name), " keeps its fields in another form"),
+                         "ask the store for them");
+        if (term.sign == '&' && home.database == nullptr && home.columns.is_read_only)
+            return error(name,
+                         concat("the store of ", quoted(name), " derives more from it, and does not let it be written"),
+                         "set it through the store");
+        const std::size_t component = add(*schema, home, has_fields, term);
+        return term.holds_for == 0 || compare(term, component);
+    }
+    /// Returns the number of a component type that is shown, which is added if need be.
+    std::size_t add(const Schema& schema, const detail::ComponentHome& home, bool has_columns, const ReadTerm& term) {
+        Array<TextComponent>& components = plan_->components;
+        std::size_t i = 0;
+        while (i < components.size() && components[i].schema->id() != schema.id()) ++i;
+        if (i == components.size()) {
+            components.push_back({&schema, has_columns, true, false});
+            homes_.push_back(home);
+            shown_names_.push_back(term.path);
+        }
+        components[i].is_optional = components[i].is_optional && term.sign == '?';
+        components[i].is_written = components[i].is_written || term.sign == '&';
+        return i;
+    }
+
+    // --- comparisons -------------------------------------------------------------------------------------------------
+
+    bool find_part(const ReadTerm& term, const Schema& schema, FieldPart& part) {
+        const std::size_t end = term.path.find_first_of(".[");
+        if (end == std::string_view::npos && schema.fields().size() != 1)
+            return error(term.path, concat(quoted(schema.name()), " is a component type with several fields"),
+                         schema.fields().empty() ? "it has none to compare" : hint_for({}, field_names(schema)));
+        const bool has_field = end != std::string_view::npos && term.path[end] == '.' && end + 1 < term.path.size();
+        if (end != std::string_view::npos && !has_field)
+            return error(term.path, concat(quoted(term.path), " is not the name of a field"),
+                         "write component.field, such as body.position");
+        const std::string_view name = has_field ? term.path.substr(end + 1) : std::string_view(schema.fields()[0].name);
+        const Result<FieldPart> found = find_field_part(schema, name);
+        if (!found) return error(term.path, std::string(found.status().message()));
+        part = *found;
+        return true;
+    }
+    bool compare(const ReadTerm& term, std::size_t component) {
+        TextComparison comparison{component, {}, term.holds_for, {}};
+        if (!find_part(term, *plan_->components[component].schema, comparison.part)) return false;
+        const ValueType& type = comparison.part.type;
+        if (!is_comparable(type))
+            return error(term.path, concat(quoted(term.path), " is ", type.to_text(), ", which cannot be compared"),
+                         field_type_lanes(type.type) > 1 ? "compare a part of it, such as .x" : "");
+        if (!is_ordered(type.type) && term.holds_for != kEqual && term.holds_for != kDiffers)
+            return error(term.path, concat(quoted(term.path), " is ", type.to_text(), ", which has no order"),
+                         "compare it with == or !=");
+        const AnyValue given = value_of(term.value);
+        if (given.type().type == FieldType(0)) return error(term.value, "the number is too large");
+        const Result<AnyValue> value = given.convert(type, term.path);
+        if (!value) return error(term.value, std::string(value.status().message()));
+        comparison.value = *value;
+        plan_->comparisons.push_back(comparison);
+        return true;
+    }
+
+    // --- stores ------------------------------------------------------------------------------------------------------
+
+    bool find_stores() {
+        for (const Excluded& excluded : excluded_)
+            for (const TextComponent& component : plan_->components)
+                if (component.schema->id() == excluded.schema->id())
+                    return error(names_[static_cast<std::size_t>(&excluded - excluded_.data())],
+                                 concat(quoted(excluded.schema->name()), " is both asked for and ruled out"));
+        bool is_required = false;
+        for (std::size_t i = 0; i < plan_->components.size(); ++i) {
+            if (!place_component(i)) return false;
+            is_required |= !plan_->components[i].is_optional;
+        }
+        for (const Excluded& excluded : excluded_)
+            if (!place_excluded(excluded)) return false;
+        if (!is_required)
+            return error(text_, "no term says whose rows to visit", "name a component type without a sign");
+        make_match();
+        plan_->locked = plan_->places.locked();
+        return true;
+    }
+    bool add_store(const detail::ComponentHome& home, std::string_view name, std::uint8_t& number) {
+        detail::TermPlaces& places = plan_->places;
+        number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
+        places.stores[number].is_derived |= home.columns.is_read_only;
+        if (home.database == nullptr) return true;
+        if (places.has_database() && places.database != number)
+            return error(name, "the components are in two databases", "make a query for each");
+        places.database = number;
+        return true;
+    }
+    bool place_component(std::size_t i) {
+        const TextComponent& component = plan_->components[i];
+        const detail::ComponentHome& home = homes_[i];
+        std::uint8_t number = 0;
+        if (!add_store(home, shown_names_[i], number)) return false;
+        detail::TermPlaces& places = plan_->places;
+        places.stores[number].is_required |= !component.is_optional;
+        places.store_of[i] = number;
+        places.first_column[i] = home.columns.first_column;
+        plan_->types.push_back(home.database != nullptr ? ComponentType{home.component} : ComponentType());
+        const bool is_derived = places.stores[number].is_derived;
+        plan_->accesses.push_back({home.store, nullptr, is_derived ? ComponentId() : component.schema->id(), kAllFields,
+                                   component.is_written});
+        return true;
+    }
+    bool place_excluded(const Excluded& excluded) {
+        std::uint8_t number = 0;
+        if (!add_store(excluded.home, names_[static_cast<std::size_t>(&excluded - excluded_.data())], number))
+            return false;
+        if (excluded.home.database == nullptr) plan_->places.stores[number].is_excluded = true;
+        return true;
+    }
+    void make_match() {
+        const detail::TermPlaces& places = plan_->places;
+        if (!places.has_database()) return;
+        Array<ComponentType> with{Owner("query")}, without{Owner("query")};
+        for (std::size_t i = 0; i < plan_->types.size(); ++i)
+            if (plan_->types[i] && !plan_->components[i].is_optional) with.push_back(plan_->types[i]);
+        for (const Excluded& excluded : excluded_)
+            if (excluded.home.database != nullptr) without.push_back(ComponentType{excluded.home.component});
+        const Store& database = *places.stores[places.database].store;
+        plan_->match.emplace_back(static_cast<const Database&>(database), std::span<const ComponentType>(with),
+                                  std::span<const ComponentType>(without));
+    }
+
+    std::span<Store* const> stores_;
+    std::uint32_t file_;
+    Diagnostics& diagnostics_;
+    std::string_view text_, rest_;
+    Array<ReadTerm> terms_{Owner("query")};
+    TextQuery::Plan* plan_ = nullptr;
+    Array<detail::ComponentHome> homes_{Owner("query")};   // by component that is shown
+    Array<std::string_view> shown_names_{Owner("query")};  // the same
+    Array<Excluded> excluded_{Owner("query")};
+    Array<std::string_view> names_{Owner("query")};  // by excluded component
+};
+
+Result<TextQuery> TextQuery::make(std::span<Store* const> stores, std::uint32_t file, Diagnostics& diagnostics) {
+    return TextQueryReader(stores, file, diagnostics).read();
+}
+
+Result<TextQuery> TextQuery::make(std::span<Store* const> stores, std::string_view text) {
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.refer_file("query", text);
+    Result<TextQuery> query = make(stores, file, diagnostics);
+    if (query) return query;
+    const Diagnostic& first = diagnostics.entries()[0];
+    const SourceLocation at = diagnostics.locate(first.position);
+    return Status::error(
+        concat(at.line, ':', at.column, ": ", first.message, first.hint.empty() ? "" : "; ", first.hint));
+}
+
+}  // namespace shoal

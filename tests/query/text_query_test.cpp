@@ -1,0 +1,425 @@
+// Queries that are made from text: what they visit, against a model that asks the stores row by row; what they say about
+// mistakes.
+
+#include "shoal/query/text_query.h"
+
+#include "shoal/base/random.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "shoal/store/manager.h"
+#include "support/testing.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+enum class Mood : std::uint8_t { kCalm, kAngry };
+SHOAL_ENUM(Mood, (kCalm, "calm"), (kAngry, "angry"))
+
+struct Body {
+    Vec3 position{};
+    float mass = 1;
+};
+SHOAL_COMPONENT(Body, (position, split), mass)
+struct Health {
+    float value = 10;
+};
+SHOAL_COMPONENT(Health, value)
+struct Crew {
+    std::uint8_t size = 0;
+    std::int64_t gold = 0;
+    std::array<std::uint16_t, 2> oars{};
+};
+SHOAL_COMPONENT((Crew, whole), size, gold, oars)
+struct Asleep {
+    Mood dream = Mood::kCalm;
+    bool deep = false;
+};
+SHOAL_COMPONENT((Asleep, toggled), dream, deep)
+struct Frozen {};
+SHOAL_COMPONENT(Frozen)
+struct Note {
+    StringId text{};
+};
+SHOAL_COMPONENT((Note, many), text)
+
+/// Entities with random components, of which a database keeps some types and managers the others.
+class Sea {
+public:
+    /// Bits of `in_database`, in the order of the types.
+    enum : unsigned { kBody = 1, kHealth = 2, kCrew = 4, kAsleep = 8, kFrozen = 16 };
+
+    explicit Sea(unsigned in_database)
+        : in_database_(in_database),
+          bodies(entities, pool),
+          healths(entities, pool, {.index = RowIndexKind::kHash}),
+          crews(entities, pool, {.index = RowIndexKind::kIdentity}),
+          sleepers(entities, pool),
+          frozen(entities, pool),
+          notes(entities, pool) {
+        stores = {&database, &notes.core()};
+        keep<Body>(kBody, bodies), keep<Health>(kHealth, healths), keep<Crew>(kCrew, crews);
+        keep<Asleep>(kAsleep, sleepers), keep<Frozen>(kFrozen, frozen);
+    }
+    void fill(Random& random, std::size_t count) {
+        std::vector<Entity> made(count);
+        ASSERT_TRUE(entities.create(made).ok());
+        all.insert(all.end(), made.begin(), made.end());
+        for (std::size_t round = 0; round < 5 * count; ++round)
+            change(all[random.below(std::uint32_t(all.size()))], random);
+    }
+
+    EntityManager entities;
+    PagePool pool;
+    Database database{entities, pool};
+
+private:
+    unsigned in_database_;
+
+public:
+    Manager<Body> bodies;
+    Manager<Health> healths;
+    Manager<Crew> crews;
+    Manager<Asleep> sleepers;
+    Manager<Frozen> frozen;
+    Manager<Note> notes;
+    std::vector<Store*> stores;
+    std::vector<Entity> all;
+
+private:
+    template <class T>
+    void keep(unsigned bit, Manager<T>& manager) {
+        if ((in_database_ & bit) != 0)
+            database.component<T>();
+        else
+            stores.push_back(&manager.core());
+    }
+    template <class T>
+    void give(unsigned bit, Manager<T>& manager, Entity entity, const T& value) {
+        ASSERT_TRUE((in_database_ & bit) != 0 ? database.add(entity, value).ok() : manager.add(entity, value).ok());
+    }
+    template <class T>
+    void take(unsigned bit, Manager<T>& manager, Entity entity) {
+        if ((in_database_ & bit) != 0)
+            ASSERT_TRUE(database.remove<T>(entity).ok());
+        else
+            manager.remove(entity);
+    }
+    void change(Entity entity, Random& random) {
+        const auto number = [&] { return static_cast<float>(random.below(8)); };
+        const unsigned what = random.below(14);
+        if (what < 4) return give(kBody, bodies, entity, Body{{number(), number(), number()}, number()});
+        if (what < 7)
+            return give(kHealth, healths, entity,
+                        Health{random.below(9) == 0 ? std::numeric_limits<float>::quiet_NaN() : number()});
+        if (what < 9)
+            return give(kCrew, crews, entity,
+                        Crew{std::uint8_t(random.below(8)),
+                             std::int64_t(random.below(8)) - 4,
+                             {1, std::uint16_t(random.below(3))}});
+        if (what < 11)
+            return give(kAsleep, sleepers, entity,
+                        Asleep{random.below(2) ? Mood::kCalm : Mood::kAngry, random.below(2) == 0});
+        if (what == 11) return give(kFrozen, frozen, entity, Frozen{});
+        if (what == 12) return take(kAsleep, sleepers, entity);
+        take(kCrew, crews, entity);
+    }
+};
+
+/// A term, as text and as the model understands it.
+struct ModelTerm {
+    char sign = 0;
+    std::string component, part, sign_text;
+    double value = 0;
+
+    std::string text() const {
+        if (sign_text.empty()) return concat(sign == 0 ? "" : std::string(1, sign), component);
+        std::string value_text = concat(value);
+        if (part == "dream") value_text = value == 0 ? "calm" : "\"angry\"";
+        if (part == "deep") value_text = value == 0 ? "false" : "true";
+        return concat(component, part.empty() ? "" : ".", part, ' ', sign_text, ' ', value_text);
+    }
+};
+
+class Model {
+public:
+    explicit Model(const Sea& sea) : sea_(sea) {}
+
+    ComponentRow find(Entity entity, std::string_view component) const {
+        for (const Store* store : sea_.stores) {
+            const ComponentRow at = store->find_row(ComponentId(component), entity, 0);
+            if (at && at.is_on) return at;
+        }
+        return {};
+    }
+    bool matches(Entity entity, const ModelTerm& term) const {
+        const ComponentRow at = find(entity, term.component);
+        if (term.sign == '?') return true;
+        if (term.sign == '!') return !at;
+        if (!at || term.sign_text.empty()) return bool(at);
+        const Result<FieldPart> part = find_field_part(*at.schema, term.part.empty() ? "value" : term.part);
+        EXPECT_TRUE(part.ok());
+        AnyValue value(part->type);
+        read_part(*at.table, at.first_column, at.row, *part, value.bytes().data());
+        return holds(number(value), term.sign_text, term.value);
+    }
+
+private:
+    static double number(const AnyValue& value) {
+        if (value.type().type == FieldType::kEnum || value.type().type == FieldType::kBool)
+            return double(std::to_integer<int>(value.bytes()[0]));
+        const Result<AnyValue> result = value.convert(value_type_of<double>(), "x");
+        EXPECT_TRUE(result.ok());
+        return *result->as<double>();
+    }
+    static bool holds(double a, std::string_view sign, double b) {
+        if (sign == "<") return a < b;
+        if (sign == "<=") return a <= b;
+        if (sign == ">") return a > b;
+        if (sign == ">=") return a >= b;
+        return sign == "==" ? a == b : a != b;
+    }
+    const Sea& sea_;
+};
+
+ModelTerm random_term(Random& random) {
+    const char* const components[] = {"body", "health", "crew", "asleep", "frozen"};
+    const char* const signs[] = {"<", "<=", ">", ">=", "==", "!="};
+    ModelTerm term;
+    term.component = components[random.below(5)];
+    const std::uint32_t kind = random.below(8);
+    if (kind == 0) term.sign = '!';
+    if (kind == 1) term.sign = '?';
+    if (kind < 5 || term.component == "frozen") return term;
+    const char* const parts[] = {"mass", "position.x", "position.z"};
+    const char* const crew_parts[] = {"size", "gold", "oars[1]"};
+    if (term.component == "body") term.part = parts[random.below(3)];
+    if (term.component == "crew") term.part = crew_parts[random.below(3)];
+    if (term.component == "asleep") term.part = random.below(2) == 0 ? "dream" : "deep";
+    const bool has_order = term.component != "asleep";
+    term.sign_text = signs[has_order ? random.below(6) : 4 + random.below(2)];
+    term.value = has_order ? random.below(8) : random.below(2);
+    return term;
+}
+
+/// Whether a query can be made of the terms: one component is required, and none is ruled out too.
+bool is_query(const std::vector<ModelTerm>& terms) {
+    std::set<std::string> named, excluded;
+    bool requires_one = false;
+    for (const ModelTerm& term : terms) {
+        (term.sign == '!' ? excluded : named).insert(term.component);
+        requires_one |= term.sign == 0;
+    }
+    for (const std::string& name : excluded)
+        if (named.contains(name)) return false;
+    return requires_one;
+}
+
+class TextQueries : public ::testing::TestWithParam<unsigned> {
+protected:
+    /// Compares the values that a batch shows with those that the stores tell.
+    void expect_values(const TextQuery& query, const TextBatch& batch, const Model& model, std::uint32_t i) {
+        for (std::size_t c = 0; c < query.components().size(); ++c) {
+            const Schema& schema = *query.components()[c].schema;
+            const ComponentRow at = model.find(batch.entities()[i], schema.name());
+            for (const Field& field : schema.fields()) {
+                const FieldPart part = field_part(schema, field);
+                AnyValue shown(part.type), expected(part.type);
+                ASSERT_EQ(batch.read(c, part, i, shown.bytes().data()), bool(at));
+                if (!at) continue;
+                read_part(*at.table, at.first_column, at.row, part, expected.bytes().data());
+                ASSERT_EQ(shown, expected);
+            }
+        }
+    }
+};
+
+// req: F5
+TEST_P(TextQueries, visit_what_a_model_finds_row_by_row) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    Sea sea(GetParam());
+    const Model model(sea);
+    std::size_t num_visited = 0;
+    for (int round = 0; round < 200; ++round) {
+        if (round % 50 == 0) sea.fill(random, 300);
+        std::vector<ModelTerm> terms(1 + random.below(4));
+        for (ModelTerm& term : terms) term = random_term(random);
+        std::string text;
+        for (const ModelTerm& term : terms) text = concat(text, text.empty() ? "" : " , ", term.text());
+        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        ASSERT_EQ(query.ok(), is_query(terms)) << text << (query ? "" : query.status().message());
+        if (!query) continue;
+        std::multiset<Entity> expected, visited;
+        for (const Entity entity : sea.all)
+            if (std::all_of(terms.begin(), terms.end(), [&](const auto& term) { return model.matches(entity, term); }))
+                expected.insert(entity);
+        query->for_each_batch([&](const TextBatch& batch) {
+            visited.insert(batch.entities().begin(), batch.entities().end());
+            for (std::uint32_t i = 0; i < batch.num_rows(); ++i) expect_values(*query, batch, model, i);
+        });
+        ASSERT_EQ(visited, expected) << text;
+        EXPECT_LE(visited.size(), query->num_rows());
+        num_visited += visited.size();
+    }
+    EXPECT_GT(num_visited, 1000u);
+}
+
+TEST_P(TextQueries, write_what_the_text_says_and_mark_it) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    Sea sea(GetParam());
+    sea.fill(random, 700);
+    const Model model(sea);
+    for (Store* store : sea.stores)
+        for (const Table* table : store->tables()) const_cast<Table*>(table)->set_stamp(7);
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "health, &body, !asleep, health >= 3");
+    ASSERT_TRUE(query.ok()) << query.status().message();
+    std::map<Entity, float> expected;
+    const Schema& schema = schema_of<Body>();
+    const FieldPart mass = field_part(schema, schema.fields()[1]);
+    const auto mass_of = [&](const ComponentRow& at) {
+        float value = 0;
+        read_part(*at.table, at.first_column, at.row, mass, reinterpret_cast<std::byte*>(&value));
+        return value;
+    };
+    for (const Entity entity : sea.all)
+        if (const ComponentRow at = model.find(entity, "body")) expected[entity] = mass_of(at);
+    std::set<Entity> visited;
+    query->for_each_batch([&](const TextBatch& batch) {
+        const TextColumn healths = batch.column(0, 0), masses = batch.column(1, mass.first_column);
+        EXPECT_FALSE(healths.is_written);
+        for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {
+            ASSERT_GE(*healths.read<float>(i), 3);
+            *masses.write<float>(i) += *healths.read<float>(i);
+            visited.insert(batch.entities()[i]);
+            expected[batch.entities()[i]] += *healths.read<float>(i);
+        }
+    });
+    EXPECT_GT(visited.size(), 20u);
+    for (const auto& [entity, value] : expected) {
+        const ComponentRow at = model.find(entity, "body");
+        ASSERT_EQ(mass_of(at), value);
+        const std::uint32_t block = at.row / kRowsPerStampBlock;
+        EXPECT_TRUE(!visited.contains(entity) ||
+                    at.table->written_stamp(at.first_column + mass.first_column, block) == 7u);
+    }
+    for (const Entity entity : sea.all) {
+        const ComponentRow at = model.find(entity, "health");
+        EXPECT_TRUE(!at || at.table->written_stamp(at.first_column, at.row / kRowsPerStampBlock) < 7u);
+    }
+}
+INSTANTIATE_TEST_SUITE_P(HomesOfTypes, TextQueries, ::testing::Values(0u, 31u, 9u, 22u, 5u));
+
+TEST(TextQuery, a_table_of_which_all_rows_match_is_one_batch) {
+    Sea sea(0);
+    std::vector<Entity> made(1000);
+    ASSERT_TRUE(sea.entities.create(made).ok());
+    ASSERT_TRUE(sea.bodies.add(made).ok());
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "body");
+    ASSERT_TRUE(query.ok());
+    EXPECT_EQ(&query->driver(), &sea.bodies.core());
+    std::size_t num_batches = 0;
+    query->for_each_batch([&](const TextBatch& batch) {
+        ++num_batches;
+        EXPECT_EQ(batch.num_rows(), 1000u);
+        EXPECT_EQ(batch.column(0, 3).rows, nullptr);
+        EXPECT_EQ(batch.column(0, 3).values<float>().size(), 1000u);
+        EXPECT_EQ(batch.column(0, 3).values<float>()[999], 1);
+        EXPECT_TRUE(batch.column(0, 3).values<double>().empty());
+    });
+    EXPECT_EQ(num_batches, 1u);
+}
+
+TEST(TextQuery, an_entity_with_several_components_is_visited_once_beside_others) {
+    Sea sea(0);
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(sea.entities.create(made).ok());
+    ASSERT_TRUE(sea.bodies.add(made).ok());
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(sea.notes.add(made[1], {StringId("hello")}).ok());
+    const auto count = [&](std::string_view text) {
+        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        EXPECT_TRUE(query.ok()) << query.status().message();
+        std::size_t num_rows = 0;
+        query->for_each_batch([&](const TextBatch& batch) { num_rows += batch.num_rows(); });
+        return num_rows;
+    };
+    EXPECT_EQ(count("note"), 3u);
+    EXPECT_EQ(count("note, body"), 1u);
+    EXPECT_EQ(count("body, note == \"hello\""), 1u);
+    EXPECT_EQ(count("body, note.text != hello"), 0u);
+    EXPECT_EQ(count("body, !note"), 2u);
+}
+
+TEST(TextQuery, says_what_it_touches) {
+    Sea sea(Sea::kHealth);
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "&body, health > 1, !crew");
+    ASSERT_TRUE(query.ok());
+    ASSERT_EQ(query->accesses().size(), 2u);
+    EXPECT_TRUE(conflict(query->accesses()[0], reads<&Body::mass>(sea.bodies)));
+    EXPECT_FALSE(conflict(query->accesses()[1], reads<&Health::value>(sea.database)));
+    EXPECT_TRUE(conflict(query->accesses()[1], writes<&Health::value>(sea.database)));
+}
+
+// What people write wrong, and what they are told.
+TEST(TextQuery, mistakes_are_shown_where_they_are) {
+    Sea sea(Sea::kHealth);
+    const std::map<std::string, std::string> expected = {
+        {"body, !slep, helth < 10", "1:8: no store keeps a component \"slep\"; did you mean \"asleep\"?"},
+        {"", "1:1: the text is empty; name component types, such as: body, !asleep"},
+        {"body,", "1:6: the name of a component type is expected"},
+        {"body health", "1:6: a comma is expected between terms"},
+        {"body.mas < 1", "1:1: \"body\" has no field \"mas\"; did you mean \"mass\"?"},
+        {"body < 1", "1:1: \"body\" is a component type with several fields; it has position, mass"},
+        {"frozen < 1", "1:1: \"frozen\" is a component type with several fields; it has none to compare"},
+        {"body.position < 1",
+         "1:1: \"body.position\" is a vec3, which cannot be compared; compare a part of it, such as .x"},
+        {"body.mass", "1:1: a field alone says nothing about rows; compare it, or name the component \"body\""},
+        {"body.mass = 1", "1:11: = is no comparison; write =="},
+        {"body.mass <", "1:12: a value is expected; give a number, true, false, a name or a text in quotes"},
+        {"body.mass < heavy", "1:13: \"body.mass\" is a float, not text"},
+        {"crew.size < 2.5", "1:13: \"crew.size\" is a uint8, not a double; give a whole number"},
+        {"crew.size < 300", "1:13: \"crew.size\" is a uint8, which cannot hold 300"},
+        {"crew.gold < 99999999999999999999", "1:13: the number is too large"},
+        {"asleep.dream == clam", "1:17: \"asleep.dream\" has no value \"clam\"; did you mean \"calm\"?"},
+        {"asleep.deep < true", "1:1: \"asleep.deep\" is a bool, which has no order; compare it with == or !="},
+        {"!body < 2", "1:2: a term with ! names a component type only; compare its fields in a term of their own"},
+        {"note == \"hello", "1:9: the text has no closing quote"},
+        {"!body, ?crew", "1:1: no term says whose rows to visit; name a component type without a sign"},
+        {"body,\n  !body", "2:4: \"body\" is both asked for and ruled out"},
+        {"body[1].mass < 1",
+         "1:1: \"body[1].mass\" is not the name of a field; write component.field, such as body.position"},
+    };
+    for (const auto& [text, message] : expected) {
+        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        ASSERT_FALSE(query.ok()) << text;
+        EXPECT_EQ(query.status().message(), message) << text;
+    }
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.add_file("query", "body, helth < 10");
+    EXPECT_FALSE(TextQuery::make(sea.stores, file, diagnostics).ok());
+    EXPECT_EQ(diagnostics.format(),
+              "query:1:7: error: no store keeps a component \"helth\"; did you mean \"health\"?\n"
+              "    1 | body, helth < 10\n"
+              "      |       ^~~~~\n");
+}
+
+TEST(TextQueryDeath, rows_stay_where_they_are_while_it_runs) {
+    Sea sea(0);
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(sea.entities.create(made).ok());
+    ASSERT_TRUE(sea.bodies.add(made).ok());
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "body");
+    ASSERT_TRUE(query.ok());
+    EXPECT_DEATH(query->for_each_batch([&](const TextBatch&) { sea.bodies.remove(made[0]); }), "while a loop");
+    EXPECT_DEATH(query->for_each_batch([&](const TextBatch& batch) { *batch.column(0, 3).write<float>(0) = 1; }),
+                 "write &name in its text");
+}
+
+}  // namespace
