@@ -143,8 +143,7 @@ void spawn_from_pass(Bench& bench, std::size_t n) {
                    [&] { return asked.sum(); }},
                   {[&] { direct.clear(); },
                    [&] {
-                       need_ok(direct.world.spawn(direct.prefab,
-                                                  {.copies = std::uint32_t(n), .keep_names = false}));
+                       need_ok(direct.world.spawn(direct.prefab, {.copies = std::uint32_t(n), .keep_names = false}));
                        direct.world.settle();
                    },
                    [&] { return direct.sum(); }});

@@ -65,8 +65,7 @@ void on_change(Bench& bench, std::size_t n) {
                        heard_value += 1;
                        all.for_each([&](auto&& mass) { mass = row++ % 100 == 0 ? heard_value : mass; });
                    },
-                   [&] { heard.world.settle(); },
-                   [&] { return num_told; }},
+                   [&] { heard.world.settle(); }, [&] { return num_told; }},
                   {[&] {
                        plain_value += 1;
                        for (std::size_t row = 0; row < n; row += 100) now[row] = plain_value;

@@ -266,8 +266,7 @@ void CommandSettler::spawn() {
     group_spawns(Kind::kSpawn);
     const ComponentHomes& homes = database_.homes();
     for (const SpawnGroup& group : scratch_.groups)
-        note_spawned("spawn", group,
-                     homes.spawn(homes.context, *group.blob, group.firsts, group.poses, group.zone));
+        note_spawned("spawn", group, homes.spawn(homes.context, *group.blob, group.firsts, group.poses, group.zone));
 }
 
 void CommandSettler::copy() {
@@ -468,8 +467,7 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
     SHOAL_ASSERT(store != nullptr || part.schema == nullptr || !part.schema().many(),
                  "an entity has one component of a type in a database; call World::manager<T>() for one that it may "
                  "have several of, before commands name it");
-    if (store != nullptr)
-        return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
+    if (store != nullptr) return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
     const ComponentType component = component_of(part);
     if (removes) return scratch_.components.push_back(component);
     ComponentValues given{.component = component};

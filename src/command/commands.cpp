@@ -168,8 +168,8 @@ Entity Commands::record_spawn(const detail::CommandList& list, Zone zone, const 
                               const RootPose* pose) {
     const Entity first = recorder_.take_pending();
     std::byte* const to = recorder_.add_row(list, first, zone);
-    ::new (static_cast<void*>(to)) detail::SpawnRow{{first, zone}, blob, original, pose != nullptr,
-                                                    pose != nullptr ? *pose : RootPose()};
+    ::new (static_cast<void*>(to))
+        detail::SpawnRow{{first, zone}, blob, original, pose != nullptr, pose != nullptr ? *pose : RootPose()};
     return first;
 }
 

@@ -17,9 +17,9 @@ public:
     ZoneSaver(const Database& database, const ZoneBlobOptions& options)
         : database_(database),
           options_(options),
-          values_(writer_, {options.texts, options.library,
-                            [](void* self, Entity entity) { return static_cast<ZoneSaver*>(self)->number_of(entity); },
-                            this}) {}
+          values_(writer_,
+                  {options.texts, options.library,
+                   [](void* self, Entity entity) { return static_cast<ZoneSaver*>(self)->number_of(entity); }, this}) {}
     ZoneSaver(const ZoneSaver&) = delete;
     ZoneSaver& operator=(const ZoneSaver&) = delete;
 

@@ -172,8 +172,8 @@ void SchemaReader::read_relation(Node node, FieldDefinition& field) {
 }
 
 void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_value) {
-    static constexpr std::string_view kKeys[] = {"type",  "default", "unit",     "range", "values",
-                                                 "bytes", "array",   "capacity", "of",    "split", "relation"};
+    static constexpr std::string_view kKeys[] = {"type",  "default",  "unit", "range", "values",  "bytes",
+                                                 "array", "capacity", "of",   "split", "relation"};
     field.name = node.key();
     if (node.is_string()) {
         if (read_type(node, field)) check_keys(node, field);

@@ -19,7 +19,8 @@ Entity holder(const ComponentTable& at, std::uint32_t row) {
 /// Whether the owners of rows are all who have the component.
 bool owners_tell(const ComponentTable& at) { return at.switched_on == nullptr && !at.needs_parent; }
 
-const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column, std::uint32_t row) {
+const std::byte* element_of(const ComponentTable& at, const Schema& component, std::uint32_t column,
+                            std::uint32_t row) {
     return at.table->column(at.first_column + column) + std::size_t(row) * component.columns()[column].element_bytes;
 }
 
@@ -65,9 +66,8 @@ void ComponentMirror::keep_column(std::uint32_t number, bool is_compared) {
     for (Picture& picture : pictures_) {
         Bytes& kept = picture.columns.emplace_back(Owner("component mirror"));
         kept.resize(picture.owners.size() * bytes);
-        const bool is_there = std::any_of(tables_.begin(), tables_.end(), [&](const ComponentTable& at) {
-            return at.table == picture.table.table;
-        });
+        const bool is_there = std::any_of(tables_.begin(), tables_.end(),
+                                          [&](const ComponentTable& at) { return at.table == picture.table.table; });
         for (std::uint32_t row = 0; row < picture.owners.size(); ++row) {
             const bool stays = is_there && row < picture.table.table->num_rows() &&
                                picture.table.table->entities()[row] == picture.owners[row];
@@ -186,9 +186,9 @@ void ComponentMirror::compare_picture(std::uint32_t number) {
 void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     const Picture& picture = pictures_[number];
     const ComponentTable& at = picture.table;
-    const bool are_equal = owners_tell(at) && std::equal(picture.owners.data() + rows.begin,
-                                                         picture.owners.data() + rows.end,
-                                                         at.table->entities().data() + rows.begin);
+    const bool are_equal =
+        owners_tell(at) && std::equal(picture.owners.data() + rows.begin, picture.owners.data() + rows.end,
+                                      at.table->entities().data() + rows.begin);
     if (are_equal) return;
     for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
         const Entity now = holder(at, row);

@@ -56,7 +56,8 @@ Status Store::take_component(const Schema& component) {
 
 void Store::list_tables(const Schema& component, Array<ComponentTable>& tables) {
     if (const OwnedColumns columns = find_columns(component)) {
-        tables.push_back({&columns.rows->table(), columns.first_column, columns.has_fields, nullptr, columns.needs_parent});
+        tables.push_back(
+            {&columns.rows->table(), columns.first_column, columns.has_fields, nullptr, columns.needs_parent});
         return;
     }
     for (const Table* table : this->tables())

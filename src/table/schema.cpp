@@ -154,8 +154,8 @@ struct SchemaMaker {
                         "only vec2, vec3, vec4 and quaternion fields can be split, and no arrays; remove `split`");
         if (field.relation != Relation::kNone &&
             (field.type != FieldType::kEntity || field.array_length != 0 || definition.many))
-            return fail(field,
-                        "a relation is one entity, of a component that an entity has once; remove `relation` or `many`");
+            return fail(
+                field, "a relation is one entity, of a component that an entity has once; remove `relation` or `many`");
         field.size = field.value_bytes * field.num_values();
         return {};
     }
@@ -320,8 +320,7 @@ std::string Schema::to_text() const {
             append_text(text, concat('(', field.value_bytes, ')'));
         if (field.array_length != 0) append_text(text, concat('[', field.array_length, ']'));
         if (field.split) append_text(text, " split");
-        if (field.relation != Relation::kNone)
-            append_text(text, concat(" relation ", relation_name(field.relation)));
+        if (field.relation != Relation::kNone) append_text(text, concat(" relation ", relation_name(field.relation)));
     }
     return text + "}";
 }

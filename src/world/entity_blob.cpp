@@ -49,9 +49,9 @@ public:
           options_(options),
           for_copy_(for_copy),
           seen_from_(seen_from),
-          values_(writer_, {&world.strings(), world.library(),
-                            [](void* self, Entity entity) { return static_cast<EntitySaver*>(self)->find(entity); },
-                            this}) {}
+          values_(writer_,
+                  {&world.strings(), world.library(),
+                   [](void* self, Entity entity) { return static_cast<EntitySaver*>(self)->find(entity); }, this}) {}
     EntitySaver(const EntitySaver&) = delete;
     EntitySaver& operator=(const EntitySaver&) = delete;
 
@@ -130,12 +130,12 @@ private:
 
     static Status check_fields(Store& store, const Schema& component) {
         if (component.has_opaque())
-            return Status::error(concat("\"", component.name(),
-                                        "\" has fields that are more than bytes, which a blob cannot hold"));
+            return Status::error(
+                concat("\"", component.name(), "\" has fields that are more than bytes, which a blob cannot hold"));
         const OwnedColumns columns = store.find_columns(component);
         if (columns && !columns.has_fields)
-            return Status::error(concat("\"", component.name(), "\" is kept by ", store.kind(),
-                                        " in a form that cannot be saved"));
+            return Status::error(
+                concat("\"", component.name(), "\" is kept by ", store.kind(), " in a form that cannot be saved"));
         return {};
     }
 
@@ -165,7 +165,9 @@ private:
             if (stays_child || (!parent && !origin)) continue;
             Transform local;
             if (instance != origin)
-                local = nearest_relative_pose(origin ? transforms.world(origin) : Matrix3x4(), transforms.world(instance)).pose;
+                local =
+                    nearest_relative_pose(origin ? transforms.world(origin) : Matrix3x4(), transforms.world(instance))
+                        .pose;
             std::memcpy(columns[0].data() + i * sizeof(Vec3), &local.position, sizeof(Vec3));
             std::memcpy(columns[1].data() + i * sizeof(Quaternion), &local.rotation, sizeof(Quaternion));
             std::memcpy(columns[2].data() + i * sizeof(Vec3), &local.scale, sizeof(Vec3));
@@ -357,8 +359,8 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
     const std::vector<Entity> all = entities_below(*this, original);
     CopyCall call(*this, all);
     if (Status status = call.check(); !status) return status;
-    const bool is_placed_anew = options.zone != kNoZone || (!options.root_poses.empty() && database_ != nullptr &&
-                                                            database_->spawns_into_tiles());
+    const bool is_placed_anew = options.zone != kNoZone ||
+                                (!options.root_poses.empty() && database_ != nullptr && database_->spawns_into_tiles());
     const Entity seen_from = options.root_poses.empty() ? kNullEntity : original;
     const Result<EntityBlob> saved = EntitySaver(*this, all, {"copy", !is_placed_anew}, true, seen_from).save();
     if (!saved) return saved.status();

@@ -55,8 +55,7 @@ ReactionId Reactions::add(Store& store, const Schema& component, const ReactionT
 }
 
 void Reactions::remove(ReactionId id) {
-    for (Entry& entry : entries_)
-        entry.is_removed |= entry.id.number == id.number;
+    for (Entry& entry : entries_) entry.is_removed |= entry.id.number == id.number;
     if (!is_telling_) drop_removed();
 }
 
@@ -73,8 +72,9 @@ void Reactions::forget(const Store& store) {
 void Reactions::drop_removed() {
     for (const Entry& entry : entries_)
         if (entry.is_removed) entry.destroy(*entry.reaction);
-    entries_.erase(std::remove_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.is_removed; }),
-                   entries_.end());
+    entries_.erase(
+        std::remove_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.is_removed; }),
+        entries_.end());
     if (!journal_.is_kept()) drop_unused();
 }
 

@@ -246,8 +246,8 @@ Status check_values(const Schema& component, const ReactionTo& to) {
         return Status::error(concat("an entity may have several \"", component.name(),
                                     "\", so their values cannot be compared; use on_add() and on_remove()"));
     if (needs_values && component.has_opaque())
-        return Status::error(concat("\"", component.name(),
-                                    "\" has opaque fields, whose values cannot be kept; react without values"));
+        return Status::error(
+            concat("\"", component.name(), "\" has opaque fields, whose values cannot be kept; react without values"));
     if (to.kind == ReactionKind::kChange && to.field != ReactionTo::kAnyField && to.field >= component.fields().size())
         return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
                                     " fields, and none with number ", to.field));
@@ -260,8 +260,9 @@ Result<ReactionId> World::react(ComponentId component, const ReactionTo& to, Rea
                                 void (*destroy)(Reaction&)) {
     Store* const store = find_store(component);
     if (store == nullptr)
-        return Status::error("no store of the world keeps the component type; make its manager, or name it to the "
-                             "database, before anything reacts to it");
+        return Status::error(
+            "no store of the world keeps the component type; make its manager, or name it to the "
+            "database, before anything reacts to it");
     const Schema& schema = *find_schema(*store, component);
     if (Status status = check_values(schema, to); !status) return status;
     return require_reaction(schema, to, reaction, destroy);

@@ -1,7 +1,6 @@
 // Calls for one entity remember the way that the last one took, with the addresses of all columns. What happens when
 // that way is gone.
 
-
 #include "support/database_testing.h"
 
 #include <gtest/gtest.h>

@@ -144,7 +144,8 @@ TEST_F(SchemaFile, mistakes_say_what_where_and_what_to_do) {
              {"components = { a = { fields = { x = { type = float range = [1 2] } } } }",
               "without a default it is 0, which is outside the range 1 to 2"},
              {"components = { a = { fields = { x = { type = entity relation = dies } } } }",
-              "`relation` does not say what becomes of the reference when its target dies; write kept, cleared or dies_too"},
+              "`relation` does not say what becomes of the reference when its target dies; write kept, cleared or "
+              "dies_too"},
              {"components = { a = { fields = { x = { type = float relation = kept } } } }",
               "field \"x\" is of type float, and `relation` is for single entities"},
              {"components = { a = { many = true fields = { x = { type = entity relation = kept } } } }",

@@ -86,8 +86,9 @@ void expect_equal(const Schema& a, const Schema& b) {
 }
 
 TEST_F(SchemaWriter, what_it_writes_declares_the_same_types) {
-    const SchemaDeclaration all[] = {
-        {&schema_of<ship::Hull>(), 7}, {&schema_of<ship::Whole>()}, {&schema_of<ship::Mark>()},
+    const SchemaDeclaration all[] = {{&schema_of<ship::Hull>(), 7},
+                                     {&schema_of<ship::Whole>()},
+                                     {&schema_of<ship::Mark>()},
                                      {&schema_of<ship::Rope>()}};
     const Result<std::string> text = write_schema_text(all);
     ASSERT_TRUE(text) << text.message();

@@ -112,8 +112,7 @@ TEST(TableBulk, a_million_rows_turn_by_one_without_memory_for_a_copy) {
     from[0] = kRows - 1;
     const auto turn = [&] {
         table.permute({0, kRows}, from);
-        return table.entities()[0] == make_entity(kRows, 1) &&
-               table.entities()[kRows - 1] == make_entity(kRows - 1, 1);
+        return table.entities()[0] == make_entity(kRows, 1) && table.entities()[kRows - 1] == make_entity(kRows - 1, 1);
     };
     EXPECT_EQ(with_address_space(kRows, [&] { return int(turn()); }), 1) << "a copy of a column takes 4 MB";
     EXPECT_TRUE(turn());

@@ -63,8 +63,7 @@ protected:
 
         for (const Entity entity : {boat, flag}) EXPECT_TRUE(world.database().insert(entity, 3, Sail{2}));
         EXPECT_TRUE(*world.database().remove<Sail>(flag));  // switched off
-        for (const char* tag : {"red", "fast"})
-            EXPECT_TRUE(world.manager<Tag>().add(boat, Tag{StringId(tag)}));
+        for (const char* tag : {"red", "fast"}) EXPECT_TRUE(world.manager<Tag>().add(boat, Tag{StringId(tag)}));
         return boat;
     }
     Vec3 place(Entity entity) { return transforms.world_position(transforms.instance(entity)); }
@@ -288,8 +287,7 @@ TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
         EXPECT_TRUE(world.transforms().add(std::span(made).first(50), Transform{}));
         world.schedule().add("breed", world.query<Read<&Hull::length>>(), [&](Commands& commands, Entity self, float) {
             const float x = float(self.index());
-            if (self.index() % 7 == 0)
-                commands.add(commands.spawn(*blob, {.position = {x, 0, 0}}), Owned{self});
+            if (self.index() % 7 == 0) commands.add(commands.spawn(*blob, {.position = {x, 0, 0}}), Owned{self});
             if (self.index() < 40) commands.add(commands.copy(self, {.position = {0, x, 0}}), ChildOf{self});
             if (self.index() % 50 == 3) commands.call(self, [&](Entity who) { entities.destroy(who); });
         });

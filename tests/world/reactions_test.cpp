@@ -157,7 +157,7 @@ protected:
 
 /// The entities whose value differs in the way that `is_told(before, now)` says.
 template <class IsTold>
-Entities differing(const State& before, const State& now, int Has::*member, IsTold&& is_told) {
+Entities differing(const State& before, const State& now, int Has::* member, IsTold&& is_told) {
     Entities result;
     for (const auto& [entity, has] : now) {
         const auto old = before.find(entity);
@@ -178,7 +178,7 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         EXPECT_EQ(++num_calls[what], 1) << "once a settle";
         told[what].assign(entities.begin(), entities.end());
     };
-    const auto check_values = [&](std::span<const Entity> entities, auto&& value_before, int Has::*member) {
+    const auto check_values = [&](std::span<const Entity> entities, auto&& value_before, int Has::* member) {
         for (std::size_t i = 0; i < entities.size(); ++i) EXPECT_EQ(value_before(i), before[entities[i]].*member);
     };
     World& world = house.world;
@@ -227,8 +227,7 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
         std::map<std::pair<ComponentId, JournalEntry::Kind>, Entities> listed;
         for (const JournalEntry& entry : journal.entries) {
             EXPECT_EQ(entry.stamp, stamp);
-            const bool is_new =
-                listed.emplace(std::pair(entry.component, entry.kind), sorted(entry.entities)).second;
+            const bool is_new = listed.emplace(std::pair(entry.component, entry.kind), sorted(entry.entities)).second;
             EXPECT_TRUE(is_new) << "one entry for each component type and kind";
         }
         using Kind = JournalEntry::Kind;
@@ -240,9 +239,8 @@ TEST_P(ReactionsOfAnyStore, what_is_told_is_what_differs_from_the_settle_before)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Reactions, ReactionsOfAnyStore, ::testing::Values(0u, 7u, 2u, 5u), [](const auto& info) {
-    return "database_keeps_" + std::to_string(info.param);
-});
+INSTANTIATE_TEST_SUITE_P(Reactions, ReactionsOfAnyStore, ::testing::Values(0u, 7u, 2u, 5u),
+                         [](const auto& info) { return "database_keeps_" + std::to_string(info.param); });
 
 // --- rules -------------------------------------------------------------------------------------------------------
 
@@ -288,9 +286,9 @@ TEST_F(ReactionRules, what_a_reaction_changes_is_told_at_the_next_settle) {
     auto& wicks = world.manager<Wick>();
     Entities lit;
     world.on_add<Lamp>([&](std::span<const Entity> added) {
-        ASSERT_TRUE(wicks.add(added, Wick{}));          // at once
-        world.commands().destroy(added.front());        // by command
-        entities.destroy(added.back());                 // and before its own row goes
+        ASSERT_TRUE(wicks.add(added, Wick{}));    // at once
+        world.commands().destroy(added.front());  // by command
+        entities.destroy(added.back());           // and before its own row goes
         ASSERT_TRUE(lamps.add(make(1), Lamp{}));
         num_told += int(added.size());
     });

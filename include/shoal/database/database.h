@@ -223,7 +223,6 @@ public:
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(Zone zone) const;
 
-
     /// Checks tables, bits, directory and maps against each other.
     SHOAL_API Status validate() const;
 

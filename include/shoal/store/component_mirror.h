@@ -70,7 +70,7 @@ private:
     struct Picture {
         ComponentTable table;
         bool is_listed = true;
-        std::uint64_t stamp = 0;  // writes since then carry it, or a later one
+        std::uint64_t stamp = 0;                          // writes since then carry it, or a later one
         Array<Entity> owners{Owner("component mirror")};  // by row; null: no component
         Array<Bytes> columns{Owner("component mirror")};  // of columns_, by row
     };

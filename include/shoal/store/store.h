@@ -150,11 +150,11 @@ struct ComponentHomes {
     /// where the entities lie of which the blob does not say it; kNoZone: the stores decide.
     /// Returns how many entities there are now. Shape: poses: as firsts, or empty. Errors: nothing was spawned, and
     /// `firsts` are destroyed.
-    Result<std::uint32_t> (*spawn)(void* context, const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses,
-                    Zone zone) = nullptr;
+    Result<std::uint32_t> (*spawn)(void* context, const Blob& blob, std::span<const Entity> firsts,
+                                   std::span<const RootPose> poses, Zone zone) = nullptr;
     /// The same for copies of a living entity and all below it; with poses, that is where the copies lie.
     Result<std::uint32_t> (*copy)(void* context, Entity original, std::span<const Entity> firsts,
-                   std::span<const RootPose> poses) = nullptr;
+                                  std::span<const RootPose> poses) = nullptr;
     void* context = nullptr;
 };
 

@@ -324,18 +324,18 @@ const Schema& schema_of() {
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
 /// One by one, so that they hide what the program itself calls `split` or `range`.
-#define SHOAL_USE_ATTRIBUTES            \
-    using ::shoal::attributes::unit;    \
-    using ::shoal::attributes::range;   \
-    using ::shoal::attributes::split;   \
+#define SHOAL_USE_ATTRIBUTES             \
+    using ::shoal::attributes::unit;     \
+    using ::shoal::attributes::range;    \
+    using ::shoal::attributes::split;    \
     using ::shoal::attributes::relation; \
-    using ::shoal::attributes::cleared; \
+    using ::shoal::attributes::cleared;  \
     using ::shoal::attributes::dies_too; \
-    using ::shoal::attributes::ignored; \
-    using ::shoal::attributes::whole;   \
-    using ::shoal::attributes::toggled; \
-    using ::shoal::attributes::many;    \
-    using ::shoal::attributes::version; \
+    using ::shoal::attributes::ignored;  \
+    using ::shoal::attributes::whole;    \
+    using ::shoal::attributes::toggled;  \
+    using ::shoal::attributes::many;     \
+    using ::shoal::attributes::version;  \
     using ::shoal::attributes::name;
 
 #define SHOAL_PP_TYPE(head) SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)

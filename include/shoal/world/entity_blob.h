@@ -19,8 +19,8 @@
 namespace shoal {
 
 struct EntityBlobOptions {
-    std::string_view name{};   ///< of the resource; needed when rows refer to read-only arrays
-    bool keeps_zones = true;   ///< false: who spawns the blob decides
+    std::string_view name{};  ///< of the resource; needed when rows refer to read-only arrays
+    bool keeps_zones = true;  ///< false: who spawns the blob decides
 };
 
 struct EntityBlob {

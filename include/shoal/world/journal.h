@@ -19,8 +19,8 @@
 // Thread: the structural thread of the world.
 
 #include "shoal/base/memory.h"
-#include "shoal/table/schema.h"
 #include "shoal/entity/entity.h"
+#include "shoal/table/schema.h"
 
 #include <span>
 

@@ -82,7 +82,8 @@ struct CallHead {
 template <class Function>
 struct CallCommand {
     static constexpr std::uint32_t kOffset = round_up(sizeof(CallHead), alignof(Function));
-    static constexpr std::uint32_t kAlignment = alignof(Function) > alignof(CallHead) ? alignof(Function) : alignof(CallHead);
+    static constexpr std::uint32_t kAlignment = alignof(Function) > alignof(CallHead) ? alignof(Function)
+                                                                                      : alignof(CallHead);
     static constexpr CommandPart kPart{
         .offset = kOffset,
         .destroy = [](std::byte* function) { reinterpret_cast<Function*>(function)->~Function(); },
