@@ -72,7 +72,7 @@ ModelPoseManager::ModelPoseManager(EntityManager& entities, PagePool& pool, cons
                           static_cast<ModelPoseManager*>(self)->remove_rows(dead, true);
                       },
                   .store = this}) {
-    list_tables();
+    list_all_tables();
     if (options.library == nullptr) return;
     options.library->add_pin_counter(
         [](void* self, ResourceId resource) {
@@ -111,14 +111,14 @@ std::uint32_t ModelPoseManager::insert_tree(Tree* tree) {
     const auto slot = static_cast<std::uint32_t>(free - trees_.begin());
     if (free == trees_.end()) trees_.push_back(nullptr);
     trees_[slot] = tree;
-    list_tables();
+    list_all_tables();
     return slot;
 }
 
 void ModelPoseManager::remove_tree(std::uint32_t slot) {
     delete std::exchange(trees_[slot], nullptr);
     --num_trees_;
-    list_tables();
+    list_all_tables();
 }
 
 /// Removes the trees in blobs that have no instances, so that their blobs can be unloaded.
@@ -127,7 +127,7 @@ void ModelPoseManager::remove_unused_trees() {
         if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->num_blocks() == 0) remove_tree(slot);
 }
 
-void ModelPoseManager::list_tables() {
+void ModelPoseManager::list_all_tables() {
     tables_.assign(1, &instances_.table());
     for (const Tree* tree : trees_)
         if (tree != nullptr) tables_.push_back(&tree->table);

@@ -214,7 +214,7 @@ private:
     Result<std::uint32_t> find_tree(const ModelPose& pose);
     void remove_tree(std::uint32_t slot);
     void remove_unused_trees();
-    void list_tables();
+    void list_all_tables();
     Status reserve_blocks(std::uint32_t slot, std::size_t count);
     Status spawn_all(const SpawnBatch& batch);
     void append(Entity entity, std::uint32_t slot);
