@@ -21,7 +21,7 @@
 #include "shoal/pose/model_pose_text.h"
 #include "shoal/query/text_query.h"
 #include "shoal/query/typed_database.h"
-#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/blob_values.h"
 #include "shoal/resource/dump.h"
 #include "shoal/resource/zone_blob.h"
 #include "shoal/store/relation_index.h"

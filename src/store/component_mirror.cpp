@@ -9,6 +9,8 @@
 namespace shoal {
 namespace {
 
+constexpr std::uint32_t kRowsAtOnce = 16;  // are compared together; if they differ, one by one
+
 /// The entity that has the component of a row now, or null.
 Entity holder(const ComponentTable& at, std::uint32_t row) {
     const bool is_on = at.switched_on == nullptr || test_bit(at.switched_on, row);
@@ -209,8 +211,14 @@ void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
         const std::byte* now = element_of(picture.table, component_, columns_[c].number, rows.begin);
         if (std::memcmp(before, now, rows.size() * bytes) == 0) continue;
         differs = true;
-        for (std::uint32_t i = 0; i < rows.size(); ++i, before += bytes, now += bytes)
+        for (std::uint32_t i = 0; i < rows.size(); ++i, before += bytes, now += bytes) {
+            const std::uint32_t count = std::min(kRowsAtOnce, rows.size() - i);
+            if (i % kRowsAtOnce == 0 && std::memcmp(before, now, count * bytes) == 0) {
+                i += count - 1, before += (count - 1) * bytes, now += (count - 1) * bytes;
+                continue;
+            }
             if (std::memcmp(before, now, bytes) != 0) fields[i] |= differing_fields(columns_[c], before, now);
+        }
     }
     Bytes image{Owner("component mirror")};
     for (std::uint32_t i = 0; differs && i < rows.size(); ++i) {

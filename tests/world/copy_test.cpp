@@ -314,11 +314,11 @@ using HarbourDeathTest = Harbour;
 
 TEST_F(HarbourDeathTest, commands_that_need_a_world_or_a_manager_end_the_program_without_one) {
     PagePool pool;
-    Database alone(entities, pool);
-    alone.commands().copy(lighthouse);
-    EXPECT_DEATH(alone.settle({}), "commands spawn and copy in worlds");
-    alone.commands().add(lighthouse, Tag{StringId("x")});
-    EXPECT_DEATH(alone.settle({}), "call World::manager<T>\\(\\) for one that it may have several of");
+    Database copies(entities, pool), tags(entities, pool);
+    copies.commands().copy(lighthouse);
+    EXPECT_DEATH(copies.settle({}), "commands spawn and copy in worlds");
+    tags.commands().add(lighthouse, Tag{StringId("x")});
+    EXPECT_DEATH(tags.settle({}), "call World::manager<T>\\(\\) for one that it may have several of");
 }
 
 }  // namespace

@@ -63,8 +63,9 @@ protected:
         const Entity self = pick();
         const Entity other = random.below(8) == 0 ? kNullEntity : pick();
         Commands& commands = world.commands();
-        References& says = model[self];
         const bool lives = doomed.count(self) == 0 && entities.alive(self);
+        References of_the_dead;
+        References& says = lives ? model[self] : of_the_dead;
         switch (random.below(9)) {
             case 0:
             case 1:
