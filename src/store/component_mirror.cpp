@@ -200,26 +200,31 @@ void ComponentMirror::compare_owners(std::uint32_t number, RowRange rows) {
     }
 }
 
+/// Notes the watched fields in which elements of a column differ. Returns whether any do.
+bool ComponentMirror::compare_column(const Column& column, const std::byte* before, const std::byte* now,
+                                     std::span<std::uint64_t> fields) const {
+    const std::size_t bytes = component_.columns()[column.number].element_bytes;
+    if (std::memcmp(before, now, fields.size() * bytes) == 0) return false;
+    for (std::size_t first = 0; first < fields.size(); first += kRowsAtOnce) {
+        const std::size_t end = std::min(first + kRowsAtOnce, fields.size());
+        if (std::memcmp(before + first * bytes, now + first * bytes, (end - first) * bytes) == 0) continue;
+        for (std::size_t i = first; i < end; ++i)
+            fields[i] |= differing_fields(column, before + i * bytes, now + i * bytes);
+    }
+    return true;
+}
+
 /// Lists which of the rows have the same owner and other values.
 void ComponentMirror::compare_values(const Picture& picture, RowRange rows) {
     std::uint64_t fields[kRowsPerStampBlock] = {};
     bool differs = false;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (!columns_[c].is_compared) continue;
-        const std::size_t bytes = component_.columns()[columns_[c].number].element_bytes;
-        const std::byte* before = picture.columns[c].data() + rows.begin * bytes;
-        const std::byte* now = element_of(picture.table, component_, columns_[c].number, rows.begin);
-        if (std::memcmp(before, now, rows.size() * bytes) == 0) continue;
-        differs = true;
-        for (std::uint32_t i = 0; i < rows.size(); ++i, before += bytes, now += bytes) {
-            const std::uint32_t count = std::min(kRowsAtOnce, rows.size() - i);
-            if (i % kRowsAtOnce == 0 && std::memcmp(before, now, count * bytes) == 0) {
-                i += count - 1, before += (count - 1) * bytes, now += (count - 1) * bytes;
-                continue;
-            }
-            if (std::memcmp(before, now, bytes) != 0) fields[i] |= differing_fields(columns_[c], before, now);
-        }
-    }
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+        if (columns_[c].is_compared)
+            differs |= compare_column(
+                columns_[c],
+                picture.columns[c].data() +
+                    std::size_t(rows.begin) * component_.columns()[columns_[c].number].element_bytes,
+                element_of(picture.table, component_, columns_[c].number, rows.begin), {fields, rows.size()});
     Bytes image{Owner("component mirror")};
     for (std::uint32_t i = 0; differs && i < rows.size(); ++i) {
         const Entity owner = picture.owners[rows.begin + i];

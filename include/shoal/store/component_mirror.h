@@ -92,6 +92,8 @@ private:
     void compare_picture(std::uint32_t picture);
     void compare_owners(std::uint32_t picture, RowRange rows);
     void compare_values(const Picture& picture, RowRange rows);
+    bool compare_column(const Column& column, const std::byte* before, const std::byte* now,
+                        std::span<std::uint64_t> fields) const;
     void take_rows(Picture& picture, RowRange rows);
     void list_came(std::uint32_t picture, RowRange rows);
     void list_gone(const Picture& picture, std::uint32_t row);
