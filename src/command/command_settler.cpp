@@ -21,6 +21,7 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
     num_pending_ = num_pending;
     num_cancelled_ = 0;
     counts_ = {};
+    scratch_.links.clear();
     for (detail::CommandRecorder* chunk : chunks)
         for (const Run& run : chunk->runs()) num_rows_ += run.num_rows();
     number_pending();
@@ -164,11 +165,11 @@ void CommandSettler::create() {
         });
     for_each_run(Kind::kCreate, Kind::kCreate, [&](std::uint32_t chunk, const Run& run) {
         resolve_values(chunk, run);
-        create_rows(run);
+        create_rows(chunk, run);
     });
 }
 
-void CommandSettler::create_rows(const Run& run) {
+void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
     const auto number_at = [&](std::size_t i) {
         return static_cast<std::size_t>(run.row(i).entity.id & kPendingNumberMask);
     };
@@ -179,12 +180,13 @@ void CommandSettler::create_rows(const Run& run) {
         is_one_zone &= run.row(i).number == zone;
         is_dense &= number_at(i) == first + i;
     }
-    if (is_one_zone && is_dense) return create_in_zone(run, {}, std::span(scratch_.made).subspan(first, count), zone);
+    if (is_one_zone && is_dense)
+        return create_in_zone(chunk, run, {}, std::span(scratch_.made).subspan(first, count), zone);
     Array<Entity>& made = scratch_.entities;
     if (is_one_zone) {
         made.resize(count);
         for (std::size_t i = 0; i < count; ++i) made[i] = scratch_.made[number_at(i)];
-        return create_in_zone(run, {}, made, zone);
+        return create_in_zone(chunk, run, {}, made, zone);
     }
     Array<std::uint32_t>& order = scratch_.order;
     order.resize(count);
@@ -198,15 +200,15 @@ void CommandSettler::create_rows(const Run& run) {
         made.clear();
         for (; end < order.size() && zone_of(order[end]) == zone_of(order[begin]); ++end)
             made.push_back(scratch_.made[number_at(order[end])]);
-        create_in_zone(run, std::span(order).subspan(begin, end - begin), made, zone_of(order[begin]));
+        create_in_zone(chunk, run, std::span(order).subspan(begin, end - begin), made, zone_of(order[begin]));
         begin = end;
     }
 }
 
 /// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all.
-void CommandSettler::create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made,
-                                    Zone zone) {
-    give_values(run, order);
+void CommandSettler::create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                                    std::span<const Entity> made, Zone zone) {
+    give_values(chunk, run, order, made);
     for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
     Status failure;
     std::uint32_t num_made = 0;
@@ -318,7 +320,7 @@ void CommandSettler::move() {
 void CommandSettler::change() {
     bool any = false;
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t, const Run&) { any = true; });
-    if (!any) return;
+    if (!any) return change_links();
     clear_named();
     scratch_.twice.clear(entities_.num_indices_used() + 1);
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) {
@@ -332,6 +334,7 @@ void CommandSettler::change() {
     scratch_.contended.clear();
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) { change_rows(chunk, run); });
     change_contended();
+    change_links();
 }
 
 /// Changes the entities of a run that no other command is about. The others wait for change_contended().
@@ -351,7 +354,7 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
         }
     }
     if (changed.empty()) return;
-    give_values(run, changed.size() == count ? std::span<const std::uint32_t>() : order);
+    give_values(chunk, run, changed.size() == count ? std::span<const std::uint32_t>() : order, changed);
     apply(changed, scratch_.given, scratch_.components);
 }
 
@@ -420,6 +423,12 @@ void CommandSettler::change_one(std::span<const Contended> commands) {
             if (std::find(scratch_.named.begin(), scratch_.named.end(), schema.id()) != scratch_.named.end()) continue;
             const bool removes = commands[i].list->kind == Kind::kRemove;
             if (removes || !schema.many()) scratch_.named.push_back(schema.id());
+            if (Store* const links = part.schema == nullptr ? nullptr : link_store_of(part)) {
+                const std::byte* const link = removes ? nullptr : commands[i].row + part.offset;
+                const std::uint32_t number = reinterpret_cast<const Row*>(commands[i].row)->number;
+                scratch_.links.push_back({links, &schema, commands[i].entity, link, commands[i].chunk, number});
+                continue;
+            }
             const std::byte* const value = removes || part.offset == 0 ? nullptr : commands[i].row + part.offset;
             scratch_.values.push_back(value);
             const AddedValues values{part.write == nullptr ? value : nullptr, 0,
@@ -428,6 +437,26 @@ void CommandSettler::change_one(std::span<const Contended> commands) {
         }
     std::reverse(scratch_.elsewhere.begin(), scratch_.elsewhere.end());  // with `many`, the order counts
     apply({&commands.front().entity, 1}, given, scratch_.components);
+}
+
+/// Makes the links that commands ask for, in their order.
+void CommandSettler::change_links() {
+    std::sort(scratch_.links.begin(), scratch_.links.end(), [](const LinkChange& a, const LinkChange& b) {
+        return std::tuple(a.chunk, a.number, a.entity.id) < std::tuple(b.chunk, b.number, b.entity.id);
+    });
+    for (const LinkChange& link : scratch_.links) {
+        const std::span<const Entity> entity(&link.entity, 1);
+        const Result<std::uint32_t> changed = link.value == nullptr
+                                                  ? link.store->remove_values(*link.schema, entity)
+                                                  : link.store->add_values(*link.schema, entity, {link.value});
+        if (!changed)
+            note_failure("link", 1, changed.message());
+        else if (*changed == 0 && link.value != nullptr)
+            ++counts_.num_dropped;
+        else
+            counts_.num_moved += *changed;
+    }
+    scratch_.links.clear();
 }
 
 // --- calls -------------------------------------------------------------------------------------------------------
@@ -476,8 +505,10 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
     scratch_.given.push_back(given);
 }
 
-/// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty.
-void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> order) {
+/// Lists the component types and the values of those rows of a run that `order` lists; of all when it is empty. They are
+/// meant for `entities`. Links are kept for later.
+void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                                 std::span<const Entity> entities) {
     const std::size_t row_bytes = run.list->row_bytes;
     const std::byte* first = run.begin;
     if (!order.empty() && row_bytes > sizeof(Row)) {
@@ -494,6 +525,17 @@ void CommandSettler::give_values(const Run& run, std::span<const std::uint32_t> 
     scratch_.values.reserve(count * run.list->parts.size());
     const bool removes = run.list->kind == Kind::kRemove;
     for (const Part& part : run.list->parts) {
+        if (Store* const links = part.schema == nullptr ? nullptr : link_store_of(part)) {
+            for (std::size_t i = 0; i < count; ++i) {
+                const Row& row = run.row(order.empty() ? i : order[i]);
+                const auto* const value = reinterpret_cast<const std::byte*>(&row) + part.offset;
+                const std::uint32_t number = run.list->kind == Kind::kCreate ? 0 : row.number;
+                if (entities[i])
+                    scratch_.links.push_back(
+                        {links, &part.schema(), entities[i], removes ? nullptr : value, chunk, number});
+            }
+            continue;
+        }
         AddedValues values;
         if (part.offset != 0 && part.write == nullptr) {
             values.images = first + part.offset;

@@ -50,6 +50,16 @@ private:
         Array<RootPose> poses{Owner("commands")};
     };
 
+    /// A change of a component that its store keeps as a link to another row, such as ChildOf: it waits until all else
+    /// that the entities are given is there.
+    struct LinkChange {
+        Store* store;
+        const Schema* schema;
+        Entity entity;
+        const std::byte* value;  // nullptr: it is removed
+        std::uint32_t chunk, number;
+    };
+
     /// A component type that another store than the database keeps, and what becomes of it.
     struct Elsewhere {
         Store* store;
@@ -69,8 +79,9 @@ private:
     void destroy();
     bool cancel(std::uint32_t chunk, Entity pending);
     void create();
-    void create_rows(const Run& run);
-    void create_in_zone(const Run& run, std::span<const std::uint32_t> order, std::span<const Entity> made, Zone zone);
+    void create_rows(std::uint32_t chunk, const Run& run);
+    void create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                        std::span<const Entity> made, Zone zone);
     void spawn();
     void copy();
     void move();
@@ -78,6 +89,7 @@ private:
     void change_rows(std::uint32_t chunk, const Run& run);
     void change_contended();
     void change_one(std::span<const Contended> commands);
+    void change_links();
     void call();
     void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
                std::span<const ComponentType> removed);
@@ -99,6 +111,14 @@ private:
     const Schema& schema_of_part(const Part& part) const {
         return part.schema == nullptr ? database_.schema(part.component) : part.schema();
     }
+    /// Returns the store that keeps a component type as links between its rows, or nullptr.
+    Store* link_store_of(const Part& part) const {
+        Store* const store = store_of(part);
+        return store != nullptr && store->find_columns(part.schema()).needs_parent &&
+                       !store->find_columns(part.schema()).has_fields
+                   ? store
+                   : nullptr;
+    }
     /// Requires: store_of() says that it is the database's.
     ComponentType component_of(const Part& part) {
         return part.find == nullptr ? part.component : part.find(database_);
@@ -106,7 +126,8 @@ private:
     void group_spawns(Kind kind);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
     void note_change(const Part& part, bool removes, const AddedValues& values);
-    void give_values(const Run& run, std::span<const std::uint32_t> order);
+    void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                     std::span<const Entity> entities);
     void clear_named();
     void note_failure(const char* what, std::size_t count, std::string_view message);
 
@@ -136,6 +157,7 @@ private:
         Array<Elsewhere> elsewhere{Owner("commands")};
         Array<ComponentId> named{Owner("commands")};
         Array<SpawnGroup> groups{Owner("commands")};
+        Array<LinkChange> links{Owner("commands")};
     };
     Scratch scratch_;
     std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones

@@ -555,6 +555,27 @@ std::uint64_t Database::hash_beside_tables(std::uint64_t hash) const {
     return hash;
 }
 
+// --- for other stores of the same world --------------------------------------------------------------------------
+
+Result<std::uint32_t> Database::add_values(const Schema& component, std::span<const Entity> entities,
+                                           const AddedValues& values) {
+    const ComponentType type = find_component(component.id());
+    if (!type || schema(type).layout_hash() != component.layout_hash())
+        return Status::error(concat("the database keeps no ", component.to_text()));
+    ComponentValues given{.component = type};
+    given.images = values.images, given.stride = values.stride;
+    given.write = values.write, given.context = values.context;
+    const Result<AddCounts> added = add(entities, std::span<const ComponentValues>(&given, 1));
+    if (!added) return added.status();
+    return added->num_added + added->num_set;
+}
+
+Result<std::uint32_t> Database::remove_values(const Schema& component, std::span<const Entity> entities) {
+    const ComponentType type = find_component(component.id());
+    if (!type) return Status::error(concat("the database keeps no ", component.to_text()));
+    return remove(entities, std::span<const ComponentType>(&type, 1));
+}
+
 // --- finding what entities have ----------------------------------------------------------------------------------
 
 void Database::list_tables(const Schema& component, Array<ComponentTable>& tables) {

@@ -42,6 +42,9 @@ private:
     /// Notes the zone that the blob names for each entity, or for an ancestor of it.
     Status find_zones() {
         const BlobComponents* const named = blob_.find_components(schema_of<SpawnZone>().id());
+        if (options_.zone != kNoZone && options_.zone >= kMaxZones)
+            return Status::error(concat("\"", blob_.name(), "\" is to be spawned into zone ", options_.zone,
+                                        "; zones are 0 to ", kMaxZones - 1));
         const bool names_zones = named != nullptr && is_schema_of<SpawnZone>(*named->schema);
         if (names_zones || options_.zone != kNoZone) zones_.resize(blob_.num_entities(), kNoZone);
         if (names_zones)

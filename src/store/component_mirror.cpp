@@ -37,21 +37,18 @@ ComponentMirror::ComponentMirror(Store& store, const Schema& component, Start st
 
 // --- what is remembered ------------------------------------------------------------------------------------------
 
-void ComponentMirror::require_values() const {
-    SHOAL_ASSERT(!component_.has_opaque() && !component_.many(),
-                 "values are kept of components that are bytes, and of which an entity has one");
-}
-
 void ComponentMirror::watch_field(std::uint32_t field) {
-    require_values();
-    SHOAL_ASSERT(field < component_.fields().size(), "the field does not exist");
+    SHOAL_ASSERT(field < component_.fields().size() && component_.fields()[field].opaque == nullptr,
+                 "the field does not exist, or is more than bytes");
+    SHOAL_ASSERT(!component_.many(), "values are compared of components of which an entity has one");
     watched_fields_ |= std::uint64_t(1) << field;
     const Field& watched = component_.fields()[field];
     for (std::uint32_t c = 0; c < watched.num_columns; ++c) keep_column(watched.first_column + c, true);
 }
 
 void ComponentMirror::keep_values() {
-    require_values();
+    SHOAL_ASSERT(!component_.has_opaque() && !component_.many(),
+                 "values are kept of components that are bytes, and of which an entity has one");
     for (std::uint32_t c = 0; c < component_.columns().size(); ++c) keep_column(c, false);
 }
 

@@ -63,9 +63,11 @@ void RelationIndex::clear_references(Entity target) {
     }
 }
 
-void RelationIndex::list_dead_targets(Array<Entity>& dead) const {
+void RelationIndex::find_dead(Array<Entity>& dead_targets) {
     for (const detail::ReferenceLink& link : links_)
-        if (link.target && !entities_.alive(link.target)) dead.push_back(link.target);
+        if (link.referrer && !entities_.alive(link.referrer)) forget(link.referrer);
+    for (const detail::ReferenceLink& link : links_)
+        if (link.target && !entities_.alive(link.target)) dead_targets.push_back(link.target);
 }
 
 Status RelationIndex::validate() const {

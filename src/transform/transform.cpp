@@ -80,6 +80,8 @@ std::uint32_t TransformManager::link_all(std::span<const Entity> entities, const
         Status status;
         if (!child || (child_of.parent && !parent))
             status = Status::error(concat(child ? "its parent" : "it", " has no transform"));
+        else if (parent && !rows_.entity_manager().alive(child_of.parent))
+            status = Status::error("its parent is dead");
         else if (parent)
             status = link(child, parent);
         else

@@ -1,6 +1,5 @@
 #include "shoal/world/entity_blob.h"
 
-#include "shoal/base/bit_set.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/components/ownership.h"
@@ -16,23 +15,75 @@
 
 namespace shoal {
 
+namespace {
+
+/// The places of a world: who is whose parent in the transforms, and where everybody is.
+class Places {
+public:
+    explicit Places(std::span<Store* const> stores) {
+        for (Store* store : stores)
+            if (const OwnedColumns columns = store->find_columns(schema_of<WorldPose>())) columns_ = columns;
+    }
+
+    bool has(Entity entity) const { return row_of(entity) != kNilRow; }
+    /// Returns the parent, or null.
+    Entity parent(Entity entity) const {
+        const std::uint32_t row = row_of(entity);
+        const std::uint32_t above =
+            row == kNilRow ? kNilRow : columns_.rows->table().links(LinkColumn::kTreeParent)[row];
+        return above == kNilRow ? kNullEntity : columns_.rows->table().entities()[above];
+    }
+    /// Requires: has(entity).
+    Matrix3x4 world(Entity entity) const {
+        return reinterpret_cast<const Matrix3x4*>(columns_.rows->table().column(columns_.first_column))[row_of(entity)];
+    }
+
+private:
+    std::uint32_t row_of(Entity entity) const { return columns_ ? columns_.rows->find(entity) : kNilRow; }
+
+    OwnedColumns columns_;
+};
+
+using NumberOf = HashMap<std::uint64_t, std::uint32_t>;  // by id
+
+/// Puts parents before their children; otherwise the order stays. The first entity stays the first.
+void put_parents_first(std::vector<Entity>& entities, const NumberOf& number_of, const Places& places) {
+    const std::vector<Entity> before = entities;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> by_depth;  // with the place before
+    for (std::uint32_t i = 0; i < before.size(); ++i) {
+        std::uint32_t depth = 0;
+        for (Entity at = before[i]; at != before[0]; ++depth) {
+            at = places.parent(at);
+            if (!at || number_of.find(at.id) == nullptr) break;
+        }
+        by_depth.emplace_back(depth, i);
+    }
+    std::sort(by_depth.begin(), by_depth.end());
+    for (std::size_t i = 0; i < entities.size(); ++i) entities[i] = before[by_depth[i].second];
+}
+
+}  // namespace
+
 std::vector<Entity> entities_below(World& world, Entity entity) {
+    std::vector<const Table*> trees;
+    for (const Store* store : world.stores())
+        for (const Table* table : store->tables())
+            if (table->has_tree() && table->index() != nullptr) trees.push_back(table);
     std::vector<Entity> found = {entity};
-    BitSet is_found{Owner("entity blob")};
-    is_found.set(entity.index());
+    NumberOf number_of{Owner("entity blob")};
+    number_of.set(entity.id, 0);
     for (std::size_t i = 0; i < found.size(); ++i)
-        for (const Store* store : world.stores())
-            for (const Table* table : store->tables()) {
-                if (!table->has_tree() || table->index() == nullptr) continue;
-                const std::uint32_t row = table->index()->find(found[i]);
-                if (row == kNilRow) continue;
-                const std::span<const std::uint32_t> next = table->links(LinkColumn::kTreeNext);
-                for (std::uint32_t child = table->links(LinkColumn::kTreeFirstChild)[row]; child != kNilRow;
-                     child = next[child])
-                    if (const Entity below = table->entities()[child];
-                        world.entities().alive(below) && !is_found.test_and_set(below.index()))
-                        found.push_back(below);
-            }
+        for (const Table* table : trees) {
+            const std::uint32_t row = table->index()->find(found[i]);
+            if (row == kNilRow) continue;
+            const std::span<const std::uint32_t> next = table->links(LinkColumn::kTreeNext);
+            for (std::uint32_t child = table->links(LinkColumn::kTreeFirstChild)[row]; child != kNilRow;
+                 child = next[child])
+                if (const Entity below = table->entities()[child];
+                    world.entities().alive(below) && number_of.insert(below.id, std::uint32_t(found.size())).is_new)
+                    found.push_back(below);
+        }
+    put_parents_first(found, number_of, Places(world.stores()));
     return found;
 }
 
@@ -49,6 +100,7 @@ public:
           options_(options),
           for_copy_(for_copy),
           seen_from_(seen_from),
+          places_(world.stores()),
           values_(writer_,
                   {&world.strings(), world.library(),
                    [](void* self, Entity entity) { return static_cast<EntitySaver*>(self)->find(entity); }, this}) {}
@@ -73,20 +125,18 @@ private:
 
     std::uint32_t find(Entity entity) const { return number_of_.find_or(entity.id, kNoBlobEntity); }
 
-    /// Returns the parent of an entity in the transforms, or null.
-    Entity parent_of(Entity entity) const {
-        const TransformManager* const transforms = world_.find_transforms();
-        const Instance instance = transforms == nullptr ? kNilInstance : transforms->instance(entity);
-        const Instance parent = instance ? transforms->parent(instance) : kNilInstance;
-        return parent ? transforms->entity(parent) : kNullEntity;
+    /// Returns the number of the parent of an entity in the transforms, or kNoBlobEntity if it is not saved before it.
+    std::uint32_t parent_of(std::uint32_t number) const {
+        const Entity parent = places_.parent(entities_[number]);
+        const std::uint32_t above = parent ? find(parent) : kNoBlobEntity;
+        return above < number ? above : kNoBlobEntity;
     }
 
     Status list_entities() {
         for (std::uint32_t i = 0; i < entities_.size(); ++i) {
             if (!world_.entities().alive(entities_[i]))
                 return Status::error(concat("entity ", entity_text(entities_[i]), " is dead, so it cannot be saved"));
-            const Entity parent = parent_of(entities_[i]);
-            writer_.add_entity({.parent = parent ? find(parent) : kNoBlobEntity});
+            writer_.add_entity({.parent = parent_of(i)});
             number_of_.set(entities_[i].id, i);
         }
         return {};
@@ -124,6 +174,7 @@ private:
 
     /// Whether an owner is saved too. Entities that own others, and are owned by nobody, have a row of owners as well.
     bool has_owner(const ComponentRow& at) const {
+        if (!at.table->has_tree()) return true;
         const std::uint32_t owner = at.table->links(LinkColumn::kTreeParent)[at.row];
         return owner != kNilRow && find(at.table->entities()[owner]) != kNoBlobEntity;
     }
@@ -156,17 +207,15 @@ private:
 
     /// Entities whose parents are not saved stay where they are in the world, or as seen from the original.
     void place_roots(std::span<const std::uint32_t> owners, std::vector<Bytes>& columns) {
-        const TransformManager& transforms = *world_.find_transforms();
-        const Instance origin = seen_from_ ? transforms.instance(seen_from_) : kNilInstance;
+        const bool is_seen_from = seen_from_ && places_.has(seen_from_);
         for (std::size_t i = 0; i < owners.size(); ++i) {
-            const Instance instance = transforms.instance(entities_[owners[i]]);
-            const Instance parent = transforms.parent(instance);
-            const bool stays_child = parent && find(transforms.entity(parent)) != kNoBlobEntity;
-            if (stays_child || (!parent && !origin)) continue;
+            const Entity entity = entities_[owners[i]];
+            const bool was_root = !places_.parent(entity);
+            if (parent_of(owners[i]) != kNoBlobEntity || (was_root && !is_seen_from) || !places_.has(entity)) continue;
             Transform local;
-            if (instance != origin)
+            if (entity != seen_from_)
                 local =
-                    nearest_relative_pose(origin ? transforms.world(origin) : Matrix3x4(), transforms.world(instance))
+                    nearest_relative_pose(is_seen_from ? places_.world(seen_from_) : Matrix3x4(), places_.world(entity))
                         .pose;
             std::memcpy(columns[0].data() + i * sizeof(Vec3), &local.position, sizeof(Vec3));
             std::memcpy(columns[1].data() + i * sizeof(Quaternion), &local.rotation, sizeof(Quaternion));
@@ -174,12 +223,15 @@ private:
         }
     }
 
+    /// Says in which zone each entity lies, in whichever database.
     Status add_zones() {
         std::vector<std::uint32_t> owners;
         Bytes zones;
-        const Database* const database = world_.find_database();
-        for (std::uint32_t i = 0; options_.keeps_zones && database != nullptr && i < entities_.size(); ++i) {
-            const DatabaseRow at = database->find(entities_[i]);
+        for (std::uint32_t i = 0; options_.keeps_zones && i < entities_.size(); ++i) {
+            DatabaseRow at;
+            for (Store* store : world_.stores())
+                if (const Database* const database = dynamic_cast<Database*>(store); database != nullptr && !at)
+                    at = database->find(entities_[i]);
             if (!at) continue;
             const Zone zone = at.table->zone();
             owners.push_back(i);
@@ -206,9 +258,10 @@ private:
     const EntityBlobOptions& options_;
     bool for_copy_;
     Entity seen_from_;
+    Places places_;
     BlobWriter writer_;
     BlobValues values_;
-    HashMap<std::uint64_t, std::uint32_t> number_of_{Owner("entity blob")};  // by id
+    NumberOf number_of_{Owner("entity blob")};
     std::vector<std::uint32_t> off_owners_;
     Bytes off_;
     std::uint64_t num_components_ = 0;
@@ -218,7 +271,9 @@ private:
 /// components that are more than bytes.
 class CopyCall {
 public:
-    CopyCall(World& world, std::span<const Entity> originals) : world_(world), originals_(originals) {
+    /// `zone`: where copies lie that get their row here; kNoZone: where the originals do.
+    CopyCall(World& world, std::span<const Entity> originals, Zone zone)
+        : world_(world), originals_(originals), zone_(zone) {
         for (std::uint32_t i = 0; i < originals.size(); ++i) number_of_.set(originals[i].id, i);
     }
 
@@ -246,8 +301,10 @@ public:
 
 private:
     struct Original {
+        const Store& store;
         const Schema& component;
-        ComponentRow at;
+        Entity entity;
+        std::uint32_t index;
         const CopyCall& call;
         std::span<const Entity> copies;
     };
@@ -259,7 +316,7 @@ private:
             if (!at) continue;
             Status status;
             if (component.has_opaque())
-                status = add_opaque(store, component, at, copies, copies[i]);
+                status = add_all_opaque(store, component, i, copies);
             else if (component.id() == schema_of<Owned>().id())
                 status = give_owner(store, component, at, copies[i]);
             else
@@ -271,25 +328,41 @@ private:
 
     /// Gives the copy the owner of the original, if that was not copied.
     Status give_owner(Store& store, const Schema& component, const ComponentRow& at, Entity copy) {
+        if (!at.table->has_tree()) return {};
         const std::uint32_t row = at.table->links(LinkColumn::kTreeParent)[at.row];
         const Entity owner = row == kNilRow ? kNullEntity : at.table->entities()[row];
         if (!owner || number_of_.find(owner.id) != nullptr) return {};
         return store.add_values(component, {&copy, 1}, {reinterpret_cast<const std::byte*>(&owner)}).status();
     }
 
-    /// Gives the copy a component that is more than bytes.
-    Status add_opaque(Store& store, const Schema& component, const ComponentRow& at, std::span<const Entity> copies,
-                      Entity copy) {
-        const Original original{component, at, *this, copies};
+    /// Gives the copy the components of a type that is more than bytes. With `many`, a new one becomes the first.
+    Status add_all_opaque(Store& store, const Schema& component, std::size_t original, std::span<const Entity> copies) {
+        std::uint32_t count = 1;
+        while (component.many() && store.find_row(component.id(), originals_[original], count)) ++count;
+        auto* const database = dynamic_cast<Database*>(&store);
+        const bool is_new = database != nullptr && !database->has_row(copies[original]);
+        while (count-- > 0)
+            if (Status status =
+                    add_opaque({store, component, originals_[original], count, *this, copies}, store, copies[original]);
+                !status)
+                return status;
+        if (!is_new) return {};
+        const Zone zone = zone_ != kNoZone ? zone_ : database->find(originals_[original]).table->zone();
+        return database->move(copies[original], zone).status();
+    }
+
+    static Status add_opaque(const Original& original, Store& store, Entity copy) {
         AddedValues values;
         values.context = &original;
         values.write = [](const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                           std::size_t) {
             const auto& from = *static_cast<const Original*>(context);
+            // Found now, because room for the copy may have moved the rows.
+            const ComponentRow at = from.store.find_row(from.component.id(), from.entity, from.index);
             for (std::uint32_t c = 0; c < from.component.columns().size(); ++c) {
                 const ColumnDefinition& column = from.component.columns()[c];
                 const std::byte* const source =
-                    from.at.table->column(from.at.first_column + c) + std::size_t(from.at.row) * column.element_bytes;
+                    at.table->column(at.first_column + c) + std::size_t(at.row) * column.element_bytes;
                 std::byte* const to = table.write_element(first_column + c, row);
                 if (column.opaque == nullptr) {
                     std::memcpy(to, source, column.element_bytes);
@@ -301,7 +374,7 @@ private:
             for (const Field& field : from.component.fields())
                 if (field.type == FieldType::kEntity) from.call.translate(from, field, table, first_column, row);
         };
-        return store.add_values(component, {&copy, 1}, values).status();
+        return store.add_values(original.component, {&copy, 1}, values).status();
     }
 
     /// Lets an entity field of a copy refer to copies where the original refers to originals.
@@ -345,7 +418,8 @@ private:
 
     World& world_;
     std::span<const Entity> originals_;
-    HashMap<std::uint64_t, std::uint32_t> number_of_{Owner("entity blob")};  // by id
+    Zone zone_;
+    NumberOf number_of_{Owner("entity blob")};
 };
 
 }  // namespace
@@ -357,10 +431,13 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
         return Status::error(concat(options.root_poses.size(), " poses for ", options.copies, " copies of entity ",
                                     entity_text(original), "; give one pose per copy, or none"));
     const std::vector<Entity> all = entities_below(*this, original);
-    CopyCall call(*this, all);
+    CopyCall call(*this, all, options.zone);
     if (Status status = call.check(); !status) return status;
-    const bool is_placed_anew = options.zone != kNoZone ||
-                                (!options.root_poses.empty() && database_ != nullptr && database_->spawns_into_tiles());
+    const bool has_tiles = std::any_of(stores_.begin(), stores_.end(), [](Store* store) {
+        const Database* const database = dynamic_cast<Database*>(store);
+        return database != nullptr && database->spawns_into_tiles();
+    });
+    const bool is_placed_anew = options.zone != kNoZone || (has_tiles && !options.root_poses.empty());
     const Entity seen_from = options.root_poses.empty() ? kNullEntity : original;
     const Result<EntityBlob> saved = EntitySaver(*this, all, {"copy", !is_placed_anew}, true, seen_from).save();
     if (!saved) return saved.status();
@@ -369,6 +446,7 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
     Result<Spawned> copies = spawn(*blob, options);
     if (!copies) return copies.status();
     if (Status status = call.complete(copies->entities()); !status) {
+        for (Store* store : stores_) store->drop(copies->entities());
         entities_.destroy(copies->entities());
         return status;
     }

@@ -9,6 +9,10 @@
 namespace shoal {
 namespace {
 
+ComponentMirror& make_mirror(Store& store, const Schema& component, ComponentMirror::Start start) {
+    return *::new (allocate_memory(sizeof(ComponentMirror), "reactions")) ComponentMirror(store, component, start);
+}
+
 void destroy_mirror(ComponentMirror* mirror) {
     mirror->~ComponentMirror();
     release_memory(mirror, sizeof(ComponentMirror), "reactions");
@@ -19,34 +23,17 @@ void destroy_mirror(ComponentMirror* mirror) {
 Reactions::~Reactions() { clear(); }
 
 void Reactions::clear() {
-    for (const Entry& entry : entries_) entry.destroy(*entry.reaction);
-    for (ComponentMirror* mirror : mirrors_) destroy_mirror(mirror);
-    entries_.clear();
-    mirrors_.clear();
+    for (Entry& entry : entries_) entry.is_removed = true;
+    drop_removed();
+    drop_mirrors(nullptr);
     journal_.keep(0, 0);
 }
 
 // --- adding and removing -----------------------------------------------------------------------------------------
 
-/// Returns what remembers the components of a type; makes it when there is none, as if the store had none of them, or of
-/// those of now.
-ComponentMirror& Reactions::mirror_of(Store& store, const Schema& component, bool has_no_rows) {
-    for (ComponentMirror* known : mirrors_)
-        if (&known->store() == &store && known->component().id() == component.id()) return *known;
-    const auto start = has_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
-    mirrors_.push_back(::new (allocate_memory(sizeof(ComponentMirror), "reactions"))
-                           ComponentMirror(store, component, start));
-    return *mirrors_.back();
-}
-
-void Reactions::mirror_all(std::span<Store* const> stores, bool have_no_rows) {
-    for (Store* store : stores)
-        for (const Schema* component : store->schemas()) mirror_of(*store, *component, have_no_rows);
-}
-
 ReactionId Reactions::add(Store& store, const Schema& component, const ReactionTo& to, Reaction& reaction,
                           void (*destroy)(Reaction&)) {
-    ComponentMirror& mirror = mirror_of(store, component, false);
+    ComponentMirror& mirror = make_mirror(store, component, ComponentMirror::Start::kRowsOfNow);
     if (to.wants_values) mirror.keep_values();
     for (std::uint32_t field = 0; to.kind == ReactionKind::kChange && field < component.fields().size(); ++field)
         if (to.field == ReactionTo::kAnyField || to.field == field) mirror.watch_field(field);
@@ -62,28 +49,29 @@ void Reactions::remove(ReactionId id) {
 void Reactions::forget(const Store& store) {
     for (Entry& entry : entries_) entry.is_removed |= &entry.mirror->store() == &store;
     drop_removed();
-    const auto end = std::partition(mirrors_.begin(), mirrors_.end(),
-                                    [&](const ComponentMirror* mirror) { return &mirror->store() != &store; });
-    std::for_each(end, mirrors_.end(), destroy_mirror);
-    mirrors_.erase(end, mirrors_.end());
+    drop_mirrors(&store);
 }
 
-/// Destroys removed reactions, and forgets what nobody listens to any more.
+/// Destroys removed reactions. Their destructors may remove others.
 void Reactions::drop_removed() {
-    for (const Entry& entry : entries_)
-        if (entry.is_removed) entry.destroy(*entry.reaction);
-    entries_.erase(
-        std::remove_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.is_removed; }),
-        entries_.end());
-    if (!journal_.is_kept()) drop_unused();
+    for (std::size_t i = 0; i < entries_.size();) {
+        if (!entries_[i].is_removed) {
+            ++i;
+            continue;
+        }
+        const Entry entry = entries_[i];
+        entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+        destroy_mirror(entry.mirror);
+        entry.destroy(*entry.reaction);
+        i = 0;
+    }
 }
 
-void Reactions::drop_unused() {
-    const auto is_used = [this](const ComponentMirror* mirror) {
-        return std::any_of(entries_.begin(), entries_.end(),
-                           [mirror](const Entry& entry) { return entry.mirror == mirror; });
-    };
-    const auto end = std::partition(mirrors_.begin(), mirrors_.end(), is_used);
+/// Forgets what the journal knows of a store; nullptr: of all.
+void Reactions::drop_mirrors(const Store* store) {
+    const auto end = std::partition(mirrors_.begin(), mirrors_.end(), [&](const ComponentMirror* mirror) {
+        return store != nullptr && &mirror->store() != store;
+    });
     std::for_each(end, mirrors_.end(), destroy_mirror);
     mirrors_.erase(end, mirrors_.end());
 }
@@ -91,10 +79,21 @@ void Reactions::drop_unused() {
 void Reactions::keep_journal(std::size_t max_entities, std::uint64_t stamp, std::span<Store* const> stores) {
     SHOAL_ASSERT(!is_telling_, "a reaction began or ended the journal; do it before or after World::settle()");
     journal_.keep(max_entities, stamp);
-    if (journal_.is_kept())
-        mirror_all(stores, false);
-    else
-        drop_unused();
+    drop_mirrors(nullptr);
+    if (journal_.is_kept()) mirror_all(stores, false);
+}
+
+/// Makes mirrors of the component types that have none, as if there were none of them, or of those of now.
+void Reactions::mirror_all(std::span<Store* const> stores, bool have_no_rows) {
+    const auto start = have_no_rows ? ComponentMirror::Start::kNoRows : ComponentMirror::Start::kRowsOfNow;
+    for (Store* store : stores)
+        for (const Schema* component : store->schemas()) {
+            const auto is_of = [&](const ComponentMirror* mirror) {
+                return &mirror->store() == store && mirror->component().id() == component->id();
+            };
+            if (std::none_of(mirrors_.begin(), mirrors_.end(), is_of))
+                mirrors_.push_back(&make_mirror(*store, *component, start));
+        }
 }
 
 // --- telling -----------------------------------------------------------------------------------------------------
@@ -102,13 +101,13 @@ void Reactions::keep_journal(std::size_t max_entities, std::uint64_t stamp, std:
 void Reactions::run(std::uint64_t stamp, std::span<Store* const> stores) {
     // Component types that have got a home since the last time had no rows then.
     if (journal_.is_kept()) mirror_all(stores, true);
-    for (ComponentMirror* mirror : mirrors_) mirror->compare();
-    for (std::size_t i = 0; journal_.is_kept() && i < mirrors_.size(); ++i) {
-        const ComponentId component = mirrors_[i]->component().id();
-        journal_.add(stamp, component, JournalEntry::Kind::kRemoved, mirrors_[i]->removed());
-        journal_.add(stamp, component, JournalEntry::Kind::kAdded, mirrors_[i]->added());
+    for (ComponentMirror* mirror : mirrors_) {
+        mirror->compare();
+        journal_.add(stamp, mirror->component().id(), JournalEntry::Kind::kRemoved, mirror->removed());
+        journal_.add(stamp, mirror->component().id(), JournalEntry::Kind::kAdded, mirror->added());
     }
     journal_.trim();
+    for (const Entry& entry : entries_) entry.mirror->compare();
     is_telling_ = true;
     const std::size_t num_entries = entries_.size();  // those that are added by reactions have nothing to tell yet
     for (std::size_t i = 0; i < num_entries; ++i) tell(Entry(entries_[i]));

@@ -37,6 +37,9 @@ void Relations::forget(const Store& store) {
     std::for_each(end, indices_.end(), destroy);
     indices_.erase(end, indices_.end());
     num_known_ = 0;
+    if (!indices_.empty() || cursor_.number == 0) return;
+    entities_.close_death_cursor(cursor_);
+    cursor_ = {};
 }
 
 /// Makes an index for each relation that has none.
@@ -63,7 +66,7 @@ void Relations::settle(std::span<Store* const> stores) {
         const DeathRange range = entities_.deaths(cursor_);
         dead.insert(dead.end(), range.entities.begin(), range.entities.end());
         if (range.fell_behind)
-            for (const RelationIndex* index : indices_) index->list_dead_targets(dead);
+            for (RelationIndex* index : indices_) index->find_dead(dead);
         entities_.advance(cursor_, range.end);
         if (dead.empty()) return;
         doomed.clear();

@@ -141,7 +141,11 @@ Status World::attach(Store& store) {
             return static_cast<const World*>(self)->check_home(taker, component);
         },
         [](void* self, const Schema& component) { return static_cast<World*>(self)->find_keeper(component); },
-        [](void* self, Store& leaving) { static_cast<World*>(self)->forget(leaving); },
+        [](void* self, Store& leaving) {
+            SHOAL_ASSERT(!static_cast<World*>(self)->is_settling_,
+                         "a callback or a reaction destroyed a database while its world settles; do it later");
+            static_cast<World*>(self)->forget(leaving);
+        },
         [](void* self, const Blob& blob, std::span<const Entity> firsts, std::span<const RootPose> poses, Zone zone) {
             return static_cast<World*>(self)->spawn_for_commands(blob, firsts, poses, zone);
         },
@@ -240,12 +244,17 @@ void World::own_events(const OwnedEvents& owned) {
 namespace {
 
 /// Errors: what the reaction asks of the components cannot be had.
-Status check_values(const Schema& component, const ReactionTo& to) {
+Status check_values(Store& store, const Schema& component, const ReactionTo& to) {
     const bool needs_values = to.wants_values || to.kind == ReactionKind::kChange;
+    const OwnedColumns columns = store.find_columns(component);
+    if (needs_values && columns && !columns.has_fields)
+        return Status::error(concat("\"", component.name(), "\" is kept by ", store.kind(),
+                                    " in a form whose values cannot be compared; use on_add() and on_remove()"));
     if (needs_values && component.many())
         return Status::error(concat("an entity may have several \"", component.name(),
                                     "\", so their values cannot be compared; use on_add() and on_remove()"));
-    if (needs_values && component.has_opaque())
+    const bool is_one_field = to.kind == ReactionKind::kChange && to.field < component.fields().size();
+    if (needs_values && component.has_opaque() && (!is_one_field || component.fields()[to.field].opaque != nullptr))
         return Status::error(
             concat("\"", component.name(), "\" has opaque fields, whose values cannot be kept; react without values"));
     if (to.kind == ReactionKind::kChange && to.field != ReactionTo::kAnyField && to.field >= component.fields().size())
@@ -264,7 +273,7 @@ Result<ReactionId> World::react(ComponentId component, const ReactionTo& to, Rea
             "no store of the world keeps the component type; make its manager, or name it to the "
             "database, before anything reacts to it");
     const Schema& schema = *find_schema(*store, component);
-    if (Status status = check_values(schema, to); !status) return status;
+    if (Status status = check_values(*store, schema, to); !status) return status;
     return require_reaction(schema, to, reaction, destroy);
 }
 
@@ -278,7 +287,7 @@ ReactionId World::require_reaction(const Schema& component, const ReactionTo& to
     const Schema* const kept = find_schema(*store, component.id());
     SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),
                  "the store of this component type was made from another schema than that of the C++ type");
-    const Status status = check_values(component, to);
+    const Status status = check_values(*store, component, to);
     SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
     return reactions_.add(*store, component, to, reaction, destroy);
 }

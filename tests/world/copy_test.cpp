@@ -269,6 +269,75 @@ TEST_F(Harbour, of_several_tags_all_adds_after_the_last_remove_count_in_order) {
     EXPECT_EQ(tags, (std::vector<StringId>{StringId("c"), StringId("b"), StringId("a")})) << "newest first";
 }
 
+TEST_F(Harbour, links_are_made_when_all_else_is_there) {
+    Entities made(6);
+    ASSERT_TRUE(entities.create(made));
+    Commands& commands = world.commands();
+    commands.add(made[1], ChildOf{made[0]});  // both get their transforms later in the list
+    commands.add(made[0], Transform{});
+    commands.add(made[0], Hull{});
+    commands.add(made[1], Transform{});
+    commands.add(made[3], ChildOf{made[2]});
+    commands.add(made[2], Transform{});
+    commands.add(made[3], ChildOf{made[1]});  // the last counts
+    commands.add(made[3], Transform{});
+    commands.create(0, ChildOf{made[2]}, Transform{});
+    commands.add(made[4], Transform{}, ChildOf{made[5]});  // its parent has no transform
+    world.settle();
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
+    const auto parent = [&](Entity child) {
+        const Instance above = transforms.parent(transforms.instance(child));
+        return above ? transforms.entity(above) : kNullEntity;
+    };
+    EXPECT_EQ(parent(made[1]), made[0]);
+    EXPECT_EQ(parent(made[3]), made[1]);
+    EXPECT_TRUE(transforms.first_child(transforms.instance(made[2])));
+    EXPECT_TRUE(transforms.has(made[4]));
+    entities.destroy(made[0]);
+    world.commands().add(made[3], ChildOf{made[0]});
+    world.settle();
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u) << "a dead parent";
+    EXPECT_EQ(parent(made[3]), made[1]);
+}
+
+TEST_F(Harbour, what_hangs_below_what_is_owned_is_copied_as_it_hangs) {
+    launch();
+    // The dog sits on the mast, which is found later than the dog: it is owned, and the mast is a grandchild.
+    ASSERT_TRUE(transforms.link(transforms.instance(dog), transforms.instance(flag)));
+    transforms.set_position(transforms.instance(dog), {0, 1, 0});
+    ASSERT_TRUE(owners.own(boat, dog));
+    const RootPose pose{.position = {100, 0, 0}};
+    const Result<Spawned> copies = world.copy(boat, {.root_poses = {&pose, 1}});
+    ASSERT_TRUE(copies) << copies.message();
+    Entity twin_dog;
+    owners.for_each_owned(copies->entity(0), [&](Entity owned) {
+        if (transforms.has(owned)) twin_dog = owned;
+    });
+    ASSERT_TRUE(twin_dog);
+    const Instance above = transforms.parent(transforms.instance(twin_dog));
+    ASSERT_TRUE(above);
+    EXPECT_NE(transforms.entity(above), flag);
+    EXPECT_EQ(place(twin_dog), (Vec3{100, 1, 5}));
+}
+
+TEST_F(Harbour, components_of_the_database_that_are_more_than_bytes_are_copied_too) {
+    EntityManager others;
+    World sea(others);
+    sea.database().component<Log>();
+    Entities made(40);
+    ASSERT_TRUE(sea.database().create<Log>(made, 2));
+    for (const Entity entity : made)
+        ASSERT_TRUE(sea.database().add(entity, Log{"kept in the database, and on the heap", entity}));
+    const Result<Spawned> copies = sea.copy(made.back(), {.copies = 5});
+    ASSERT_TRUE(copies) << copies.message();
+    for (const Entity copy : copies->entities()) {
+        const DatabaseRow row = sea.database().find(copy);
+        EXPECT_EQ(sea.database().get<&Log::text>(row), "kept in the database, and on the heap");
+        EXPECT_EQ(sea.database().get<&Log::about>(row), copy);
+        EXPECT_EQ(row.table->zone(), 2u);
+    }
+}
+
 TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
     const std::vector<std::byte> bytes = rowing_boat();
     const Result<Blob> blob = Blob::view(bytes);

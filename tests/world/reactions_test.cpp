@@ -104,7 +104,7 @@ private:
     unsigned in_database_;
 
 public:
-    EntityManager entities;
+    EntityManager entities{{.minimum_waiting = 1}};  // so that indices are used again
     World world;
     Entities known;
 };

@@ -122,7 +122,7 @@ protected:
     }
 
     Random random{shoal_test::seed()};
-    EntityManager entities;
+    EntityManager entities{{.minimum_waiting = 1}};  // so that indices are used again
     World world{entities};
     Entities known;
     std::map<Entity, References> model;

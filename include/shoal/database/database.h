@@ -265,6 +265,9 @@ public:
     void hold_rows(bool hold) override { hold ? directory_.hold() : directory_.release(); }
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return tables_.list(); }
+    SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                               const AddedValues& values) override;
+    SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     SHOAL_API void list_tables(const Schema& component, Array<ComponentTable>& tables) override;
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;

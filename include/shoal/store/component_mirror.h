@@ -18,7 +18,8 @@
 // component that is switched off counts as not there. With `many`, an entity is listed once for each component that
 // it has gained or lost. The order of all lists is that of the rows.
 // Lifetime: the store outlives it. Thread: the structural thread of the store.
-// Cost: 4 bytes a row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns.
+// Cost: 4 bytes a row (8 with 64-bit ids), and the bytes of watched fields; comparing a block takes a few hundred ns. Blocks whose owners
+// depend on links to parents (Owned, ChildOf) are all compared each time.
 
 #include "shoal/base/bit_set.h"
 #include "shoal/base/hash_map.h"
@@ -42,7 +43,8 @@ public:
     /// what it was then. Requires: the field is not opaque, the store keeps it in a column, and an entity has one
     /// component of the type.
     SHOAL_API void watch_field(std::uint32_t field);
-    /// Keeps the values of all fields, so that old_values() is complete. Requires: as watch_field().
+    /// Keeps the values of all fields, so that removed_values() and changed_values() are complete. Requires: no field is
+    /// opaque; otherwise as watch_field().
     SHOAL_API void keep_values();
 
     /// Finds what differs from the last time, and remembers what is there now.
@@ -86,7 +88,6 @@ private:
         bool is_compared;
     };
 
-    void require_values() const;
     void keep_column(std::uint32_t number, bool is_compared);
     void find_pictures();
     void compare_picture(std::uint32_t picture);

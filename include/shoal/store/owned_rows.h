@@ -195,12 +195,12 @@ public:
     void unlock() { __atomic_fetch_sub(&num_locks_, 1u, __ATOMIC_RELAXED); }
     /// The same while passes run: see Store::hold_rows.
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
-    /// Asserts that rows may be added and removed now: for structural calls of a store that do not go through this
-    /// class.
     /// Asserts that no loop runs over the rows: for calls that move rows and are allowed in passes.
     void require_no_loop() const {
         if (SHOAL_UNLIKELY((__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) & (kPassesRun - 1)) != 0)) refuse_change();
     }
+    /// Asserts that rows may be added and removed now: for structural calls of a store that do not go through this
+    /// class.
     void require_unlocked() const {
         if (SHOAL_UNLIKELY(__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0)) refuse_change();
     }

@@ -13,8 +13,8 @@
 // World does this when it settles, for every field that is declared a relation: see World::referrers().
 // Lifetime: store and entities outlive it. Thread: refresh() and clear_references() as structural calls of the store; const
 // calls from any thread between them.
-// Cost: 12 bytes for each entity index up to the highest referrer, 4 up to the highest target, and a mirror of the field;
-// twice as much with 64-bit ids.
+// Cost: 16 bytes for each entity index up to the highest referrer (24 with 64-bit ids), 4 up to the highest target, and a
+// mirror of the field.
 
 #include "shoal/entity/entity_manager.h"
 #include "shoal/store/component_mirror.h"
@@ -47,8 +47,8 @@ public:
     SHOAL_API void forget(Entity referrer);
     /// Makes the references to an entity null, in the rows too.
     SHOAL_API void clear_references(Entity target);
-    /// Appends the targets that do not live any more.
-    SHOAL_API void list_dead_targets(Array<Entity>& dead) const;
+    /// Forgets the references of the dead, and appends the targets that do not live any more. Cost: O(indices).
+    SHOAL_API void find_dead(Array<Entity>& dead_targets);
     /// Checks the lists. Errors: a link does not lead back. Cost: O(indices).
     SHOAL_API Status validate() const;
 

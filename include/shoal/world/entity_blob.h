@@ -30,7 +30,7 @@ struct EntityBlob {
 };
 
 /// Returns an entity, its children in the transforms and what it owns, the children and possessions of these, and so on:
-/// each once, owners and parents before the others.
+/// each once; `entity` is the first, and parents come before their children.
 SHOAL_API std::vector<Entity> entities_below(World& world, Entity entity);
 
 /// Saves living entities, each of which occurs once; parents come before their children.

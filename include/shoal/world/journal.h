@@ -13,7 +13,7 @@
 //     stamp 7 | "mesh" added: e3 e4 e9 | "wet" removed: e3 | stamp 8 | "wet" added: e1 | ...
 //
 // An entry tells how a settle differs from the one before, as reactions do (see reactions.h): what comes and goes in
-// between is not in it, and nor are values; blocks of rows that were written are found with changed_since() of queries.
+// between is not in it, and neither are values; blocks of rows that were written are found with changed_since() of queries.
 // The journal covers all stores of the world, those that come later too. It is bounded: when its entries name more
 // entities than asked for, those of the oldest settles are dropped.
 // Thread: the structural thread of the world.
@@ -36,7 +36,7 @@ struct JournalEntry {
     std::span<const Entity> entities;
 };
 
-/// The changes since a stamp, which is included. Lifetime: until the next settle.
+/// The changes since a stamp, which is included. Lifetime: until the next settle, or keep_journal().
 struct Journal {
     bool is_complete = false;  ///< false: older changes were forgotten, or none were kept
     std::span<const JournalEntry> entries;

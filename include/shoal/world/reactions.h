@@ -13,6 +13,7 @@
 //     settle 7 --- add, set, remove, destroy: from passes, by command, at once --- settle 8: commands, deaths, reactions
 //         `------------------------ what differs is told at the end of settle 8 ------------------------'
 //
+// - What was there when a reaction was added is not told of, nor what went before.
 // - A component that comes and goes in between is not told of. One that goes and comes back was not removed.
 // - It does not matter which store keeps the component, nor how it was changed. A component that is switched off counts
 //   as not there. With `many`, an entity is named once for each component that it gains or loses.
@@ -30,6 +31,7 @@
 #include "shoal/table/describe.h"
 #include "shoal/world/journal.h"
 
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -95,7 +97,7 @@ public:
     /// Finds what has happened to components of the stores until `stamp`, and tells of it.
     SHOAL_API void run(std::uint64_t stamp, std::span<Store* const> stores);
     /// Whether run() would do nothing.
-    bool empty() const { return mirrors_.empty() && !journal_.is_kept(); }
+    bool empty() const { return entries_.empty() && !journal_.is_kept(); }
 
 private:
     struct Entry {
@@ -106,13 +108,12 @@ private:
         void (*destroy)(Reaction&);
         bool is_removed = false;
     };
-    ComponentMirror& mirror_of(Store& store, const Schema& component, bool has_no_rows);
     void mirror_all(std::span<Store* const> stores, bool have_no_rows);
     void tell(const Entry& entry);
     void drop_removed();
-    void drop_unused();
+    void drop_mirrors(const Store* store);
 
-    Array<ComponentMirror*> mirrors_{Owner("reactions")};
+    Array<ComponentMirror*> mirrors_{Owner("reactions")};  // for the journal: of all component types
     Array<Entry> entries_{Owner("reactions")};
     std::uint32_t num_made_ = 0;
     bool is_telling_ = false;
@@ -146,7 +147,7 @@ public:
         if constexpr (std::is_invocable_v<Function&, std::span<const Entity>>) {
             function_(batch.entities);
         } else {
-            static_assert(sizeof(HeldValue<Value>) == sizeof(Value));
+            static_assert(sizeof(HeldValue<Value>) == sizeof(Value) && alignof(Value) <= alignof(std::max_align_t));
             Array<HeldValue<Value>> before(batch.entities.size(), HeldValue<Value>(), "reactions");
             const std::byte* image = batch.values_before + offset_;
             for (HeldValue<Value>& held : before) {
