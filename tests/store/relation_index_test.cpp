@@ -1,0 +1,152 @@
+// What tells stores apart: mirrors that find what has changed, and indices of who refers to whom.
+
+#include "shoal/store/relation_index.h"
+#include "shoal/store/manager.h"
+#include "support/testing.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Hook {
+    Entity fish;
+    float depth = 0;
+};
+SHOAL_COMPONENT(Hook, (fish, relation), depth)
+struct Note {
+    std::vector<int> lines;  // more than bytes, beside a relation
+    Entity about;
+};
+SHOAL_COMPONENT(Note, lines, (about, relation(cleared)))
+
+using Entities = std::vector<Entity>;
+
+std::set<Entity> set_of(std::span<const Entity> entities) { return {entities.begin(), entities.end()}; }
+
+class RelationIndices : public ::testing::TestWithParam<RowIndexKind> {
+protected:
+    Random random{shoal_test::seed()};
+    EntityManager entities{{.minimum_waiting = 1}};  // so that indices are used again
+    PagePool pool;
+    Manager<Hook> hooks{entities, pool, {.index = GetParam()}};
+};
+
+TEST_P(RelationIndices, lists_are_what_a_scan_finds_and_lead_back) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    RelationIndex index(hooks.core(), schema_of<Hook>(), 0, entities);
+    Entities known(300);
+    ASSERT_TRUE(entities.create(known));
+    Array<Entity> dead{Owner("test")};
+    const std::int64_t num_rounds = shoal_test::scaled_operations(200);
+    for (std::int64_t round = 0; round < num_rounds; ++round) {
+        for (std::uint32_t i = random.below(80); i-- > 0;) {
+            Entity& entity = known[random.below(300)];
+            const Entity target = random.below(5) == 0 ? kNullEntity : known[random.below(300)];
+            switch (random.below(6)) {
+                case 0:
+                    hooks.remove(entity);
+                    break;
+                case 1:
+                    entities.destroy(entity);
+                    hooks.core().drop({&entity, 1});
+                    entity = *entities.create();
+                    break;
+                default:
+                    ASSERT_TRUE(hooks.add(entity, Hook{target, 1}));
+            }
+        }
+        dead.clear();
+        index.refresh(dead);
+        ASSERT_TRUE(index.validate()) << index.validate().message();
+        std::map<Entity, std::set<Entity>> scanned;
+        for (std::uint32_t row = 0; row < hooks.num_rows(); ++row)
+            if (hooks.entities()[row]) scanned[hooks.get<&Hook::fish>({row})].insert(hooks.entities()[row]);
+        for (const Entity target : known) {
+            std::set<Entity> listed;
+            for (const Entity referrer : index.referrers(target)) EXPECT_TRUE(listed.insert(referrer).second);
+            ASSERT_EQ(listed, scanned[target]);
+        }
+    }
+}
+
+TEST_P(RelationIndices, of_the_dead_the_referrers_are_forgotten_and_the_targets_found) {
+    RelationIndex index(hooks.core(), schema_of<Hook>(), 0, entities);
+    Entities made(4);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(hooks.add(std::span(made).first(2), Hook{made[2], 1}));
+    ASSERT_TRUE(hooks.add(made[3], Hook{made[0], 1}));
+    Array<Entity> dead{Owner("test")};
+    index.refresh(dead);
+    EXPECT_TRUE(dead.empty());
+    entities.destroy(made[0]);
+    index.find_dead(dead);
+    EXPECT_EQ(set_of(dead), std::set<Entity>{made[0]});
+    Entities listed;
+    for (const Entity referrer : index.referrers(made[2])) listed.push_back(referrer);
+    EXPECT_EQ(listed, Entities{made[1]}) << "a dead referrer is forgotten";
+    index.clear_references(made[0]);
+    EXPECT_EQ(hooks.get<&Hook::fish>(hooks.instance(made[3])), kNullEntity);
+    EXPECT_TRUE(index.referrers(made[0]).empty());
+    EXPECT_TRUE(index.validate());
+}
+
+TEST_P(RelationIndices, a_mirror_sees_rows_values_and_holes) {
+    Entities made(3000);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(hooks.add(made, Hook{}));
+    ComponentMirror mirror(hooks.core(), schema_of<Hook>());
+    mirror.watch_field(1);
+    mirror.compare();
+    EXPECT_TRUE(mirror.added().empty() && mirror.removed().empty() && mirror.changed().empty());
+    hooks.remove(made[5]);
+    hooks.set<&Hook::depth>(hooks.instance(made[2500]), 7);
+    hooks.set<&Hook::fish>(hooks.instance(made[100]), made[0]);  // is not watched
+    hooks.set<&Hook::depth>(hooks.instance(made[2999]), 3);      // its row has moved, except with an identity index
+    mirror.compare();
+    EXPECT_EQ(set_of(mirror.removed()), std::set<Entity>{made[5]});
+    EXPECT_EQ(set_of(mirror.changed()), (std::set<Entity>{made[2500], made[2999]}));
+    for (std::size_t i = 0; i < mirror.changed().size(); ++i) {
+        EXPECT_EQ(mirror.changed_fields()[i], 2u);
+        Hook before;
+        std::memcpy(static_cast<void*>(&before), mirror.changed_values() + i * sizeof before, sizeof before);
+        EXPECT_EQ(before.depth, 0);
+    }
+    EXPECT_TRUE(mirror.added().empty());
+    ASSERT_TRUE(hooks.add(made[5], Hook{}));
+    mirror.compare();
+    EXPECT_EQ(set_of(mirror.added()), std::set<Entity>{made[5]});
+    hooks.clear();
+    mirror.compare();
+    EXPECT_EQ(mirror.removed().size(), 3000u);
+    ComponentMirror empty(hooks.core(), schema_of<Hook>(), ComponentMirror::Start::kNoRows);
+    ASSERT_TRUE(hooks.add(made[7], Hook{}));
+    empty.compare();
+    EXPECT_EQ(set_of(empty.added()), std::set<Entity>{made[7]});
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RelationIndices,
+                         ::testing::Values(RowIndexKind::kPaged, RowIndexKind::kHash, RowIndexKind::kIdentity));
+
+TEST(RelationOfOpaque, a_relation_may_stand_beside_a_field_that_is_more_than_bytes) {
+    EntityManager entities;
+    PagePool pool;
+    Manager<Note> notes(entities, pool);
+    RelationIndex index(notes.core(), schema_of<Note>(), 1, entities);
+    Entities made(2);
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(notes.add(made[0], Note{{1, 2, 3}, made[1]}));
+    Array<Entity> dead{Owner("test")};
+    index.refresh(dead);
+    EXPECT_FALSE(index.referrers(made[1]).empty());
+    index.clear_references(made[1]);
+    EXPECT_EQ(notes.get<&Note::about>(notes.instance(made[0])), kNullEntity);
+    EXPECT_EQ(notes.get<&Note::lines>(notes.instance(made[0])).size(), 3u);
+}
+
+}  // namespace
