@@ -167,7 +167,8 @@ TEST_F(Harbour, saved_entities_are_a_prefab_that_is_spawned_as_often_as_wanted) 
     ASSERT_TRUE(fleet) << fleet.message();
     EXPECT_EQ(hulls.num_components(), 1u + 6u) << "the old mast and two in each copy";
     EXPECT_EQ(place(fleet->entity(0, 2)), (Vec3{10, 0, 0}));
-    EXPECT_EQ(hulls.get<&Hull::captain>(hulls.instance(fleet->entity(1))), kNullEntity);
+    const Instance twin_mast = transforms.first_child(transforms.instance(fleet->entity(0)));
+    EXPECT_EQ(hulls.get<&Hull::captain>(hulls.instance(transforms.entity(twin_mast))), kNullEntity);
 }
 
 // --- commands ----------------------------------------------------------------------------------------------------
