@@ -167,9 +167,16 @@ Store* World::find_keeper(const Schema& component) const {
     return nullptr;
 }
 
-/// Errors: another store keeps the component type.
+/// Errors: another store keeps the component type, or should.
 Status World::check_home(const Store& store, const Schema& component) const {
     const Store* const home = find_keeper(component);
+    const bool is_of_transforms =
+        component.id() == schema_of<ChildOf>().id() || component.id() == schema_of<WorldPose>().id();
+    if (home == nullptr && is_of_transforms)
+        return Status::error(concat("\"", component.name(),
+                                    "\" is what the transforms of a world say, so it cannot have its "
+                                    "home in ",
+                                    store.kind(), "; call World::transforms() before it is used"));
     if (home == nullptr || home == &store) return {};
     return Status::error(concat("\"", component.name(), "\" has its home in ", home->kind(),
                                 " of this world, so it cannot have another in ", store.kind(),

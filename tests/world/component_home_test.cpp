@@ -74,6 +74,16 @@ TEST_F(ComponentHome, the_database_refuses_a_type_that_a_manager_keeps) {
     EXPECT_EQ(world.database().add_component(schema_of<Oar>()).message(), refused.message());
 }
 
+TEST_F(ComponentHome, what_transforms_say_is_kept_by_no_other_store) {
+    EXPECT_EQ(world.home<ChildOf>(world.database()).message(),
+              "\"child_of\" is what the transforms of a world say, so it cannot have its home in the database; call "
+              "World::transforms() before it is used");
+    EXPECT_FALSE(world.home<WorldPose>(world.database()));
+    world.transforms();
+    EXPECT_FALSE(world.home<ChildOf>(world.database())) << "now it has a home";
+    EXPECT_EQ(&world.query<With<ChildOf>>().driver(), &world.transforms());
+}
+
 TEST_F(ComponentHome, only_the_database_takes_further_types) {
     EXPECT_EQ(
         world.home<Oar>(world.transforms()).message(),
