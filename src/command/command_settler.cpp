@@ -89,14 +89,13 @@ Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Replaces pending entities in the rows, and dead ones by null.
-void CommandSettler::resolve_rows(std::uint32_t chunk, const Run& run) {
-    for_each_row(run, [&](Row& row) {
-        row.entity = resolve(chunk, row.entity);
-        if (SHOAL_LIKELY(entities_.alive(row.entity))) return;
-        row.entity = kNullEntity;
-        ++counts_.num_dropped;
-    });
+/// Replaces a pending entity, and a dead one by null. Returns whether it lives.
+SHOAL_INLINE bool CommandSettler::resolve_row(std::uint32_t chunk, Row& row) {
+    row.entity = resolve(chunk, row.entity);
+    if (SHOAL_LIKELY(entities_.alive(row.entity))) return true;
+    row.entity = kNullEntity;
+    ++counts_.num_dropped;
+    return false;
 }
 
 /// Replaces pending entities in the entity fields of the values.
@@ -290,8 +289,10 @@ void CommandSettler::move() {
     Array<Row>& moves = scratch_.moves;
     moves.clear();
     for_each_run(Kind::kMove, Kind::kMove, [&](std::uint32_t chunk, const Run& run) {
-        resolve_rows(chunk, run);
-        for_each_row(run, [&](const Row& row) { moves.push_back(row); });
+        for_each_row(run, [&](Row& row) {
+            resolve_row(chunk, row);
+            moves.push_back(row);
+        });
     });
     if (moves.empty()) return;
     clear_named();
@@ -323,12 +324,14 @@ void CommandSettler::change() {
     if (!any) return change_links();
     clear_named();
     scratch_.twice.clear(entities_.num_indices_used() + 1);
+    any_twice_ = false;
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) {
-        resolve_rows(chunk, run);
         if (run.list->kind == Kind::kAdd) resolve_values(chunk, run);
         std::uint64_t* const once = scratch_.once.words().data();
-        for_each_row(run, [&](const Row& row) {
-            if (row.entity && test_and_set_bit(once, row.entity.index())) scratch_.twice.set(row.entity.index());
+        for_each_row(run, [&](Row& row) {
+            if (!resolve_row(chunk, row) || SHOAL_LIKELY(!test_and_set_bit(once, row.entity.index()))) return;
+            scratch_.twice.set(row.entity.index());
+            any_twice_ = true;
         });
     });
     scratch_.contended.clear();
@@ -344,6 +347,17 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     changed.clear();
     order.clear();
     const std::uint32_t count = run.num_rows();
+    bool are_all_meant = !any_twice_;
+    changed.resize(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        changed[i] = run.row(i).entity;
+        are_all_meant &= bool(changed[i]);
+    }
+    if (are_all_meant) {
+        give_values(chunk, run, {}, changed);
+        return apply(changed, scratch_.given, scratch_.components);
+    }
+    changed.clear();
     for (std::uint32_t i = 0; i < count; ++i) {
         Row& row = run.row(i);
         if (row.entity && scratch_.twice[row.entity.index()]) {

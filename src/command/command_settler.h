@@ -73,7 +73,7 @@ private:
     void for_each_pending(Visit&& visit);
     EntityBits number_of(std::uint32_t chunk, Entity pending) const;
     Entity resolve(std::uint32_t chunk, Entity entity) const;
-    void resolve_rows(std::uint32_t chunk, const Run& run);
+    bool resolve_row(std::uint32_t chunk, Row& row);
     void resolve_values(std::uint32_t chunk, const Run& run);
 
     void destroy();
@@ -138,6 +138,7 @@ private:
     std::span<detail::CommandRecorder* const> chunks_;
     EntityBits epoch_ = 0, num_pending_ = 0;
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
+    bool any_twice_ = false;         // several adds and removes are about one entity
     SettleCounts counts_;
 
     /// Working memory, kept from one settle to the next.
