@@ -156,6 +156,39 @@ void transform_term(Bench& bench, std::size_t n) {
                    [&] { return bits_of(plain_total.x); }});
 }
 
+/// Moves the positions of entities, of which some runs of `run` are inactive: a tenth. The loop over arrays tests a bit.
+void pass_over_inactive(Bench& bench, const char* name, std::size_t n, std::size_t run) {
+    if (!bench.wants(name)) return;
+    EntityManager entities({.max_entities = n});
+    World world(entities);
+    std::vector<Entity> ids(n);
+    need_ok(entities.create(ids));
+    need_ok(world.manager<JoinPosition>().add(ids, JoinPosition{{1, 2, 3}}));
+    std::vector<Vec3> plain(n, Vec3{1, 2, 3});
+    std::vector<std::uint64_t> is_off(n / 64 + 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (i / run % 10 != 3) continue;
+        is_off[i / 64] |= std::uint64_t(1) << (i % 64);
+        need_ok(world.set_active(ids[i], false));
+    }
+    const auto places = world.query<Write<&JoinPosition::value>>();
+    const auto sum_of = [](std::span<const Vec3> values) {
+        Vec3 sum{};
+        for (const Vec3 value : values) sum += value;
+        return bits_of(sum.x);
+    };
+    bench.compare({name, n},
+                  {{},
+                   [&] { places.for_each([](auto&& p) { p += Vec3{kDt, 0, 0}; }); },
+                   [&] { return sum_of(world.manager<JoinPosition>().column<&JoinPosition::value>()); }},
+                  {{},
+                   [&] {
+                       for (std::size_t i = 0; i < n; ++i)
+                           if ((is_off[i / 64] >> (i % 64) & 1) == 0) plain[i] += Vec3{kDt, 0, 0};
+                   },
+                   [&] { return sum_of(plain); }});
+}
+
 }  // namespace
 
 void measure_world_queries(Bench& bench) {
@@ -166,6 +199,10 @@ void measure_world_queries(Bench& bench) {
         from_text(bench, "query/from_text_in_order", n, false, 0);
     }
     for (const std::size_t n : bench.sizes({1'000'000})) transform_term(bench, n);
+    for (const std::size_t n : bench.sizes({100'000, 1'000'000})) {
+        pass_over_inactive(bench, "query/inactive_single", n, 1);
+        pass_over_inactive(bench, "query/inactive_runs", n, 16);
+    }
 }
 
 }  // namespace shoal_bench

@@ -6,6 +6,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"

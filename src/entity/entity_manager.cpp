@@ -95,6 +95,7 @@ bool EntityManager::destroy(Entity entity) {
         waiting_.make_room(1);
         __atomic_store_n(generations_.data() + entity.index(), Generation(0), __ATOMIC_RELAXED);
         waiting_.add(next_life(entity));
+        if (SHOAL_UNLIKELY(!inactive_.empty())) inactive_.forget(entity);
         choose_source();
     }
     if (!deaths_.is_followed() && callbacks_.empty()) return true;
@@ -241,9 +242,15 @@ std::size_t EntityManager::retire(std::span<const Entity> entities) {
         rest = rest.subspan(length);
     }
     const std::size_t num_destroyed = waiting_.size() - num_waiting;
+    if (SHOAL_UNLIKELY(!inactive_.empty())) forget_inactive(num_waiting);
     num_ignored_destroys_ += entities.size() - num_destroyed;
     choose_source();
     return num_destroyed;
+}
+
+/// Takes those that wait from `first_waiting` on, who have just died, out of the inactive ones.
+void EntityManager::forget_inactive(std::size_t first_waiting) {
+    for (std::size_t i = first_waiting; i < waiting_.size(); ++i) inactive_.forget(previous_life(waiting_[i]));
 }
 
 std::size_t EntityManager::retire_run(std::span<const Entity> entities, Entity* next_lives) {

@@ -95,6 +95,13 @@ bool TermPlaces::is_one_table() const {
     return only.rows != nullptr && !only.needs_parent && !visits_each_once(only) && !only.is_excluded;
 }
 
+const InactiveEntities* TermPlaces::left_out() const {
+    const JoinedStore& one = stores[0];
+    const EntityManager& entities =
+        one.rows != nullptr ? one.rows->entity_manager() : static_cast<const Database&>(*one.store).entity_manager();
+    return left_out_of(entities, sees_inactive);
+}
+
 Array<OwnedRows*> TermPlaces::locked() const {
     Array<OwnedRows*> rows("query");
     for (const JoinedStore& store : stores)
@@ -108,6 +115,8 @@ void JoinFinder::find(JoinBlock& block, const QueryPart& part, std::uint32_t beg
     block.driver = places_.driver_of(part), block.owners = part.table->entities().data();
     block.of_database = part.of_database;
     choose_of_driver(block);
+    if (const InactiveEntities* left_out = places_.left_out(); SHOAL_UNLIKELY(left_out != nullptr))
+        leave_out_those(*left_out, block);
     for (std::uint8_t i = 0; i < places_.stores.size(); ++i) {
         if (i == block.driver) continue;
         if (i == places_.database)
@@ -127,6 +136,12 @@ void JoinFinder::choose_of_driver(JoinBlock& block) const {
     if (match_->all_rows(*block.of_database)) return;
     for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
         block.words[word] &= match_->rows_of_word(*block.of_database, block.rows.begin / 64 + word);
+}
+
+void JoinFinder::leave_out_those(const InactiveEntities& inactive, JoinBlock& block) {
+    block.for_each_visited([&](std::size_t i) {
+        if (inactive.has(block.entities()[i])) block.leave_out(static_cast<std::uint32_t>(i));
+    });
 }
 
 void JoinFinder::leave_out_holes(JoinBlock& block, const JoinedStore& store) const {

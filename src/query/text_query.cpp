@@ -153,7 +153,9 @@ private:
 
     void run_part(const QueryPart& part) {
         if (part.rows.size() == 0) return;
-        if (visits_all(part)) return visit_all(part);
+        if (visits_all(part))
+            return detail::for_each_run(plan_.places.left_out(), part,
+                                        [&](RowRange rows) { visit_all({part.table, part.of_database, rows}); });
         for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += JoinBlock::kRows) {
             finder_.find(block_, part, begin);
             block_.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) { visit_block(table, words); });
@@ -170,6 +172,7 @@ private:
     }
     void visit_all(const QueryPart& part) {
         bind(part.of_database);
+        for (std::size_t i = 0; i < plan_.components.size(); ++i) batch_.places_[i].first_row = part.rows.begin;
         batch_.entities_ = part.table->entities().subspan(part.rows.begin, part.rows.size());
         visit_(context_, batch_);
         for (std::size_t i = 0; i < plan_.components.size(); ++i)

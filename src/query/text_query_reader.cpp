@@ -10,6 +10,7 @@
 #include "shoal/base/text.h"
 #include "shoal/query/detail/world_rows.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace shoal {
@@ -269,11 +270,17 @@ private:
         }
         for (const Excluded& excluded : excluded_)
             if (!place_excluded(excluded)) return false;
+        plan_->places.sees_inactive = names_inactive();
         if (!is_required)
             return error(text_, "no term says whose rows to visit", "name a component type without a sign");
         make_match();
         plan_->locked = plan_->places.locked();
         return true;
+    }
+    bool names_inactive() const {
+        const auto is_it = [](const auto& one) { return one.schema->name() == detail::kInactiveName; };
+        return std::any_of(plan_->components.begin(), plan_->components.end(), is_it) ||
+               std::any_of(excluded_.begin(), excluded_.end(), is_it);
     }
     bool add_store(const detail::ComponentHome& home, std::string_view name, std::uint8_t& number) {
         detail::TermPlaces& places = plan_->places;

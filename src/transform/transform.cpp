@@ -222,6 +222,7 @@ Result<AddCounts> TransformManager::Work::add(std::span<const Entity> added, std
         order(rows);
         compute_rows(rows);
     }
+    follow_parents(rows);
     return AddCounts{rows.size(), 0, 0};
 }
 
@@ -474,6 +475,7 @@ Status TransformManager::Work::spawn(const SpawnBatch& batch) {
     }
     if (!link_new(rows, parents)) order(rows);
     compute_rows(rows);
+    follow_parents(rows);
     return {};
 }
 

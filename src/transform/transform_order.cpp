@@ -205,6 +205,7 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
     table_.link_tree(child, parent);
     links_changed();
     if (old_parent != kNilRow && first_children()[old_parent] == kNilRow) extents()[old_parent] = 1;
+    if (SHOAL_UNLIKELY(!entities_.inactive().empty())) follow_parent(child);
     return child;
 }
 

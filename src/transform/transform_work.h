@@ -27,7 +27,10 @@ public:
     explicit Work(TransformManager& manager)
         : manager_(manager), entities_(manager.rows_.entity_manager()), rows_(manager.rows_), table_(rows_.table()) {
         begin_frame();
+        follow_activity();
     }
+    ~Work() { unfollow_activity(); }
+    Work(const Work&) = delete;
 
     enum Code : std::uint32_t { kClear, kUnder, kSet, kSetAgain };
 
@@ -66,6 +69,18 @@ public:
             stamp_columns(mask, row);
     }
     void stamp_columns(std::uint32_t mask, std::uint32_t row);
+
+    // --- what is inactive (transform_activity.cpp) ---------------------------------------------------------------
+
+    void follow_parent(std::uint32_t row);
+    /// The same for new rows, whose parents come first.
+    void follow_parents(RowRange rows) {
+        if (SHOAL_LIKELY(entities_.inactive().empty())) return;
+        for (std::uint32_t row = rows.begin; row < rows.end; ++row) follow_parent(row);
+    }
+    void pass_activity_on(std::uint32_t root);
+    void follow_activity();
+    void unfollow_activity();
 
     // --- what is pending (transform_compute.cpp) -----------------------------------------------------------------
 

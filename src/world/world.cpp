@@ -5,6 +5,7 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/components/activity.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
@@ -232,6 +233,17 @@ TransformManager& World::transforms(const TransformOptions& options) {
     return *transforms_;
 }
 
+// --- active or not -----------------------------------------------------------------------------------------------
+
+ActivityManager& World::activity() {
+    if (activity_ == nullptr) activity_ = &make_store<ActivityManager>();
+    return *activity_;
+}
+
+Status World::set_active(std::span<const Entity> entities, bool is_active) {
+    return activity().set_active(entities, is_active);
+}
+
 // --- events ------------------------------------------------------------------------------------------------------
 
 void* World::find_events(const void* type) const {
@@ -334,6 +346,7 @@ Status World::adopt_schemas(const Blob& blob) {
             continue;
         Store* store = find_store(components.id);
         if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
+        if (store == nullptr && components.id == schema_of<Inactive>().id()) store = &activity();
         if (store == nullptr) {
             if (Status status = take_schema(*components.schema); !status) return status;
             continue;

@@ -132,6 +132,7 @@ TEST_F(ComingFrom, reactions_relations_and_copies) {
     world.settle();
     for (const Entity other : world.referrers<&Likes::whom>(*e)) EXPECT_EQ(other, friendly);
     EXPECT_TRUE(world.copy(*e));
+    EXPECT_TRUE(world.set_active(*e, false));
     entities.destroy(*e);
     world.settle();
     EXPECT_EQ(num_told, 4u) << "two and a copy have come, one has gone";

@@ -1,6 +1,7 @@
 // What the headers of transform and world show.
 
 #include "shoal/world/world.h"
+#include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
@@ -287,6 +288,35 @@ TEST(WorldManuals, a_scene_and_its_sounds_follow_reactions) {
     world.settle();
     EXPECT_EQ(scene.all[made[1]], 0);
     EXPECT_EQ(sounds.num_creaks, 1u);
+}
+
+Status switch_a_car_off(World& world, Entity car, Entity wheel) {
+    const auto fall = [](auto&& velocity) { velocity.z -= 1; };
+    // [components/activity]
+    if (Status off = world.set_active(car, false); !off) return off;  // now: world.is_active(wheel) is false too
+    world.query<Write<&Body::velocity>>().for_each(fall);             // passes over the car, the wheels, the driver
+    if (Status on = world.set_active(car, true); !on) return on;      // the wheels are active again, not the driver
+    world.commands().add(car, Inactive{});                            // from a pass: when the world settles
+    // [components/activity]
+    EXPECT_TRUE(world.is_active(wheel));
+    return {};
+}
+
+TEST(WorldManuals, wheels_are_switched_off_with_their_car) {
+    EntityManager entities;
+    World world(entities);
+    Entity made[3];  // a car, a wheel, a driver
+    ASSERT_TRUE(entities.create(made));
+    const Transform locals[3];
+    const std::uint32_t parents[] = {kNilRow, 0, 0};
+    ASSERT_TRUE(world.transforms().add(made, locals, parents));
+    ASSERT_TRUE(world.set_active(made[2], false));
+    ASSERT_TRUE(world.manager<Body>().add(made, Body{}));
+    ASSERT_TRUE(switch_a_car_off(world, made[0], made[1]));
+    EXPECT_FALSE(world.is_active(made[2]));
+    for (const Entity entity : made) EXPECT_EQ(world.field<Vec3>(entity, "body.velocity").value(), (Vec3{}));
+    world.settle();
+    for (const Entity entity : made) EXPECT_FALSE(world.is_active(entity));
 }
 
 TEST(WorldManuals, a_copy_follows_the_journal) {

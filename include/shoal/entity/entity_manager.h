@@ -16,6 +16,7 @@
 // Source: Frykholm, "Building a data-oriented entity system", part 1.
 
 #include "shoal/entity/death_list.h"
+#include "shoal/entity/inactive_entities.h"
 #include "shoal/entity/waiting_ids.h"
 
 namespace shoal {
@@ -103,6 +104,10 @@ public:
     std::uint64_t deaths_end() const { return deaths_.end(); }
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
+    /// Which living entities queries pass over.
+    const InactiveEntities& inactive() const { return inactive_; }
+    InactiveEntities& inactive() { return inactive_; }
+
     std::uint64_t num_alive() const { return next_index_ - 1 - waiting_.size(); }
     std::uint64_t num_waiting() const { return waiting_.size(); }
     /// How many indices were ever used: 1 to num_indices_used().
@@ -157,6 +162,7 @@ private:
     std::uint32_t destroy_batch(std::span<const Entity> entities);
     std::size_t retire(std::span<const Entity> entities);
     std::size_t retire_run(std::span<const Entity> entities, Entity* next_lives);
+    SHOAL_NOINLINE void forget_inactive(std::size_t first_waiting);
     /// Uses fresh indices until enough others wait.
     void choose_source() { fresh_end_ = waiting_.size() < minimum_waiting_ ? end_index_ : 0; }
     void announce(std::span<const Entity> entities, std::size_t num_destroyed);
@@ -174,6 +180,7 @@ private:
     WaitingIds waiting_;
     std::uint64_t num_ignored_destroys_ = 0;
     DeathList deaths_;
+    InactiveEntities inactive_;
     Array<Callback> callbacks_{Owner("entity manager")};  // in order of registration
     Array<Entity> next_deaths_{Owner("entity manager")};  // passed to destroy_next() by callbacks, in order
     std::uint64_t next_callback_ = 1;

@@ -43,7 +43,8 @@
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
 //
-// A toggled component that is off counts as missing. Where several stores must have an entity, a loop visits the rows
+// A toggled component that is off counts as missing. Entities that are inactive (see components/activity.h) are passed over,
+// unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the rows
 // of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver() says
 // which store that is. A Maybe field of a manager is gathered. Rows are visited in an order that depends on the rows
 // alone.
@@ -140,6 +141,12 @@ public:
                       "changed_since() asks for writes to the fields that a query reads; add a Read or Maybe");
         Query result = *this;
         result.rows_.set_since(stamp);
+        return result;
+    }
+    /// The same query, on the rows of inactive entities too (see components/activity.h).
+    Query with_inactive() const {
+        Query result = *this;
+        result.rows_.see_inactive();
         return result;
     }
     /// The same query; its function may take a Commands& first, which asks `database` for changes. Without this call, a

@@ -17,7 +17,7 @@
 //
 // Terms stand between commas; all must hold. A comparison is < <= > >= == != between a field, or a part of one, and a
 // number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health".
-// A toggled component that is off counts as missing. Of several components of one entity, the first is looked at.
+// A toggled component that is off counts as missing. Inactive entities are passed over, unless a term names "inactive". Of several components of one entity, the first is looked at.
 //
 // The rows are found as by compiled queries over a world, by the same loops: batches are runs of a table, or up to 256 rows
 // of a join. See query.h for what a function must not do, and for lifetimes.

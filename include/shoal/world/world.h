@@ -45,6 +45,7 @@
 
 namespace shoal {
 
+class ActivityManager;
 class TransformManager;
 struct TransformOptions;
 
@@ -151,6 +152,18 @@ public:
     auto query() {
         return shoal::query<Terms...>(*this);
     }
+
+    // --- active or not -------------------------------------------------------------------------------------------
+
+    /// Makes entities inactive, or active again: queries pass over those that are inactive, and over what hangs below them
+    /// in the transforms. Dead ones are skipped. See components/activity.h. Errors: no memory; nothing has changed.
+    /// Requires: no passes run; a pass adds the component Inactive with its commands.
+    SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
+    Status set_active(Entity entity, bool is_active) { return set_active({&entity, 1}, is_active); }
+    /// Whether an entity lives and queries visit it.
+    bool is_active(Entity entity) const { return entities_.alive(entity) && !entities_.inactive().has(entity); }
+    /// Returns the store of Inactive. The first call makes it. Requires: then, no passes run.
+    SHOAL_API ActivityManager& activity();
 
     // --- events ---------------------------------------------------------------------------------------------------
 
@@ -381,6 +394,7 @@ private:
     Array<Store*> asking_{Owner("world")};  // those that ask about homes
     Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;
+    ActivityManager* activity_ = nullptr;
     Database* database_ = nullptr;
     Schedule schedule_;
     SettleStatistics settles_;

@@ -39,6 +39,7 @@ public:
 
     void set_zones(const ZoneSet& zones) { side_.set_zones(zones); }
     void set_since(std::uint64_t stamp) { since_ = stamp; }
+    void see_inactive() { sees_inactive_ = true; }
     Database& database() const { return side_.database(); }
     const Store& driver() const { return side_.database(); }
     std::uint64_t num_rows() const { return side_.num_rows(); }
@@ -60,18 +61,22 @@ public:
     template <class Function>
     SHOAL_INLINE void run(Function& function, const QueryPart& part) const {
         DatabaseTable& table = *part.of_database;
-        if constexpr (!kAnyOptional && !Bits::kChooses)
-            Loop::run(SameRows{table.entities().data(), table.num_rows()}, function, part.rows, lanes(table));
-        else
-            Loop::run(Places(*this, table), function, part.rows, lanes(table));
+        for_each_run(left_out(), part, [&](RowRange rows) __attribute__((always_inline)) {
+            if constexpr (!kAnyOptional && !Bits::kChooses)
+                Loop::run(SameRows{table.entities().data(), table.num_rows()}, function, rows, lanes(table));
+            else
+                Loop::run(Places(*this, table), function, rows, lanes(table));
+        });
     }
     template <class Function>
     void run_batch(Function& function, const QueryPart& part) const {
         DatabaseTable& table = *part.of_database;
-        typename Loop::Lanes moved = lanes(table);
-        [[maybe_unused]] std::size_t field = 0;
-        ((Loop::template advance<Fields>(moved.data + Loop::first_lane(field++), part.rows.begin)), ...);
-        function(Batch(table, part.rows, moved, side_.bits(table)));
+        for_each_run(left_out(), part, [&](RowRange rows) {
+            typename Loop::Lanes moved = lanes(table);
+            [[maybe_unused]] std::size_t field = 0;
+            ((Loop::template advance<Fields>(moved.data + Loop::first_lane(field++), rows.begin)), ...);
+            function(Batch(table, rows, moved, side_.bits(table)));
+        });
     }
     SHOAL_INLINE void mark_written(const QueryPart& part) const {
         [[maybe_unused]] std::size_t field = 0;
@@ -79,6 +84,8 @@ public:
     }
 
 private:
+    const InactiveEntities* left_out() const { return left_out_of(side_.database().entity_manager(), sees_inactive_); }
+
     /// Where the fields of a row are, when not all are in the columns of its table, or not all rows are on.
     class Places {
     public:
@@ -176,6 +183,7 @@ private:
     Fields_ stores_;
     Side side_;
     std::uint64_t since_ = 0;
+    bool sees_inactive_ = (names_inactive<Terms>() || ...);
 };
 
 }  // namespace shoal::detail

@@ -104,6 +104,7 @@ public:
 
 private:
     void choose_of_driver(JoinBlock& block) const;
+    static void leave_out_those(const InactiveEntities& inactive, JoinBlock& block);
     void leave_out_holes(JoinBlock& block, const JoinedStore& store) const;
     void find_in(std::uint8_t number, JoinBlock& block) const;
     void find_in_database(JoinBlock& block) const;

@@ -57,13 +57,13 @@ public:
     /// Of stores that a query was given: which one a term is about follows from their types.
     explicit JoinedRows(Stores_&... stores) : places_(given(stores...)) {
         if constexpr (kHasDatabase) side_.emplace_back(first(stores...));
-        owned_ = places_.locked();
+        complete_places();
     }
     /// Of stores that were found by the terms' components. `database` is the one that they have, if any.
     JoinedRows(const TermPlaces& places, Database* database) : places_(places) {
         if (database != nullptr)
             side_.emplace_back(*database, [&](const Schema& component) { return is_of_database(component); });
-        owned_ = places_.locked();
+        complete_places();
     }
 
     void set_zones(const ZoneSet& zones) {
@@ -73,6 +73,7 @@ public:
         side_[0].set_zones(zones);
     }
     void set_since(std::uint64_t stamp) { since_ = stamp; }
+    void see_inactive() { places_.sees_inactive = true; }
     auto& database() const {
         SHOAL_ASSERT(!side_.empty(), "the world had no database when the query was made");
         return side().database();
@@ -131,7 +132,7 @@ public:
     }
     template <class Function>
     void run_batch(Function& function, const QueryPart& part) const {
-        if (is_alone()) return call_with_batch(function, part, part.rows, nullptr, lanes_alone(part));
+        if (is_alone()) return run_batches_alone(function, part);
         Run run;
         const auto end_run = [&] {
             if (run.rows.size() != 0) call_with_batch(function, part, run.rows, run.table, run.lanes);
@@ -181,6 +182,10 @@ private:
 
     // --- stores --------------------------------------------------------------------------------------------------
 
+    void complete_places() {
+        places_.sees_inactive = (names_inactive<Terms>() || ...);
+        owned_ = places_.locked();
+    }
     static TermPlaces given(Stores_&... stores) {
         using Deciders = Deciding<Stores, Terms...>;
         TermPlaces places(sizeof...(Terms));
@@ -429,14 +434,18 @@ private:
     void run_alone(Function& function, const QueryPart& part) const {
         typename Loop::Lanes lanes;
         collect(nullptr, lanes);
-        Loop::run(SameRows{part.table->entities().data(), part.table->num_rows()}, function, part.rows, lanes);
+        const SameRows places{part.table->entities().data(), part.table->num_rows()};
+        for_each_run(places_.left_out(), part, [&](RowRange rows) { Loop::run(places, function, rows, lanes); });
     }
-    typename Loop::Lanes lanes_alone(const QueryPart& part) const {
-        typename Loop::Lanes lanes;
-        collect(nullptr, lanes);
-        [[maybe_unused]] std::size_t field = 0;
-        ((Loop::template advance<Fields>(lanes.data + Loop::first_lane(field++), part.rows.begin)), ...);
-        return lanes;
+    template <class Function>
+    void run_batches_alone(Function& function, const QueryPart& part) const {
+        for_each_run(places_.left_out(), part, [&](RowRange rows) {
+            typename Loop::Lanes lanes;
+            collect(nullptr, lanes);
+            [[maybe_unused]] std::size_t field = 0;
+            ((Loop::template advance<Fields>(lanes.data + Loop::first_lane(field++), rows.begin)), ...);
+            call_with_batch(function, part, rows, nullptr, lanes);
+        });
     }
     // These two are always inlined. In a large source with -O3, g++ 12.2 otherwise takes lanes for null that they set; it
     // does not with -fno-ipa-modref.

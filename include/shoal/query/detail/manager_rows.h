@@ -30,6 +30,7 @@ public:
     explicit ManagerRows(Stores&... stores) : stores_(stores...) {}
 
     void set_since(std::uint64_t stamp) { since_ = stamp; }
+    void see_inactive() { sees_inactive_ = true; }
     const Store& driver() const { return core(); }
     std::uint32_t num_rows() const { return core().num_rows(); }
     auto accesses() const { return stores_.accesses(nullptr); }
@@ -53,22 +54,28 @@ public:
     template <class Function>
     void run(Function& function, const QueryPart& part) const {
         const Entity* const owners = part.table->entities().data();
-        if constexpr (kAnyLookedUp)
-            Loop::run(LookedUpRows<Fields_>{owners, part.table->num_rows(), stores_}, function, part.rows, lanes());
-        else
-            Loop::run(SameRows{owners, part.table->num_rows()}, function, part.rows, lanes());
+        const std::uint32_t num_rows = part.table->num_rows();
+        for_each_run(left_out(), part, [&](RowRange rows) {
+            if constexpr (kAnyLookedUp)
+                Loop::run(LookedUpRows<Fields_>{owners, num_rows, stores_}, function, rows, lanes());
+            else
+                Loop::run(SameRows{owners, num_rows}, function, rows, lanes());
+        });
     }
     template <class Function>
     void run_batch(Function& function, const QueryPart& part) const {
-        typename Loop::Lanes moved = lanes();
-        std::size_t field = 0;
-        ((Loop::template advance<Fields>(moved.data + Loop::first_lane(field++), part.rows.begin)), ...);
-        function(Batch(*part.table, part.rows, moved, AllRows()));
+        for_each_run(left_out(), part, [&](RowRange rows) {
+            typename Loop::Lanes moved = lanes();
+            std::size_t field = 0;
+            ((Loop::template advance<Fields>(moved.data + Loop::first_lane(field++), rows.begin)), ...);
+            function(Batch(*part.table, rows, moved, AllRows()));
+        });
     }
     void mark_written(const QueryPart& part) const { (mark<Fields>(part), ...); }
 
 private:
     ComponentManager& core() const { return *stores_.core(kStore); }
+    const InactiveEntities* left_out() const { return left_out_of(core().entity_manager(), sees_inactive_); }
 
     typename Loop::Lanes lanes() const {
         typename Loop::Lanes lanes;
@@ -92,6 +99,7 @@ private:
 
     Fields_ stores_;
     std::uint64_t since_ = 0;
+    bool sees_inactive_ = (names_inactive<Terms>() || ...);
 };
 
 }  // namespace shoal::detail

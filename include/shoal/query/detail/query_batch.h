@@ -76,12 +76,19 @@ public:
         const std::uint32_t num_left = num_rows() - word * 64;
         const std::uint64_t rows = num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;
         if constexpr (Bits::kChooses)
-            return rows & bits_.word(rows_.begin / 64 + word);
+            return rows & chosen(rows_.begin + word * 64);
         else
             return rows;
     }
 
 private:
+    /// The bits of 64 rows from `row` on, which need not begin a word. Requires: there is such a row.
+    std::uint64_t chosen(std::uint32_t row) const {
+        const std::uint32_t shift = row % 64;
+        const std::uint64_t low = bits_.word(row / 64) >> shift;
+        const bool ends_here = shift == 0 || row / 64 == (rows_.end - 1) / 64;
+        return ends_here ? low : low | bits_.word(row / 64 + 1) << (64 - shift);
+    }
     template <auto kMember, class Field>
     static constexpr bool is_column() {
         return !detail::StoreList<Stores>::template kLooksUp<Field> && detail::names_member<kMember, Field>();

@@ -8,6 +8,7 @@
 
 #include "shoal/base/row_range.h"
 #include "shoal/command/loop_scope.h"
+#include "shoal/entity/entity_manager.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/table/table.h"
 
@@ -23,6 +24,17 @@ struct QueryPart {
     DatabaseTable* of_database = nullptr;  ///< which has the table; nullptr: a manager has it
     RowRange rows;
 };
+
+/// Those that a query leaves out; nullptr: none.
+inline const InactiveEntities* left_out_of(const EntityManager& entities, bool sees_inactive) {
+    return sees_inactive || entities.inactive().empty() ? nullptr : &entities.inactive();
+}
+/// Calls visit(RowRange) for each run of rows of a part that are not left out.
+template <class Visit>
+SHOAL_INLINE void for_each_run(const InactiveEntities* left_out, const QueryPart& part, Visit&& visit) {
+    if (SHOAL_LIKELY(left_out == nullptr)) return visit(part.rows);
+    left_out->for_each_active(part.table->entities(), part.rows, visit);
+}
 
 /// Parts, shared out into chunks.
 class QueryCuts {

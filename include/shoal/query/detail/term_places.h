@@ -55,6 +55,8 @@ public:
     bool visits_each_once(const JoinedStore& store) const { return num_terms_ > 1 && store.rows->schema().many(); }
     /// Whether there is one store, not a database, of which every row is visited.
     SHOAL_API bool is_one_table() const;
+    /// The entities that loops pass over; nullptr: none.
+    SHOAL_API const InactiveEntities* left_out() const;
     /// The rows that stay where they are while a loop runs.
     SHOAL_API Array<OwnedRows*> locked() const;
 
@@ -65,6 +67,7 @@ public:
     Store* parents_store = nullptr;
     OwnedRows* parents = nullptr;  ///< whose links say who is whose parent
     Array<AnyPlace> any{Owner("query")};
+    bool sees_inactive = false;  ///< a loop visits inactive entities too
 
 private:
     std::size_t num_terms_;

@@ -12,6 +12,7 @@ namespace shoal {
 
 class Database;
 class World;
+struct Inactive;
 
 namespace detail {
 
@@ -246,6 +247,16 @@ constexpr std::size_t num_any_of() {
         return Term::kNumComponents;
     else
         return 0;
+}
+
+inline constexpr std::string_view kInactiveName = "inactive";  // of the component type Inactive
+
+/// Whether a term names Inactive: then a query visits inactive entities too.
+template <class Term>
+constexpr bool names_inactive() {
+    bool names = std::is_same_v<typename Term::Component, Inactive>;
+    if constexpr (Term::kIsAny) Term::for_each_component([&]<class T>() { names |= std::is_same_v<T, Inactive>; });
+    return names;
 }
 
 /// Whether a term writes a component that `Term` reads of parents.

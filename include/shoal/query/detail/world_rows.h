@@ -69,6 +69,11 @@ public:
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) in_database_[0].set_since(stamp);
     }
+    void see_inactive() {
+        joined_.see_inactive();
+        if constexpr (kMayBeInDatabase)
+            if (!in_database_.empty()) in_database_[0].see_inactive();
+    }
     Database& database() const { return joined_.database(); }
     const Store& driver() const { return joined_.driver(); }
     std::uint64_t num_rows() const { return joined_.num_rows(); }

@@ -1,0 +1,68 @@
+#pragma once
+// An entity that is inactive keeps its components, and queries pass over it, and over all that hangs below it in the tree of
+// transforms. To switch off a car, its wheels and its driver, without losing anything:
+//
+//     if (Status off = world.set_active(car, false); !off) return off;  // now: world.is_active(wheel) is false too
+//     world.query<Write<&Body::velocity>>().for_each(fall);             // passes over the car, the wheels, the driver
+//     if (Status on = world.set_active(car, true); !on) return on;      // the wheels are active again, not the driver
+//     world.commands().add(car, Inactive{});                            // from a pass: when the world settles
+//
+//     car        Inactive                                   by itself
+//      |- wheel                     passed over             because of the car
+//      '- driver Inactive           passed over             by itself, and because of the car
+//
+// In a source: { type = "inactive" }. Inactive is a component like others: commands, blobs, copies, reactions, the journal and
+// describe() know it. A query that names it, such as With<Inactive>, and one that says with_inactive(), visit inactive
+// entities too. A child that is linked to an inactive parent becomes inactive, and one that is unlinked is what it is by
+// itself.
+//
+// All else goes on as before: calls by entity find the components, world poses are computed, references and ownership
+// hold. Who goes through columns without a query sees all rows.
+//
+// Where no entity is inactive, a loop looks once for all its rows. Otherwise it looks at a bit for each row, and its function
+// runs over each run of active rows.
+// Thread: as for stores: the structural thread of the world. There is one ActivityManager per entity manager.
+
+#include "shoal/store/owned_rows.h"
+#include "shoal/table/describe.h"
+
+namespace shoal {
+
+struct Inactive {};
+SHOAL_COMPONENT(Inactive)
+
+class ActivityManager final : public Store {
+public:
+    /// `entities` and `pool` outlive the manager.
+    SHOAL_API ActivityManager(EntityManager& entities, PagePool& pool);
+    SHOAL_API ~ActivityManager() override;
+
+    /// Makes living entities inactive, or active. Others are skipped. Errors: no memory; nothing has changed.
+    SHOAL_API Status set_active(std::span<const Entity> entities, bool is_active);
+
+    const Table& table() const { return rows_.table(); }
+    /// Checks the table, and that the entity manager knows the same. Cost: O(rows).
+    SHOAL_API Status validate() const;
+
+    // Store
+    std::string_view kind() const override { return "the inactive entities"; }
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    OwnedColumns find_columns(const Schema& component) override { return rows_.find_columns(component); }
+    SHOAL_API Status spawn(const SpawnBatch& batch) override;
+    void drop(std::span<const Entity> entities) override { static_cast<void>(set_active(entities, true)); }
+    SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                               const AddedValues& values) override;
+    SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
+    void hold_rows(bool hold) override { rows_.hold(hold); }
+    void settle(const SettleContext& context) override { rows_.settle(context); }
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+
+private:
+    void note(std::span<const Entity> entities, bool is_inactive);
+
+    EntityManager& entities_;
+    OwnedRows rows_;
+};
+
+}  // namespace shoal

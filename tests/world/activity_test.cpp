@@ -1,0 +1,362 @@
+// EntitySet that are inactive: no query visits them, wherever their components are kept, nor what hangs below them.
+
+#include "shoal/components/activity.h"
+
+#include "shoal/query/text_query.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Wheel {
+    int number = 0;
+};
+SHOAL_COMPONENT(Wheel, number)
+struct Engine {
+    int number = 0;
+};
+SHOAL_COMPONENT(Engine, number)
+struct Lit {
+    int number = 0;
+};
+SHOAL_COMPONENT((Lit, toggled), number)
+
+using EntitySet = std::set<Entity>;
+
+template <class Query>
+EntitySet visited_by(const Query& query) {
+    EntitySet visited;
+    query.for_each([&](Entity entity, int) { EXPECT_TRUE(visited.insert(entity).second); });
+    return visited;
+}
+template <class Query>
+EntitySet batched_by(const Query& query) {
+    EntitySet visited;
+    query.for_each_batch([&](auto&& batch) {
+        for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {
+            const bool is_on = (batch.rows_of_word(i / 64) >> (i % 64) & 1) != 0;
+            EXPECT_TRUE(!is_on || !batch.entities()[i] || visited.insert(batch.entities()[i]).second);
+        }
+    });
+    return visited;
+}
+EntitySet visited_by(World& world, const char* text) {
+    EntitySet visited;
+    const Result<TextQuery> query = TextQuery::make(world.stores(), text);
+    EXPECT_TRUE(query.ok()) << query.status().message();
+    if (query)
+        query->for_each_batch([&](const TextBatch& batch) {
+            const TextColumn numbers = batch.column(0, 0);
+            for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {
+                EXPECT_TRUE(visited.insert(batch.entities()[i]).second);
+                EXPECT_EQ(*numbers.read<int>(i), static_cast<int>(batch.entities()[i].index()));
+            }
+        });
+    return visited;
+}
+
+/// A world, and what is expected of it.
+class Garage {
+public:
+    explicit Garage(unsigned in_database) : in_database_(in_database) {
+        keep<Wheel>(1, RowIndexKind::kIdentity);
+        keep<Engine>(2, RowIndexKind::kPaged);
+        keep<Lit>(4, RowIndexKind::kHash);
+        world.transforms();
+    }
+
+    struct Car {
+        bool is_off = false;
+        Entity parent;
+        bool has_wheel = false, has_engine = false, has_lit = false;
+    };
+
+    void change(Random& random) {
+        const Entity one = any(random), other = any(random);
+        switch (random.below(12)) {
+            case 0:
+            case 1:
+            case 2:
+                return create(random, one);
+            case 3:
+                return destroy(one);
+            case 4:
+            case 5:
+                return set_active(one, random.below(2) == 0);
+            case 6:
+                return link(one, other);
+            case 7:
+                return unlink(one);
+            case 8:
+                return set_active_by_commands(one, random.below(2) == 0);
+            case 9:
+                return remove_transform(one);
+            case 10:
+                return give_transform(one);
+            default:
+                return world.settle();
+        }
+    }
+    bool is_active(Entity entity) const {
+        for (; entity; entity = cars.at(entity).parent)
+            if (cars.at(entity).is_off) return false;
+        return true;
+    }
+    template <class Has>
+    EntitySet expected(Has&& has) const {
+        EntitySet found;
+        for (const auto& [entity, car] : cars)
+            if (is_active(entity) && has(car)) found.insert(entity);
+        return found;
+    }
+    void check() {
+        for (const auto& [entity, car] : cars) ASSERT_EQ(world.is_active(entity), is_active(entity));
+        ASSERT_TRUE(world.activity().validate().ok());
+        const EntitySet wheels = expected([](const Car& car) { return car.has_wheel; });
+        const auto wheel = world.query<Read<&Wheel::number>>();
+        EXPECT_EQ(visited_by(wheel), wheels);
+        EXPECT_EQ(batched_by(wheel), wheels);
+        EXPECT_EQ(visited_by(world, "wheel"), wheels);
+        EXPECT_EQ(visited_by(wheel.changed_since(1)), wheels);
+        const EntitySet both = expected([](const Car& car) { return car.has_wheel && car.has_engine; });
+        const auto driven = world.query<Read<&Engine::number>, With<Wheel>>();
+        EXPECT_EQ(visited_by(driven), both);
+        EXPECT_EQ(batched_by(driven), both);
+        EXPECT_EQ(visited_by(world, "engine, ?wheel, wheel"), both);
+        const EntitySet lights = expected([](const Car& car) { return car.has_lit; });
+        EXPECT_EQ(visited_by(world.query<Read<&Lit::number>>()), lights);
+        EXPECT_EQ(batched_by(world.query<Read<&Lit::number>>()), lights);
+        if (in_database_ != 7) return;
+        EXPECT_EQ(batched_by(query<Read<&Lit::number>, With<Engine>>(world.database())),
+                  expected([](const Car& car) { return car.has_lit && car.has_engine; }));
+    }
+
+    EntityManager entities;
+    World world{entities};
+    std::map<Entity, Car> cars;
+
+private:
+    template <class T>
+    void keep(unsigned bit, RowIndexKind index) {
+        if ((in_database_ & bit) != 0)
+            world.database().component<T>();
+        else
+            world.manager<T>({.index = index});
+    }
+    template <class T>
+    void give(Entity entity) {
+        world.commands().add(entity, T{static_cast<int>(entity.index())});
+    }
+    Entity any(Random& random) const {
+        if (cars.empty()) return {};
+        auto found = cars.begin();
+        std::advance(found, random.below(static_cast<std::uint32_t>(cars.size())));
+        return found->first;
+    }
+    void create(Random& random, Entity parent) {
+        const Entity entity = entities.create().value();
+        Car car;
+        car.has_wheel = random.below(4) != 0, car.has_engine = random.below(3) != 0, car.has_lit = random.below(2) == 0;
+        if (car.has_wheel) give<Wheel>(entity);
+        if (car.has_engine) give<Engine>(entity);
+        if (car.has_lit) give<Lit>(entity);
+        world.settle();
+        forget_dead();
+        const Entity both[] = {parent, entity};
+        const Transform locals[2];
+        const std::uint32_t parents[] = {kNilRow, 0};
+        const bool hangs = parent && world.transforms().has(parent) && random.below(2) == 0;
+        if (hangs)
+            ASSERT_TRUE(world.transforms().add(both, locals, parents).ok());
+        else
+            ASSERT_TRUE(world.transforms().add({&entity, 1}).ok());
+        car.parent = hangs ? parent : Entity();
+        cars[entity] = car;
+    }
+    void destroy(Entity entity) {
+        if (!entity) return;
+        entities.destroy(entity);
+        cars.erase(entity);
+        for (auto& [child, car] : cars)
+            if (car.parent == entity) car.parent = {};
+        world.settle();  // then its children are roots
+    }
+    void forget_dead() {
+        for (const auto& [entity, car] : cars) ASSERT_TRUE(entities.alive(entity));
+    }
+    void set_active(Entity entity, bool is_on) {
+        if (!entity) return;
+        ASSERT_TRUE(world.set_active(entity, is_on).ok());
+        cars[entity].is_off = !is_on;
+    }
+    void set_active_by_commands(Entity entity, bool is_on) {
+        if (!entity) return;
+        if (is_on)
+            world.commands().remove<Inactive>(entity);
+        else
+            world.commands().add(entity, Inactive{});
+        world.settle();
+        cars[entity].is_off = !is_on;
+    }
+    void link(Entity child, Entity parent) {
+        TransformManager& transforms = world.transforms();
+        if (!child || !parent || !transforms.has(child) || !transforms.has(parent)) return;
+        if (transforms.link(transforms.instance(child), transforms.instance(parent))) cars[child].parent = parent;
+    }
+    void unlink(Entity child) {
+        if (!child || !world.transforms().has(child)) return;
+        world.transforms().unlink(world.transforms().instance(child));
+        cars[child].parent = {};
+    }
+    void remove_transform(Entity entity) {
+        if (!entity) return;
+        world.transforms().remove({&entity, 1});
+        cars[entity].parent = {};
+        for (auto& [child, car] : cars)
+            if (car.parent == entity) car.parent = {};
+    }
+    void give_transform(Entity entity) { ASSERT_TRUE(!entity || world.transforms().add({&entity, 1}).ok()); }
+
+    unsigned in_database_;
+};
+
+class Activity : public ::testing::TestWithParam<unsigned> {};
+
+TEST_P(Activity, queries_pass_over_what_is_inactive_and_what_hangs_below_it) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Garage garage(GetParam());
+    garage.world.activity();
+    Random random(shoal_test::seed());
+    const std::int64_t num_changes = shoal_test::scaled_operations(4000);
+    for (std::int64_t i = 0; i < num_changes && !HasFatalFailure(); ++i) {
+        garage.change(random);
+        if (i % 16 == 0) garage.check();
+    }
+    garage.check();
+    EXPECT_GT(garage.cars.size(), std::size_t(num_changes) / 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(In, Activity, ::testing::Values(0u, 3u, 5u, 7u));
+
+TEST(ActivityTest, loops_on_workers_pass_over_runs_of_any_length) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> made(20000);
+    ASSERT_TRUE(entities.create(made).ok());
+    ASSERT_TRUE(world.manager<Wheel>().add(made, {0}).ok());
+    ASSERT_TRUE(world.database().add(made, Lit{0}).ok());
+    Random random(shoal_test::seed());
+    std::vector<bool> is_off(made.size());
+    for (std::size_t i = 0; i < made.size(); i += 1 + random.below(300))
+        for (std::size_t end = std::min(made.size(), i + random.below(150)); i < end; ++i) is_off[i] = true;
+    for (std::size_t i = 0; i < made.size(); ++i) ASSERT_TRUE(!is_off[i] || world.set_active(made[i], false).ok());
+    shoal_test::ThreadPoolExecutor pool(3);
+    world.query<Write<&Wheel::number>>().for_each(pool, [](int& number) { ++number; });
+    world.query<Write<&Lit::number>>().for_each(pool, [](int& number) { ++number; });
+    world.query<Write<&Wheel::number>, Read<&Lit::number>>().for_each(pool, [](int& number, int) { ++number; });
+    world.query<Write<&Wheel::number>>().with_inactive().for_each(pool, [](int& number) { number += 10; });
+    world.query<Write<&Wheel::number>, With<Inactive>>().for_each(pool, [](int& number) { number += 100; });
+    world.query<Write<&Lit::number>, Read<&Wheel::number>>().with_inactive().for_each(
+        [](int& number, int) { number += 10; });
+    auto& wheels = world.manager<Wheel>();
+    Database& database = world.database();
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        ASSERT_EQ(wheels.get<&Wheel::number>(wheels.instance(made[i])), is_off[i] ? 110 : 12);
+        ASSERT_EQ(database.get<&Lit::number>(database.find(made[i])), is_off[i] ? 10 : 11);
+    }
+}
+
+TEST(ActivityTest, an_id_that_is_used_again_is_active) {
+    EntityManager entities({.minimum_waiting = 1});
+    World world(entities);
+    auto& wheels = world.manager<Wheel>();
+    const Entity parent = entities.create().value(), child = entities.create().value();
+    world.transforms();
+    world.commands().add(parent, Transform{});
+    world.commands().add(child, Transform{});
+    world.commands().add(child, ChildOf{parent});
+    world.commands().add(parent, Inactive{});
+    world.settle();
+    EXPECT_FALSE(world.is_active(parent) || world.is_active(child));
+    const Entity both[] = {parent, child};
+    entities.destroy(both);
+    EXPECT_FALSE(world.is_active(child));
+    EXPECT_TRUE(entities.inactive().empty());
+    for (int i = 0; i < 2; ++i) {
+        const Entity again = entities.create().value();
+        EXPECT_TRUE(again.index() == parent.index() || again.index() == child.index());
+        ASSERT_TRUE(wheels.add(again, {1}).ok());
+        EXPECT_TRUE(world.is_active(again));
+    }
+    world.settle();
+    EXPECT_EQ(visited_by(world.query<Read<&Wheel::number>>()).size(), 2u);
+}
+
+TEST(ActivityTest, a_blob_and_a_copy_say_what_is_inactive) {
+    BlobWriter writer;
+    const std::uint32_t inactive = *writer.add_component_type(schema_of<Inactive>(), 0);
+    const std::uint32_t transform = *writer.add_component_type(schema_of<Transform>(), 1);
+    const std::uint32_t car_of_blob = writer.add_entity({});
+    const std::uint32_t wheel_of_blob = writer.add_entity({.parent = car_of_blob});
+    const Transform local;
+    const Inactive off;
+    writer.add_component(inactive, car_of_blob, std::as_bytes(std::span(&off, 1)));
+    for (const std::uint32_t entity : {car_of_blob, wheel_of_blob})
+        writer.add_component(transform, entity, std::as_bytes(std::span(&local, 1)));
+    const Result<Blob> blob = Blob::load(*writer.write());
+    ASSERT_TRUE(blob.ok()) << blob.status().message();
+    EntityManager entities;
+    World world(entities);
+    ASSERT_TRUE(world.adopt_schemas(*blob).ok());
+    const Result<Spawned> spawned = world.spawn(*blob, {.copies = 3});
+    ASSERT_TRUE(spawned.ok()) << spawned.status().message();
+    EXPECT_EQ(entities.inactive().size(), 6u);
+    const auto query = world.query<Read<&Transform::position>>();
+    std::size_t num_visited = 0;
+    query.for_each([&](Vec3) { ++num_visited; });
+    EXPECT_EQ(num_visited, 0u);
+    const Entity car = spawned->entities()[0];
+    const Result<Spawned> copied = world.copy(car);
+    ASSERT_TRUE(copied.ok()) << copied.status().message();
+    EXPECT_EQ(entities.inactive().size(), 8u);
+    ASSERT_TRUE(world.set_active(car, true).ok());
+    EXPECT_EQ(entities.inactive().size(), 6u);
+    query.for_each([&](Vec3) { ++num_visited; });
+    EXPECT_EQ(num_visited, 2u);
+}
+
+TEST(ActivityTest, stores_that_end_take_back_what_they_said) {
+    EntityManager entities;
+    const Entity parent = entities.create().value(), child = entities.create().value();
+    {
+        World world(entities);
+        const Entity both[] = {parent, child};
+        const Transform locals[2];
+        const std::uint32_t parents[] = {kNilRow, 0};
+        ASSERT_TRUE(world.set_active(parent, false).ok());
+        ASSERT_TRUE(world.transforms().add(both, locals, parents).ok());
+        EXPECT_EQ(entities.inactive().size(), 2u);
+    }
+    EXPECT_TRUE(entities.inactive().empty());
+}
+
+TEST(ActivityDeathTest, a_pass_switches_entities_off_by_commands) {
+    EntityManager entities;
+    World world(entities);
+    const Entity entity = entities.create().value();
+    ASSERT_TRUE(world.manager<Wheel>().add(entity, {1}).ok());
+    world.activity();
+    world.schedule().add("switch off", [&](const PassContext&) { static_cast<void>(world.set_active(entity, false)); });
+    EXPECT_DEATH(world.step(0), "Commands");
+}
+
+}  // namespace
