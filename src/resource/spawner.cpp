@@ -89,7 +89,7 @@ private:
             const Schema* schema = nullptr;
             Taker taker{&components, nullptr, nullptr};
             if (targets_.registry != nullptr) taker.registered = targets_.registry->find(components.id);
-            if (taker.registered != nullptr && taker.registered->spawn != nullptr)
+            if (taker.registered != nullptr && taker.registered->has_spawn_function())
                 schema = taker.registered->schema != nullptr ? taker.registered->schema : components.schema;
             else
                 schema = find_store(components.id, taker);
@@ -227,8 +227,20 @@ private:
             .switched_off = {switched_off_.data() + taker.first_off, taker.num_off},
         };
         spawned_.num_components_ += std::uint64_t(components.count()) * options_.copies;
-        return taker.store != nullptr ? taker.store->spawn(batch)
-                                      : taker.registered->spawn(taker.registered->spawn_context, batch);
+        if (taker.store != nullptr) return taker.store->spawn(batch);
+        const RegisteredComponent& registered = *taker.registered;
+        return registered.spawn_bytes != nullptr ? send_bytes(registered, batch)
+                                                 : registered.spawn(registered.spawn_context, batch);
+    }
+    Status send_bytes(const RegisteredComponent& registered, const SpawnBatch& batch) const {
+        Array<std::span<const std::byte>> bytes{Owner("spawn")};
+        bytes.resize(batch.entity_index.size());
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            BlobArrayBase array;
+            std::memcpy(static_cast<void*>(&array), batch.columns[0] + i * sizeof array, sizeof array);
+            bytes[i] = blob_.array(array, FieldType::kUint8);
+        }
+        return registered.spawn_bytes(registered.spawn_context, batch, bytes);
     }
 
     /// Takes back everything that the first `num_sent` takers were given.

@@ -330,7 +330,7 @@ Status World::set_field(Entity entity, std::string_view name, const AnyValue& va
 Status World::adopt_schemas(const Blob& blob) {
     for (const BlobComponents& components : blob.component_types()) {
         const RegisteredComponent* registered = registry_.find(components.id);
-        if ((registered != nullptr && registered->spawn != nullptr) || is_spawn_instruction(*components.schema))
+        if ((registered != nullptr && registered->has_spawn_function()) || is_spawn_instruction(*components.schema))
             continue;
         Store* store = find_store(components.id);
         if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
