@@ -6,15 +6,11 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
-#include "shoal/components/debug_name.h"
-#include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
-#include "shoal/components/tag.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
-#include "shoal/pose/model_pose.h"
 #include "shoal/transform/transform.h"
 #include "sources.h"
 #include "verbs.h"
@@ -136,23 +132,16 @@ std::optional<Blob> load(const Arguments& arguments, const Task& task, SourceSes
     return std::nullopt;
 }
 
-/// Makes the stores of built-in component types of the blob, and managers for the others. Rows refer to the blob in
-/// `library`.
-Status make_stores(World& world, ResourceLibrary& library, const Blob& blob) {
+/// Makes the stores of the blob's component types, those that passes use as they need them.
+Status make_stores(World& world, const Blob& blob) {
     const auto holds = [&](const Schema& schema) { return blob.find_components(schema.id()) != nullptr; };
     if (holds(schema_of<Transform>())) world.transforms({.mode = TransformMode::kDeferred});
-    if (holds(schema_of<ModelPose>()))
-        world.make_store<ModelPoseManager>(
-            ModelPoseOptions{.transforms = world.find_transforms(), .library = &library});
-    if (holds(schema_of<Owned>())) world.make_store<OwnershipManager>();
     if (holds(schema_of<PointMass>())) world.manager<PointMass>();
-    if (holds(schema_of<DebugName>())) world.manager<DebugName>();
-    if (holds(schema_of<Tag>())) world.manager<Tag>();
     return world.adopt_schemas(blob);
 }
 
-Status spawn_level(World& world, ResourceLibrary& library, const Blob& blob, const Task& task, Outcome& outcome) {
-    if (Status status = make_stores(world, library, blob); !status) return status;
+Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& outcome) {
+    if (Status status = make_stores(world, blob); !status) return status;
     const auto num_copies = static_cast<std::uint32_t>(task.num_copies);
     const std::vector<RootPose> poses = side_by_side(blob, num_copies);
     const std::int64_t begin_ns = monotonic_ns();
@@ -337,7 +326,7 @@ Status live(const Blob& blob, const Task& task, Console& console, Diagnostics& d
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
     World world(entities, {.executor = &executor, .library = &library, .seed = task.seed});
     outcome.num_workers = executor.num_workers();
-    if (Status status = spawn_level(world, library, blob, task, outcome); !status) return status;
+    if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);

@@ -151,7 +151,7 @@ TEST_F(ComingFrom, parents_owners_and_deaths) {
     const Vec3 at = transforms.world_position(transforms.instance(child));
     EXPECT_EQ(at.x, 1);
     EXPECT_EQ((world.query<Read<&WorldPose::matrix>>().num_rows()), 2u);
-    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    OwnershipManager& owners = world.ownership();
     EXPECT_TRUE(owners.own(child, shadow));
     auto count = [](void*, std::span<const Entity> dead) { num_deaths += int(dead.size()); };
     const DestructionCallback callback = entities.add_destruction_callback(count, nullptr);

@@ -160,7 +160,7 @@ TEST(Cookbook, what_is_owned_dies_with_its_owner) {
     ASSERT_TRUE(entities.create(made));
     const Entity ship = made[0], cannon = made[1];
     // [guide/own]
-    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    OwnershipManager& owners = world.ownership();
     if (Status owned = owners.own(ship, cannon); !owned) FAIL() << owned.message();
     entities.destroy(ship);  // and the cannon
     // [guide/own]

@@ -45,6 +45,8 @@
 
 namespace shoal {
 
+class ModelPoseManager;
+class OwnershipManager;
 class TransformManager;
 struct TransformOptions;
 
@@ -109,6 +111,20 @@ public:
     /// The same for database().
     Database* find_database() const { return database_; }
 
+    /// Returns who owns whom in this world (see components/ownership.h), and the poses of models (see pose/model_pose.h).
+    /// The first call makes them; the poses of models use transforms() and the library.
+    /// Requires: no other store was attached for Owned or ModelPose; for models, WorldOptions::library; at the first
+    /// call, no passes run.
+    SHOAL_API OwnershipManager& ownership();
+    SHOAL_API ModelPoseManager& model_poses();
+    /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
+    /// transforms(), ownership(), model_poses(), and managers for Tag and DebugName. Queries, commands, reactions and
+    /// spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
+    /// Errors: model poses without a library. Requires: if it has to be made, no passes run.
+    SHOAL_API Result<Store*> home_of(const Schema& component);
+    /// The same for what a program cannot go on without. Requires: no error.
+    SHOAL_API void require_built_in(const Schema& component);
+
     /// Returns the database of this world. The first call makes it, with `options`. Requires: then, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
 
@@ -118,6 +134,7 @@ public:
     S& make_store(Arguments&&... arguments) {
         S& made = make<S>(std::forward<Arguments>(arguments)...);
         own({&made, &made, nullptr, destroy<S>, false});
+        note(made);
         return made;
     }
 
@@ -266,12 +283,12 @@ public:
     ComponentRegistry& registry() { return registry_; }
 
     /// Gives each component type of the blob that has neither a store nor a spawn function a home, with the schema in the
-    /// blob: a manager, or the database (see DefaultHome); transforms() takes the transforms.
+    /// blob: a manager, or the database (see DefaultHome). Built-in component types have the stores that home_of() makes.
     /// Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
-    /// without a store are skipped and counted, or are an error, as the options say.
-    /// Errors: a schema differs, or ids or memory run out; nothing has changed.
+    /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
+    /// Errors: a schema differs, or ids or memory run out, or model poses without a library; no entity is left.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
@@ -336,6 +353,10 @@ private:
         static_assert(alignof(S) <= alignof(std::max_align_t));
         return *::new (allocate_memory(sizeof(S), "world")) S(entities_, pool_, std::forward<Arguments>(arguments)...);
     }
+    void note(TransformManager& made) { transforms_ = &made; }
+    void note(OwnershipManager& made) { ownership_ = &made; }
+    void note(ModelPoseManager& made) { model_poses_ = &made; }
+    void note(Store&) {}
     template <class S>
     static void destroy(void* object) {
         static_cast<S*>(object)->~S();
@@ -358,6 +379,9 @@ private:
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                           void (*destroy)(Reaction&));
     Status check_home(const Store& store, const Schema& component) const;
+    bool goes_to_store(const BlobComponents& components) const;
+    Result<Store*> make_built_in(const Schema& component);
+    Status make_built_ins(const Blob& blob);
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
@@ -381,6 +405,8 @@ private:
     Array<Store*> asking_{Owner("world")};  // those that ask about homes
     Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;
+    OwnershipManager* ownership_ = nullptr;
+    ModelPoseManager* model_poses_ = nullptr;
     Database* database_ = nullptr;
     Schedule schedule_;
     SettleStatistics settles_;
