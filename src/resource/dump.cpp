@@ -107,8 +107,10 @@ void BlobDump::schema(const Schema& schema) {
     builder_.unsigned_integer("version", schema.version());
     builder_.key("layout");
     hash(schema.layout_hash());
-    for (const auto& [key, value] :
-         {std::pair("whole", schema.whole()), {"toggled", schema.toggled()}, {"many", schema.many()}}) {
+    for (const auto& [key, value] : {std::pair("whole", schema.whole()),
+                                     {"toggled", schema.toggled()},
+                                     {"many", schema.many()},
+                                     {"single", schema.single()}}) {
         if (!value) continue;
         builder_.boolean(key, true);
     }

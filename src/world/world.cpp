@@ -93,6 +93,7 @@ World::~World() {
     for (Store* store : asking_) store->set_homes({});
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
+    if (singles_) entities_.destroy(std::span(&singles_, 1));
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------
@@ -187,6 +188,10 @@ Status check_behaviour(const Store& store, const Schema& component) {
         whose = "the owners", maker = "ownership";
     else if (is_schema_of<ModelPose>(component))
         whose = "the model poses", maker = "model_poses";
+    if (component.single() && dynamic_cast<const Database*>(&store) != nullptr)
+        return Status::error(concat("\"", component.name(),
+                                    "\" is a single, so it cannot have its home in the database; ask for it with "
+                                    "World::single(), or let queries name it"));
     if (!only_keeps || whose.empty()) return {};
     return Status::error(concat("\"", component.name(), "\" is what ", whose,
                                 " of a world say, so it cannot have its home in ", store.kind(),
@@ -284,11 +289,56 @@ Result<Store*> World::make_built_in(const Schema& component) {
     if (is_schema_of<shoal::Owned>(component)) return &ownership();
     if (is_schema_of<Tag>(component)) return &manager<Tag>().core();
     if (is_schema_of<DebugName>(component)) return &manager<DebugName>().core();
+    if (component.single()) {
+        const Result<ComponentManager*> made = manager(component);
+        if (!made) return made.status();
+        if (Status status = make_single(**made); !status) return status;
+        return *made;
+    }
     if (!is_schema_of<ModelPose>(component)) return static_cast<Store*>(nullptr);
     if (library_ != nullptr) return &model_poses();
     return Status::error(
         "the nodes of a \"model_pose\" lie in a resource, which a world finds in its library; give the world one, "
         "WorldOptions::library, and add the resource to it");
+}
+
+// --- singles -----------------------------------------------------------------------------------------------------
+
+/// Gives the manager of a single its row, if it has none.
+Status World::make_single(ComponentManager& manager) {
+    if (manager.num_rows() == 1 && entities_.alive(manager.table().entities()[0])) return {};
+    manager.clear();
+    if (!entities_.alive(singles_))
+        if (Status status = entities_.create(std::span(&singles_, 1)); !status) return status;
+    return manager.add_images(std::span(&singles_, 1), manager.schema().default_image().data(), 0).status();
+}
+
+ComponentManager& World::require_single(const Schema& component) {
+    SHOAL_ASSERT(component.single(), "the component type is not declared single");
+    const Result<Store*> home = home_of(component);
+    SHOAL_ASSERT(home.ok(), home.ok() ? "" : home.message().data());
+    ComponentManager* const manager = dynamic_cast<ComponentManager*>(*home);
+    SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash(),
+                 "the world keeps this single in another store, or with other fields");
+    if (!passes_run_) {
+        const Status status = make_single(*manager);
+        SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+    }
+    return *manager;
+}
+
+const ComponentManager& World::require_single(const Schema& component) const {
+    const auto* const manager = dynamic_cast<const ComponentManager*>(find_store(component.id()));
+    SHOAL_ASSERT(
+        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() && manager->num_rows() == 1,
+        "the world has no such single yet; World::single() of a world that is not const makes it");
+    return *manager;
+}
+
+std::byte* World::write_single(const Schema& component) {
+    SHOAL_ASSERT(!passes_run_,
+                 "a pass called World::single(), which may write; name it in the query: Single<Read<&T::field>>");
+    return require_single(component).table().write_element(0, 0);
 }
 
 // --- events ------------------------------------------------------------------------------------------------------
@@ -385,6 +435,33 @@ Status World::set_field(Entity entity, std::string_view name, const AnyValue& va
     return path->write(entity, value);
 }
 
+namespace {
+
+/// Returns the entity that has the single which a path such as "wind.force" begins with.
+Result<Entity> find_single(const World& world, std::string_view name) {
+    const std::string_view component = name.substr(0, name.find('.'));
+    const Store* const store = world.find_store(ComponentId(component));
+    const ComponentRow columns =
+        store == nullptr ? ComponentRow() : store->find_row(ComponentId(component), kNullEntity, 0);
+    if (columns.schema == nullptr || !columns.schema->single())
+        return Status::error(concat("\"", component, "\" is no single of this world; give the entity that has it"));
+    const Table& table = *store->tables()[0];
+    if (table.num_rows() == 1) return table.entities()[0];
+    return Status::error(concat("the single \"", component, "\" is not there; its entity was destroyed"));
+}
+
+}  // namespace
+
+Result<AnyValue> World::field(std::string_view name) const {
+    const Result<Entity> entity = find_single(*this, name);
+    return entity ? field(*entity, name) : Result<AnyValue>(entity.status());
+}
+
+Status World::set_field(std::string_view name, const AnyValue& value) {
+    const Result<Entity> entity = find_single(*this, name);
+    return entity ? set_field(*entity, name, value) : entity.status();
+}
+
 // --- resources ---------------------------------------------------------------------------------------------------
 
 /// Whether a store is to take a component type of a blob, not a function or the spawner.
@@ -395,10 +472,16 @@ bool World::goes_to_store(const BlobComponents& components) const {
 
 /// Makes the stores of built-in component types that the blob has. Errors: one cannot be made.
 Status World::make_built_ins(const Blob& blob) {
-    for (const BlobComponents& components : blob.component_types())
-        if (goes_to_store(components) && find_store(components.id) == nullptr)
-            if (Result<Store*> made = make_built_in(*components.schema); !made)
-                return Status::error(concat("cannot spawn \"", blob.name(), "\": ", made.message()));
+    for (const BlobComponents& components : blob.component_types()) {
+        if (!goes_to_store(components)) continue;
+        Store* const store = find_store(components.id);
+        Status status;
+        if (store == nullptr)
+            status = make_built_in(*components.schema).status();
+        else if (auto* manager = components.schema->single() ? dynamic_cast<ComponentManager*>(store) : nullptr)
+            status = make_single(*manager);
+        if (!status) return Status::error(concat("cannot spawn \"", blob.name(), "\": ", status.message()));
+    }
     return {};
 }
 

@@ -278,6 +278,20 @@ TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_dat
     EXPECT_EQ(x->kept_text(0).text, "position = 3\n");
 }
 
+TEST_F(Compiler, a_source_has_a_single_once) {
+    schema("components = { wind = { single = true fields = { force = vec3  gust = float } } }");
+    file("x.sjson", "entities = { a = { components = { wind = { force = [1 2 3] } } } b = { } }");
+    const Blob x = blob("x.sjson");
+    EXPECT_TRUE(x.find_components(ComponentId("wind"))->schema->single());
+    file("gale.sjson", "components = { wind = { force = [9 0 0] } }");
+    file("y.sjson", R"(entities = { a = { prefab = "gale" } b = { components = { wind = { gust = 1 } } } })");
+    const std::string two = errors("y.sjson");
+    EXPECT_NE(two.find("this is the second component of type \"wind\", of which a world has one; delete one of them"),
+              std::string::npos)
+        << two;
+    EXPECT_NE(two.find("gale.sjson:1:"), std::string::npos) << "and shows the other";
+}
+
 // --- compile functions ---------------------------------------------------------------------------------------------
 
 bool compile_sum(void* context, const CompileInput& input, CompileOutput& output) {

@@ -90,6 +90,7 @@ public:
     template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+        static_assert(!kIsSingle<T>, "the world has one component of this type; call World::single<T>()");
         if (void* owned = find_owned(schema_of<T>())) return *static_cast<Manager<T>*>(owned);
         Manager<T>& made = make<Manager<T>>(options);
         own({&made, &made.core(), &made.core(), destroy<Manager<T>>, true});
@@ -118,7 +119,7 @@ public:
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ModelPoseManager& model_poses();
     /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
-    /// transforms(), ownership(), model_poses(), and managers for Tag and DebugName. Queries, commands, reactions and
+    /// transforms(), ownership(), model_poses(), and managers for Tag, DebugName and singles. Queries, commands, reactions and
     /// spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
     /// Errors: model poses without a library. Requires: if it has to be made, no passes run.
     SHOAL_API Result<Store*> home_of(const Schema& component);
@@ -158,6 +159,33 @@ public:
     std::span<Store* const> stores() const { return stores_; }
     /// Returns the store of a component type, or nullptr.
     SHOAL_API Store* find_store(ComponentId component) const;
+
+    // --- singles -------------------------------------------------------------------------------------------------
+
+    /// Returns the one component of type T that this world has, declared `SHOAL_COMPONENT((Wind, single), force)`, and
+    /// marks it as written. The first call makes it, with default values, as a row of a manager: it is saved, reacted to
+    /// and reported as every other. Passes name it in their queries: Single<Read<&Wind::force>>, and in a query of
+    /// singles alone Single<Write<&Wind::force>>. A blob that has one sets it when it is spawned.
+    /// Requires: no passes run. Lifetime: until the next structural call about it, or until its entity dies.
+    template <class T>
+    T& single() {
+        static_assert(kIsSingle<T>,
+                      "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        return *reinterpret_cast<T*>(write_single(schema_of<T>()));
+    }
+    /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
+    template <class T>
+    const T& single() const {
+        static_assert(kIsSingle<T>,
+                      "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        return *reinterpret_cast<const T*>(require_single(schema_of<T>()).table().column(0));
+    }
+    /// Returns the manager of a single, which has one row. Both are made if need be.
+    /// Requires: the schema says so, and no store keeps the type in another layout; if they are made, no passes run.
+    SHOAL_API ComponentManager& require_single(const Schema& component);
+    SHOAL_API const ComponentManager& require_single(const Schema& component) const;
+    /// Returns the entity that has the singles of this world; null before there is one.
+    Entity singles() const { return singles_; }
 
     // --- queries -------------------------------------------------------------------------------------------------
 
@@ -257,6 +285,9 @@ public:
     /// Finds a field of a component type by its name, such as "body.position", for many reads and writes: see
     /// store/field_path.h. Errors: there is none; the message says what there is.
     Result<FieldPath> find_field(std::string_view name) { return FieldPath::find_in(stores_, entities_, name); }
+    /// Returns the value of a field of a single: `world.field("wind.force")`. Errors: there is no such single or field.
+    SHOAL_API Result<AnyValue> field(std::string_view name) const;
+    SHOAL_API Status set_field(std::string_view name, const AnyValue& value);
     /// Returns the value of a field of an entity: `world.field(fish, "body.position")`.
     /// Errors: as above; the entity is dead, or has no such component; the message says which. Cost: that of
     /// find_field().
@@ -381,6 +412,8 @@ private:
     Status check_home(const Store& store, const Schema& component) const;
     bool goes_to_store(const BlobComponents& components) const;
     Result<Store*> make_built_in(const Schema& component);
+    Status make_single(ComponentManager& manager);
+    SHOAL_API std::byte* write_single(const Schema& component);
     Status make_built_ins(const Blob& blob);
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
@@ -407,6 +440,7 @@ private:
     TransformManager* transforms_ = nullptr;
     OwnershipManager* ownership_ = nullptr;
     ModelPoseManager* model_poses_ = nullptr;
+    Entity singles_;
     Database* database_ = nullptr;
     Schedule schedule_;
     SettleStatistics settles_;
