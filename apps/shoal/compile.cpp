@@ -26,8 +26,8 @@ constexpr Flag kFlags[] = {
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Reads SOURCE (SJSON or JSON: one entity, or a level of many) with all prefabs that it uses, merges them, "
-    "and writes one binary resource that is used in place. The component types point_mass, debug_name and tag "
-    "are built in; others are declared in schema files. The same source gives the same bytes, every time and "
+    "and writes one binary resource that is used in place. `shoal help` lists the component types that are built in; "
+    "others are declared in schema files. The same source gives the same bytes, every time and "
     "everywhere.\n"
     "\n"
     "Errors name file, line and column, and say what to do; many are shown at once. BLOB is then left as it "

@@ -109,9 +109,13 @@ std::string manual_of(const Verb& verb) {
 }
 
 std::string manual_of_tool() {
-    std::string list;
-    for (const Verb* verb : kVerbs)
-        list += concat("  ", verb->name, std::string(12 - verb->name.size(), ' '), verb->summary, "\n");
+    const auto line = [](std::string_view name, std::string_view summary) {
+        return concat("  ", name, std::string(14 - name.size(), ' '), summary, "\n");
+    };
+    std::string list, components;
+    for (const Verb* verb : kVerbs) list += line(verb->name, verb->summary);
+    for (const BuiltInComponent& component : built_in_components())
+        components += line(component.name, component.summary);
     return concat(
         "shoal: from a level in text to a binary resource, to rows in tables, to passes over them\n"
         "\nusage:\n  shoal VERB [FLAGS] OPERANDS\n\nverbs:\n",
@@ -122,6 +126,8 @@ std::string manual_of_tool() {
         "  shoal dump reef.blob                       what is in it, as text again\n"
         "  shoal run reef.blob --frames 600           spawned, run, measured\n"
         "  shoal run reef.blob --repeat 31 --picture reef.svg\n"
+        "\nbuilt-in component types (a program or a schema file declares others):\n",
+        components,
         "\nFlags may stand before or after operands; `--flag VALUE` and `--flag=VALUE` are the same; `--` ends them.\n"
         "`shoal help VERB` says more about one verb, `shoal --version` which version this is.\n"
         "\nexit codes:\n"

@@ -6,9 +6,7 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
-#include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
-#include "shoal/components/tag.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/text_table.h"
@@ -134,13 +132,11 @@ std::optional<Blob> load(const Arguments& arguments, const Task& task, SourceSes
     return std::nullopt;
 }
 
-/// Makes typed managers for built-in component types of the blob, untyped ones for the others.
+/// Makes the stores of the blob's component types, those that passes use as they need them.
 Status make_stores(World& world, const Blob& blob) {
     const auto holds = [&](const Schema& schema) { return blob.find_components(schema.id()) != nullptr; };
     if (holds(schema_of<Transform>())) world.transforms({.mode = TransformMode::kDeferred});
     if (holds(schema_of<PointMass>())) world.manager<PointMass>();
-    if (holds(schema_of<DebugName>())) world.manager<DebugName>();
-    if (holds(schema_of<Tag>())) world.manager<Tag>();
     return world.adopt_schemas(blob);
 }
 
@@ -315,11 +311,20 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     console.print_json(builder.finish());
 }
 
+/// Adds the blob to a library without copying it. A blob without a name is found by no value, so it stays out.
+Status add_view(ResourceLibrary& library, const Blob& blob) {
+    if (blob.name().empty()) return {};
+    Result<Blob> view = Blob::view(blob.bytes());
+    return view ? library.add(std::move(*view)).status() : view.status();
+}
+
 /// Everything after loading.
 Status live(const Blob& blob, const Task& task, Console& console, Diagnostics& diagnostics, Outcome& outcome) {
+    ResourceLibrary library;
+    if (Status status = add_view(library, blob); !status) return status;
     EntityManager entities;
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
-    World world(entities, {.executor = &executor, .seed = task.seed});
+    World world(entities, {.executor = &executor, .library = &library, .seed = task.seed});
     outcome.num_workers = executor.num_workers();
     if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     add_passes(world, outcome.bounds);

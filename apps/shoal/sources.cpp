@@ -2,11 +2,14 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
+#include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/inspect/text_table.h"
+#include "shoal/pose/model_pose_text.h"
 #include "shoal/source/schema_file.h"
 #include "shoal/transform/transform_text.h"
 
@@ -20,13 +23,27 @@ using namespace shoal;
 
 namespace {
 
+template <class T>
+Status add(ComponentRegistry& registry) {
+    return registry.add<T>();
+}
+
+constexpr BuiltInComponent kBuiltIns[] = {
+    {"transform", "where an entity is, as seen from its parent", add_transform},
+    {"model_pose", "the nodes of a model, such as a skeleton, and their poses", add_model_pose},
+    {"point_mass", "mass, position, velocity and acceleration of a body that moves", add<PointMass>},
+    {"owned", "who owns the entity: it dies with its owner", add<Owned>},
+    {"inactive", "queries pass over the entity, and over what hangs below it", add<Inactive>},
+    {"debug_name", "a name for people", add<DebugName>},
+    {"tag", "a word that finds entities; an entity may have several", add<Tag>},
+    {"zone", "in which zone of a database the entity is spawned", add<SpawnZone>},
+    {"switched_off", "a toggled component that is spawned switched off", add<SpawnSwitchedOff>},
+};
+
 Status add_built_ins(ComponentRegistry& registry) {
-    if (Status status = add_transform(registry); !status) return status;
-    if (Status status = registry.add<DebugName>(); !status) return status;
-    if (Status status = registry.add<Tag>(); !status) return status;
-    if (Status status = registry.add<SpawnZone>(); !status) return status;
-    if (Status status = registry.add<SpawnSwitchedOff>(); !status) return status;
-    return registry.add<PointMass>();
+    for (const BuiltInComponent& built_in : kBuiltIns)
+        if (Status status = built_in.add(registry); !status) return status;
+    return {};
 }
 
 bool starts_as_blob(std::span<const std::byte> bytes) {
@@ -34,6 +51,8 @@ bool starts_as_blob(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+std::span<const BuiltInComponent> built_in_components() { return kBuiltIns; }
 
 bool prepare(const Arguments& arguments, const std::string& source, SourceSession& session) {
     if (is_blob_file(source))

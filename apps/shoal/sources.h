@@ -16,6 +16,15 @@ inline constexpr Flag kSchemaFlag{
 inline constexpr Flag kJsonFlag{"json", "",
                                 "print one JSON object to standard output; what people read goes to standard error"};
 
+/// A component type that the tool knows without a schema file.
+struct BuiltInComponent {
+    std::string_view name;
+    std::string_view summary;
+    shoal::Status (*add)(shoal::ComponentRegistry& registry);
+};
+/// All of them.
+std::span<const BuiltInComponent> built_in_components();
+
 /// Everything that one source is compiled with, and the diagnostics about it.
 struct SourceSession {
     shoal::Diagnostics diagnostics;

@@ -2,6 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/registry.h"
 
 #include <cstring>
 
@@ -25,6 +26,14 @@ Result<StringId> CompileOutput::intern(std::string_view text) { return blob_.add
 
 BlobArrayBase CompileOutput::add_array(FieldType element_type, std::span<const std::byte> values) {
     return blob_.add_array(element_type, values);
+}
+
+void CompileOutput::set_bytes(std::span<const std::byte> bytes) {
+    SHOAL_ASSERT(is_bytes_component(schema_),
+                 "the component type has fields; set their values, or register the function with "
+                 "set_bytes_compile_function()");
+    const BlobArrayBase array = blob_.add_array(FieldType::kUint8, bytes);
+    std::memcpy(image_.data(), static_cast<const void*>(&array), sizeof array);
 }
 
 void CompileOutput::add_dependency(DependencyKind kind, std::string_view path) { blob_.add_dependency(kind, path); }

@@ -4,6 +4,7 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
+#include "shoal/resource/registry.h"
 #include "shoal/table/value_text.h"
 
 namespace shoal {
@@ -52,6 +53,7 @@ private:
     void index_rows();
 
     void component(const BlobComponents& components, std::uint32_t row);
+    void component_of_bytes(const BlobComponents& components, std::uint32_t row);
     void field_value(const BlobComponents& components, const Field& field, std::uint32_t row);
     void hash(std::uint64_t hash) { write_hash(builder_, hash); }
 
@@ -105,8 +107,10 @@ void BlobDump::schema(const Schema& schema) {
     builder_.unsigned_integer("version", schema.version());
     builder_.key("layout");
     hash(schema.layout_hash());
-    for (const auto& [key, value] :
-         {std::pair("whole", schema.whole()), {"toggled", schema.toggled()}, {"many", schema.many()}}) {
+    for (const auto& [key, value] : {std::pair("whole", schema.whole()),
+                                     {"toggled", schema.toggled()},
+                                     {"many", schema.many()},
+                                     {"single", schema.single()}}) {
         if (!value) continue;
         builder_.boolean(key, true);
     }
@@ -190,7 +194,20 @@ void BlobDump::components_of(std::uint32_t index) {
     builder_.end();
 }
 
+/// Bytes that a function made mean nothing here: their number and hash tell whether they are the same.
+void BlobDump::component_of_bytes(const BlobComponents& components, std::uint32_t row) {
+    BlobArrayBase array;
+    std::memcpy(static_cast<void*>(&array), components.columns[0] + row * sizeof array, sizeof array);
+    const std::span<const std::byte> bytes = blob_.array(array, FieldType::kUint8);
+    builder_.begin_mapping();
+    builder_.unsigned_integer("bytes", bytes.size());
+    builder_.key("hash");
+    hash(hash_bytes(bytes.data(), bytes.size()));
+    builder_.end();
+}
+
 void BlobDump::component(const BlobComponents& components, std::uint32_t row) {
+    if (is_bytes_component(*components.schema)) return component_of_bytes(components, row);
     builder_.begin_mapping();
     for (const Field& f : components.schema->fields()) {
         builder_.key(f.name);

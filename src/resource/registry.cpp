@@ -12,7 +12,7 @@ bool equal(const Schema& a, const Schema& b) {
                x.struct_offset == y.struct_offset && x.opaque == y.opaque && x.relation == y.relation;
     };
     if (a.layout_hash() != b.layout_hash() || a.version() != b.version() || a.toggled() != b.toggled() ||
-        a.many() != b.many() || a.struct_bytes() != b.struct_bytes())
+        a.many() != b.many() || a.single() != b.single() || a.struct_bytes() != b.struct_bytes())
         return false;
     for (std::size_t i = 0; i < a.fields().size(); ++i)
         if (!same_field(a.fields()[i], b.fields()[i])) return false;
@@ -22,7 +22,16 @@ bool equal(const Schema& a, const Schema& b) {
     return true;
 }
 
+constexpr std::string_view kBytesField = "bytes";
+
 }  // namespace
+
+bool is_bytes_component(const Schema& schema) {
+    if (schema.fields().size() != 1) return false;
+    const Field& field = schema.fields()[0];
+    return field.name == kBytesField && field.type == FieldType::kBlobArray &&
+           field.element_type == FieldType::kUint8 && field.array_length == 0;
+}
 
 ComponentRegistry::~ComponentRegistry() {
     for (const RegisteredComponent* component : components_) {
@@ -63,14 +72,50 @@ Status ComponentRegistry::set_compile_function(std::string_view name, CompileFun
 
 Status ComponentRegistry::set_spawn_function(std::string_view name, SpawnFunction function, void* context) {
     SHOAL_ASSERT(function != nullptr, "a spawn function is needed");
+    return set_spawn_functions(name, function, nullptr, context);
+}
+
+Status ComponentRegistry::set_spawn_functions(std::string_view name, SpawnFunction spawn,
+                                              BytesSpawnFunction spawn_bytes, void* context) {
     Result<RegisteredComponent*> component = claim(name);
     if (!component) return component.status();
     RegisteredComponent& c = **component;
-    if (c.spawn != nullptr && (c.spawn != function || c.spawn_context != context))
+    if (c.has_spawn_function() && (c.spawn != spawn || c.spawn_bytes != spawn_bytes || c.spawn_context != context))
         return Status::error(concat("component \"", name, "\" has another spawn function already"));
-    c.spawn = function;
+    c.spawn = spawn;
+    c.spawn_bytes = spawn_bytes;
     c.spawn_context = context;
     return {};
+}
+
+/// Errors: the name has another schema, or cannot be a name.
+Result<Schema> ComponentRegistry::make_bytes_schema(std::string_view name) const {
+    ComponentDefinition definition;
+    definition.name = name;
+    definition.fields.push_back(
+        {.name = std::string(kBytesField), .type = FieldType::kBlobArray, .element_type = FieldType::kUint8});
+    Result<Schema> schema = Schema::make(std::move(definition));
+    const RegisteredComponent* const known = find(name);
+    if (!schema || known == nullptr || known->schema == nullptr || equal(*known->schema, *schema)) return schema;
+    return Status::error(concat("component \"", name, "\" is registered as ", known->schema->to_text(),
+                                ", so it cannot be bytes that a function makes; rename one of them"));
+}
+
+Status ComponentRegistry::set_bytes_compile_function(std::string_view name, CompileFunction function, void* context,
+                                                     std::int32_t spawn_order) {
+    SHOAL_ASSERT(function != nullptr, "a compile function is needed");
+    const Result<Schema> schema = make_bytes_schema(name);
+    if (!schema) return schema.status();
+    if (Status status = set_compile_function(name, function, context, spawn_order); !status) return status;
+    return add(*schema);
+}
+
+Status ComponentRegistry::set_bytes_spawn_function(std::string_view name, BytesSpawnFunction function, void* context) {
+    SHOAL_ASSERT(function != nullptr, "a spawn function is needed");
+    const Result<Schema> schema = make_bytes_schema(name);
+    if (!schema) return schema.status();
+    if (Status status = set_spawn_functions(name, nullptr, function, context); !status) return status;
+    return add(*schema);
 }
 
 const RegisteredComponent* ComponentRegistry::find(ComponentId id) const { return by_id_.find_or(id, nullptr); }

@@ -2,6 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/table/table.h"
 
 #include <algorithm>
 #include <cstring>
@@ -26,6 +27,7 @@ public:
         find_switched_off();
         if (Status status = create_entities(); !status) return status;
         if (Status status = send_all(); !status) return status;
+        if (Status status = set_singles(); !status) return status;
         if (options_.keep_names && options_.copies > 0) spawned_.keep_names(blob_);
         return std::move(spawned_);
     }
@@ -89,7 +91,7 @@ private:
             const Schema* schema = nullptr;
             Taker taker{&components, nullptr, nullptr};
             if (targets_.registry != nullptr) taker.registered = targets_.registry->find(components.id);
-            if (taker.registered != nullptr && taker.registered->spawn != nullptr)
+            if (taker.registered != nullptr && taker.registered->has_spawn_function())
                 schema = taker.registered->schema != nullptr ? taker.registered->schema : components.schema;
             else
                 schema = find_store(components.id, taker);
@@ -103,9 +105,52 @@ private:
             if (components.schema->many() && !schema->many())
                 return Status::error(concat("\"", blob_.name(), "\" was compiled with several \"", schema->name(),
                                             "\" per entity, this program has one; compile it again"));
-            takers_.push_back(taker);
+            (find_single(taker) ? singles_ : takers_).push_back(taker);
         }
         return check_unknown();
+    }
+
+    /// Returns the entity that has the single which a store keeps, or null: then the component is one like others.
+    Entity find_single(const Taker& taker) const {
+        if (taker.store == nullptr || !taker.components->schema->whole()) return kNullEntity;
+        const ComponentRow row = taker.store->find_row(taker.components->id, kNullEntity, 0);
+        if (row.schema == nullptr || !row.schema->single() || taker.store->tables().empty()) return kNullEntity;
+        const Table& table = *taker.store->tables()[0];
+        const Entity owner = table.num_rows() == 1 ? table.entities()[0] : kNullEntity;
+        return targets_.entities.alive(owner) ? owner : kNullEntity;
+    }
+    /// Sets singles that stores have to what the blob says, after all else: what is set is not taken back.
+    Status set_singles() {
+        for (const Taker& taker : singles_) {
+            const BlobComponents& components = *taker.components;
+            if (components.count() == 0 || options_.copies == 0) continue;
+            const SpawnBatch batch = make_batch(taker);
+            const Schema& schema = *components.schema;
+            std::vector<std::byte> image(schema.struct_bytes());
+            const std::size_t last = components.count() - std::size_t(1);
+            if (!image.empty()) std::memcpy(image.data(), components.columns[0] + last * image.size(), image.size());
+            translate_image(batch, schema, image);
+            const Entity owner = find_single(taker);
+            const Result<std::uint32_t> set =
+                taker.store->add_values(schema, std::span(&owner, 1), {.images = image.data()});
+            if (!set) {
+                undo(takers_.size());
+                return Status::error(
+                    concat("cannot set \"", schema.name(), "\" of \"", blob_.name(), "\": ", set.message()));
+            }
+            ++spawned_.num_components_;
+        }
+        return {};
+    }
+    void translate_image(const SpawnBatch& batch, const Schema& schema, std::span<std::byte> image) const {
+        for (const Field& field : schema.fields())
+            for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i) {
+                std::byte* const value = image.data() + field.struct_offset + i * field.value_bytes;
+                Entity stored;
+                std::memcpy(&stored, value, sizeof stored);
+                stored = batch.translate(options_.copies - 1, stored);
+                std::memcpy(value, &stored, sizeof stored);
+            }
     }
 
     const Schema* find_store(ComponentId id, Taker& taker) const {
@@ -211,10 +256,9 @@ private:
             if (blob_.parents()[i] == kNoBlobEntity) spawned_.roots_.push_back(i);
     }
 
-    Status send(const Taker& taker) {
+    SpawnBatch make_batch(const Taker& taker) const {
         const BlobComponents& components = *taker.components;
-        if (components.count() == 0 || options_.copies == 0) return {};
-        const SpawnBatch batch{
+        return {
             .component = components.id,
             .entities = spawned_.entities_,
             .num_blob_entities = blob_.num_entities(),
@@ -226,9 +270,26 @@ private:
             .zones = zones_,
             .switched_off = {switched_off_.data() + taker.first_off, taker.num_off},
         };
+    }
+    Status send(const Taker& taker) {
+        const BlobComponents& components = *taker.components;
+        if (components.count() == 0 || options_.copies == 0) return {};
+        const SpawnBatch batch = make_batch(taker);
         spawned_.num_components_ += std::uint64_t(components.count()) * options_.copies;
-        return taker.store != nullptr ? taker.store->spawn(batch)
-                                      : taker.registered->spawn(taker.registered->spawn_context, batch);
+        if (taker.store != nullptr) return taker.store->spawn(batch);
+        const RegisteredComponent& registered = *taker.registered;
+        return registered.spawn_bytes != nullptr ? send_bytes(registered, batch)
+                                                 : registered.spawn(registered.spawn_context, batch);
+    }
+    Status send_bytes(const RegisteredComponent& registered, const SpawnBatch& batch) const {
+        Array<std::span<const std::byte>> bytes{Owner("spawn")};
+        bytes.resize(batch.entity_index.size());
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            BlobArrayBase array;
+            std::memcpy(static_cast<void*>(&array), batch.columns[0] + i * sizeof array, sizeof array);
+            bytes[i] = blob_.array(array, FieldType::kUint8);
+        }
+        return registered.spawn_bytes(registered.spawn_context, batch, bytes);
     }
 
     /// Takes back everything that the first `num_sent` takers were given.
@@ -242,6 +303,7 @@ private:
     const Blob& blob_;
     const SpawnOptions& options_;
     Array<Taker> takers_{Owner("spawn")};
+    Array<Taker> singles_{Owner("spawn")};               // components that stores have once, and that are set
     Array<Zone> zones_{Owner("spawn")};                  // by blob entity; empty: none is named
     Array<std::uint32_t> switched_off_{Owner("spawn")};  // blob entities, taker by taker
     Spawned spawned_;

@@ -400,7 +400,7 @@ private:
     void add_entities();
     void keep_entity_keys(std::uint32_t entity, std::span<const Node> keys);
     void group_components();
-    bool check_single(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity);
+    bool check_count(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity);
     void compile_type(TypePlan& plan, CompiledSource& result);
     void keep_type(TypePlan& plan, CompiledSource& result);
     void warn_kept(CompiledSource& result);
@@ -493,15 +493,22 @@ void Compilation::keep_entity_keys(std::uint32_t entity, std::span<const Node> k
 
 // --- grouping ------------------------------------------------------------------------------------------------------
 
-bool Compilation::check_single(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity) {
-    if (plan.schema == nullptr || plan.schema->many() || plan.rows.empty() || plan.rows.back().entity != entity)
-        return true;
+/// Whether an entity, or with a single the source, has no other component of this type.
+bool Compilation::check_count(const TypePlan& plan, const MergedComponent& component, std::uint32_t entity) {
+    if (plan.schema == nullptr || plan.schema->many() || plan.rows.empty()) return true;
+    const bool is_same_entity = plan.rows.back().entity == entity;
+    if (!is_same_entity && !plan.schema->single()) return true;
     const ComponentLayer* declared = component.top;
     while (declared->below != nullptr) declared = declared->below;
     if (doubles_.insert(declared).second)
         diagnostics_
-            .error(component.position, concat("this entity has two components of type ", quoted(plan.name)),
-                   "delete one of them; only component types declared with `many = true` may occur more than once")
+            .error(component.position,
+                   concat(is_same_entity ? "this entity has two components of type "
+                                         : "this is the second component of type ",
+                          quoted(plan.name), is_same_entity ? "" : ", of which a world has one"),
+                   is_same_entity
+                       ? "delete one of them; only component types declared with `many = true` may occur more than once"
+                       : "delete one of them, or declare the type without `single = true`")
             .note(plan.rows.back().component->position, "the other is here");
     return false;
 }
@@ -511,7 +518,7 @@ void Compilation::group_components() {
     for (std::uint32_t i = 0; i < entities.size(); ++i)
         for (const MergedComponent& component : entities[i].entity->components) {
             TypePlan& plan = plans_[component.type];
-            if (check_single(plan, component, i)) plan.rows.push_back({i, &component});
+            if (check_count(plan, component, i)) plan.rows.push_back({i, &component});
         }
 }
 

@@ -279,7 +279,8 @@ void SchemaReader::read_fields(Node node, ComponentDefinition& definition, std::
 }
 
 void SchemaReader::read_component(Node node) {
-    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many", "toggled", "whole", "fields"};
+    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",  "single",
+                                                 "toggled", "whole",       "fields"};
     const std::size_t errors = diagnostics_.num_errors();
     ComponentDefinition definition;
     definition.name = node.key();
@@ -295,6 +296,8 @@ void SchemaReader::read_component(Node node) {
             if (integer(child, -1000000, 1000000, number)) spawn_order = static_cast<std::int32_t>(number);
         } else if (key == "many")
             boolean(child, definition.many);
+        else if (key == "single")
+            boolean(child, definition.single);
         else if (key == "toggled")
             boolean(child, definition.toggled);
         else if (key == "whole")
@@ -428,6 +431,7 @@ std::string difference(const Schema& a, const Schema& b) {
     if (a.whole() != b.whole()) return "`whole` differs";
     if (a.toggled() != b.toggled()) return "`toggled` differs";
     if (a.many() != b.many()) return "`many` differs";
+    if (a.single() != b.single()) return "`single` differs";
     if (a.fields().size() != b.fields().size())
         return concat(a.fields().size(), a.fields().size() == 1 ? " field" : " fields", " instead of ",
                       b.fields().size());

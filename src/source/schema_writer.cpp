@@ -55,6 +55,7 @@ void SchemaWriter::component(const SchemaDeclaration& declaration) {
     number("version", schema.version(), 1);
     if (declaration.spawn_order != 0) integer("spawn_order", declaration.spawn_order);
     mark("many", schema.many());
+    mark("single", schema.single());
     mark("toggled", schema.toggled());
     mark("whole", schema.whole());
     builder_.begin_mapping("fields");

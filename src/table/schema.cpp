@@ -80,6 +80,9 @@ struct SchemaMaker {
                                         "\"; use letters, digits and underscores, and start with a letter"));
         if (definition.fields.size() > kMaxFields)
             return fail(concat("it has ", definition.fields.size(), " fields; at most ", kMaxFields, " are possible"));
+        if (definition.single && (definition.many || definition.toggled))
+            return fail(concat("a world has one of a single, so it cannot be ", definition.many ? "many" : "toggled",
+                               " as well; remove one of them"));
         for (std::size_t i = 0; i < definition.fields.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (definition.fields[i].name == definition.fields[j].name)
@@ -286,6 +289,7 @@ struct SchemaMaker {
     }
 
     Result<Schema> make() {
+        definition.whole |= definition.single;
         if (Status status = check_component(); !status) return status;
         if (Status status = complete_fields(); !status) return status;
         schema.name_ = definition.name;
@@ -294,6 +298,7 @@ struct SchemaMaker {
         schema.whole_ = definition.whole;
         schema.toggled_ = definition.toggled;
         schema.many_ = definition.many;
+        schema.single_ = definition.single;
         lay_out_columns();
         lay_out_defaults();
         hash_layout();
@@ -372,6 +377,7 @@ ComponentDefinition make_described_definition(const DescribedDefaults& described
     definition.whole = note.whole;
     definition.toggled = note.toggled;
     definition.many = note.many;
+    definition.single = note.single;
     definition.struct_bytes = static_cast<std::uint32_t>(described.struct_bytes);
     definition.struct_alignment = static_cast<std::uint32_t>(described.struct_alignment);
     for (std::size_t i = 0; i < described.num_fields; ++i)

@@ -6,7 +6,11 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/pose/model_pose.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
@@ -90,6 +94,7 @@ World::~World() {
     for (Store* store : asking_) store->set_homes({});
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
+    if (singles_) entities_.destroy(std::span(&singles_, 1));
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------
@@ -141,7 +146,10 @@ Status World::attach(Store& store) {
         [](void* self, const Store& taker, const Schema& component) {
             return static_cast<const World*>(self)->check_home(taker, component);
         },
-        [](void* self, const Schema& component) { return static_cast<World*>(self)->find_keeper(component); },
+        [](void* self, const Schema& component) {
+            const Result<Store*> home = static_cast<World*>(self)->home_of(component);
+            return home ? *home : nullptr;
+        },
         [](void* self, Store& leaving) {
             SHOAL_ASSERT(!static_cast<World*>(self)->is_settling_,
                          "a callback or a reaction destroyed a database while its world settles; do it later");
@@ -168,17 +176,38 @@ Store* World::find_keeper(const Schema& component) const {
     return nullptr;
 }
 
+namespace {
+
+/// Errors: the component type does nothing in a store that only keeps it, as this one would.
+Status check_behaviour(const Store& store, const Schema& component) {
+    const bool only_keeps =
+        dynamic_cast<const Database*>(&store) != nullptr || dynamic_cast<const ComponentManager*>(&store) != nullptr;
+    std::string_view whose, maker;
+    if (is_schema_of<ChildOf>(component) || is_schema_of<WorldPose>(component))
+        whose = "the transforms", maker = "transforms";
+    else if (is_schema_of<Owned>(component))
+        whose = "the owners", maker = "ownership";
+    else if (is_schema_of<Inactive>(component))
+        whose = "the inactive entities", maker = "activity";
+    else if (is_schema_of<ModelPose>(component))
+        whose = "the model poses", maker = "model_poses";
+    if (component.single() && dynamic_cast<const Database*>(&store) != nullptr)
+        return Status::error(concat("\"", component.name(),
+                                    "\" is a single, so it cannot have its home in the database; ask for it with "
+                                    "World::single(), or let queries name it"));
+    if (!only_keeps || whose.empty()) return {};
+    return Status::error(concat("\"", component.name(), "\" is what ", whose,
+                                " of a world say, so it cannot have its home in ", store.kind(),
+                                "; call World::", maker, "() before it is used"));
+}
+
+}  // namespace
+
 /// Errors: another store keeps the component type, or should.
 Status World::check_home(const Store& store, const Schema& component) const {
     const Store* const home = find_keeper(component);
-    const bool is_of_transforms =
-        component.id() == schema_of<ChildOf>().id() || component.id() == schema_of<WorldPose>().id();
-    if (home == nullptr && is_of_transforms)
-        return Status::error(concat("\"", component.name(),
-                                    "\" is what the transforms of a world say, so it cannot have its "
-                                    "home in ",
-                                    store.kind(), "; call World::transforms() before it is used"));
-    if (home == nullptr || home == &store) return {};
+    if (home == &store) return {};
+    if (home == nullptr) return check_behaviour(store, component);
     return Status::error(concat("\"", component.name(), "\" has its home in ", home->kind(),
                                 " of this world, so it cannot have another in ", store.kind(),
                                 "; use the first, or choose with World::home() before either is used"));
@@ -229,14 +258,97 @@ Store& World::require_transforms() const {
 }
 
 TransformManager& World::transforms(const TransformOptions& options) {
-    if (transforms_ == nullptr) transforms_ = &make_store<TransformManager>(options);
+    if (transforms_ == nullptr) make_store<TransformManager>(options);
     return *transforms_;
+}
+
+OwnershipManager& World::ownership() {
+    if (ownership_ == nullptr) make_store<OwnershipManager>();
+    return *ownership_;
+}
+
+ModelPoseManager& World::model_poses() {
+    SHOAL_ASSERT(model_poses_ != nullptr || library_ != nullptr,
+                 "the nodes of models lie in the blobs of a library; give the world one, WorldOptions::library");
+    if (model_poses_ == nullptr)
+        make_store<ModelPoseManager>(ModelPoseOptions{.transforms = &transforms(), .library = library_});
+    return *model_poses_;
+}
+
+Result<Store*> World::home_of(const Schema& component) {
+    if (Store* store = find_keeper(component)) return store;
+    return make_built_in(component);
+}
+
+void World::require_built_in(const Schema& component) {
+    const Status status = home_of(component).status();
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+}
+
+/// Makes the store of a component type that no store keeps; nullptr: it is not built in, or has none of its own.
+Result<Store*> World::make_built_in(const Schema& component) {
+    if (is_schema_of<Transform>(component) || is_schema_of<ChildOf>(component) || is_schema_of<WorldPose>(component))
+        return &transforms();
+    if (is_schema_of<shoal::Owned>(component)) return &ownership();
+    if (is_schema_of<Inactive>(component)) return &activity();
+    if (is_schema_of<Tag>(component)) return &manager<Tag>().core();
+    if (is_schema_of<DebugName>(component)) return &manager<DebugName>().core();
+    if (component.single()) {
+        const Result<ComponentManager*> made = manager(component);
+        if (!made) return made.status();
+        if (Status status = make_single(**made); !status) return status;
+        return *made;
+    }
+    if (!is_schema_of<ModelPose>(component)) return static_cast<Store*>(nullptr);
+    if (library_ != nullptr) return &model_poses();
+    return Status::error(
+        "the nodes of a \"model_pose\" lie in a resource, which a world finds in its library; give the world one, "
+        "WorldOptions::library, and add the resource to it");
+}
+
+// --- singles -----------------------------------------------------------------------------------------------------
+
+/// Gives the manager of a single its row, if it has none.
+Status World::make_single(ComponentManager& manager) {
+    if (manager.num_rows() == 1 && entities_.alive(manager.table().entities()[0])) return {};
+    manager.clear();
+    if (!entities_.alive(singles_))
+        if (Status status = entities_.create(std::span(&singles_, 1)); !status) return status;
+    return manager.add_images(std::span(&singles_, 1), manager.schema().default_image().data(), 0).status();
+}
+
+ComponentManager& World::require_single(const Schema& component) {
+    SHOAL_ASSERT(component.single(), "the component type is not declared single");
+    const Result<Store*> home = home_of(component);
+    SHOAL_ASSERT(home.ok(), home.ok() ? "" : home.message().data());
+    ComponentManager* const manager = dynamic_cast<ComponentManager*>(*home);
+    SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash(),
+                 "the world keeps this single in another store, or with other fields");
+    if (!passes_run_) {
+        const Status status = make_single(*manager);
+        SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+    }
+    return *manager;
+}
+
+const ComponentManager& World::require_single(const Schema& component) const {
+    const auto* const manager = dynamic_cast<const ComponentManager*>(find_store(component.id()));
+    SHOAL_ASSERT(
+        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() && manager->num_rows() == 1,
+        "the world has no such single yet; World::single() of a world that is not const makes it");
+    return *manager;
+}
+
+std::byte* World::write_single(const Schema& component) {
+    SHOAL_ASSERT(!passes_run_,
+                 "a pass called World::single(), which may write; name it in the query: Single<Read<&T::field>>");
+    return require_single(component).table().write_element(0, 0);
 }
 
 // --- active or not -----------------------------------------------------------------------------------------------
 
 ActivityManager& World::activity() {
-    if (activity_ == nullptr) activity_ = &make_store<ActivityManager>();
+    if (activity_ == nullptr) make_store<ActivityManager>();
     return *activity_;
 }
 
@@ -299,6 +411,7 @@ Result<ReactionId> World::react(ComponentId component, const ReactionTo& to, Rea
 ReactionId World::require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                    void (*destroy)(Reaction&)) {
     SHOAL_ASSERT(!passes_run_, "a pass added a reaction; add it before World::step()");
+    require_built_in(component);
     Store* const store = find_keeper(component);
     SHOAL_ASSERT(store != nullptr,
                  "no store of the world keeps the component type of a reaction; call World::manager<T>() or "
@@ -337,16 +450,61 @@ Status World::set_field(Entity entity, std::string_view name, const AnyValue& va
     return path->write(entity, value);
 }
 
+namespace {
+
+/// Returns the entity that has the single which a path such as "wind.force" begins with.
+Result<Entity> find_single(const World& world, std::string_view name) {
+    const std::string_view component = name.substr(0, name.find('.'));
+    const Store* const store = world.find_store(ComponentId(component));
+    const ComponentRow columns =
+        store == nullptr ? ComponentRow() : store->find_row(ComponentId(component), kNullEntity, 0);
+    if (columns.schema == nullptr || !columns.schema->single())
+        return Status::error(concat("\"", component, "\" is no single of this world; give the entity that has it"));
+    const Table& table = *store->tables()[0];
+    if (table.num_rows() == 1) return table.entities()[0];
+    return Status::error(concat("the single \"", component, "\" is not there; its entity was destroyed"));
+}
+
+}  // namespace
+
+Result<AnyValue> World::field(std::string_view name) const {
+    const Result<Entity> entity = find_single(*this, name);
+    return entity ? field(*entity, name) : Result<AnyValue>(entity.status());
+}
+
+Status World::set_field(std::string_view name, const AnyValue& value) {
+    const Result<Entity> entity = find_single(*this, name);
+    return entity ? set_field(*entity, name, value) : entity.status();
+}
+
 // --- resources ---------------------------------------------------------------------------------------------------
 
-Status World::adopt_schemas(const Blob& blob) {
+/// Whether a store is to take a component type of a blob, not a function or the spawner.
+bool World::goes_to_store(const BlobComponents& components) const {
+    const RegisteredComponent* const registered = registry_.find(components.id);
+    return (registered == nullptr || !registered->has_spawn_function()) && !is_spawn_instruction(*components.schema);
+}
+
+/// Makes the stores of built-in component types that the blob has. Errors: one cannot be made.
+Status World::make_built_ins(const Blob& blob) {
     for (const BlobComponents& components : blob.component_types()) {
-        const RegisteredComponent* registered = registry_.find(components.id);
-        if ((registered != nullptr && registered->spawn != nullptr) || is_spawn_instruction(*components.schema))
-            continue;
+        if (!goes_to_store(components)) continue;
+        Store* const store = find_store(components.id);
+        Status status;
+        if (store == nullptr)
+            status = make_built_in(*components.schema).status();
+        else if (auto* manager = components.schema->single() ? dynamic_cast<ComponentManager*>(store) : nullptr)
+            status = make_single(*manager);
+        if (!status) return Status::error(concat("cannot spawn \"", blob.name(), "\": ", status.message()));
+    }
+    return {};
+}
+
+Status World::adopt_schemas(const Blob& blob) {
+    if (Status status = make_built_ins(blob); !status) return status;
+    for (const BlobComponents& components : blob.component_types()) {
+        if (!goes_to_store(components)) continue;
         Store* store = find_store(components.id);
-        if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
-        if (store == nullptr && components.id == schema_of<Inactive>().id()) store = &activity();
         if (store == nullptr) {
             if (Status status = take_schema(*components.schema); !status) return status;
             continue;
@@ -367,6 +525,7 @@ Status World::take_schema(const Schema& schema) {
 }
 
 Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
+    if (Status status = make_built_ins(blob); !status) return status;
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
     if (spawned)
         for (const BlobText& text : blob.texts())

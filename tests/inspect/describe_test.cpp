@@ -52,7 +52,7 @@ TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
     TagManager tags(world.manager<Tag>(), world.strings());
     ASSERT_TRUE(tags.add_tag(boat, "wooden"));
     ASSERT_TRUE(tags.add_tag(boat, "fast"));
-    ASSERT_TRUE(world.make_store<OwnershipManager>().own(boat, sail));
+    ASSERT_TRUE(world.ownership().own(boat, sail));
     DebugNameManager names(world.manager<DebugName>(), world.strings());
     ASSERT_TRUE(names.set_name(boat, "Argo"));
     ASSERT_TRUE(names.set_name(harbour, "Iolcus"));

@@ -25,6 +25,7 @@ SHOAL_COMPONENT((Asleep, toggled), since)
 struct Gravity {
     float z = -9.81f;
 };
+SHOAL_COMPONENT((Gravity, single), z)
 struct Hit {
     Entity who;
 };
@@ -94,12 +95,12 @@ TEST_F(ComingFrom, loops) {
 TEST_F(ComingFrom, changes_events_and_things_that_are_there_once) {
     const Entity old = sea.create(place).value();
     Events<Hit>& hits = world.events<Hit>();
-    Gravity gravity;
     ThreadedExecutor workers;
-    world.schedule().add("set", {writes(gravity)}, [&](PassContext&) { gravity.z = -10; });
-    world.schedule().add("fall", world.query<Write<&Place::velocity>>(), {reads(gravity), writes(hits)},
-                         [&](const PassContext& frame, Commands& commands, Entity e, auto&& v) {
-                             v.z += gravity.z * frame.dt;
+    world.single<Gravity>().z = -5;
+    world.schedule().add("set", world.query<Single<Write<&Gravity::z>>>(), [](float& z) { z = -10; });
+    world.schedule().add("fall", world.query<Write<&Place::velocity>, Single<Read<&Gravity::z>>>(), {writes(hits)},
+                         [&](const PassContext& frame, Commands& commands, Entity e, auto&& v, float gravity) {
+                             v.z += gravity * frame.dt;
                              hits.write({e});
                              commands.create(0, Place{});
                              commands.add(e, Asleep{});
@@ -152,7 +153,7 @@ TEST_F(ComingFrom, parents_owners_and_deaths) {
     const Vec3 at = transforms.world_position(transforms.instance(child));
     EXPECT_EQ(at.x, 1);
     EXPECT_EQ((world.query<Read<&WorldPose::matrix>>().num_rows()), 2u);
-    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    OwnershipManager& owners = world.ownership();
     EXPECT_TRUE(owners.own(child, shadow));
     auto count = [](void*, std::span<const Entity> dead) { num_deaths += int(dead.size()); };
     const DestructionCallback callback = entities.add_destruction_callback(count, nullptr);

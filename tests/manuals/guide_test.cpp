@@ -153,6 +153,33 @@ TEST(Cookbook, a_chaser_loses_a_target_that_has_died) {
     EXPECT_FALSE(sea.has<Target>(shark));
 }
 
+// [guide/single]
+struct Current {
+    Vec3 flow{};
+    float strength = 1;
+};
+SHOAL_COMPONENT((Current, single), flow, strength)
+
+void add_current(World& world) {
+    world.single<Current>().flow = {1, 0, 0};  // made with its defaults by the first call, between passes
+    world.schedule().add("turn", world.query<Single<Write<&Current::strength>>>(),
+                         [](const PassContext& frame, float& strength) { strength += frame.dt; });
+    world.schedule().add("carry", world.query<Write<&Place::velocity>, Single<Read<all_fields<Current>>>>(),
+                         [](auto&& velocity, const Current& current) { velocity += current.flow * current.strength; });
+}
+// [guide/single]
+
+TEST(Cookbook, a_single_is_named_by_passes) {
+    EntityManager entities;
+    World world(entities);
+    const Entity fish = world.database().create(Place{}).value();
+    add_current(world);
+    world.step(1);
+    world.step(1);
+    EXPECT_EQ(world.field<Vec3>(fish, "place.velocity").value(), (Vec3{2 + 3, 0, 0}));
+    EXPECT_EQ(world.field("current.strength")->as<float>().value(), 3);
+}
+
 TEST(Cookbook, what_is_owned_dies_with_its_owner) {
     EntityManager entities;
     World world(entities);
@@ -160,7 +187,7 @@ TEST(Cookbook, what_is_owned_dies_with_its_owner) {
     ASSERT_TRUE(entities.create(made));
     const Entity ship = made[0], cannon = made[1];
     // [guide/own]
-    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    OwnershipManager& owners = world.ownership();
     if (Status owned = owners.own(ship, cannon); !owned) FAIL() << owned.message();
     entities.destroy(ship);  // and the cannon
     // [guide/own]

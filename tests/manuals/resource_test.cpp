@@ -4,6 +4,7 @@
 #include "shoal/base/string_id.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/document/sjson.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/registry.h"
 #include "shoal/resource/spawner.h"
@@ -41,6 +42,38 @@ bool compile_light(void*, const CompileInput& in, CompileOutput& out) {
 }
 // [resource/compile]
 
+// [resource/compile_bytes]
+bool compile_song(void*, const CompileInput& in, CompileOutput& out) {
+    std::vector<std::byte> notes;
+    for (const Node note : in.node.find("notes"))
+        if (const std::int64_t* number = note.as_int64()) notes.push_back(std::byte(*number));
+    out.set_bytes(notes);
+    return true;
+}
+// [resource/compile_bytes]
+
+struct Singers {
+    std::vector<std::pair<Entity, std::size_t>> songs;
+    void teach(Entity singer, std::span<const std::byte> song) { songs.push_back({singer, song.size()}); }
+};
+
+// [resource/spawn_bytes]
+Status spawn_song(void* context, const SpawnBatch& batch, std::span<const std::span<const std::byte>> bytes) {
+    auto& singers = *static_cast<Singers*>(context);
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < bytes.size(); ++i) singers.teach(batch.owner(copy, i), bytes[i]);
+    return {};
+}
+// [resource/spawn_bytes]
+
+Status register_songs(ComponentRegistry& tool, World& world, Singers& singers) {
+    // [resource/register_bytes]
+    if (Status s = tool.set_bytes_compile_function("song", compile_song, nullptr); !s) return report(s);
+    if (Status s = world.registry().set_bytes_spawn_function("song", spawn_song, &singers); !s) return report(s);
+    // [resource/register_bytes]
+    return {};
+}
+
 Status fill_a_registry() {
     // [resource/registry]
     ComponentRegistry registry;
@@ -74,6 +107,34 @@ Status count_components(const std::string& path, std::uint32_t& count) {
 }
 
 TEST(ResourceManuals, a_registry_is_filled) { EXPECT_TRUE(fill_a_registry()); }
+
+TEST(ResourceManuals, songs_come_back_as_bytes) {
+    ComponentRegistry tool;
+    EntityManager entities;
+    World world(entities);
+    Singers singers;
+    ASSERT_TRUE(register_songs(tool, world, singers));
+    Diagnostics diagnostics;
+    const Result<Document> document = read_sjson(diagnostics.add_file("bird", "notes = [1 2 3]"), diagnostics);
+    BlobWriter writer;
+    writer.set_name("bird");
+    const Schema& schema = *tool.find("song")->schema;
+    std::vector<std::byte> image = blob_default_image(schema);
+    struct : CompileHost {
+        std::uint32_t find_entity(std::string_view) const override { return kNoBlobEntity; }
+        bool read_field(Node) override { return false; }
+        bool read_value(const Field&, Node, std::byte*) override { return false; }
+    } host;
+    CompileOutput output(schema, image, writer, host);
+    ASSERT_TRUE(tool.find("song")->compile(nullptr, {document->root(), schema, 0, "", diagnostics}, output));
+    writer.add_component(*writer.add_component_type(schema), writer.add_entity({}), image);
+    const Blob blob = *Blob::load(*writer.write());
+    ASSERT_TRUE(world.adopt_schemas(blob));
+    EXPECT_EQ(world.find_store(ComponentId("song")), nullptr) << "a function takes them";
+    ASSERT_TRUE(world.spawn(blob, {.copies = 2}));
+    ASSERT_EQ(singers.songs.size(), 2u);
+    EXPECT_EQ(singers.songs[1].second, 3u);
+}
 
 TEST(ResourceManuals, a_blob_is_written_read_and_spawned) {
     const PointMass mass{.mass = 2};

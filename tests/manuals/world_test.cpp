@@ -405,9 +405,7 @@ TEST(WorldManuals, commands_link_own_tag_name_spawn_copy_and_call) {
     EntityManager entities;
     World world(entities);
     TransformManager& transforms = world.transforms();
-    auto& owners = world.make_store<OwnershipManager>();
-    world.manager<Tag>();
-    world.manager<DebugName>();
+    auto& owners = world.ownership();
     std::vector<Entity> made(5);
     ASSERT_TRUE(transforms.add((static_cast<void>(entities.create(made)), made)));
     const Entity sword = made[0], hand = made[1], cannon = made[2], ship = made[3], shark = made[4];

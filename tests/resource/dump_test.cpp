@@ -1,8 +1,10 @@
 #include "shoal/resource/dump.h"
 
 #include "resource/random_blob.h"
+#include "shoal/base/text.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
+#include "shoal/resource/registry.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -38,6 +40,30 @@ TEST(Dump, json_tells_entities_roots_components_and_bytes) {
     EXPECT_EQ(*components.find("note").as_uint64(), 3u);
     EXPECT_EQ(dump.root().find("schemas").size(), 4u);
     EXPECT_EQ(dump.root().find("entity_data").size(), 5u);
+}
+
+TEST(Dump, shows_size_and_hash_of_bytes_that_a_function_made) {
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.set_bytes_compile_function(
+        "song", [](void*, const CompileInput&, CompileOutput&) { return true; }, nullptr));
+    BlobWriter writer;
+    writer.set_name("songs");
+    const std::uint32_t song = *writer.add_component_type(*registry.find("song")->schema);
+    for (const std::string_view text : {"tirili", "tirila", ""}) {
+        const BlobArrayBase array = writer.add_array(FieldType::kUint8, std::as_bytes(std::span(text)));
+        writer.add_component(song, writer.add_entity({}), std::as_bytes(std::span(&array, 1)));
+    }
+    const Blob blob = *Blob::load(*writer.write());
+    const Parsed dump(dump_json(blob));
+    const Node entities = dump.root().find("entity_data");
+    const auto shown = [&](std::size_t i) { return entities[i].find("components").find("song"); };
+    EXPECT_EQ(*shown(0).find("bytes").as_uint64(), 6u);
+    EXPECT_EQ(*shown(2).find("bytes").as_uint64(), 0u);
+    std::string hash = "#";
+    append_hex(hash, hash_text("tirili"));
+    EXPECT_EQ(shown(0).find("hash").as_string(), hash);
+    EXPECT_NE(shown(1).find("hash").as_string(), hash);
+    EXPECT_NE(dump_text(blob).find(hash), std::string::npos);
 }
 
 TEST(Dump, shows_each_value_as_people_name_it) {

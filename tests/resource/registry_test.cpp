@@ -89,6 +89,38 @@ TEST(Registry, another_function_of_the_same_name_is_an_error) {
     EXPECT_EQ(registry.find("lamp")->spawn, spawn_nothing);
 }
 
+TEST(Registry, functions_of_bytes_make_the_schema_or_change_nothing) {
+    const shoal_test::LeakCheck leaks;
+    const BytesSpawnFunction spawn_bytes = [](void*, const SpawnBatch&, std::span<const std::span<const std::byte>>) {
+        return Status();
+    };
+    ComponentRegistry registry;
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(registry.set_bytes_compile_function("song", compile_nothing, nullptr, 5));
+        ASSERT_TRUE(registry.set_bytes_spawn_function("song", spawn_bytes, nullptr));
+    }
+    ASSERT_NE(registry.find("song")->schema, nullptr);
+    EXPECT_TRUE(is_bytes_component(*registry.find("song")->schema));
+    EXPECT_EQ(registry.find("song")->spawn_order, 5);
+    EXPECT_FALSE(registry.set_spawn_function("song", spawn_nothing, nullptr)) << "it has another";
+    EXPECT_FALSE(registry.set_bytes_compile_function("song", compile_other, nullptr, 5));
+
+    ASSERT_TRUE(registry.add<Stone>());
+    EXPECT_FALSE(is_bytes_component(schema_of<Stone>()));
+    const Status fields = registry.set_bytes_compile_function("stone", compile_nothing, nullptr);
+    EXPECT_NE(fields.message().find("so it cannot be bytes that a function makes"), std::string_view::npos)
+        << fields.message();
+    EXPECT_EQ(registry.find("stone")->compile, nullptr);
+    EXPECT_FALSE(registry.set_bytes_spawn_function("stone", spawn_bytes, nullptr));
+    EXPECT_FALSE(registry.find("stone")->has_spawn_function());
+
+    ASSERT_TRUE(registry.set_spawn_function("lamp", spawn_nothing, nullptr));
+    EXPECT_FALSE(registry.set_bytes_spawn_function("lamp", spawn_bytes, nullptr));
+    EXPECT_EQ(registry.find("lamp")->schema, nullptr) << "nothing is half-done";
+    EXPECT_FALSE(registry.set_bytes_compile_function("", compile_nothing, nullptr));
+    EXPECT_EQ(registry.components().size(), 3u);
+}
+
 TEST(Registry, two_names_with_one_identifier_are_an_error_that_names_both) {
     ASSERT_EQ(hash_text(kName), hash_text(kSameHash));
     ComponentRegistry registry;

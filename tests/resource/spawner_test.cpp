@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
+#include <map>
 #include <set>
 
 namespace resource_test {
@@ -204,6 +206,84 @@ TEST_F(Spawn, a_registered_function_takes_a_type_in_place_of_a_store) {
     EXPECT_FALSE(run());
     EXPECT_EQ(stones.rows.size(), 4u);
     EXPECT_EQ(entities.num_alive(), 10u);
+}
+
+/// The bytes that a spawn function was given, by owner.
+struct BytesByOwner {
+    std::map<EntityBits, std::vector<std::byte>> of;
+    bool fails = false;
+
+    static Status spawn(void* context, const SpawnBatch& batch, std::span<const std::span<const std::byte>> bytes) {
+        auto& self = *static_cast<BytesByOwner*>(context);
+        if (self.fails) return Status::error("they cannot be sung");
+        EXPECT_EQ(bytes.size(), batch.entity_index.size());
+        for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+            for (std::size_t i = 0; i < bytes.size(); ++i)
+                self.of[batch.owner(copy, i).id] = {bytes[i].begin(), bytes[i].end()};
+        return {};
+    }
+};
+
+/// A blob with an entity per text, each with a song of these bytes.
+std::vector<std::byte> songs(const std::vector<std::vector<std::byte>>& texts, const Schema& schema) {
+    BlobWriter writer;
+    writer.set_name("songs");
+    const std::uint32_t song = writer.add_component_type(schema).value();
+    for (const std::vector<std::byte>& text : texts) {
+        const BlobArrayBase array = writer.add_array(FieldType::kUint8, text);
+        writer.add_component(song, writer.add_entity({}), std::as_bytes(std::span(&array, 1)));
+    }
+    return writer.write().value();
+}
+
+// req: D26-D30
+TEST_F(Spawn, a_function_of_bytes_gets_those_of_each_component_and_copy_in_either_byte_order) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    BytesByOwner sung;
+    ASSERT_TRUE(registry.set_bytes_spawn_function("song", BytesByOwner::spawn, &sung));
+    Random random(shoal_test::seed());
+    std::vector<std::vector<std::byte>> texts(200);
+    for (std::vector<std::byte>& text : texts) {
+        text.resize(random.below(40) * random.below(4));
+        for (std::byte& byte : text) byte = std::byte(random.below(256));
+    }
+    const std::vector<std::byte> bytes = songs(texts, *registry.find("song")->schema);
+    blob = *Blob::load(*swap_endianness(*swap_endianness(bytes)));
+    const Result<Spawned> spawned = run({.copies = 3});
+    ASSERT_TRUE(spawned) << spawned.message();
+    ASSERT_EQ(sung.of.size(), 600u);
+    for (std::uint32_t copy = 0; copy < 3; ++copy)
+        for (std::uint32_t i = 0; i < texts.size(); ++i)
+            EXPECT_TRUE(sung.of[spawned->entity(i, copy).id] == texts[i]) << "song " << i;
+    const std::vector<std::byte> swapped = *swap_endianness(bytes);
+    for (const std::vector<std::byte>& text : texts) {
+        if (text.empty()) continue;
+        EXPECT_NE(std::search(swapped.begin(), swapped.end(), text.begin(), text.end()), swapped.end())
+            << "these bytes are not swapped";
+    }
+
+    sung.fails = true;
+    EXPECT_EQ(run().message(), "cannot spawn the components \"song\" of \"songs\": they cannot be sung");
+    EXPECT_EQ(entities.num_alive(), 600u);
+}
+
+TEST_F(Spawn, bytes_that_no_function_takes_are_unknown_and_fields_in_their_place_are_refused) {
+    ComponentRegistry compiler;
+    ASSERT_TRUE(compiler.set_bytes_compile_function(
+        "song", [](void*, const CompileInput&, CompileOutput&) { return true; }, nullptr));
+    blob = *Blob::load(songs({{std::byte(7)}}, *compiler.find("song")->schema));
+    const Result<Spawned> spawned = run();
+    ASSERT_TRUE(spawned);
+    ASSERT_EQ(spawned->unknown().size(), 1u);
+    EXPECT_EQ(spawned->unknown()[0].name, "song");
+    EXPECT_NE(run({.fail_on_unknown = true}).message().find("components that no store takes: song (1)"),
+              std::string_view::npos);
+
+    BytesByOwner sung;
+    ASSERT_TRUE(registry.set_bytes_spawn_function("note", BytesByOwner::spawn, &sung));
+    blob = *Blob::load(sample_bytes());
+    EXPECT_NE(run().message().find("compile it again"), std::string_view::npos);
+    EXPECT_TRUE(sung.of.empty());
 }
 
 TEST_F(Spawn, a_blob_of_roots_has_no_parents) {

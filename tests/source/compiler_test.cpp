@@ -278,6 +278,20 @@ TEST_F(Compiler, ignored_keys_are_dropped_beside_the_fields_but_never_inside_dat
     EXPECT_EQ(x->kept_text(0).text, "position = 3\n");
 }
 
+TEST_F(Compiler, a_source_has_a_single_once) {
+    schema("components = { wind = { single = true fields = { force = vec3  gust = float } } }");
+    file("x.sjson", "entities = { a = { components = { wind = { force = [1 2 3] } } } b = { } }");
+    const Blob x = blob("x.sjson");
+    EXPECT_TRUE(x.find_components(ComponentId("wind"))->schema->single());
+    file("gale.sjson", "components = { wind = { force = [9 0 0] } }");
+    file("y.sjson", R"(entities = { a = { prefab = "gale" } b = { components = { wind = { gust = 1 } } } })");
+    const std::string two = errors("y.sjson");
+    EXPECT_NE(two.find("this is the second component of type \"wind\", of which a world has one; delete one of them"),
+              std::string::npos)
+        << two;
+    EXPECT_NE(two.find("gale.sjson:1:"), std::string::npos) << "and shows the other";
+}
+
 // --- compile functions ---------------------------------------------------------------------------------------------
 
 bool compile_sum(void* context, const CompileInput& input, CompileOutput& output) {
@@ -308,6 +322,59 @@ TEST_F(Compiler, a_registered_compile_function_gets_the_merged_node) {  // req: 
     EXPECT_EQ(x.component_types()[0].spawn_order, 50);
     file("y.sjson", "components = { flame = { } }");
     EXPECT_NE(errors("y.sjson").find("y.sjson:1:24: error: a glow needs a formula; write one"), std::string::npos)
+        << diagnostics.format();
+}
+
+/// Makes the song of a component: the name of its owner, then its notes.
+bool compile_song(void* context, const CompileInput& input, CompileOutput& output) {
+    ++*static_cast<int*>(context);
+    const Node notes = input.node.is_mapping() ? input.node.find("notes") : Node();
+    if (!notes) {
+        input.diagnostics.error(input.node.position(), "a song needs notes", "write some");
+        return false;
+    }
+    std::vector<std::byte> bytes;
+    for (const Node note : notes) bytes.push_back(std::byte(static_cast<int>(note.as_double())));
+    if (const Node other = input.node.find("after")) bytes.push_back(std::byte(output.find_entity(other.as_string())));
+    output.set_bytes(bytes);
+    return true;
+}
+
+TEST_F(Compiler, a_function_makes_bytes_of_the_merged_component_without_a_schema) {  // req: D26 D27 A1
+    int num_calls = 0;
+    ASSERT_TRUE(registry.set_bytes_compile_function("song", compile_song, &num_calls, 50).ok());
+    file("bird.sjson", "components = { song = { notes = [1 2 3] } }");
+    file("x.sjson",
+         R"(entities = { a = { prefab = "bird" } b = { prefab = "bird" }
+            c = { prefab = "bird" modified_components = { song = { notes = [4 250] after = "a" } } }
+            d = { components = { song = { notes = [] } } } })");
+    for (const bool big_endian : {false, true}) {
+        options.blob.big_endian = big_endian;
+        num_calls = 0;
+        const Result<CompiledSource> source = compiled("x.sjson");
+        ASSERT_TRUE(source.ok()) << diagnostics.format();
+        EXPECT_EQ(num_calls, 4) << "once per component";
+        const Result<Blob> x = Blob::load(big_endian ? *swap_endianness(source->blob) : source->blob);
+        ASSERT_TRUE(x.ok()) << x.message();
+        const BlobComponents* const songs = x->find_components(ComponentId("song"));
+        ASSERT_TRUE(songs != nullptr && songs->count() == 4);
+        EXPECT_EQ(songs->spawn_order, 50);
+        const auto bytes = [&](std::size_t row) {
+            const auto array = value<BlobArray<std::uint8_t>>(*x, "song", "bytes", row);
+            std::vector<int> numbers;
+            for (const std::byte byte : x->array(array, FieldType::kUint8)) numbers.push_back(int(byte));
+            return numbers;
+        };
+        EXPECT_EQ(bytes(0), (std::vector<int>{1, 2, 3}));
+        EXPECT_EQ(bytes(1), bytes(0)) << "the prefab's";
+        EXPECT_EQ(bytes(2), (std::vector<int>{4, 250, 0})) << "notes of the user, and the place of entity a";
+        EXPECT_TRUE(bytes(3).empty());
+        EXPECT_EQ(value<BlobArray<std::uint8_t>>(*x, "song", "bytes", 0).offset,
+                  value<BlobArray<std::uint8_t>>(*x, "song", "bytes", 1).offset)
+            << "equal bytes are kept once";
+    }
+    file("y.sjson", "components = { song = { } }");
+    EXPECT_NE(errors("y.sjson").find("y.sjson:1:23: error: a song needs notes; write some"), std::string::npos)
         << diagnostics.format();
 }
 

@@ -51,6 +51,11 @@ struct Whole {
     double b = 2;
 };
 SHOAL_COMPONENT((Whole, whole), a, b)
+struct Wind {
+    Vec3 force{0, 0, 1};
+    float gust = 2;
+};
+SHOAL_COMPONENT((Wind, single), force, gust)
 struct Mark {};
 SHOAL_COMPONENT(Mark)
 struct Rope {
@@ -82,12 +87,14 @@ void expect_equal(const Schema& a, const Schema& b) {
                   0)
             << "the default of " << field.name;
     }
-    EXPECT_TRUE(a.many() == b.many() && a.toggled() == b.toggled() && a.whole() == b.whole());
+    EXPECT_TRUE(a.many() == b.many() && a.toggled() == b.toggled() && a.whole() == b.whole() &&
+                a.single() == b.single());
 }
 
 TEST_F(SchemaWriter, what_it_writes_declares_the_same_types) {
     const SchemaDeclaration all[] = {{&schema_of<ship::Hull>(), 7},
                                      {&schema_of<ship::Whole>()},
+                                     {&schema_of<ship::Wind>()},
                                      {&schema_of<ship::Mark>()},
                                      {&schema_of<ship::Rope>()}};
     const Result<std::string> text = write_schema_text(all);

@@ -72,6 +72,40 @@ TEST_F(ToolRun, json_has_the_facts_that_people_read) {
     EXPECT_TRUE(result.says("spawned 3 entities with 8 components"));
 }
 
+TEST_F(ToolRun, all_built_in_component_types_have_stores) {
+    const std::string schema =
+        write("fish.schema.sjson", "components = { asleep = { toggled = true fields = { hours = float } } }");
+    const std::string source = write("ship.sjson", R"(
+components = {
+    transform = { position = [0 0 1] }  point_mass = {}  debug_name = "ship"  tag = "big"  zone = 3  asleep = 8
+    asleep_off = { type = "switched_off"  component = "asleep" }
+    model_pose = { nodes = [ { name = "keel" } { name = "mast"  parent = "keel"  position = [0 0 5] } ] }
+}
+children = { gun = { components = { owned = "parent" } }  oar = { components = { owned = "parent"  inactive = {} } } }
+)");
+    for (const std::string& level : {source, path("ship.blob")}) {
+        if (level != source) {
+            const ToolResult compiled = run({"compile", source, "--schema", schema, "-o", level});
+            ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+        }
+        const ToolResult result =
+            run({"run", level, "--schema", schema, "--repeat", "2", "--frames", "1", "--query", "owned", "--json"});
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        const nlohmann::json json = result.json();
+        for (const char* name : {"transform", "point_mass", "debug_name", "tag", "model_pose", "asleep", "inactive"})
+            EXPECT_EQ(json["components"][name]["rows"], 2) << name;
+        EXPECT_EQ(json["components"]["owned"]["rows"], 6) << "the owners have rows too";
+        EXPECT_EQ(json["matches"].size(), 2u) << "what is owned is found, unless it is inactive";
+    }
+}
+
+TEST_F(ToolRun, a_world_without_zones_has_no_store_for_instructions_of_the_spawn) {
+    const std::string source = write("egg.sjson", "components = { transform = {}  zone = 3 }");
+    const nlohmann::json json = run({"run", source, "--frames", "1", "--json"}).json();
+    EXPECT_EQ(json["components"].size(), 1u);
+    EXPECT_EQ(json["entities"], 1);
+}
+
 TEST_F(ToolRun, a_source_runs_as_its_blob_does) {
     const std::string blob = reef_blob();
     EXPECT_EQ(run({"run", path("reef.sjson"), "--json"}).json()["state_hash"],

@@ -23,6 +23,17 @@ TEST_F(ToolUsage, help_lists_every_verb) {
     }
 }
 
+TEST_F(ToolUsage, help_lists_every_built_in_component_type) {
+    const ToolResult result = run({"help"});
+    for (const char* name :
+         {"transform", "model_pose", "point_mass", "owned", "debug_name", "tag", "zone", "switched_off"}) {
+        EXPECT_TRUE(result.prints(std::string("\n  ") + name + " ")) << name;
+        const ToolResult schema =
+            run({"check", write(std::string(name) + ".sjson", std::string("components = { ") + name + " = {} }")});
+        EXPECT_FALSE(schema.says("unknown component")) << schema.err;
+    }
+}
+
 TEST_F(ToolUsage, help_of_a_verb_shows_every_flag_and_examples_and_is_the_same_both_ways) {
     const std::vector<std::pair<std::string, std::vector<std::string>>> verbs = {
         {"compile",

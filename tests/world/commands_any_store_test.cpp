@@ -210,7 +210,7 @@ TEST_F(CommandsOfWorld, an_entity_whose_components_are_all_in_managers_gets_no_r
 }
 
 TEST_F(CommandsOfWorld, transforms_and_owners_come_and_go_by_commands) {
-    auto& owners = world.make_store<OwnershipManager>();
+    auto& owners = world.ownership();
     world.transforms();
     Commands& commands = world.commands();
     for (const Entity entity : made) commands.add(entity, Transform{.position = {1, 2, 3}});

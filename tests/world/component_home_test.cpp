@@ -1,6 +1,9 @@
 // In a world a component type has one home, and what is spawned later finds what was spawned before, wherever it is.
 
 #include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -82,6 +85,118 @@ TEST_F(ComponentHome, what_transforms_say_is_kept_by_no_other_store) {
     world.transforms();
     EXPECT_FALSE(world.home<ChildOf>(world.database())) << "now it has a home";
     EXPECT_EQ(&world.query<With<ChildOf>>().driver(), &world.transforms());
+}
+
+// --- built-in component types --------------------------------------------------------------------------------------
+
+TEST_F(ComponentHome, commands_that_name_built_in_types_make_their_stores) {
+    world.database().component<Sail>();
+    Entity made[3];
+    ASSERT_TRUE(entities.create(made));
+    Commands& commands = world.commands();
+    commands.add(made[1], Owned{made[0]});
+    commands.add(made[1], Tag{StringId("small")});
+    commands.add(made[1], Tag{StringId("red")});
+    commands.add(made[2], DebugName{StringId("gull")}, Sail{2});
+    commands.add(made[0], Transform{});
+    world.settle();
+    EXPECT_EQ(world.ownership().owner(made[1]), made[0]);
+    EXPECT_EQ(world.manager<Tag>().num_rows(), 2u);
+    EXPECT_EQ(world.manager<DebugName>().num_rows(), 1u);
+    EXPECT_TRUE(world.transforms().has(made[0]));
+    EXPECT_EQ(world.database().num_rows(), 1u) << "the sail";
+    world.commands().add(made[2], ChildOf{made[0]});
+    world.commands().destroy(made[0]);
+    world.settle();
+    EXPECT_FALSE(entities.alive(made[1])) << "it was owned";
+}
+
+TEST_F(ComponentHome, queries_and_reactions_that_name_built_in_types_make_their_stores) {
+    auto owned = world.query<Read<&Owned::owner>>();
+    auto placed = world.query<Read<&WorldPose::matrix>, AnyOf<Tag, DebugName>>();
+    std::vector<Entity> gained;
+    {
+        World other(entities);
+        other.on_add<Owned>([&](std::span<const Entity> added) { gained.assign(added.begin(), added.end()); });
+        Entity made[2];
+        ASSERT_TRUE(entities.create(made));
+        ASSERT_TRUE(other.ownership().own(made[0], made[1]));
+        other.settle();
+        EXPECT_EQ(gained, std::vector<Entity>{made[1]});
+    }
+    EXPECT_EQ(&owned.driver(), &world.ownership());
+    EXPECT_EQ(&placed.driver(), &world.transforms());
+    EXPECT_EQ(world.stores().size(), 4u);
+    EXPECT_EQ(*world.home_of(schema_of<Tag>()), &world.manager<Tag>().core());
+    EXPECT_EQ(*world.home_of(schema_of<Sail>()), nullptr) << "not built in";
+}
+
+/// A ship that owns its gun, which is tagged, and a model if asked for.
+Blob make_armed_ship(bool has_model) {
+    BlobWriter writer;
+    writer.set_name("ship");
+    const std::uint32_t owned = *writer.add_component_type(schema_of<Owned>());
+    const std::uint32_t tag = *writer.add_component_type(schema_of<Tag>());
+    const std::uint32_t ship = writer.add_entity({}), gun = writer.add_entity({.parent = ship});
+    const EntityBits owner = ship;
+    writer.add_component(owned, gun, std::as_bytes(std::span(&owner, 1)));
+    writer.add_component(tag, gun, image_of(Tag{StringId("gun")}));
+    if (has_model) {
+        const std::uint32_t model = *writer.add_component_type(schema_of<ModelPose>());
+        const StringId name("keel");
+        const NodePose node;
+        const std::uint32_t parent = kNilRow;
+        ModelPose pose;
+        const auto keep = [&]<class T>(BlobArray<T>& array, const T& value) {
+            static_cast<BlobArrayBase&>(array) =
+                writer.add_array(FieldTraits<T>::type, std::as_bytes(std::span(&value, 1)));
+        };
+        keep(pose.names, name), keep(pose.parents, parent), keep(pose.positions, node.position);
+        keep(pose.rotations, node.rotation), keep(pose.scales, node.scale);
+        writer.add_component(model, ship, image_of(pose));
+    }
+    return *Blob::load(*writer.write());
+}
+
+TEST_F(ComponentHome, a_blob_with_built_in_types_makes_their_stores) {
+    const Result<Spawned> spawned = world.spawn(make_armed_ship(false), {.copies = 2});
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_TRUE(spawned->unknown().empty());
+    EXPECT_EQ(world.ownership().owner(spawned->entity(1, 1)), spawned->entity(0, 1));
+    EXPECT_EQ(world.manager<Tag>().num_rows(), 2u);
+    entities.destroy(spawned->entity(0, 1));
+    EXPECT_FALSE(entities.alive(spawned->entity(1, 1)));
+    World of_database(entities, {.default_home = DefaultHome::kDatabase});
+    ASSERT_TRUE(of_database.adopt_schemas(make_armed_ship(false)));
+    EXPECT_EQ(of_database.find_store(schema_of<Owned>().id()), &of_database.ownership());
+}
+
+TEST_F(ComponentHome, model_poses_need_the_library_of_the_world) {
+    const std::uint32_t num_before = entities.num_alive();
+    const Result<Spawned> refused = world.spawn(make_armed_ship(true));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.message().find("give the world one, WorldOptions::library"), std::string_view::npos)
+        << refused.message();
+    EXPECT_EQ(entities.num_alive(), num_before);
+    ResourceLibrary library;
+    const Result<const Blob*> ship = library.add(make_armed_ship(true));
+    ASSERT_TRUE(ship);
+    World modelled(entities, {.library = &library});
+    const Result<Spawned> spawned = modelled.spawn(**ship);
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_TRUE(modelled.model_poses().has(spawned->entity(0)));
+    EXPECT_EQ(&modelled.query<With<ModelPose>>().driver(), &modelled.model_poses());
+}
+
+TEST_F(ComponentHome, owners_and_model_poses_are_kept_by_no_store_that_only_keeps) {
+    EXPECT_EQ(world.home<Owned>(world.database()).message(),
+              "\"owned\" is what the owners of a world say, so it cannot have its home in the database; call "
+              "World::ownership() before it is used");
+    EXPECT_FALSE(world.home<ModelPose>(world.database()));
+    EXPECT_DEATH(world.manager<Owned>(), "World::ownership\\(\\)");
+    EXPECT_TRUE(world.home<DebugName>(world.database())) << "names may lie anywhere";
+    auto& owners = world.make_store<OwnershipManager>();
+    EXPECT_EQ(&world.ownership(), &owners) << "the store is known however it was made";
 }
 
 TEST_F(ComponentHome, only_the_database_takes_further_types) {

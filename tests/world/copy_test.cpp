@@ -76,7 +76,7 @@ protected:
     EntityManager entities;
     World world{entities};
     TransformManager& transforms = world.transforms();
-    OwnershipManager& owners = world.make_store<OwnershipManager>();
+    OwnershipManager& owners = world.ownership();
     Manager<Hull>& hulls = world.manager<Hull>();
     Entity lighthouse = *entities.create();
     Entity boat, mast, flag, captain, dog;
@@ -349,7 +349,7 @@ TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
         World world(entities, {.executor = &executor});
         auto& hulls = world.manager<Hull>();
         world.transforms();
-        world.make_store<OwnershipManager>();
+        world.ownership();
         world.database().component<Sail>();
         Entities made(9000);
         EXPECT_TRUE(entities.create(made));

@@ -257,7 +257,7 @@ TEST_F(Fields, of_model_poses_are_those_of_each_node) {
 }
 
 TEST_F(Fields, of_ownership_own_and_release_when_written) {
-    auto& owners = world.make_store<OwnershipManager>();
+    auto& owners = world.ownership();
     const Entity third = entities.create().value();
     ASSERT_TRUE(owners.own(bird, boat));
     EXPECT_EQ(world.field<Entity>(boat, "owned.owner").value(), bird);

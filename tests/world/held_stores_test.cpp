@@ -53,7 +53,7 @@ struct HeldStores : ::testing::Test {
     World world{entities};
     Manager<Crab>& crabs = world.manager<Crab>();
     TransformManager& places = world.transforms();
-    OwnershipManager& ownership = world.make_store<OwnershipManager>();
+    OwnershipManager& ownership = world.ownership();
     ModelPoseManager& models = world.make_store<ModelPoseManager>();
     TagManager tags{world.manager<Tag>(), world.strings()};
     Entity beach[10];

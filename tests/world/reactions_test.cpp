@@ -329,7 +329,7 @@ TEST_F(ReactionRules, reactions_are_called_in_the_order_in_which_they_were_added
 
 TEST_F(ReactionRules, tags_owners_and_computed_poses_can_be_listened_to) {
     TagManager tags(world.manager<Tag>(), world.strings());
-    auto& owners = world.make_store<OwnershipManager>();
+    auto& owners = world.ownership();
     TransformManager& transforms = world.transforms();
     Entities tagged, owned, moved;
     const auto into = [](Entities& list) {

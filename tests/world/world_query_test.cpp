@@ -282,7 +282,7 @@ TEST_F(SceneQuery, a_parent_without_the_component_gives_null) {
 }
 
 TEST_F(SceneQuery, who_owns_others_and_is_owned_by_nobody_does_not_count_as_owned) {
-    auto& owners = world.make_store<OwnershipManager>();
+    auto& owners = world.ownership();
     ASSERT_TRUE(owners.own(made[0], made[1]).ok());
     ASSERT_TRUE(owners.own(made[1], made[2]).ok());
     std::map<Entity, Entity> owner_of;

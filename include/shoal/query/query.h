@@ -35,10 +35,14 @@
 //     });
 //
 // A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
-// other kinds, such as Transform and WorldPose (transform/transform.h), Owned or Tag. It may have two more terms:
+// other kinds, such as Transform and WorldPose (transform/transform.h), Owned or Tag. It may have three more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
+//     Single<Read<&T::field>>   all                             the value of the one T that the world has
+//
+// A query of singles alone calls its function once, and may write them, Single<Write<&T::field>>: no other may, because
+// its loops run on several threads.
 //
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
@@ -76,6 +80,7 @@
 #include "shoal/query/detail/joined_rows.h"
 #include "shoal/query/detail/manager_rows.h"
 #include "shoal/query/detail/query_run.h"
+#include "shoal/query/detail/singles.h"
 #include "shoal/query/detail/terms.h"
 #include "shoal/query/detail/world_rows.h"
 
@@ -84,8 +89,10 @@ namespace shoal {
 namespace detail {
 
 /// Where the rows of a query come from.
+template <class Stores, class List>
+struct RowsOf;
 template <class Stores, class... Terms>
-struct RowsOf {
+struct RowsOf<Stores, TermList<Terms...>> {
     using Decides = Deciding<Stores, Terms...>;
     template <template <class, class, class> class Rows>
     using With = Rows<Stores, TermList<Terms...>, FieldTerms<Terms...>>;
@@ -111,17 +118,23 @@ class Query;
 
 template <class... Stores, class... Terms>
 class Query<From<Stores...>, Terms...> {
-    using Rows = typename detail::RowsOf<From<Stores...>, Terms...>::Type;
+    using Singles = detail::Singles<detail::TermsOfSingles<Terms...>>;
+    static constexpr bool kHasSingles = (Terms::kIsSingle || ...), kIsOfSingles = (Terms::kIsSingle && ...);
+    using Visited = typename detail::VisitedTerms<detail::TermsOfRows<Terms...>, detail::FirstOf<Terms...>>::Type;
+    using Rows = typename detail::RowsOf<From<Stores...>, Visited>::Type;
     using Loop = typename Rows::Loop;
+    /// What a loop calls.
+    template <class Function>
+    using Called = typename detail::CalledWithSingles<kHasSingles, std::remove_reference_t<Function>, Terms...>::Type;
     static constexpr bool kHasDatabase = detail::StoreList<From<Stores...>>::kHasDatabase;
 
 public:
     using Batch = typename Rows::Batch;
     /// Whether a function can be called with the fields of a row.
     template <class Function>
-    static constexpr bool kFits = Loop::template kFits<Function>;
+    static constexpr bool kFits = Loop::template kFits<Called<Function>>;
 
-    explicit Query(Stores&... stores) : rows_(stores...) {
+    explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
         ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...);
     }
 
@@ -136,7 +149,8 @@ public:
     /// later, or to which rows were added or moved. 0: on all rows. A joined row is visited if this is so in any of its
     /// stores; gathered fields and those of parents do not count.
     Query changed_since(std::uint64_t stamp) const {
-        constexpr bool kWatches = (detail::StoreList<From<Stores...>>::template kIsWatched<Terms> || ...);
+        constexpr bool kWatches =
+            ((!Terms::kIsSingle && detail::StoreList<From<Stores...>>::template kIsWatched<Terms>) || ...);
         static_assert(kWatches,
                       "changed_since() asks for writes to the fields that a query reads; add a Read or Maybe");
         Query result = *this;
@@ -174,11 +188,23 @@ public:
     /// How many rows of the driver match, including those whose toggled components are off. A loop visits no more.
     /// Cost: a step per table.
     std::uint64_t num_rows() const { return rows_.num_rows(); }
-    /// Bytes of the named fields in one row, for rates.
+    /// Bytes of the named fields in one row, for rates; singles count where they are all.
     static constexpr std::size_t bytes_per_row() { return (0 + ... + bytes_of<Terms>()); }
     static constexpr bool writes() { return (Terms::kWrites || ...); }
     /// What a loop touches; for schedules.
-    auto accesses() const { return rows_.accesses(); }
+    auto accesses() const {
+        if constexpr (!kHasSingles) {
+            return rows_.accesses();
+        } else {
+            const auto rows = rows_.accesses();
+            const auto singles = singles_.accesses();
+            std::array<Access, std::tuple_size_v<decltype(rows)> + std::tuple_size_v<decltype(singles)>> all;
+            Access* to = all.data();
+            for (const Access& access : rows) *to++ = access;
+            for (const Access& access : singles) *to++ = access;
+            return all;
+        }
+    }
 
     // The checks stand in the functions that are called: a compiler's error is a line longer for each call between.
 
@@ -225,6 +251,11 @@ private:
     friend class QueryRun;
     template <class Function, bool kBatches>
     static constexpr bool takes_commands() {
+        return asks<Called<Function>, kBatches>();
+    }
+    /// The same of what a loop calls.
+    template <class Function, bool kBatches>
+    static constexpr bool asks() {
         if constexpr (kBatches)
             return std::is_invocable_v<Function&, Commands&, Batch>;
         else
@@ -233,7 +264,7 @@ private:
 
     template <class Term>
     static constexpr std::size_t bytes_of() {
-        if constexpr (Term::kIsField)
+        if constexpr (Term::kIsField && (!Term::kIsSingle || kIsOfSingles))
             return sizeof(ValueOf<Term::kMember>);
         else
             return 0;
@@ -248,7 +279,7 @@ private:
         const detail::LoopScope scope;
         rows_.for_each_part([&](const detail::QueryPart& part) {
             run_part<kBatches>(function, commands, part);
-            rows_.mark_written(part);
+            mark_written(part);
         });
     }
     template <bool kBatches, class Function>
@@ -257,9 +288,21 @@ private:
         QueryRun<Query, Function, kBatches>(*this, executor, function).wait();
     }
     template <bool kBatches, class Function>
-    SHOAL_INLINE void run_part(Function& function, [[maybe_unused]] Commands* commands,
-                               const detail::QueryPart& part) const {
-        if constexpr (takes_commands<Function, kBatches>()) {
+    SHOAL_INLINE void run_part(Function& function, Commands* commands, const detail::QueryPart& part) const {
+        static_assert(!kHasSingles || !kBatches,
+                      "a batch shows columns; read singles before the loop, World::single()");
+        if constexpr (kHasSingles) {
+            const typename Singles::Values values(singles_);
+            Called<Function> called{function, values};
+            run_called<kBatches>(called, commands, part);
+        } else {
+            run_called<kBatches>(function, commands, part);
+        }
+    }
+    template <bool kBatches, class Function>
+    SHOAL_INLINE void run_called(Function& function, [[maybe_unused]] Commands* commands,
+                                 const detail::QueryPart& part) const {
+        if constexpr (asks<Function, kBatches>()) {
             detail::WithFirst<Function, Commands> bound{function, *commands};
             run_bound<kBatches>(bound, part);
         } else {
@@ -274,7 +317,13 @@ private:
             rows_.run(function, part);
     }
 
+    void mark_written(const detail::QueryPart& part) const {
+        rows_.mark_written(part);
+        if constexpr (kHasSingles) singles_.mark_written();
+    }
+
     Rows rows_;
+    [[no_unique_address]] Singles singles_;
     Database* asked_ = nullptr;
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
@@ -294,9 +343,13 @@ auto query(Stores&... stores) {
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
-    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny) || ...);
+    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
+    constexpr bool kIsOfSingles = (Terms::kIsSingle && ...);
+    constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
+    constexpr bool kLeavesSingles = kIsOfSingles || !((Terms::kIsSingle && Terms::kWrites) || ...);
     constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
-    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || (requires_component<Terms>() || ...));
+    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles ||
+                                                           ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(reads_many<Terms>() || ...)
                                              : !Decides::kJoins || !(kKeepsMany<Stores> || ...);
@@ -309,7 +362,14 @@ auto query(Stores&... stores) {
     static_assert(!kAreDescribed || kHasFields,
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
-    static_assert(kIsOfWorld || !kNeedsWorld, "Parent<> and AnyOf<> need to know all stores; say query<...>(world)");
+    static_assert(kIsOfWorld || !kNeedsWorld,
+                  "Parent<>, AnyOf<> and Single<> need to know all stores; say query<...>(world)");
+    static_assert(
+        kAreSingles,
+        "the component of a Single<> is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+    static_assert(kLeavesSingles,
+                  "a query over rows cannot write a single, because its loops run on several threads; write it in a "
+                  "query of singles alone");
     static_assert(kLeavesParents,
                   "a query cannot write a component that it reads of parents; read it in a second query");
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
@@ -322,7 +382,8 @@ auto query(Stores&... stores) {
                   "no term is about the database; leave it out: query<...>(managers...), with "
                   ".asking(database) for commands");
     static_assert(kJoinsSingly, "a join needs managers with one component per entity");
-    if constexpr (kAreComplete && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives && kAsks && kJoinsSingly)
+    if constexpr (kAreComplete && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives && kAsks &&
+                  kJoinsSingly && kAreSingles && kLeavesSingles)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.

@@ -107,6 +107,7 @@ static_assert(sizeof(BlobSchemaTable) == 16);
 inline constexpr std::uint32_t kBlobSchemaWhole = 1;
 inline constexpr std::uint32_t kBlobSchemaToggled = 2;
 inline constexpr std::uint32_t kBlobSchemaMany = 4;
+inline constexpr std::uint32_t kBlobSchemaSingle = 8;
 
 struct BlobSchema {
     std::uint32_t name;  ///< string

@@ -12,6 +12,21 @@
 // The compiler calls it once per component, in the spawn order of the component types, or once per layer: for what a
 // prefab says, then for what its user says on top. Most component types need none: the compiler has a default one that
 // follows the schema, and a function can leave single fields to it.
+//
+// A component type needs no schema if its compile function makes bytes of its own, as many as it likes for each
+// component; a spawn function gets them back (see registry.h):
+//
+//     bool compile_song(void*, const CompileInput& in, CompileOutput& out) {
+//         std::vector<std::byte> notes;
+//         for (const Node note : in.node.find("notes"))
+//             if (const std::int64_t* number = note.as_int64()) notes.push_back(std::byte(*number));
+//         out.set_bytes(notes);
+//         return true;
+//     }
+//
+// It is called once per component, with what prefabs and the entity say, merged; equal bytes are kept once. Nobody
+// swaps these bytes for machines of the other byte order: numbers of several bytes are in an order that both functions
+// agree on.
 // Thread: one compilation calls from one thread; a function without state may serve several compilations.
 
 #include "shoal/document/document.h"
@@ -85,6 +100,9 @@ public:
     SHOAL_API Result<StringId> intern(std::string_view text);
     /// Keeps a read-only array in the blob. Shape: a multiple of field_type_bytes(element_type).
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
+    /// Makes these the bytes of the component, in place of those that were set before; without a call, it has none.
+    /// Requires: the function was set with ComponentRegistry::set_bytes_compile_function.
+    SHOAL_API void set_bytes(std::span<const std::byte> bytes);
     /// Notes that the blob must be compiled again when `path` changes, or that it needs it at run time.
     SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);
 

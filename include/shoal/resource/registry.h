@@ -5,6 +5,18 @@
 //     if (Status s = registry.add<PointMass>(); !s) return report(s);  // text and blob know it
 //     if (Status s = registry.set_compile_function("light", compile_light, nullptr, 20); !s) return report(s);
 //
+// A component type may be functions alone, without a schema: one that compiles it to bytes and one that gets them.
+//
+//     Status spawn_song(void* context, const SpawnBatch& batch, std::span<const std::span<const std::byte>> bytes) {
+//         auto& singers = *static_cast<Singers*>(context);
+//         for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+//             for (std::size_t i = 0; i < bytes.size(); ++i) singers.teach(batch.owner(copy, i), bytes[i]);
+//         return {};
+//     }
+//
+//     if (Status s = tool.set_bytes_compile_function("song", compile_song, nullptr); !s) return report(s);
+//     if (Status s = world.registry().set_bytes_spawn_function("song", spawn_song, &singers); !s) return report(s);
+//
 // The compiler goes through the component types in spawn order (then by name) and leaves them in the blob in that
 // order; the spawner follows the blob.
 // Thread: filled by one thread; then any thread may read.
@@ -21,6 +33,15 @@ namespace shoal {
 /// what was kept for them is removed as for any dead entity.
 using SpawnFunction = Status (*)(void* context, const SpawnBatch& batch);
 
+/// The same for components that are bytes. Shape: bytes: batch.entity_index.size(); those of all copies are the same,
+/// and begin on multiples of 16 in memory. Errors: as above. Lifetime of the bytes: that of the blob.
+using BytesSpawnFunction = Status (*)(void* context, const SpawnBatch& batch,
+                                      std::span<const std::span<const std::byte>> bytes);
+
+/// Whether the components of a schema are bytes: it has one field `bytes`, a read-only array of uint8. Registries make
+/// such schemas, so that bytes are kept, checked and shown as every other component is.
+SHOAL_API bool is_bytes_component(const Schema& schema);
+
 /// A component type by name. An open struct that the registry fills in.
 struct RegisteredComponent {
     std::string name;
@@ -33,6 +54,9 @@ struct RegisteredComponent {
     std::span<const std::string_view> more_keys{};  ///< other keys than fields that the compile function reads
     SpawnFunction spawn = nullptr;                  ///< nullptr: a store takes it
     void* spawn_context = nullptr;
+    BytesSpawnFunction spawn_bytes = nullptr;  ///< in place of `spawn`
+
+    bool has_spawn_function() const { return spawn != nullptr || spawn_bytes != nullptr; }
 };
 
 class ComponentRegistry {
@@ -62,6 +86,15 @@ public:
     /// Errors: another function was set, or another name has the identifier.
     SHOAL_API Status set_spawn_function(std::string_view name, SpawnFunction function, void* context);
 
+    /// Compiles the components called `name` to bytes, which `function` sets with CompileOutput::set_bytes, and makes
+    /// the schema that holds them. An entity has at most one.
+    /// Errors: the name has another schema or compile function, or cannot be a name. Nothing has changed.
+    SHOAL_API Status set_bytes_compile_function(std::string_view name, CompileFunction function, void* context,
+                                                std::int32_t spawn_order = 0);
+    /// Spawns the components called `name`, which were compiled to bytes, with `function`.
+    /// Errors: as above, with another spawn function.
+    SHOAL_API Status set_bytes_spawn_function(std::string_view name, BytesSpawnFunction function, void* context);
+
     /// Returns the component type or nullptr. Lifetime: that of the registry.
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;
     SHOAL_API const RegisteredComponent* find(ComponentId id) const;
@@ -71,6 +104,9 @@ public:
 
 private:
     Result<RegisteredComponent*> claim(std::string_view name);
+    Result<Schema> make_bytes_schema(std::string_view name) const;
+    Status set_spawn_functions(std::string_view name, SpawnFunction spawn, BytesSpawnFunction spawn_bytes,
+                               void* context);
 
     Array<const RegisteredComponent*> components_{Owner("component registry")};
     HashMap<ComponentId, RegisteredComponent*> by_id_{Owner("component registry")};

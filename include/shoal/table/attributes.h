@@ -4,7 +4,7 @@
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
 //     field       unit(text)  range(least, greatest)  split  relation  relation(cleared)  relation(dies_too)  ignored
-//     component   name(text)  version(number)  whole  toggled  many
+//     component   name(text)  version(number)  whole  toggled  many  single
 
 #include "shoal/base/config.h"
 
@@ -37,6 +37,7 @@ struct Ignored {};
 struct Whole {};
 struct Toggled {};
 struct Many {};
+struct Single {};
 struct Version {
     std::uint32_t number;
 };
@@ -55,6 +56,7 @@ constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Whole whole{};
 [[maybe_unused]] inline constexpr Toggled toggled{};
 [[maybe_unused]] inline constexpr Many many{};
+[[maybe_unused]] inline constexpr Single single{};
 
 }  // namespace attributes
 
@@ -78,13 +80,14 @@ struct ComponentNote {
     const char* struct_name = nullptr;
     const char* name = nullptr;
     std::uint32_t version = 1;
-    bool whole = false, toggled = false, many = false;
+    bool whole = false, toggled = false, many = false, single = false;
 
     constexpr void add(attributes::Name value) { name = value.text; }
     constexpr void add(attributes::Version value) { version = value.number; }
     constexpr void add(attributes::Whole) { whole = true; }
     constexpr void add(attributes::Toggled) { toggled = true; }
     constexpr void add(attributes::Many) { many = true; }
+    constexpr void add(attributes::Single) { single = true; }
 };
 
 }  // namespace shoal

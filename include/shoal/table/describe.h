@@ -111,11 +111,12 @@ constexpr bool has_no_more_members() {
     }
 }
 
-template <bool kWhole_, bool kMany_, bool kNamed_>
+template <bool kWhole_, bool kMany_, bool kNamed_, bool kSingle_>
 struct DescribedHead {
     static constexpr bool kWhole = kWhole_;
     static constexpr bool kMany = kMany_;
     static constexpr bool kNamed = kNamed_;
+    static constexpr bool kSingle = kSingle_;
     static constexpr std::size_t kNumIgnored = 0;  ///< initialisers of ignored members
     ComponentNote note;
 };
@@ -152,9 +153,10 @@ constexpr auto describe_field(const char* name, Attributes... attributes) {
 
 template <class... Attributes>
 constexpr auto describe_head(const char* struct_name, Attributes... attributes) {
-    DescribedHead<(std::is_same_v<Attributes, attributes::Whole> || ...),
+    constexpr bool kSingle = (std::is_same_v<Attributes, attributes::Single> || ...);
+    DescribedHead<(kSingle || ... || std::is_same_v<Attributes, attributes::Whole>),
                   (std::is_same_v<Attributes, attributes::Many> || ...),
-                  (std::is_same_v<Attributes, attributes::Name> || ...)>
+                  (std::is_same_v<Attributes, attributes::Name> || ...), kSingle>
         head{{struct_name}};
     (head.note.add(attributes), ...);
     return head;
@@ -166,6 +168,7 @@ struct Description {
     using Component = T;
     static constexpr bool kWhole = Head::kWhole;
     static constexpr bool kMany = Head::kMany;
+    static constexpr bool kSingle = Head::kSingle;
     static constexpr std::uint32_t kNumFields = sizeof...(Fields);
     static_assert(kNumFields <= kMaxFields, "a component has at most 64 fields");
     /// Whether the struct has no members but the fields and those that are ignored.
@@ -271,6 +274,12 @@ inline constexpr bool kIsDescribed = DescribedComponent<T>;
 template <DescribedComponent T>
 using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
 
+/// Whether a component type is declared `single`: a world has one.
+template <class T>
+inline constexpr bool kIsSingle = false;
+template <DescribedComponent T>
+inline constexpr bool kIsSingle<T> = DescriptionOf<T>::kSingle;
+
 /// A declaration and the defaults of its struct, for code that does not know the C++ type.
 struct DescribedDefaults {
     const ComponentNote& component;
@@ -335,6 +344,7 @@ const Schema& schema_of() {
     using ::shoal::attributes::whole;    \
     using ::shoal::attributes::toggled;  \
     using ::shoal::attributes::many;     \
+    using ::shoal::attributes::single;   \
     using ::shoal::attributes::version;  \
     using ::shoal::attributes::name;
 

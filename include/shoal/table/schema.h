@@ -64,6 +64,7 @@ struct ComponentDefinition {
     bool whole = false;              ///< all fields in one column
     bool toggled = false;            ///< comes and goes often: a bit per row instead of a move
     bool many = false;               ///< an entity may have several
+    bool single = false;             ///< a world has one; it is kept whole
     std::uint32_t struct_bytes = 0;  ///< 0: laid out as C would
     std::uint32_t struct_alignment = 0;
     std::vector<FieldDefinition> fields{};
@@ -107,6 +108,7 @@ public:
     bool whole() const { return whole_; }
     bool toggled() const { return toggled_; }
     bool many() const { return many_; }
+    bool single() const { return single_; }
 
     std::span<const Field> fields() const { return {fields_.data(), fields_.size()}; }
     std::span<const ColumnDefinition> columns() const { return {columns_.data(), columns_.size()}; }
@@ -143,6 +145,7 @@ private:
     bool whole_ = false;
     bool toggled_ = false;
     bool many_ = false;
+    bool single_ = false;
     bool has_opaque_ = false;
     std::uint32_t type_mask_ = 0;
     std::uint32_t struct_bytes_ = 0;

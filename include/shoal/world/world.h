@@ -46,6 +46,8 @@
 namespace shoal {
 
 class ActivityManager;
+class ModelPoseManager;
+class OwnershipManager;
 class TransformManager;
 struct TransformOptions;
 
@@ -89,6 +91,7 @@ public:
     template <class T>
     Manager<T>& manager(const ManagerOptions& options = {}) {
         static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+        static_assert(!kIsSingle<T>, "the world has one component of this type; call World::single<T>()");
         if (void* owned = find_owned(schema_of<T>())) return *static_cast<Manager<T>*>(owned);
         Manager<T>& made = make<Manager<T>>(options);
         own({&made, &made.core(), &made.core(), destroy<Manager<T>>, true});
@@ -110,6 +113,20 @@ public:
     /// The same for database().
     Database* find_database() const { return database_; }
 
+    /// Returns who owns whom in this world (see components/ownership.h), and the poses of models (see pose/model_pose.h).
+    /// The first call makes them; the poses of models use transforms() and the library.
+    /// Requires: no other store was attached for Owned or ModelPose; for models, WorldOptions::library; at the first
+    /// call, no passes run.
+    SHOAL_API OwnershipManager& ownership();
+    SHOAL_API ModelPoseManager& model_poses();
+    /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
+    /// transforms(), ownership(), activity(), model_poses(), and managers for Tag, DebugName and singles. Queries, commands, reactions and
+    /// spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
+    /// Errors: model poses without a library. Requires: if it has to be made, no passes run.
+    SHOAL_API Result<Store*> home_of(const Schema& component);
+    /// The same for what a program cannot go on without. Requires: no error.
+    SHOAL_API void require_built_in(const Schema& component);
+
     /// Returns the database of this world. The first call makes it, with `options`. Requires: then, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
 
@@ -119,6 +136,7 @@ public:
     S& make_store(Arguments&&... arguments) {
         S& made = make<S>(std::forward<Arguments>(arguments)...);
         own({&made, &made, nullptr, destroy<S>, false});
+        note(made);
         return made;
     }
 
@@ -142,6 +160,33 @@ public:
     std::span<Store* const> stores() const { return stores_; }
     /// Returns the store of a component type, or nullptr.
     SHOAL_API Store* find_store(ComponentId component) const;
+
+    // --- singles -------------------------------------------------------------------------------------------------
+
+    /// Returns the one component of type T that this world has, declared `SHOAL_COMPONENT((Wind, single), force)`, and
+    /// marks it as written. The first call makes it, with default values, as a row of a manager: it is saved, reacted to
+    /// and reported as every other. Passes name it in their queries: Single<Read<&Wind::force>>, and in a query of
+    /// singles alone Single<Write<&Wind::force>>. A blob that has one sets it when it is spawned.
+    /// Requires: no passes run. Lifetime: until the next structural call about it, or until its entity dies.
+    template <class T>
+    T& single() {
+        static_assert(kIsSingle<T>,
+                      "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        return *reinterpret_cast<T*>(write_single(schema_of<T>()));
+    }
+    /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
+    template <class T>
+    const T& single() const {
+        static_assert(kIsSingle<T>,
+                      "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        return *reinterpret_cast<const T*>(require_single(schema_of<T>()).table().column(0));
+    }
+    /// Returns the manager of a single, which has one row. Both are made if need be.
+    /// Requires: the schema says so, and no store keeps the type in another layout; if they are made, no passes run.
+    SHOAL_API ComponentManager& require_single(const Schema& component);
+    SHOAL_API const ComponentManager& require_single(const Schema& component) const;
+    /// Returns the entity that has the singles of this world; null before there is one.
+    Entity singles() const { return singles_; }
 
     // --- queries -------------------------------------------------------------------------------------------------
 
@@ -253,6 +298,9 @@ public:
     /// Finds a field of a component type by its name, such as "body.position", for many reads and writes: see
     /// store/field_path.h. Errors: there is none; the message says what there is.
     Result<FieldPath> find_field(std::string_view name) { return FieldPath::find_in(stores_, entities_, name); }
+    /// Returns the value of a field of a single: `world.field("wind.force")`. Errors: there is no such single or field.
+    SHOAL_API Result<AnyValue> field(std::string_view name) const;
+    SHOAL_API Status set_field(std::string_view name, const AnyValue& value);
     /// Returns the value of a field of an entity: `world.field(fish, "body.position")`.
     /// Errors: as above; the entity is dead, or has no such component; the message says which. Cost: that of
     /// find_field().
@@ -279,12 +327,12 @@ public:
     ComponentRegistry& registry() { return registry_; }
 
     /// Gives each component type of the blob that has neither a store nor a spawn function a home, with the schema in the
-    /// blob: a manager, or the database (see DefaultHome); transforms() takes the transforms.
+    /// blob: a manager, or the database (see DefaultHome). Built-in component types have the stores that home_of() makes.
     /// Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
-    /// without a store are skipped and counted, or are an error, as the options say.
-    /// Errors: a schema differs, or ids or memory run out; nothing has changed.
+    /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
+    /// Errors: a schema differs, or ids or memory run out, or model poses without a library; no entity is left.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
@@ -349,6 +397,11 @@ private:
         static_assert(alignof(S) <= alignof(std::max_align_t));
         return *::new (allocate_memory(sizeof(S), "world")) S(entities_, pool_, std::forward<Arguments>(arguments)...);
     }
+    void note(TransformManager& made) { transforms_ = &made; }
+    void note(OwnershipManager& made) { ownership_ = &made; }
+    void note(ActivityManager& made) { activity_ = &made; }
+    void note(ModelPoseManager& made) { model_poses_ = &made; }
+    void note(Store&) {}
     template <class S>
     static void destroy(void* object) {
         static_cast<S*>(object)->~S();
@@ -371,6 +424,11 @@ private:
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                           void (*destroy)(Reaction&));
     Status check_home(const Store& store, const Schema& component) const;
+    bool goes_to_store(const BlobComponents& components) const;
+    Result<Store*> make_built_in(const Schema& component);
+    Status make_single(ComponentManager& manager);
+    SHOAL_API std::byte* write_single(const Schema& component);
+    Status make_built_ins(const Blob& blob);
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
@@ -395,6 +453,9 @@ private:
     Array<OwnedEvents> events_{Owner("world")};
     TransformManager* transforms_ = nullptr;
     ActivityManager* activity_ = nullptr;
+    OwnershipManager* ownership_ = nullptr;
+    ModelPoseManager* model_poses_ = nullptr;
+    Entity singles_;
     Database* database_ = nullptr;
     Schedule schedule_;
     SettleStatistics settles_;

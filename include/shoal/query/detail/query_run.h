@@ -134,7 +134,7 @@ private:
         self.query_.template run_part<kBatches>(self.function_, commands, part);
     }
     static void mark(void* context, const detail::QueryPart& part) {
-        static_cast<const QueryRun*>(context)->query_.rows_.mark_written(part);
+        static_cast<const QueryRun*>(context)->query_.mark_written(part);
     }
 
     const Query& query_;

@@ -25,13 +25,14 @@ struct TermKind {
     bool excludes = false;     ///< the entity lacks the component
     bool of_parent = false;    ///< the field is that of the entity's parent
     bool is_any = false;       ///< the entity has one of several component types, or more of them
+    bool is_single = false;    ///< the field is that of the one component that a world has
 };
 
 template <TermKind kKind>
 struct Term {
     static constexpr bool kIsField = kKind.is_field, kWrites = kKind.writes, kGathers = kKind.gathers;
     static constexpr bool kIsOptional = kKind.is_optional, kExcludes = kKind.excludes;
-    static constexpr bool kIsOfParent = kKind.of_parent, kIsAny = kKind.is_any;
+    static constexpr bool kIsOfParent = kKind.of_parent, kIsAny = kKind.is_any, kIsSingle = kKind.is_single;
 };
 
 template <auto kMember_, TermKind kKind>
@@ -64,6 +65,14 @@ template <class Term>
 struct Parent : detail::FieldTerm<Term::kMember, detail::TermKind{.is_optional = true, .of_parent = true}> {
     static_assert(Term::kIsField && !Term::kWrites && !Term::kIsOptional,
                   "Parent<> is for a field that is read: Parent<Read<&Body::position>>");
+};
+
+/// A field of a single: Single<Read<&Wind::force>>. The function gets its value for each row; with Write, which only a
+/// query of singles alone may say, a reference. For queries over a world.
+template <class Term>
+struct Single : detail::FieldTerm<Term::kMember, detail::TermKind{.writes = Term::kWrites, .is_single = true}> {
+    static_assert(Term::kIsField && !Term::kGathers && !Term::kIsOptional && !Term::kIsOfParent,
+                  "Single<> is for a field that is read or written: Single<Read<&Wind::force>>");
 };
 
 /// A component type that the entity has.

@@ -107,17 +107,20 @@ public:
 
 private:
     /// Finds the store of a term's component, and notes what the term says of it.
-    template <class Term>
-    static void place(std::span<Store* const> stores, TermPlaces& places, std::size_t term) {
+    template <class Term, class AnyWorld>
+    static void place(AnyWorld& world, TermPlaces& places, std::size_t term) {
         if constexpr (Term::kIsAny) {
             Term::for_each_component([&]<class T>() {
-                const ComponentHome home = find_home(stores, schema_of<T>(), {});
+                world.require_built_in(schema_of<T>());
+                const ComponentHome home = find_home(world.stores(), schema_of<T>(), {});
                 const std::uint8_t number = add(places, home);
                 places.any.push_back({static_cast<std::uint8_t>(term), number, home.component});
             });
         } else {
-            const ComponentHome home = find_home(stores, schema_of<typename Term::Component>(),
-                                                 {Term::kIsField, Term::kWrites, Term::kIsOfParent});
+            const Schema& component = schema_of<typename Term::Component>();
+            world.require_built_in(component);
+            const ComponentHome home =
+                find_home(world.stores(), component, {Term::kIsField, Term::kWrites, Term::kIsOfParent});
             const std::uint8_t number = add(places, home);
             places.stores[number].is_required |= requires_component<Term>();
             places.stores[number].is_excluded |= home.database == nullptr && excludes_component<Term>();
@@ -138,7 +141,7 @@ private:
     static TermPlaces places_of(AnyWorld& world) {
         TermPlaces places(sizeof...(Terms));
         std::size_t term = 0;
-        (place<Terms>(world.stores(), places, term++), ...);
+        (place<Terms>(world, places, term++), ...);
         if constexpr ((Terms::kIsOfParent || ...)) {
             places.parents_store = &world.require_transforms();
             places.parents = places.parents_store->find_columns(*places.parents_store->schemas()[0]).rows;

@@ -1,0 +1,199 @@
+#pragma once
+// The singles that a query names: components of which a world has one, given to the function beside the fields of rows.
+//
+//     query<Write<&Boat::velocity>, Single<Read<&Wind::force>>, Read<&Boat::mass>>(world)
+//
+//     the loop calls            (entity, velocity,               mass)
+//     the function gets         (entity, velocity, wind.force,   mass)
+//
+// The rows of the loop are found as if the singles were not named. What is read is copied when a loop begins, once for each
+// chunk. Only a query of singles alone writes: it visits one row, that of the first single.
+// Thread: as for the query.
+
+#include "shoal/query/access.h"
+#include "shoal/query/detail/query_run.h"
+#include "shoal/query/detail/terms.h"
+
+#include <array>
+
+namespace shoal::detail {
+
+/// The terms about rows.
+template <class... Terms>
+using TermsOfRows =
+    typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingle, TermList<>, TermList<Terms>>...>::List;
+template <class... Terms>
+using TermsOfSingles =
+    typename JoinedLists<TermList<>, std::conditional_t<Terms::kIsSingle, TermList<Terms>, TermList<>>...>::List;
+
+/// The terms that say which rows are visited: those about rows, or the row of the first single.
+template <class List, class First>
+struct VisitedTerms {
+    using Type = List;
+};
+template <class First>
+struct VisitedTerms<TermList<>, First> {
+    using Type = TermList<With<typename First::Component>>;
+};
+
+/// What the function gets for a single: a value that was copied, or a reference into the row.
+template <class Term>
+class SingleValue {
+    using Component = typename Term::Component;
+
+public:
+    explicit SingleValue(Table& table) : component_(row(table)) {}
+    SHOAL_INLINE decltype(auto) get() const {
+        if constexpr (kNamesAllFields<Term::kMember>)
+            return (component_);
+        else
+            return (component_.*Term::kMember);
+    }
+
+private:
+    static Component& row(Table& table) {
+        SHOAL_ASSERT(table.num_rows() == 1,
+                     "a query names a single that is not there; its entity was destroyed, and World::single() makes it "
+                     "again");
+        return *reinterpret_cast<Component*>(table.unmarked_column(0));
+    }
+    std::conditional_t<Term::kWrites, Component&, const Component> component_;
+};
+
+template <class List>
+class Singles;
+
+template <>
+class Singles<TermList<>> {
+public:
+    template <class... Stores>
+    explicit Singles(Stores&...) {}
+};
+
+template <class... Terms>
+class Singles<TermList<Terms...>> {
+public:
+    /// Values, each found by its term.
+    struct Values : SingleValue<Terms>... {
+        explicit Values(const Singles& singles) : Values(singles, std::index_sequence_for<Terms...>()) {}
+        template <std::size_t... kIndices>
+        Values(const Singles& singles, std::index_sequence<kIndices...>)
+            : SingleValue<Terms>(singles.managers_[kIndices]->table())... {}
+    };
+
+    template <class AnyWorld>
+    explicit Singles(AnyWorld& world) : managers_{&world.require_single(schema_of<typename Terms::Component>())...} {}
+
+    std::array<Access, sizeof...(Terms)> accesses() const {
+        std::size_t i = 0;
+        return {field_access<Terms::kMember>(*managers_[i++], Terms::kWrites)...};
+    }
+    void mark_written() const {
+        std::size_t i = 0;
+        ((Terms::kWrites ? mark_column(managers_[i++]->table(), 0, {0, 1}) : void(++i)), ...);
+    }
+
+private:
+    ComponentManager* managers_[sizeof...(Terms)];
+};
+
+/// The types that a function gets: the first `kNumLeading` of `Arguments`, then the rest with singles between them. Each
+/// step takes an argument from the front, or none, and appends one at the end.
+template <std::size_t kNumLeading, class Terms, class... Arguments>
+struct WithSinglesBetween;
+template <class... Arguments>
+struct WithSinglesBetween<0, TermList<>, Arguments...> {
+    template <class Function>
+    static constexpr bool kIsInvocable = std::is_invocable_v<Function&, Arguments...>;
+
+    template <class Function, class Values>
+    SHOAL_INLINE static decltype(auto) call(Function& function, const Values&, Arguments... arguments) {
+        return function(static_cast<Arguments>(arguments)...);
+    }
+};
+template <std::size_t kNumLeading, class Terms, class First, class... Arguments>
+    requires(kNumLeading > 0)
+struct WithSinglesBetween<kNumLeading, Terms, First, Arguments...> {
+    using Next = WithSinglesBetween<kNumLeading - 1, Terms, Arguments..., First>;
+    template <class Function>
+    static constexpr bool kIsInvocable = Next::template kIsInvocable<Function>;
+
+    template <class Function, class Values>
+    SHOAL_INLINE static decltype(auto) call(Function& function, const Values& values, First first,
+                                            Arguments... arguments) {
+        return Next::call(function, values, static_cast<Arguments>(arguments)..., static_cast<First>(first));
+    }
+};
+template <class Term, class... Terms, class First, class... Arguments>
+    requires(Term::kIsField && !Term::kIsSingle)
+struct WithSinglesBetween<0, TermList<Term, Terms...>, First, Arguments...>
+    : WithSinglesBetween<1, TermList<Terms...>, First, Arguments...> {};
+template <class Term, class... Terms, class... Arguments>
+    requires(!Term::kIsField)
+struct WithSinglesBetween<0, TermList<Term, Terms...>, Arguments...>
+    : WithSinglesBetween<0, TermList<Terms...>, Arguments...> {};
+template <class Term, class... Terms, class... Arguments>
+    requires(Term::kIsSingle)
+struct WithSinglesBetween<0, TermList<Term, Terms...>, Arguments...> {
+    using Value = decltype(std::declval<const SingleValue<Term>&>().get());
+    using Next = WithSinglesBetween<0, TermList<Terms...>, Arguments..., Value>;
+    template <class Function>
+    static constexpr bool kIsInvocable = Next::template kIsInvocable<Function>;
+
+    template <class Function, class Values>
+    SHOAL_INLINE static decltype(auto) call(Function& function, const Values& values, Arguments... arguments) {
+        return Next::call(function, values, static_cast<Arguments>(arguments)...,
+                          static_cast<const SingleValue<Term>&>(values).get());
+    }
+};
+
+/// A function that gets singles beside the arguments that it is called with.
+template <class Function, class... Terms>
+struct WithSingles {
+    static constexpr std::size_t kNumFields = (0 + ... + (Terms::kIsField && !Terms::kIsSingle ? 1 : 0));
+    using Values = typename Singles<TermsOfSingles<Terms...>>::Values;
+
+    Function& function;
+    const Values& values;
+
+    template <class... Arguments>
+    static constexpr bool is_invocable() {
+        if constexpr (sizeof...(Arguments) < kNumFields)
+            return false;
+        else
+            return WithSinglesBetween<sizeof...(Arguments) - kNumFields, TermList<Terms...>,
+                                      Arguments&&...>::template kIsInvocable<Function>;
+    }
+    template <class... Arguments>
+        requires(is_invocable<Arguments...>())
+    SHOAL_INLINE decltype(auto) operator()(Arguments&&... arguments) {
+        return WithSinglesBetween<sizeof...(Arguments) - kNumFields, TermList<Terms...>, Arguments&&...>::call(
+            function, values, static_cast<Arguments&&>(arguments)...);
+    }
+};
+
+/// What a loop calls: the function itself, or with singles.
+template <bool kHasSingles, class Function, class... Terms>
+struct CalledWithSingles {
+    using Type = Function;
+};
+template <class Function, class... Terms>
+struct CalledWithSingles<true, Function, Terms...> {
+    using Type = WithSingles<Function, Terms...>;
+};
+
+template <class First, class...>
+struct FirstOfTerms {
+    using Type = First;
+};
+template <class... Terms>
+using FirstOf = typename FirstOfTerms<Terms...>::Type;
+
+}  // namespace shoal::detail
+
+namespace shoal {
+
+template <class Function, class... Terms>
+inline constexpr bool kBlends<detail::WithSingles<Function, Terms...>> = kBlends<Function>;
+
+}  // namespace shoal

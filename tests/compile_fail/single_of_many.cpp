@@ -1,0 +1,7 @@
+// expected: the component of a Single<> is not declared single
+#include "components.h"
+#include "shoal/world/world.h"
+
+void use(World& world) {
+    query<Write<&Body::mass>, Single<Read<&Sail::area>>>(world).for_each([](float&, float) {});
+}

@@ -1,0 +1,282 @@
+// Components of which a world has one.
+
+#include "shoal/command/commands.h"
+#include "shoal/database/database.h"
+#include "shoal/inspect/describe.h"
+#include "shoal/job/executor.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/world/entity_blob.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+
+struct Wind {
+    Vec3 force{0, 0, 1};
+    float gust = 2;
+    Entity from;
+};
+SHOAL_COMPONENT((Wind, single), force, gust, from)
+struct Tide {
+    std::int32_t height = 5;
+};
+SHOAL_COMPONENT((Tide, single), height)
+struct Boat {
+    Vec3 velocity{};
+    float mass = 1;
+};
+SHOAL_COMPONENT(Boat, velocity, mass)
+
+class Singles : public ::testing::Test {
+protected:
+    std::vector<Entity> make_boats(std::uint32_t count) {
+        std::vector<Entity> boats(count);
+        EXPECT_TRUE(entities.create(boats));
+        for (std::uint32_t i = 0; i < count; ++i)
+            EXPECT_TRUE(world.manager<Boat>().add({&boats[i], 1}, Boat{.mass = float(i)}));
+        return boats;
+    }
+    /// A blob with an entity `north`, and one that has a wind from it.
+    static Blob make_weather(float gust) {
+        ComponentDefinition definition;
+        definition.name = "wind";
+        definition.single = true;
+        definition.fields.push_back({.name = "force", .type = FieldType::kVec3});
+        definition.fields.push_back({.name = "gust", .type = FieldType::kFloat});
+        definition.fields.push_back({.name = "from", .type = FieldType::kEntity});
+        const Schema schema = *Schema::make(definition);
+        BlobWriter writer;
+        writer.set_name("weather");
+        const std::uint32_t type = *writer.add_component_type(schema);
+        const std::uint32_t north = writer.add_entity({.name = "north"}), air = writer.add_entity({.name = "air"});
+        std::vector<std::byte> image = blob_default_image(schema);
+        const EntityBits from = north;
+        std::memcpy(image.data() + schema.fields()[1].struct_offset, &gust, sizeof gust);
+        std::memcpy(image.data() + schema.fields()[2].struct_offset, &from, sizeof from);
+        writer.add_component(type, air, image);
+        return *Blob::load(*writer.write());
+    }
+
+    EntityManager entities;
+    World world{entities};
+};
+
+TEST_F(Singles, the_first_call_makes_it_with_its_defaults_and_others_return_it) {
+    EXPECT_EQ(world.singles(), kNullEntity);
+    Wind& wind = world.single<Wind>();
+    EXPECT_EQ(wind.force, (Vec3{0, 0, 1}));
+    wind.gust = 7;
+    EXPECT_EQ(world.single<Wind>().gust, 7);
+    EXPECT_EQ(std::as_const(world).single<Wind>().gust, 7);
+    EXPECT_EQ(world.single<Tide>().height, 5);
+    EXPECT_EQ(entities.num_alive(), 1u) << "one entity has all singles";
+    EXPECT_EQ(&world.single<Wind>(), &wind);
+    for (int i = 0; i < 3; ++i) world.step(1);
+    EXPECT_EQ(world.single<Wind>().gust, 7);
+    EXPECT_NE(describe(world, world.singles()).find("gust"), std::string::npos);
+}
+
+TEST_F(Singles, another_world_has_its_own_and_takes_it_along) {
+    world.single<Wind>().gust = 1;
+    {
+        World other(entities);
+        other.single<Wind>().gust = 9;
+        EXPECT_EQ(entities.num_alive(), 2u);
+    }
+    EXPECT_EQ(entities.num_alive(), 1u);
+    EXPECT_EQ(world.single<Wind>().gust, 1);
+}
+
+TEST_F(Singles, a_single_whose_entity_died_is_made_again) {
+    world.single<Wind>().gust = 9;
+    entities.destroy(std::vector<Entity>{world.singles()});
+    EXPECT_EQ(world.single<Wind>().gust, 2);
+    entities.destroy(std::vector<Entity>{world.singles()});
+    world.settle();
+    EXPECT_EQ(world.single<Wind>().gust, 2);
+    EXPECT_TRUE(entities.alive(world.singles()));
+}
+
+TEST_F(Singles, no_second_row_is_added) {
+    world.single<Wind>().gust = 3;
+    const std::vector<Entity> boats = make_boats(1);
+    world.database();
+    world.commands().add(boats[0], Wind{.gust = 4, .from = {}});
+    world.settle();
+    EXPECT_EQ(world.single<Wind>().gust, 3);
+    world.commands().add(world.singles(), Wind{.gust = 5, .from = {}});
+    world.settle();
+    EXPECT_EQ(world.single<Wind>().gust, 5) << "its own entity may be asked to";
+    EXPECT_EQ(world.require_single(schema_of<Wind>()).num_rows(), 1u);
+    EXPECT_NE(world.require_single(schema_of<Wind>())
+                  .add_values(schema_of<Wind>(), boats, {})
+                  .status()
+                  .message()
+                  .find("is a single: its one row belongs to another entity"),
+              std::string_view::npos);
+    EXPECT_NE(world.home<Tide>(world.database()).message().find("World::single()"), std::string_view::npos);
+}
+
+TEST_F(Singles, a_loop_gets_the_value_for_each_row_in_the_order_of_the_terms) {
+    make_boats(5000);
+    world.single<Wind>().force = {1, 2, 3};
+    world.single<Tide>().height = 4;
+    ThreadedExecutor executor(2);
+    auto sail = world.query<Single<Read<&Tide::height>>, Write<&Boat::velocity>, Single<Read<&Wind::force>>,
+                            Read<&Boat::mass>, With<Boat>>();
+    sail.for_each(executor, [](Entity, int height, auto&& velocity, Vec3 force, float mass) {
+        velocity = force * mass + Vec3{0, 0, float(height)};
+    });
+    world.single<Tide>().height = 0;
+    sail.for_each([](auto, auto&& velocity, const Vec3& force, auto) { velocity += force; });
+    std::uint64_t num_right = 0;
+    world.query<Read<all_fields<Boat>>>().for_each([&](const Boat& boat) {
+        num_right += boat.velocity == Vec3{1, 2, 3} * boat.mass + Vec3{0, 0, 4} + Vec3{1, 2, 3};
+    });
+    EXPECT_EQ(num_right, 5000u);
+    EXPECT_EQ(sail.num_rows(), 5000u);
+    int num_missing = 0;
+    world.query<Single<Read<all_fields<Wind>>>, Maybe<&Boat::mass>, With<Tide>>().for_each(
+        [&](const Wind& wind, const float* mass) { num_missing += mass == nullptr && wind.gust == 2; });
+    EXPECT_EQ(num_missing, 1) << "the row of the tide has no boat";
+}
+
+TEST_F(Singles, loops_over_a_database_and_with_commands_get_them_too) {
+    Database& sea = world.database();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(sea.create(Boat{.mass = float(i)}));
+    world.single<Tide>().height = 50;
+    world.query<Read<&Boat::mass>, Single<Read<&Tide::height>>>().for_each(
+        [](Commands& commands, Entity boat, float mass, int height) {
+            if (mass >= float(height)) commands.destroy(boat);
+        });
+    world.settle();
+    EXPECT_EQ(sea.num_rows(), 50u);
+}
+
+TEST_F(Singles, a_query_of_singles_alone_visits_one_row_and_writes_it) {
+    auto blow = world.query<Single<Write<&Wind::gust>>, Single<Read<&Tide::height>>>();
+    EXPECT_EQ(blow.num_rows(), 1u);
+    std::vector<std::vector<float>> told;
+    world.on_change<&Wind::gust>([&](std::span<const Entity>, std::span<const float> before) {
+        told.emplace_back(before.begin(), before.end());
+    });
+    world.settle();
+    Entity visited;
+    blow.for_each([&](Entity entity, float& gust, int height) { gust += float(height), visited = entity; });
+    EXPECT_EQ(visited, world.singles());
+    world.settle();
+    EXPECT_EQ(told, (std::vector<std::vector<float>>{{2}})) << "what was written is marked, and reacted to";
+    EXPECT_EQ(world.single<Wind>().gust, 7);
+    world.query<Single<Read<&Wind::gust>>>().for_each([&](float gust) { EXPECT_EQ(gust, 7); });
+    ThreadedExecutor executor(2);
+    world.query<Single<Write<all_fields<Wind>>>>().for_each(executor, [](Wind& wind) { wind.gust = 8; });
+    EXPECT_EQ(world.single<Wind>().gust, 8);
+}
+
+TEST_F(Singles, the_schedule_orders_passes_by_the_singles_that_they_name) {
+    make_boats(100);
+    ThreadedExecutor executor(2);
+    World ordered(entities, {.executor = &executor});
+    ordered.schedule().add("blow", ordered.query<Single<Write<&Tide::height>>>(),
+                           [](const PassContext& frame, std::int32_t& height) { height += int(frame.dt); });
+    std::vector<int> seen;
+    ordered.schedule().add("look", ordered.query<Single<Read<&Tide::height>>>(),
+                           [&](int height) { seen.push_back(height); });
+    ordered.schedule().add("blow_again", ordered.query<Single<Write<&Tide::height>>>(),
+                           [](std::int32_t& height) { height += 100; });
+    for (int i = 0; i < 3; ++i) ordered.step(1);
+    EXPECT_EQ(seen, (std::vector<int>{6, 107, 208}));
+    const auto accesses = ordered.query<Single<Write<&Tide::height>>>().accesses();
+    ASSERT_EQ(accesses.size(), 1u);
+    EXPECT_TRUE(accesses[0].writes);
+    EXPECT_TRUE(conflict(accesses[0], ordered.query<Single<Read<&Tide::height>>>().accesses()[0]));
+}
+
+TEST_F(Singles, a_pass_may_not_ask_for_the_reference) {
+    world.single<Wind>();
+    world.schedule().add("ask", [&](PassContext&) { world.single<Wind>().gust = 1; });
+    EXPECT_DEATH(world.step(1), "Single<Read<&T::field>>");
+}
+
+TEST_F(Singles, fields_are_reached_by_name) {
+    world.single<Wind>().gust = 3;
+    EXPECT_EQ(world.field("wind.gust")->as<float>().value(), 3);
+    EXPECT_TRUE(world.set_field("wind.force.z", 4.0f));
+    EXPECT_EQ(world.single<Wind>().force.z, 4);
+    EXPECT_EQ(world.field<float>(world.singles(), "wind.gust").value(), 3);
+    EXPECT_EQ(world.field("boat.mass").message(), "\"boat\" is no single of this world; give the entity that has it");
+    EXPECT_FALSE(world.set_field("wind.speed", 4.0f));
+}
+
+TEST_F(Singles, a_blob_that_has_one_sets_it) {
+    world.single<Wind>().gust = 3;
+    const Result<Spawned> spawned = world.spawn(make_weather(6), {.copies = 2});
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_EQ(world.single<Wind>().gust, 6);
+    EXPECT_EQ(world.single<Wind>().from, spawned->entity(0, 1)) << "the last copy counts";
+    EXPECT_EQ(world.require_single(schema_of<Wind>()).num_rows(), 1u);
+    ASSERT_TRUE(world.spawn(make_weather(8)));
+    EXPECT_EQ(world.single<Wind>().gust, 8) << "the last spawn counts";
+    World adopting(entities);
+    ASSERT_TRUE(adopting.adopt_schemas(make_weather(9)));
+    ASSERT_TRUE(adopting.spawn(make_weather(9)));
+    EXPECT_EQ(adopting.single<Wind>().gust, 9) << "though its schema came in a blob";
+    World fresh(entities);
+    ASSERT_TRUE(fresh.spawn(make_weather(10)));
+    EXPECT_EQ(fresh.single<Wind>().gust, 10) << "a spawn makes it";
+}
+
+TEST_F(Singles, a_blob_that_fails_leaves_them_as_they_are) {
+    world.single<Wind>().gust = 3;
+    const Status failed = world.registry().set_spawn_function(
+        "boat", [](void*, const SpawnBatch&) { return Status::error("no boats"); }, nullptr);
+    ASSERT_TRUE(failed);
+    BlobWriter writer;
+    const std::uint32_t wind = *writer.add_component_type(schema_of<Wind>());
+    const std::uint32_t boat = *writer.add_component_type(schema_of<Boat>());
+    const std::uint32_t entity = writer.add_entity({});
+    writer.add_component(wind, entity, blob_default_image(schema_of<Wind>()));
+    writer.add_component(boat, entity, blob_default_image(schema_of<Boat>()));
+    EXPECT_FALSE(world.spawn(*Blob::load(*writer.write())));
+    EXPECT_EQ(world.single<Wind>().gust, 3);
+}
+
+TEST_F(Singles, a_blob_has_one_at_most) {
+    BlobWriter writer;
+    const std::uint32_t wind = *writer.add_component_type(schema_of<Wind>());
+    for (int i = 0; i < 2; ++i)
+        writer.add_component(wind, writer.add_entity({}), blob_default_image(schema_of<Wind>()));
+    EXPECT_NE(writer.write().message().find("of which a world has one"), std::string_view::npos);
+}
+
+TEST_F(Singles, they_are_saved_with_their_entity_and_come_back) {
+    world.single<Wind>().gust = 3;
+    const Entity saved = world.singles();
+    const Result<EntityBlob> blob = save_entities(world, std::span(&saved, 1));
+    ASSERT_TRUE(blob) << blob.message();
+    world.single<Wind>().gust = 30;
+    ASSERT_TRUE(world.spawn(*Blob::load(blob->bytes)));
+    EXPECT_EQ(world.single<Wind>().gust, 3);
+    EXPECT_TRUE(Blob::load(blob->bytes)->component_types()[0].schema->single());
+}
+
+TEST(SinglesOfSchemas, a_single_is_kept_whole_and_is_neither_many_nor_toggled) {
+    ComponentDefinition definition;
+    definition.name = "wind";
+    definition.single = true;
+    definition.fields.push_back({.name = "force", .type = FieldType::kVec3});
+    definition.fields.push_back({.name = "gust", .type = FieldType::kFloat});
+    const Schema schema = *Schema::make(definition);
+    EXPECT_TRUE(schema.single() && schema.whole());
+    EXPECT_EQ(schema.columns().size(), 1u);
+    definition.many = true;
+    EXPECT_NE(Schema::make(definition).message().find("cannot be many as well"), std::string_view::npos);
+}
+
+}  // namespace
