@@ -34,6 +34,11 @@ SHOAL_COMPONENT(Gun, trigger)
 struct Plain {};
 SHOAL_COMPONENT(Plain)
 
+struct Wind {
+    float gust = 2;
+};
+SHOAL_COMPONENT((Wind, single), gust)
+
 struct Describe : ::testing::Test {
     EntityManager entities;
     World world{entities};
@@ -70,6 +75,11 @@ TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
               "  debug_name: name = \"Argo\"\n");
     EXPECT_NE(describe(world, sail).find("owned: owner = \"1:1 Argo\" (owns 0)\n"), std::string::npos);
     EXPECT_NE(describe(world, harbour).find("(no parent, 1 child)\n"), std::string::npos);
+}
+
+TEST_F(Describe, singles_are_components_of_an_entity_of_their_own) {
+    world.single<Wind>().gust = 7;
+    EXPECT_EQ(describe(world, world.singles()), "entity 4:1 is alive\n  wind: gust = 7.0\n");
 }
 
 TEST_F(Describe, a_component_type_that_is_called_as_that_of_names_but_is_another_is_no_name) {
