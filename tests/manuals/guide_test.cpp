@@ -7,6 +7,7 @@
 #include "shoal/resource/library.h"
 #include "shoal/resource/zone_blob.h"
 #include "shoal/source/compiler.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -70,6 +71,28 @@ TEST(Cookbook, real_time_becomes_steps_of_one_length) {
     for (auto n = clock.advance(elapsed_s); n > 0; --n) world.step(clock.step_s());
     // [guide/clock]
     EXPECT_EQ(world.frame(), 3u);
+}
+
+// [guide/drift]
+void add_drift(World& world) {
+    world.schedule().add("drift", world.query<Write<&Transform::position>, Read<&Place::velocity>>(),
+                         [](const PassContext& frame, auto&& position, const Vec3& v) { position += v * frame.dt; });
+}
+// [guide/drift]
+
+TEST(Cookbook, a_pass_moves_transforms) {
+    EntityManager entities;
+    World world(entities);
+    TransformManager& transforms = world.transforms();
+    const Entity raft = entities.create().value(), mast = entities.create().value();
+    const Entity both[] = {raft, mast};
+    const Transform locals[] = {{}, {.position = {0, 0, 2}}};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(transforms.add(both, locals, parents).ok());
+    ASSERT_TRUE(world.manager<Place>().add(raft, {.velocity = {4, 0, 0}}).ok());
+    add_drift(world);
+    world.step(0.5f);
+    EXPECT_EQ(transforms.world_position(transforms.instance(mast)), (Vec3{2, 0, 2}));
 }
 
 // [guide/event]
