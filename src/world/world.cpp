@@ -218,6 +218,7 @@ void World::forget(Store& store) {
     asking_.erase(std::remove(asking_.begin(), asking_.end(), &store), asking_.end());
     reactions_.forget(store);
     relations_.forget(store);
+    places_.forget(store);
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -434,6 +435,42 @@ void World::keep_journal(std::size_t max_entities) {
     reactions_.keep_journal(max_entities, stamp_, stores_);
 }
 
+// --- places ------------------------------------------------------------------------------------------------------
+
+void World::require_declared(const Status& status) {
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+}
+
+/// Returns the store of a component type of which a place is declared.
+Result<Store*> World::require_keeper(ComponentId component) const {
+    SHOAL_ASSERT(!passes_run_, "a pass declared who follows a place; declare it before World::step()");
+    if (Store* const store = find_store(component)) return store;
+    return Status::error(
+        "no store of the world keeps the component type of a place; make its manager, or name it to the database, "
+        "before "
+        "anything follows it");
+}
+
+/// Returns the transforms, those too that are attached, or nullptr.
+TransformManager* World::placing_transforms() const {
+    return transforms_ != nullptr ? transforms_
+                                  : dynamic_cast<TransformManager*>(find_store(schema_of<Transform>().id()));
+}
+
+Status World::follow(ComponentId component, std::uint32_t field, Follower follower) {
+    const Result<Store*> store = require_keeper(component);
+    if (!store) return store.status();
+    if (placing_transforms() == nullptr)
+        return Status::error("a world without transforms has no places to follow; call World::transforms() before");
+    return places_.follow(**store, *find_schema(**store, component), field, follower);
+}
+
+Status World::keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles) {
+    const Result<Store*> store = require_keeper(component);
+    if (!store) return store.status();
+    return places_.keep_in_tiles(**store, *find_schema(**store, component), field, tiles);
+}
+
 // --- fields by name ----------------------------------------------------------------------------------------------
 
 Result<AnyValue> World::field(Entity entity, std::string_view name) const {
@@ -618,7 +655,10 @@ void World::settle_stores() {
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
     relations_.settle(stores_);
+    if (TransformManager* const transforms = places_.empty() ? nullptr : placing_transforms(); transforms != nullptr)
+        places_.move_transforms(*transforms, context);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
+    if (!places_.empty()) places_.move_fields(placing_transforms(), context);
     if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
     pool_.trim();
 }

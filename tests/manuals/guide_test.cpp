@@ -95,6 +95,27 @@ TEST(Cookbook, a_pass_moves_transforms) {
     EXPECT_EQ(transforms.world_position(transforms.instance(mast)), (Vec3{2, 0, 2}));
 }
 
+// [guide/places]
+void keep_places(World& world, const GridZones& tiles) {
+    world.follow<&Place::position>(Follower::kField);  // where its transform puts the entity in the world
+    world.keep_in_tiles<&Place::position>(tiles);      // and its row in the tile of that place
+}
+// [guide/places]
+
+TEST(Cookbook, a_place_follows_its_transform_and_a_row_its_place) {
+    EntityManager entities;
+    World world(entities);
+    world.transforms();
+    world.database().component<Place>();
+    const GridZones tiles({.num_x = 4, .num_y = 4});
+    keep_places(world, tiles);
+    const Entity crab = world.database().create(Place{}).value();
+    ASSERT_TRUE(world.transforms().add({&crab, 1}, {.position = {2.5f, 3.5f, 0}}).ok());
+    world.step(0.5f);
+    EXPECT_EQ(world.field<Vec3>(crab, "place.position").value(), (Vec3{2.5f, 3.5f, 0}));
+    EXPECT_EQ(world.database().find(crab).table->zone(), tiles.zone_of({2.5f, 3.5f, 0}));
+}
+
 // [guide/event]
 struct Splash {
     Entity who;

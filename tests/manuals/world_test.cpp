@@ -401,6 +401,27 @@ TEST(WorldManuals, a_whale_knows_its_limpets) {
     EXPECT_EQ(all.size(), 2u);
 }
 
+struct Buoy {
+    Vec3 position{};
+};
+SHOAL_COMPONENT(Buoy, position)
+
+TEST(WorldManuals, a_buoy_is_kept_where_its_transform_is) {
+    EntityManager entities;
+    World world(entities);
+    const GridZones tiles({.num_x = 4, .num_y = 4});
+    TransformManager& transforms = world.transforms();
+    Database& sea = world.database();
+    const Entity buoy = sea.create(Buoy{}).value();
+    ASSERT_TRUE(transforms.add({&buoy, 1}, {.position = {2.5f, 1.5f, 0}}));
+    // [world/places]
+    world.follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
+    world.keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
+    // [world/places]
+    world.settle();
+    EXPECT_EQ(sea.find(buoy).table->zone(), tiles.zone_of({2.5f, 1.5f, 0}));
+}
+
 TEST(WorldManuals, commands_link_own_tag_name_spawn_copy_and_call) {
     EntityManager entities;
     World world(entities);
