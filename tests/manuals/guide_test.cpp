@@ -4,6 +4,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/report.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/zone_blob.h"
 #include "shoal/source/compiler.h"
@@ -114,6 +115,31 @@ TEST(Cookbook, a_place_follows_its_transform_and_a_row_its_place) {
     world.step(0.5f);
     EXPECT_EQ(world.field<Vec3>(crab, "place.position").value(), (Vec3{2.5f, 3.5f, 0}));
     EXPECT_EQ(world.database().find(crab).table->zone(), tiles.zone_of({2.5f, 3.5f, 0}));
+}
+
+TEST(Cookbook, a_lantern_hangs_on_a_node) {
+    EntityManager entities;
+    World world(entities);
+    TransformManager& transforms = world.transforms();
+    ModelPoseManager& models = world.make_store<ModelPoseManager>();
+    const Entity ship = entities.create().value(), lantern = entities.create().value();
+    const StringId names[] = {StringId("mast")};
+    const std::uint32_t parents[] = {kNilRow};
+    const Vec3 positions[] = {{0, 0, 9}}, scales[] = {{1, 1, 1}};
+    const Quaternion rotations[] = {{}};
+    const Result<NodeTreeId> tree = models.add_node_tree(
+        {.names = names, .parents = parents, .positions = positions, .rotations = rotations, .scales = scales});
+    for (const Entity entity : {ship, lantern}) ASSERT_TRUE(transforms.add({&entity, 1}).ok());
+    ASSERT_TRUE(tree.ok() && models.add({&ship, 1}, *tree).ok());
+    // [guide/attached]
+    world.manager<AttachedToNode>();
+    world.keep_attached(models);
+    world.schedule().add("pose", {writes(models)}, [&](PassContext& frame) { models.compute(&frame.executor); });
+    world.commands().add(lantern, ChildOf{ship});
+    world.commands().add(lantern, AttachedToNode{.node = StringId("mast"), .position = {0, 1, 0}});
+    // [guide/attached]
+    world.step(0.5f);
+    EXPECT_EQ(transforms.world_position(transforms.instance(lantern)), (Vec3{0, 1, 9}));
 }
 
 // [guide/event]

@@ -1,5 +1,7 @@
 // Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
 
+#include "shoal/pose/attached_to_node.h"
+#include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -7,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <vector>
@@ -331,5 +334,140 @@ TEST(PlacesOfStores, are_forgotten_with_their_store) {
     world.settle();
     EXPECT_EQ(floats.get<&Float::position>(floats.instance(made)), (Vec3{1, 2, 3}));
 }
+
+// --- attached to nodes ---------------------------------------------------------------------------------------------
+
+Quaternion random_rotation(Random& random) {
+    const Vec3 v{random.unit() - 0.5f, random.unit() - 0.5f, random.unit() - 0.5f};
+    const float length = std::sqrt(v.x * v.x + v.y * v.y + v.z * v.z + 1);
+    return {v.x / length, v.y / length, v.z / length, 1 / length};
+}
+
+/// Even scales: nothing is sheared.
+Transform random_pose(Random& random) {
+    const float scale = 0.5f + random.unit();
+    return {{random.unit() * 4, random.unit() * 4, random.unit() * 4}, random_rotation(random), {scale, scale, scale}};
+}
+
+Matrix3x4 matrix_of(const Transform& pose) { return local_matrix(pose.position, pose.rotation, pose.scale); }
+
+/// Knights with three nodes in a chain, and swords that are handed around.
+class Knights : public ::testing::TestWithParam<std::tuple<bool, TransformMode>> {
+protected:
+    Knights() {
+        world.transforms({.mode = std::get<1>(GetParam())});
+        if (std::get<0>(GetParam()))
+            world.database().component<AttachedToNode>();
+        else
+            world.manager<AttachedToNode>(), world.database();
+        world.keep_attached(models());
+        knights.resize(40), swords.resize(200);
+        EXPECT_TRUE(entities.create(knights).ok() && entities.create(swords).ok());
+        const std::uint32_t parents[] = {kNilRow, 0, 1};
+        const Vec3 positions[3] = {}, scales[] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+        const Quaternion rotations[3] = {};
+        const Result<NodeTreeId> tree = models().add_node_tree({.names = std::span(names).first(3),
+                                                                .parents = parents,
+                                                                .positions = positions,
+                                                                .rotations = rotations,
+                                                                .scales = scales});
+        EXPECT_TRUE(models().add(knights, *tree).ok());
+        EXPECT_TRUE(world.transforms().add(knights).ok() && world.transforms().add(swords).ok());
+    }
+    ModelPoseManager& models() {
+        if (models_ == nullptr) models_ = &world.make_store<ModelPoseManager>();
+        return *models_;
+    }
+    void change() {
+        TransformManager& transforms = world.transforms();
+        const Entity knight = knights[random.below(40)], sword = swords[random.below(200)];
+        const Transform pose = random_pose(random);
+        const StringId node = names[random.below(4)];
+        switch (random.below(5)) {
+            case 0:
+                return models().set_local(models().instance(knight), random.below(3), pose);
+            case 1:
+                return transforms.set_local(transforms.instance(knight), pose);
+            case 2:
+                return world.commands().add(sword, ChildOf{knight}), static_cast<void>(held[sword].knight = knight);
+            case 3:
+                world.commands().add(sword, AttachedToNode{node, pose.position, pose.rotation, pose.scale});
+                return static_cast<void>(held[sword].node = node, held[sword].offset = pose);
+            default:
+                if (random.below(4) != 0) return;
+                world.commands().remove<AttachedToNode>(sword);
+                held[sword].node = {};
+        }
+    }
+    /// Where the model says that a sword is, from the poses of the knight and of its nodes.
+    Matrix3x4 expected(Entity knight, StringId node, const Transform& offset) {
+        const Instance model = models().instance(knight);
+        Matrix3x4 world_pose = matrix_of(world.transforms().local(world.transforms().instance(knight)));
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            world_pose = product(world_pose, matrix_of(models().local(model, i)));
+            if (names[i] == node) break;
+        }
+        return product(world_pose, matrix_of(offset));
+    }
+
+    struct Held {
+        Entity knight;
+        StringId node;
+        Transform offset;
+    };
+    const StringId names[4] = {StringId("hips"), StringId("arm"), StringId("hand"), StringId("tail")};
+    Random random{shoal_test::seed()};
+    EntityManager entities;
+    World world{entities};
+    ModelPoseManager* models_ = nullptr;
+    std::vector<Entity> knights, swords;
+    std::map<Entity, Held> held;
+};
+
+TEST_P(Knights, have_swords_in_their_hands_after_each_settle) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    std::size_t num_compared = 0;
+    for (int round = 0; round < 20; ++round) {
+        for (int i = 0; i < 100; ++i) change();
+        models().compute();
+        world.settle();
+        for (const auto& [sword, hold] : held) {
+            if (!hold.knight || hold.node == StringId() || hold.node == StringId("tail")) continue;
+            const Matrix3x4& actual = world.transforms().world(world.transforms().instance(sword));
+            const Matrix3x4 should = expected(hold.knight, hold.node, hold.offset);
+            for (int i = 0; i < 3; ++i)
+                for (const auto lane : {&Vec4::x, &Vec4::y, &Vec4::z, &Vec4::w})
+                    ASSERT_NEAR(actual.row[i].*lane, should.row[i].*lane, 2e-3f);
+            ++num_compared;
+        }
+    }
+    EXPECT_GT(num_compared, 500u);
+    ASSERT_EQ(move_attached(*world.find_store(schema_of<AttachedToNode>().id()), models(), world.transforms()), 0u)
+        << "nothing differs after a settle";
+}
+
+TEST_P(Knights, leave_their_swords_where_they_die_or_lose_their_model) {
+    TransformManager& transforms = world.transforms();
+    const auto place_of = [&](Entity entity) { return transforms.world_position(transforms.instance(entity)); };
+    for (std::size_t i = 0; i < 2; ++i) {
+        transforms.set_position(transforms.instance(knights[i]), {float(i), 0, 0});
+        models().set_local(models().instance(knights[i]), 1, {.position = {0, 0, 5}});
+        world.commands().add(swords[i], ChildOf{knights[i]});
+        world.commands().add(swords[i], AttachedToNode{.node = names[2]});
+    }
+    models().compute();
+    world.settle();
+    EXPECT_EQ(place_of(swords[0]), (Vec3{0, 0, 5}));
+    entities.destroy(knights[0]);
+    models().remove({&knights[1], 1});
+    transforms.set_position(transforms.instance(knights[1]), {3, 0, 0});
+    world.settle();
+    EXPECT_EQ(place_of(swords[0]), (Vec3{0, 0, 5}));
+    EXPECT_EQ(place_of(swords[1]), (Vec3{3, 0, 5})) << "still a child";
+}
+
+INSTANTIATE_TEST_SUITE_P(Homes, Knights,
+                         ::testing::Combine(::testing::Bool(),
+                                            ::testing::Values(TransformMode::kImmediate, TransformMode::kDeferred)));
 
 }  // namespace
