@@ -1,6 +1,7 @@
 // Places that are kept once: transforms that follow fields, fields that follow transforms, and rows that follow fields.
 
 #include "shoal/pose/attached_to_node.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
@@ -464,6 +465,32 @@ TEST_P(Knights, leave_their_swords_where_they_die_or_lose_their_model) {
     world.settle();
     EXPECT_EQ(place_of(swords[0]), (Vec3{0, 0, 5}));
     EXPECT_EQ(place_of(swords[1]), (Vec3{3, 0, 5})) << "still a child";
+}
+
+TEST_P(Knights, may_come_from_a_blob_with_their_swords) {
+    EXPECT_EQ(schema_of<AttachedToNode>().name(), "attached_to_node") << "as sources call it";
+    BlobWriter writer;
+    writer.set_name("units/knight");
+    const std::uint32_t placed = writer.add_component_type(schema_of<Transform>(), -100).value();
+    const std::uint32_t attached = writer.add_component_type(schema_of<AttachedToNode>()).value();
+    const Transform far_away{.position = {9, 9, 9}};
+    const AttachedToNode in_hand{.node = names[2], .position = {0, 0, 1}};
+    for (const std::uint32_t parent : {kNoBlobEntity, 0u}) {
+        const std::uint32_t entity = writer.add_entity({.parent = parent});
+        writer.add_component(placed, entity, std::as_bytes(std::span(&far_away, 1)));
+        if (parent == 0) writer.add_component(attached, entity, std::as_bytes(std::span(&in_hand, 1)));
+    }
+    const Blob blob = *Blob::load(writer.write().value());
+    const Result<Spawned> spawned = world.spawn(blob, {.copies = 2});
+    ASSERT_TRUE(spawned.ok()) << spawned.message();
+    const Entity knight = spawned->entity(0, 1), sword = spawned->entity(1, 1);
+    ASSERT_TRUE(models().add({&knight, 1}, models().tree(models().instance(knights[0]))).ok());
+    models().compute();
+    world.settle();
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.world_position(transforms.instance(sword)), (Vec3{9, 9, 10}));
+    EXPECT_EQ(transforms.world_position(transforms.instance(spawned->entity(1, 0))), (Vec3{18, 18, 18}))
+        << "its parent has no model";
 }
 
 INSTANTIATE_TEST_SUITE_P(Homes, Knights,
