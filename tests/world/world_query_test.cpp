@@ -455,6 +455,16 @@ TEST_F(SceneQuery, a_query_that_writes_poses_computes_the_subtrees_of_the_rows_t
     EXPECT_EQ(transforms.counts().num_worlds_computed - before, 2u) << "nothing was visited";
 }
 
+TEST_F(SceneQuery, a_query_that_writes_poses_passes_over_inactive_entities) {
+    TransformManager& transforms = world.transforms();
+    const std::uint64_t before = transforms.counts().num_worlds_computed;
+    ASSERT_TRUE(world.set_active(made[1], false).ok());
+    world.query<Write<&Transform::position>>().for_each([](Vec3& position) { position.z += 1; });
+    EXPECT_EQ(transforms.local(transforms.instance(made[1])).position, (Vec3{1, 0, 0}));
+    EXPECT_EQ(transforms.world_position(transforms.instance(made[2])), (Vec3{1, 2, 5})) << "it follows its parent";
+    EXPECT_EQ(transforms.counts().num_worlds_computed - before, 3u);
+}
+
 TEST_F(SceneQuery, a_batch_computes_what_queries_have_written_when_it_ends) {
     TransformManager& transforms = world.transforms();
     {

@@ -161,8 +161,13 @@ public:
         [[maybe_unused]] const std::size_t driver = places_.driver_of(part);
         [[maybe_unused]] std::size_t field = 0;
         (mark_part<Fields>(part, driver, field++), ...);
-        for (ToldRows& told : told_)
-            if (told.store == driver) told.add_part(part.rows, is_alone());
+        for (ToldRows& told : told_) {
+            if (told.store != driver) continue;
+            if (is_alone())
+                for_each_run(places_.left_out(), part, [&](RowRange rows) { told.add_all(rows); });
+            else
+                told.add_visited(part.rows);
+        }
     }
     /// Called when a loop has ended and its fields are marked: tells stores that compute more from what was written.
     void finish_writes(Executor* executor) const {

@@ -30,10 +30,13 @@ public:
         else
             block.for_each_visited([&](std::size_t i) { rows_.push_back(block.found[store][i]); });
     }
-    /// Adds the rows of a part of the driver: all, or those that were visited.
-    void add_part(RowRange part, bool all) {
+    /// Adds the rows of a part of the driver: all, or those of the blocks that were visited.
+    void add_all(RowRange part) {
+        for (std::uint32_t row = part.begin; row < part.end; ++row) rows_.push_back(row);
+    }
+    void add_visited(RowRange part) {
         for (std::uint32_t row = part.begin; row < part.end; ++row)
-            if (all || visited_[row]) rows_.push_back(row);
+            if (visited_[row]) rows_.push_back(row);
     }
     /// Ends the loop.
     void tell(Store& told, std::uint64_t columns, Executor* executor) {
