@@ -19,6 +19,7 @@
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/job/crew.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
 #include "shoal/query/text_query.h"
 #include "shoal/query/typed_database.h"

@@ -197,7 +197,7 @@ private:
         if (!has_fields && (term.holds_for != 0 || term.sign == '&'))
             return error(name, concat("the store of ", quoted(name), " keeps its fields in another form"),
                          "ask the store for them");
-        if (term.sign == '&' && home.database == nullptr && home.columns.is_read_only)
+        if (term.sign == '&' && home.database == nullptr && (home.columns.is_read_only || home.columns.is_source))
             return error(name,
                          concat("the store of ", quoted(name), " derives more from it, and does not let it be written"),
                          "set it through the store");
@@ -285,7 +285,7 @@ private:
     bool add_store(const detail::ComponentHome& home, std::string_view name, std::uint8_t& number) {
         detail::TermPlaces& places = plan_->places;
         number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
-        places.stores[number].is_derived |= home.columns.is_read_only;
+        places.stores[number].is_derived |= home.columns.is_read_only || home.columns.is_source;
         if (home.database == nullptr) return true;
         if (places.has_database() && places.database != number)
             return error(name, "the components are in two databases", "make a query for each");

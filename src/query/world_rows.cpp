@@ -24,7 +24,7 @@ void require_use(const ComponentHome& home, const Schema& component, const Compo
                concat(name, "whose store keeps its fields in another form; say With, or ask the store"));
     if (use.writes && home.columns.is_read_only)
         refuse("!home.columns.is_read_only",
-               concat(name, "which its store derives more from; say Read, and set it through the store"));
+               concat(name, "which its store computes; say Read, and set what it is computed from, or call the store"));
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ OwnedColumns TransformManager::find_columns(const Schema& component) {
     columns.first_column = is_world ? kWorldColumn : 0;
     columns.has_fields = !is_link;
     columns.needs_parent = is_link;
-    columns.is_read_only = true;
+    columns.is_read_only = is_world || is_link;
+    columns.is_source = !columns.is_read_only;
     return columns;
 }
 

@@ -1,5 +1,7 @@
 // Reads and sets poses, one at a time and many at once.
 
+#include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"
 #include "shoal/transform/pose_math.h"
 #include "transform/transform_work.h"
@@ -70,9 +72,7 @@ void TransformManager::Work::write_local(std::uint32_t row, const Transform& loc
 template <class Write, class Fetch>
 std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, std::uint32_t mask, Write&& write,
                                              Fetch&& fetch) {
-    // If the list is computed before anything else happens, rows in order need no marks.
-    bool in_order = batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
-                    !repeats_ && all_known_;
+    bool in_order = needs_no_marks();
     const bool fetches = entities.size() >= kFetchFrom;
     const std::uint32_t* const mark = marks();
     std::uint32_t found[kFoundAtOnce];
@@ -142,6 +142,34 @@ bool TransformManager::Work::set_world(std::uint32_t row, const Matrix3x4& world
     // If the world pose stays the same, bit for bit, nothing below it moves.
     if (is_stale || std::memcmp(&computed, &worlds()[row], sizeof computed) != 0) touch(row);
     return nearest.is_exact;
+}
+
+// --- queries -----------------------------------------------------------------------------------------------------
+
+void TransformManager::Work::make_sound(std::uint64_t columns, std::span<const std::uint32_t> rows) {
+    const auto has = [&](std::uint32_t column) { return (columns >> column & 1) != 0; };
+    [[maybe_unused]] const auto refuse = [&](std::uint32_t row, std::string_view problem) {
+        const std::string message = concat("a query gave entity ", entity_text(owner(row)), ' ', problem);
+        fail_assertion({"the pose is sound", message.c_str(), __FILE__, __LINE__});
+    };
+    const Vec3* const position = column<Vec3>(kPositionColumn);
+    const Vec3* const scale = column<Vec3>(kScaleColumn);
+    Quaternion* const rotation = column<Quaternion>(kRotationColumn);
+    if (SHOAL_CHECKED != 0)
+        for (const std::uint32_t row : rows) {
+            if (!is_sound_position(position[row])) refuse(row, "a position that is infinite or not a number");
+            if (!is_sound_scale(scale[row])) refuse(row, "a scale that is zero, infinite or not a number");
+            if (!is_sound_rotation(rotation[row])) refuse(row, "a rotation that is not of length 1; normalise it");
+        }
+    if (has(kRotationColumn))
+        for (const std::uint32_t row : rows) rotation[row] = sound_rotation(rotation[row]);
+}
+
+void TransformManager::finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
+    work_->make_sound(columns, rows);
+    work_->begin_batch();
+    work_->note_written(rows);
+    work_->end_batch(executor);
 }
 
 // --- one ---------------------------------------------------------------------------------------------------------

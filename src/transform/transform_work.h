@@ -99,6 +99,17 @@ public:
     bool list_in_order(std::span<const std::uint32_t> rows);
     /// Marks the rows that were listed without marks.
     void mark_listed();
+    /// Whether list_in_order() may be used: the list is computed before anything else happens. Requires: a batch.
+    bool needs_no_marks() const {
+        return batch_depth_ == 1 && manager_.options_.mode == TransformMode::kImmediate && !has_pending() &&
+               !repeats_ && all_known_;
+    }
+    /// Puts rows on the list whose columns a query has written.
+    void note_written(std::span<const std::uint32_t> rows) {
+        if (!needs_no_marks() || !list_in_order(rows)) note_found(rows);
+    }
+    /// Makes what was written to some rows a sound pose, as the setters do.
+    void make_sound(std::uint64_t columns, std::span<const std::uint32_t> rows);
     /// Called after a local pose has changed: computes the subtree of the row or puts the row on the list, as the mode
     /// says.
     void touch(std::uint32_t row) {

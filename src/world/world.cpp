@@ -10,6 +10,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
@@ -218,6 +219,8 @@ void World::forget(Store& store) {
     asking_.erase(std::remove(asking_.begin(), asking_.end(), &store), asking_.end());
     reactions_.forget(store);
     relations_.forget(store);
+    places_.forget(store);
+    if (attached_models_ == &store) attached_models_ = nullptr;
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -434,6 +437,49 @@ void World::keep_journal(std::size_t max_entities) {
     reactions_.keep_journal(max_entities, stamp_, stores_);
 }
 
+// --- places ------------------------------------------------------------------------------------------------------
+
+void World::require_declared(const Status& status) {
+    SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+}
+
+/// Returns the store of a component type of which a place is declared.
+Result<Store*> World::require_keeper(ComponentId component) const {
+    SHOAL_ASSERT(!passes_run_, "a pass declared who follows a place; declare it before World::step()");
+    if (Store* const store = find_store(component)) return store;
+    return Status::error(
+        "no store of the world keeps the component type of a place; make its manager, or name it to the database, "
+        "before "
+        "anything follows it");
+}
+
+/// Returns the transforms, those too that are attached, or nullptr.
+TransformManager* World::placing_transforms() const {
+    return transforms_ != nullptr ? transforms_
+                                  : dynamic_cast<TransformManager*>(find_store(schema_of<Transform>().id()));
+}
+
+void World::keep_attached(const ModelPoseManager& models) {
+    SHOAL_ASSERT(!passes_run_, "a pass declared what is kept at nodes; declare it before World::step()");
+    SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &models) != stores_.end(),
+                 "the model poses of keep_attached() are no store of the world; make them with World::make_store()");
+    attached_models_ = &models;
+}
+
+Status World::follow(ComponentId component, std::uint32_t field, Follower follower) {
+    const Result<Store*> store = require_keeper(component);
+    if (!store) return store.status();
+    if (placing_transforms() == nullptr)
+        return Status::error("a world without transforms has no places to follow; call World::transforms() before");
+    return places_.follow(**store, *find_schema(**store, component), field, follower);
+}
+
+Status World::keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles) {
+    const Result<Store*> store = require_keeper(component);
+    if (!store) return store.status();
+    return places_.keep_in_tiles(**store, *find_schema(**store, component), field, tiles);
+}
+
 // --- fields by name ----------------------------------------------------------------------------------------------
 
 Result<AnyValue> World::field(Entity entity, std::string_view name) const {
@@ -611,6 +657,16 @@ void World::settle() {
     if (Trace* trace = schedule_.trace()) trace->add(0, {begin_ns, end_ns, frame_, trace->number_of("settle")});
 }
 
+/// Lets transforms follow fields, and nodes of models.
+void World::move_transforms(const SettleContext& context) {
+    TransformManager* const transforms =
+        places_.empty() && attached_models_ == nullptr ? nullptr : placing_transforms();
+    if (transforms == nullptr) return;
+    places_.move_transforms(*transforms, context);
+    Store* const attached = attached_models_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
+    if (attached != nullptr) move_attached(*attached, *attached_models_, *transforms, context.executor);
+}
+
 /// Visits the stores by index, because destruction callbacks may add stores.
 void World::settle_stores() {
     ++stamp_;
@@ -618,7 +674,9 @@ void World::settle_stores() {
     const SettleContext context{&random_, stamp_, executor_, &settles_.last};
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->apply_commands(context);
     relations_.settle(stores_);
+    move_transforms(context);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
+    if (!places_.empty()) places_.move_fields(placing_transforms(), context);
     if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
     pool_.trim();
 }

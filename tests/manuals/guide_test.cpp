@@ -4,9 +4,11 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/report.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/library.h"
 #include "shoal/resource/zone_blob.h"
 #include "shoal/source/compiler.h"
+#include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -70,6 +72,74 @@ TEST(Cookbook, real_time_becomes_steps_of_one_length) {
     for (auto n = clock.advance(elapsed_s); n > 0; --n) world.step(clock.step_s());
     // [guide/clock]
     EXPECT_EQ(world.frame(), 3u);
+}
+
+// [guide/drift]
+void add_drift(World& world) {
+    world.schedule().add("drift", world.query<Write<&Transform::position>, Read<&Place::velocity>>(),
+                         [](const PassContext& frame, auto&& position, const Vec3& v) { position += v * frame.dt; });
+}
+// [guide/drift]
+
+TEST(Cookbook, a_pass_moves_transforms) {
+    EntityManager entities;
+    World world(entities);
+    TransformManager& transforms = world.transforms();
+    const Entity raft = entities.create().value(), mast = entities.create().value();
+    const Entity both[] = {raft, mast};
+    const Transform locals[] = {{}, {.position = {0, 0, 2}}};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(transforms.add(both, locals, parents).ok());
+    ASSERT_TRUE(world.manager<Place>().add(raft, {.velocity = {4, 0, 0}}).ok());
+    add_drift(world);
+    world.step(0.5f);
+    EXPECT_EQ(transforms.world_position(transforms.instance(mast)), (Vec3{2, 0, 2}));
+}
+
+// [guide/places]
+void keep_places(World& world, const GridZones& tiles) {
+    world.follow<&Place::position>(Follower::kField);  // where its transform puts the entity in the world
+    world.keep_in_tiles<&Place::position>(tiles);      // and its row in the tile of that place
+}
+// [guide/places]
+
+TEST(Cookbook, a_place_follows_its_transform_and_a_row_its_place) {
+    EntityManager entities;
+    World world(entities);
+    world.transforms();
+    world.database().component<Place>();
+    const GridZones tiles({.num_x = 4, .num_y = 4});
+    keep_places(world, tiles);
+    const Entity crab = world.database().create(Place{}).value();
+    ASSERT_TRUE(world.transforms().add({&crab, 1}, {.position = {2.5f, 3.5f, 0}}).ok());
+    world.step(0.5f);
+    EXPECT_EQ(world.field<Vec3>(crab, "place.position").value(), (Vec3{2.5f, 3.5f, 0}));
+    EXPECT_EQ(world.database().find(crab).table->zone(), tiles.zone_of({2.5f, 3.5f, 0}));
+}
+
+TEST(Cookbook, a_lantern_hangs_on_a_node) {
+    EntityManager entities;
+    World world(entities);
+    TransformManager& transforms = world.transforms();
+    ModelPoseManager& models = world.make_store<ModelPoseManager>();
+    const Entity ship = entities.create().value(), lantern = entities.create().value();
+    const StringId names[] = {StringId("mast")};
+    const std::uint32_t parents[] = {kNilRow};
+    const Vec3 positions[] = {{0, 0, 9}}, scales[] = {{1, 1, 1}};
+    const Quaternion rotations[] = {{}};
+    const Result<NodeTreeId> tree = models.add_node_tree(
+        {.names = names, .parents = parents, .positions = positions, .rotations = rotations, .scales = scales});
+    for (const Entity entity : {ship, lantern}) ASSERT_TRUE(transforms.add({&entity, 1}).ok());
+    ASSERT_TRUE(tree.ok() && models.add({&ship, 1}, *tree).ok());
+    // [guide/attached]
+    world.manager<AttachedToNode>();
+    world.keep_attached(models);
+    world.schedule().add("pose", {writes(models)}, [&](PassContext& frame) { models.compute(&frame.executor); });
+    world.commands().add(lantern, ChildOf{ship});
+    world.commands().add(lantern, AttachedToNode{.node = StringId("mast"), .position = {0, 1, 0}});
+    // [guide/attached]
+    world.step(0.5f);
+    EXPECT_EQ(transforms.world_position(transforms.instance(lantern)), (Vec3{0, 1, 9}));
 }
 
 // [guide/event]

@@ -7,6 +7,7 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/trace.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/store/component_mirror.h"
 #include "shoal/transform/transform.h"
@@ -399,6 +400,58 @@ TEST(WorldManuals, a_whale_knows_its_limpets) {
     for (const Entity limpet : world.referrers<&Limpet::whale>(whale)) all.push_back(limpet);
     // [world/relations]
     EXPECT_EQ(all.size(), 2u);
+}
+
+/// Gives an entity a model with one node.
+void add_hand(ModelPoseManager& models, Entity entity, Vec3 place) {
+    const StringId names[] = {StringId("hand_r")};
+    const std::uint32_t parents[] = {kNilRow};
+    const Vec3 positions[] = {place}, scales[] = {{1, 1, 1}};
+    const Quaternion rotations[] = {{}};
+    const Result<NodeTreeId> tree = models.add_node_tree(
+        {.names = names, .parents = parents, .positions = positions, .rotations = rotations, .scales = scales});
+    ASSERT_TRUE(tree.ok() && models.add({&entity, 1}, *tree));
+    models.compute();
+}
+
+TEST(WorldManuals, a_sword_is_attached_to_a_hand) {
+    EntityManager entities;
+    World world(entities);
+    TransformManager& transforms = world.transforms();
+    auto& models = world.make_store<ModelPoseManager>();
+    world.manager<AttachedToNode>();
+    const Entity knight = entities.create().value(), sword = entities.create().value();
+    for (const Entity entity : {knight, sword}) ASSERT_TRUE(transforms.add({&entity, 1}, {.position = {1, 0, 0}}));
+    add_hand(models, knight, {0, 0, 2});
+    Commands& commands = world.commands();
+    // [pose/attached_to_node]
+    world.keep_attached(models);  // once
+    commands.add(sword, ChildOf{knight});
+    commands.add(sword, AttachedToNode{.node = StringId("hand_r")});
+    // [pose/attached_to_node]
+    world.settle();
+    EXPECT_EQ(transforms.world_position(transforms.instance(sword)), (Vec3{1, 0, 2}));
+}
+
+struct Buoy {
+    Vec3 position{};
+};
+SHOAL_COMPONENT(Buoy, position)
+
+TEST(WorldManuals, a_buoy_is_kept_where_its_transform_is) {
+    EntityManager entities;
+    World world(entities);
+    const GridZones tiles({.num_x = 4, .num_y = 4});
+    TransformManager& transforms = world.transforms();
+    Database& sea = world.database();
+    const Entity buoy = sea.create(Buoy{}).value();
+    ASSERT_TRUE(transforms.add({&buoy, 1}, {.position = {2.5f, 1.5f, 0}}));
+    // [world/places]
+    world.follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
+    world.keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
+    // [world/places]
+    world.settle();
+    EXPECT_EQ(sea.find(buoy).table->zone(), tiles.zone_of({2.5f, 1.5f, 0}));
 }
 
 TEST(WorldManuals, commands_link_own_tag_name_spawn_copy_and_call) {

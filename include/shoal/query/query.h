@@ -35,7 +35,8 @@
 //     });
 //
 // A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
-// other kinds, such as Transform and WorldPose (transform/transform.h), Owned or Tag. It may have three more terms:
+// other kinds, such as Transform (transform/transform.h), Owned or Tag. What a store computes, such as WorldPose, is read
+// and not written. Such a query may have three more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
@@ -270,8 +271,11 @@ private:
             return 0;
     }
 
+    void finish_writes([[maybe_unused]] Executor* executor) const {
+        if constexpr (requires { rows_.finish_writes(executor); }) rows_.finish_writes(executor);
+    }
     template <bool kBatches, class Function>
-    void run(Function& function) const {
+    void run(Function& function, [[maybe_unused]] Executor* executor = nullptr) const {
         const typename Rows::Lock lock(rows_);
         rows_.refresh();
         Commands* commands = nullptr;
@@ -281,10 +285,11 @@ private:
             run_part<kBatches>(function, commands, part);
             mark_written(part);
         });
+        finish_writes(executor);
     }
     template <bool kBatches, class Function>
     void run(Executor& executor, Function& function) const {
-        if (rows_.is_small(grain_)) return run<kBatches>(function);
+        if (rows_.is_small(grain_)) return run<kBatches>(function, &executor);
         QueryRun<Query, Function, kBatches>(*this, executor, function).wait();
     }
     template <bool kBatches, class Function>

@@ -121,7 +121,8 @@ struct OwnedColumns {
     OwnedRows* rows = nullptr;       ///< nullptr: the store does not keep them, or not in one table
     std::uint32_t first_column = 0;  ///< where the columns of the component begin
     bool has_fields = true;          ///< false: what the fields say is kept in another form
-    bool is_read_only = false;       ///< the store derives more from them, so they are set through its functions only
+    bool is_read_only = false;       ///< the store computes them, so queries do not write them
+    bool is_source = false;          ///< the store computes more from them: it is told what queries have written
     bool needs_parent = false;       ///< a row that is linked to no parent does not have the component
 
     explicit operator bool() const { return rows != nullptr; }
@@ -223,6 +224,14 @@ public:
     /// Whether the store waits in that way. Then the spawner sends all of its batches when the first is due, and the rows are there when
     /// component types that come later in the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
+
+    /// Told when the loop of a query has ended that has written columns of a component type whose OwnedColumns say
+    /// `is_source`. The columns were marked as written; rows stay where they are until the call returns.
+    /// Shape: bit i of `columns` stands for column i of the table; no row is named twice. `executor`: of the loop, or nullptr.
+    /// Thread: that of the loop; nothing else uses the store.
+    virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
+        static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
+    }
 
     /// Removes everything that these entities have here, dead or alive; others are ignored.
     virtual void drop(std::span<const Entity> entities) = 0;

@@ -20,6 +20,7 @@
 //
 //     immediate   when set_local() returns (the default)
 //     batch       at the end of a TransformBatch, or of a call with spans: each subtree that moved is computed once
+//     a query     that writes Transform: when its loop ends, as a batch; in deferred mode, after compute_moved()
 //     deferred    after compute_moved(), once a frame. The cost follows what moved; nothing is searched. A row that moves
 //                 goes on a list. If it moves in the next frame too, it is swapped into the suffix with its subtree,
 //                 and stays there until it has rested for five frames.
@@ -208,8 +209,11 @@ public:
     // Store
     std::string_view kind() const override { return "the transforms"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    /// For queries, Transform and WorldPose can be read, and ChildOf can be had.
+    /// For queries, Transform can be read and written, WorldPose can be read, and ChildOf can be had.
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
+    /// As the setters do for each row: rotations that are not of length 1 are normalised, or end the program in checked builds.
+    SHOAL_API void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows,
+                                 Executor* executor) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
     /// As add() and remove() do; for ChildOf as link() and unlink(), with KeepPose::kLocal.

@@ -36,6 +36,7 @@
 #include "shoal/resource/library.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/store/field_path.h"
+#include "shoal/world/places.h"
 #include "shoal/world/reactions.h"
 #include "shoal/world/relations.h"
 #include "shoal/world/schedule.h"
@@ -293,6 +294,35 @@ public:
         return relations_.referrers(component, field, target);
     }
 
+    // --- places --------------------------------------------------------------------------------------------------
+
+    /// Lets a Vec3 field and the transforms of the same entities follow each other from the next settle on:
+    /// `world.follow<&Body::position>(Follower::kField)`. See world/places.h.
+    /// Requires: a store keeps the component type, and the world has transforms; no other declaration contradicts this
+    /// one; no passes run.
+    template <auto kMember>
+    void follow(Follower follower) {
+        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+        require_declared(follow(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, follower));
+    }
+    /// The same for a component type without a C++ type, and the number of a field in its schema.
+    /// Errors: no store keeps it; the field is no Vec3; another declaration contradicts this one. Nothing has changed.
+    SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
+    /// Moves rows of the database that lie in one of the tiles to the tile of their place, from the next settle on.
+    /// Requires: the database keeps the component type, and goes by no other field; no passes run.
+    template <auto kMember>
+    void keep_in_tiles(const GridZones& tiles) {
+        static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");
+        require_declared(keep_in_tiles(schema_of<ComponentOf<kMember>>().id(), FieldPlace<kMember>::kIndex, tiles));
+    }
+    /// The same as above. Errors: as of follow(); another store keeps the component type.
+    SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
+
+    /// Keeps entities with an AttachedToNode at their nodes, from the next settle on (see pose/attached_to_node.h): after
+    /// the commands, and before transforms are computed. Lifetime: `models` is a store of this world; what was declared ends when it leaves.
+    /// Requires: `models` is attached to the world; no passes run.
+    SHOAL_API void keep_attached(const ModelPoseManager& models);
+
     // --- fields by name ------------------------------------------------------------------------------------------
 
     /// Finds a field of a component type by its name, such as "body.position", for many reads and writes: see
@@ -423,6 +453,9 @@ private:
     Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                           void (*destroy)(Reaction&));
+    SHOAL_API static void require_declared(const Status& status);
+    Result<Store*> require_keeper(ComponentId component) const;
+    TransformManager* placing_transforms() const;
     Status check_home(const Store& store, const Schema& component) const;
     bool goes_to_store(const BlobComponents& components) const;
     Result<Store*> make_built_in(const Schema& component);
@@ -436,6 +469,7 @@ private:
     SHOAL_API void own_events(const OwnedEvents& owned);
     void hold_rows(bool hold);
     void settle_stores();
+    void move_transforms(const SettleContext& context);
     std::uint64_t count_pins(ResourceId resource) const;
 
     EntityManager& entities_;
@@ -457,9 +491,11 @@ private:
     ModelPoseManager* model_poses_ = nullptr;
     Entity singles_;
     Database* database_ = nullptr;
+    const ModelPoseManager* attached_models_ = nullptr;  // of keep_attached()
     Schedule schedule_;
     SettleStatistics settles_;
     Relations relations_;
+    FollowedPlaces places_;
     Reactions reactions_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1;

@@ -16,6 +16,7 @@
 #include "shoal/query/detail/field_stores.h"
 #include "shoal/query/detail/join_block.h"
 #include "shoal/query/detail/query_batch.h"
+#include "shoal/query/detail/told_rows.h"
 
 namespace shoal::detail {
 
@@ -64,6 +65,8 @@ public:
         if (database != nullptr)
             side_.emplace_back(*database, [&](const Schema& component) { return is_of_database(component); });
         complete_places();
+        for (std::uint8_t store = 0; store < places_.stores.size(); ++store)
+            if (places_.stores[store].is_told) told_.push_back(ToldRows(store));
     }
 
     void set_zones(const ZoneSet& zones) {
@@ -92,6 +95,8 @@ public:
     void refresh() const {
         if constexpr (kHasDatabase)
             if (places_.has_database()) side().refresh();
+        for (ToldRows& told : told_)
+            told.begin(is_alone() || told.store != driving_store() ? 0 : places_.stores[told.store].rows->num_rows());
     }
     bool can_share() const {
         constexpr bool kWrites[] = {Fields::kWrites..., false};
@@ -156,6 +161,22 @@ public:
         [[maybe_unused]] const std::size_t driver = places_.driver_of(part);
         [[maybe_unused]] std::size_t field = 0;
         (mark_part<Fields>(part, driver, field++), ...);
+        for (ToldRows& told : told_) {
+            if (told.store != driver) continue;
+            if (is_alone())
+                for_each_run(places_.left_out(), part, [&](RowRange rows) { told.add_all(rows); });
+            else
+                told.add_visited(part.rows);
+        }
+    }
+    /// Called when a loop has ended and its fields are marked: tells stores that compute more from what was written.
+    void finish_writes(Executor* executor) const {
+        for (ToldRows& told : told_) {
+            std::uint64_t columns = 0;
+            [[maybe_unused]] std::size_t field = 0;
+            ((columns |= written_columns<Fields>(told.store, field++)), ...);
+            told.tell(*places_.stores[told.store].store, columns, executor);
+        }
     }
 
 private:
@@ -262,6 +283,7 @@ private:
             (note_rows<Fields>(block, field++, optional), ...);
             if (since_ != 0) leave_out_unchanged(block);
             visit(std::as_const(block));
+            for (ToldRows& told : told_) told.add_block(block);
         }
     }
     /// Lifetime: that of `fetched`.
@@ -503,10 +525,21 @@ private:
         }
     }
 
+    /// A bit for each column of a field if it is one of the store, and is written.
+    template <class Field>
+    std::uint64_t written_columns(std::uint8_t store, std::size_t field) const {
+        using Place = FieldPlace<Field::kMember>;
+        if (!Field::kWrites || places_.store_of[kTerms[field]] != store) return 0;
+        return ((std::uint64_t(1) << Place::kNumColumns) - 1)
+               << (places_.first_column[kTerms[field]] + Place::kFirstColumn);
+    }
+
     TermPlaces places_;
     struct NoSide {};
     Array<std::conditional_t<kHasDatabase, Side, NoSide>> side_{Owner("query")};  // one, if there is a database
     Array<OwnedRows*> owned_{Owner("query")};                                     // locked while a loop runs
+    // By store that is told what was written; used by the loop that runs. A query has one loop at a time.
+    mutable Array<ToldRows> told_{Owner("query")};
     std::uint64_t since_ = 0;
 };
 

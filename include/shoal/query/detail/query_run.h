@@ -115,7 +115,7 @@ template <class Query, class Function, bool kBatches>
 class QueryRun {
 public:
     QueryRun(const Query& query, Executor& executor, Function& function)
-        : query_(query), function_(function), lock_(query.rows_) {
+        : query_(query), function_(function), executor_(executor), lock_(query.rows_) {
         query.rows_.refresh();
         query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
         constexpr bool kTakesCommands = Query::template takes_commands<Function, kBatches>();
@@ -125,8 +125,15 @@ public:
     QueryRun(const QueryRun&) = delete;
     QueryRun& operator=(const QueryRun&) = delete;
 
+    ~QueryRun() { wait(); }
+
     /// Returns when all rows are done, and marks the written fields. The end of its life waits too.
-    void wait() { loop_.wait(); }
+    void wait() {
+        if (is_done_) return;
+        is_done_ = true;
+        loop_.wait();
+        query_.finish_writes(&executor_);
+    }
 
 private:
     static void run(void* context, Commands* commands, const detail::QueryPart& part) {
@@ -139,6 +146,8 @@ private:
 
     const Query& query_;
     Function& function_;
+    Executor& executor_;
+    bool is_done_ = false;
     const typename Query::Rows::Lock lock_;
     detail::StartedLoop loop_;
 };

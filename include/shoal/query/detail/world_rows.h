@@ -104,6 +104,7 @@ public:
         joined_.run_batch(function, part);
     }
     void mark_written(const QueryPart& part) const { joined_.mark_written(part); }
+    void finish_writes(Executor* executor) const { joined_.finish_writes(executor); }
 
 private:
     /// Finds the store of a term's component, and notes what the term says of it.
@@ -122,6 +123,7 @@ private:
             const ComponentHome home =
                 find_home(world.stores(), component, {Term::kIsField, Term::kWrites, Term::kIsOfParent});
             const std::uint8_t number = add(places, home);
+            places.stores[number].is_told |= Term::kWrites && home.columns.is_source;
             places.stores[number].is_required |= requires_component<Term>();
             places.stores[number].is_excluded |= home.database == nullptr && excludes_component<Term>();
             places.store_of[term] = number;
@@ -130,7 +132,7 @@ private:
     }
     static std::uint8_t add(TermPlaces& places, const ComponentHome& home) {
         const std::uint8_t number = places.add({home.store, home.columns.rows, home.columns.needs_parent});
-        places.stores[number].is_derived = home.columns.is_read_only;
+        places.stores[number].is_derived |= home.columns.is_read_only || home.columns.is_source;
         if (home.database == nullptr) return number;
         SHOAL_ASSERT(!places.has_database() || places.database == number,
                      "a query over a world names components of two databases; make a query for each");

@@ -1,0 +1,105 @@
+#pragma once
+// A place is kept once: a Vec3 field and the transform of the same entity follow each other by declaration, and rows of the
+// database lie in the tile of their field.
+//
+//     world.follow<&Buoy::position>(Follower::kField);  // the field is where the transform puts its entity
+//     world.keep_in_tiles<&Buoy::position>(tiles);      // and its row lies in the tile of that place
+//
+//     Follower::kTransform    the local position of the transform is the field: the place in the world, if it is a root
+//     Follower::kField        the field is the position of the transform in the world
+//
+// What is declared holds when settle() has ended, for each entity that has both, in whatever stores and however either was
+// written; new entities are no exception. If both were written, the one that is followed counts.
+//
+//     step()   |- passes -|- settle: commands, relations, transforms follow, each store, fields follow, tiles, reactions -|
+//                                                                   world poses of deferred transforms
+//
+// A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its transform
+// follows its field again. A component that is switched off counts as not there. Rows in zones that are no tiles of the
+// grid stay there, and so do those in the zone for what is larger than a tile.
+// Thread: as World. Cost: a look at each stamp of the columns, and in blocks that were written since the last settle a
+// look-up for each row, on all workers. Each side writes only what differs.
+
+#include "shoal/database/grid_zones.h"
+#include "shoal/store/store.h"
+#include "shoal/table/field_part.h"
+
+namespace shoal {
+
+class Database;
+class TransformManager;
+
+enum class Follower : std::uint8_t { kTransform, kField };
+
+/// What a world has declared of places. Programs use it through World.
+class FollowedPlaces {
+public:
+    /// Lets a field of a component type that `store` keeps, and the transforms, follow each other.
+    /// Errors: the field is no Vec3, or cannot be written; another declaration contradicts this one.
+    SHOAL_API Status follow(Store& store, const Schema& component, std::uint32_t field, Follower follower);
+    /// Keeps the rows of a database in the tiles of a field. Errors: as above; it keeps them by another field.
+    SHOAL_API Status keep_in_tiles(Store& store, const Schema& component, std::uint32_t field, const GridZones& tiles);
+    bool empty() const { return followed_.empty() && tiled_.empty(); }
+
+    /// Called before the stores settle: lets transforms follow.
+    SHOAL_API void move_transforms(TransformManager& transforms, const SettleContext& context);
+    /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.
+    SHOAL_API void move_fields(TransformManager* transforms, const SettleContext& context);
+    /// Forgets what was declared of a store.
+    SHOAL_API void forget(const Store& store);
+
+private:
+    /// A field with a place.
+    struct PlaceField {
+        Store* store;
+        const Schema* component;  // of the store
+        FieldPart part;
+        std::uint64_t since = 0;  // what was written then or later was not seen yet
+    };
+    struct Followed {
+        PlaceField field;
+        Follower follower;
+    };
+    struct Tiled {
+        PlaceField field;
+        Database* database;
+        GridZones tiles;
+    };
+    /// Rows of one stamp block, with the component or, if `of_transforms`, with transforms.
+    struct Block {
+        ComponentTable table;
+        RowRange rows;
+        bool of_transforms = false;
+        Zone zone = kNoZone;
+    };
+    /// An entity whose field and transform differ.
+    struct Difference {
+        const Table* table;  // with the field
+        std::uint32_t row, first_column;
+        Entity entity;
+        Vec3 place;  // of the one that is followed
+    };
+    struct Leaving {
+        Entity entity;
+        Zone zone;
+    };
+
+    static Result<PlaceField> find_place(Store& store, const Schema& component, std::uint32_t field);
+    static void add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
+                           std::uint64_t since, Array<Block>& blocks);
+    static void write_field(const PlaceField& field, const Difference& difference);
+    void find_differences(const Followed& followed, TransformManager& transforms, Executor& executor);
+    void move_rows(Tiled& tiled, const SettleContext& context);
+
+    Array<Followed> followed_{Owner("places")};
+    Array<Tiled> tiled_{Owner("places")};
+    // Of one settle; they keep their memory.
+    Array<Block> blocks_{Owner("places")};
+    Array<Array<Difference>> differences_{Owner("places")};  // by chunk of blocks_
+    Array<Array<Leaving>> leaving_by_chunk_{Owner("places")};
+    Array<Leaving> leaving_{Owner("places")};
+    Array<Entity> entities_{Owner("places")};
+    Array<Vec3> places_{Owner("places")};
+};
+
+}  // namespace shoal

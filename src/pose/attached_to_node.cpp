@@ -1,0 +1,73 @@
+#include "shoal/pose/attached_to_node.h"
+
+#include "shoal/table/field_part.h"
+#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/pose_math.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+/// A value from a file may be any four numbers.
+Quaternion unit_rotation(Quaternion q) {
+    const float length = std::sqrt(squared_length(q));
+    if (is_sound_rotation(q)) return q;
+    if (!(length > 0) || !std::isfinite(length)) return {};
+    return {q.x / length, q.y / length, q.z / length, q.w / length};
+}
+
+AttachedToNode read_component(const ComponentTable& at, std::uint32_t row) {
+    AttachedToNode component;
+    const Schema& schema = schema_of<AttachedToNode>();
+    for (const Field& field : schema.fields())
+        read_part(*at.table, at.first_column, row, field_part(schema, field),
+                  reinterpret_cast<std::byte*>(&component) + field.struct_offset);
+    return component;
+}
+
+/// Returns the model pose of the node that a child of `parent` is attached to, or nullptr.
+const Matrix3x4* find_node_pose(const ModelPoseManager& models, Entity parent, StringId name) {
+    const Instance model = models.instance(parent);
+    const std::uint32_t node = model ? models.find_node(models.tree(model), name) : kNilRow;
+    return node == kNilRow ? nullptr : &models.model(model, node);
+}
+
+bool are_same(const Transform& a, const Transform& b) {
+    return std::memcmp(&a.position, &b.position, sizeof a.position) == 0 &&
+           std::memcmp(&a.rotation, &b.rotation, sizeof a.rotation) == 0 &&
+           std::memcmp(&a.scale, &b.scale, sizeof a.scale) == 0;
+}
+
+}  // namespace
+
+std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
+                          Executor* executor) {
+    Array<ComponentTable> tables{Owner("attached to node")};
+    Array<Entity> entities{Owner("attached to node")};
+    Array<Transform> locals{Owner("attached to node")};
+    attached.list_tables(schema_of<AttachedToNode>(), tables);
+    for (const ComponentTable& at : tables)
+        for (std::uint32_t row = 0; row < at.table->num_rows(); ++row) {
+            const Entity entity = at.table->entities()[row];
+            const Instance child = entity ? transforms.instance(entity) : kNilInstance;
+            const Instance parent = child ? transforms.parent(child) : kNilInstance;
+            if (!parent) continue;
+            const AttachedToNode component = read_component(at, row);
+            const Matrix3x4* const node = find_node_pose(models, transforms.entity(parent), component.node);
+            if (node == nullptr) continue;
+            const Transform pose =
+                nearest_pose(product(*node, local_matrix(component.position, unit_rotation(component.rotation),
+                                                         component.scale)))
+                    .pose;
+            if (!is_sound_position(pose.position) || !is_sound_scale(pose.scale) ||
+                are_same(pose, transforms.local(child)))
+                continue;
+            entities.push_back(entity);
+            locals.push_back(pose);
+        }
+    return entities.empty() ? 0 : transforms.set_locals(entities, locals, executor);
+}
+
+}  // namespace shoal

@@ -1,0 +1,248 @@
+#include "shoal/world/places.h"
+
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "shoal/entity/entity_text.h"
+#include "shoal/job/row_ranges.h"
+#include "shoal/transform/pose_math.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+constexpr std::uint32_t kBlocksPerChunk = 2;  // of 1,024 rows each
+constexpr std::uint32_t kPositionColumn = FieldPlace<&Transform::position>::kFirstColumn;
+
+bool are_same(const Vec3& a, const Vec3& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+Vec3 read_place(const ComponentRow& at, const FieldPart& part) {
+    Vec3 place;
+    read_part(*at.table, at.first_column, at.row, part, reinterpret_cast<std::byte*>(&place));
+    return place;
+}
+
+/// Calls find(block, list) for each block, on all workers, with a list for each chunk of blocks.
+template <class T, class Block, class Find>
+void list_all(Executor& executor, std::span<const Block> blocks, Array<Array<T>>& lists, Find&& find) {
+    const RowCuts cuts = cut_rows(static_cast<std::uint32_t>(blocks.size()), 1, kBlocksPerChunk);
+    while (lists.size() < cuts.num_chunks) lists.push_back(Array<T>(Owner("places")));
+    for (Array<T>& list : lists) list.clear();
+    for_rows(executor, cuts, [&](RowRange range, std::uint32_t) {
+        Array<T>& found = lists[range.begin / cuts.rows_per_chunk];
+        for (const Block& block : blocks.subspan(range.begin, range.size())) find(block, found);
+    });
+}
+
+/// Whether one of the columns was written in the block of a row.
+bool is_written(const Table& table, std::uint32_t first_column, std::uint32_t num_columns, std::uint64_t since,
+                std::uint32_t row) {
+    for (std::uint32_t c = first_column; c < first_column + num_columns; ++c)
+        if (table.written_stamp(c, row / kRowsPerStampBlock) >= since) return true;
+    return false;
+}
+
+[[noreturn]] void refuse_place(Entity entity, const std::string& field) {
+    const std::string message = concat("the transform of entity ", entity_text(entity), " follows ", field,
+                                       ", which is infinite or not a number");
+    fail_assertion({"is_sound_position(place)", message.c_str(), __FILE__, __LINE__});
+}
+
+std::string field_name(const Schema& component, const Field& field) {
+    return concat('"', component.name(), '.', field.name, '"');
+}
+
+}  // namespace
+
+// --- declarations ------------------------------------------------------------------------------------------------
+
+Result<FollowedPlaces::PlaceField> FollowedPlaces::find_place(Store& store, const Schema& component,
+                                                              std::uint32_t field) {
+    if (field >= component.fields().size())
+        return Status::error(concat("\"", component.name(), "\" has ", component.fields().size(),
+                                    " fields, and none with number ", field));
+    const Field& place = component.fields()[field];
+    const std::string name = field_name(component, place);
+    if (place.type != FieldType::kVec3 || place.array_length != 0)
+        return Status::error(concat(name, " is no single vec3, and cannot be a place"));
+    if (component.many())
+        return Status::error(
+            concat("an entity may have several \"", component.name(), "\", so ", name, " does not say where it is"));
+    const OwnedColumns columns = store.find_columns(component);
+    if (columns && (!columns.has_fields || columns.is_read_only || columns.is_source))
+        return Status::error(concat(name, " is kept by ", store.kind(),
+                                    ", which gives it a meaning of its own; declare a field of another component"));
+    return PlaceField{&store, &component, field_part(component, place)};
+}
+
+Status FollowedPlaces::follow(Store& store, const Schema& component, std::uint32_t field, Follower follower) {
+    const Result<PlaceField> place = find_place(store, component, field);
+    if (!place) return place.status();
+    const std::string name = field_name(component, *place->part.field);
+    for (const Followed& other : followed_) {
+        const bool is_same = other.field.part.field == place->part.field;
+        if (is_same && other.follower == follower) return {};
+        if (is_same)
+            return Status::error(concat(name, " and the transforms would follow each other; declare one of the two"));
+        if (follower == Follower::kTransform && other.follower == follower)
+            return Status::error(concat("the transforms follow ",
+                                        field_name(*other.field.component, *other.field.part.field),
+                                        " already, and cannot follow ", name, " too"));
+    }
+    followed_.push_back({*place, follower});
+    return {};
+}
+
+Status FollowedPlaces::keep_in_tiles(Store& store, const Schema& component, std::uint32_t field,
+                                     const GridZones& tiles) {
+    const Result<PlaceField> place = find_place(store, component, field);
+    if (!place) return place.status();
+    const std::string name = field_name(component, *place->part.field);
+    Database* const database = dynamic_cast<Database*>(&store);
+    if (database == nullptr)
+        return Status::error(
+            concat(name, " is kept by ", store.kind(), ", which has no zones; keep it in the database"));
+    for (const Tiled& other : tiled_)
+        if (other.database == database)
+            return Status::error(concat("the database keeps its rows in the tiles of ",
+                                        field_name(*other.field.component, *other.field.part.field),
+                                        " already, and cannot go by ", name, " too"));
+    tiled_.push_back({*place, database, tiles});
+    return {};
+}
+
+void FollowedPlaces::forget(const Store& store) {
+    const auto is_of = [&](const auto& declared) { return declared.field.store == &store; };
+    followed_.erase(std::remove_if(followed_.begin(), followed_.end(), is_of), followed_.end());
+    tiled_.erase(std::remove_if(tiled_.begin(), tiled_.end(), is_of), tiled_.end());
+}
+
+// --- what differs ------------------------------------------------------------------------------------------------
+
+/// Adds the blocks of a table in which one of the columns was written.
+void FollowedPlaces::add_blocks(const Block& table, std::uint32_t first_column, std::uint32_t num_columns,
+                                std::uint64_t since, Array<Block>& blocks) {
+    const Table& rows = *table.table.table;
+    for (std::uint32_t row = 0; row < rows.num_rows(); row += kRowsPerStampBlock) {
+        if (!is_written(rows, first_column, num_columns, since, row)) continue;
+        blocks.push_back(table);
+        blocks.back().rows = {row, std::min(row + kRowsPerStampBlock, rows.num_rows())};
+    }
+}
+
+/// Finds the entities whose field and transform differ. If both were written, the side of the field finds them.
+void FollowedPlaces::find_differences(const Followed& followed, TransformManager& transforms, Executor& executor) {
+    const auto& [store, component, part, since] = followed.field;
+    const bool moves_transforms = followed.follower == Follower::kTransform;
+    Array<ComponentTable> tables{Owner("places")};
+    blocks_.clear();
+    store->list_tables(*component, tables);
+    for (const ComponentTable& table : tables)
+        add_blocks({table, {}}, table.first_column + part.first_column, part.num_columns, since, blocks_);
+    const std::uint32_t of_transforms =
+        moves_transforms ? kPositionColumn : transforms.find_columns(schema_of<WorldPose>()).first_column;
+    add_blocks({{&transforms.table()}, {}, true}, of_transforms, 1, since, blocks_);
+
+    const auto* const locals = reinterpret_cast<const Vec3*>(transforms.table().column(kPositionColumn));
+    const auto compare = [&](Entity entity, Instance instance, const ComponentRow& at, Array<Difference>& found) {
+        const Vec3 field = read_place(at, part);
+        const Vec3 place = moves_transforms ? locals[instance.row] : transforms.world_position(instance);
+        if (!are_same(field, place))
+            found.push_back({at.table, at.row, at.first_column, entity, moves_transforms ? field : place});
+    };
+    list_all(
+        executor, std::span<const Block>(blocks_), differences_, [&](const Block& block, Array<Difference>& found) {
+            for (std::uint32_t row = block.rows.begin; row < block.rows.end; ++row) {
+                const Entity entity = block.table.table->entities()[row];
+                if (!entity) continue;
+                if (block.of_transforms) {
+                    const ComponentRow at = store->find_row(component->id(), entity, 0);
+                    if (at && at.is_on &&
+                        !is_written(*at.table, at.first_column + part.first_column, part.num_columns, since, at.row))
+                        compare(entity, {row}, at, found);
+                } else if (block.table.switched_on == nullptr || test_bit(block.table.switched_on, row)) {
+                    const Instance instance = transforms.instance(entity);
+                    if (instance)
+                        compare(entity, instance, {component, block.table.table, row, block.table.first_column}, found);
+                }
+            }
+        });
+}
+
+// --- moving ------------------------------------------------------------------------------------------------------
+
+void FollowedPlaces::move_transforms(TransformManager& transforms, const SettleContext& context) {
+    for (Followed& followed : followed_) {
+        if (followed.follower != Follower::kTransform) continue;
+        find_differences(followed, transforms, *context.executor);
+        // Stores have not settled yet: writes still carry the stamp before.
+        followed.field.since = context.stamp - 1;
+        entities_.clear(), places_.clear();
+        for (const Array<Difference>& found : differences_)
+            for (const Difference& difference : found) {
+                if (SHOAL_CHECKED != 0 && !is_sound_position(difference.place))
+                    refuse_place(difference.entity, field_name(*followed.field.component, *followed.field.part.field));
+                entities_.push_back(difference.entity);
+                places_.push_back(difference.place);
+            }
+        if (!entities_.empty()) transforms.set_positions(entities_, places_, context.executor);
+    }
+}
+
+void FollowedPlaces::write_field(const PlaceField& field, const Difference& difference) {
+    const ComponentRow at{field.component, difference.table, difference.row, difference.first_column};
+    const auto* const place = reinterpret_cast<const std::byte*>(&difference.place);
+    if (Status status = field.store->write_field(at, field.part, place); !status)
+        log(LogLevel::kError,
+            concat("entity ", entity_text(difference.entity), " does not follow its transform: ", status.message()));
+}
+
+void FollowedPlaces::move_fields(TransformManager* transforms, const SettleContext& context) {
+    for (Followed& followed : followed_) {
+        if (followed.follower != Follower::kField || transforms == nullptr) continue;
+        find_differences(followed, *transforms, *context.executor);
+        followed.field.since = context.stamp;
+        for (const Array<Difference>& found : differences_)
+            for (const Difference& difference : found) write_field(followed.field, difference);
+    }
+    for (Tiled& tiled : tiled_) move_rows(tiled, context);
+}
+
+void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
+    const auto& [store, component, part, since] = tiled.field;
+    const Zone first = tiled.tiles.options().first_zone, end = tiled.tiles.large_zone();
+    const ComponentType type = tiled.database->find_component(component->id());
+    blocks_.clear();
+    for (DatabaseTable* const table : tiled.database->all_tables()) {
+        if (table == nullptr || !table->type().has(type) || table->zone() < first || table->zone() >= end) continue;
+        const std::uint32_t column = table->first_column(type);
+        add_blocks({{&table->table(), column}, {}, false, table->zone()}, column + part.first_column, part.num_columns,
+                   since, blocks_);
+    }
+    tiled.field.since = context.stamp;
+    list_all(*context.executor, std::span<const Block>(blocks_), leaving_by_chunk_,
+             [&](const Block& block, Array<Leaving>& found) {
+                 for (std::uint32_t row = block.rows.begin; row < block.rows.end; ++row) {
+                     const Vec3 place = read_place({component, block.table.table, row, block.table.first_column}, part);
+                     const Zone zone = tiled.tiles.zone_of(place);
+                     if (zone != block.zone) found.push_back({block.table.table->entities()[row], zone});
+                 }
+             });
+    leaving_.clear();
+    for (const Array<Leaving>& found : leaving_by_chunk_) leaving_.insert(leaving_.end(), found.begin(), found.end());
+    std::stable_sort(leaving_.begin(), leaving_.end(),
+                     [](const Leaving& a, const Leaving& b) { return a.zone < b.zone; });
+    entities_.clear();
+    for (std::size_t i = 0; i < leaving_.size(); ++i) {
+        entities_.push_back(leaving_[i].entity);
+        if (i + 1 < leaving_.size() && leaving_[i + 1].zone == leaving_[i].zone) continue;
+        const Result<std::uint32_t> moved = tiled.database->move(entities_, leaving_[i].zone);
+        if (!moved) log(LogLevel::kError, concat("rows stay in tiles that they have left: ", moved.message()));
+        if (moved && context.counts != nullptr) context.counts->num_moved += *moved;
+        entities_.clear();
+    }
+}
+
+}  // namespace shoal
