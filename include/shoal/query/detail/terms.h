@@ -291,6 +291,18 @@ constexpr bool reads_many() {
         return false;
 }
 
+/// Whether a query visits each value of a `many` type: only one that asks for nothing else does. An entity is visited as
+/// often as it has values.
+template <class... Terms>
+inline constexpr bool kVisitsEachValue = false;
+template <class Term>
+inline constexpr bool kVisitsEachValue<Term> = [] {
+    if constexpr (requires_component<Term>() && !Term::kIsOfParent && kIsDescribed<typename Term::Component>)
+        return DescriptionOf<typename Term::Component>::kMany;
+    else
+        return false;
+}();
+
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 
 /// Places of terms in a list of stores.
@@ -332,7 +344,8 @@ struct StoreList<From<World>> {
     }
     template <class Term>
     static constexpr bool kIsOfDatabase =
-        !Term::kIsOfParent && !Term::kIsAny && !DescriptionOf<typename Term::Component>::kMany;  ///< perhaps
+        !Term::kIsOfParent && !Term::kIsAny &&
+        !(DescriptionOf<typename Term::Component>::kMany && kCanBeOff<typename Term::Component>);  ///< perhaps
     template <class Term>
     static constexpr bool kLooksUp = false;
     template <class Term>
