@@ -323,6 +323,7 @@ private:
         Store& store = *plan_->places.stores[plan_->places.database].store;
         TextQuery::Plan* const further = plan_->further = new TextQuery::Plan(1);
         further->places = detail::places_of_further(static_cast<Database&>(store), plan_->types[0].number);
+        further->places.sees_inactive = plan_->places.sees_inactive;
         further->components = plan_->components;
         further->types.push_back({});
         further->comparisons = plan_->comparisons;

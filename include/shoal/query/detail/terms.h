@@ -297,11 +297,18 @@ template <class... Terms>
 inline constexpr bool kVisitsEachValue = false;
 template <class Term>
 inline constexpr bool kVisitsEachValue<Term> = [] {
-    if constexpr (requires_component<Term>() && !Term::kIsOfParent && kIsDescribed<typename Term::Component>)
+    if constexpr (requires_component<Term>() && !Term::kIsOfParent && !Term::kIsSingle && kIsDescribed<typename Term::Component>)
         return DescriptionOf<typename Term::Component>::kMany;
     else
         return false;
 }();
+
+template <class First, class...>
+struct FirstTerm {
+    using Component = typename First::Component;
+};
+template <class... Terms>
+using ComponentOfFirst = typename FirstTerm<Terms...>::Component;
 
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 

@@ -64,7 +64,7 @@ public:
         if constexpr (kMayBeInDatabase && kVisitsEachValue<Terms...>)
             if (joined_.is_in_database()) {
                 Database& database = joined_.database();
-                const auto component = database.template component<typename FirstOf<Terms...>::Component>();
+                const auto component = database.template component<ComponentOfFirst<Terms...>>();
                 further_.emplace_back(places_of_further(database, component.number), &database);
             }
     }
@@ -87,6 +87,7 @@ public:
         joined_.see_inactive();
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) in_database_[0].see_inactive();
+        for (Joined& further : further_) further.see_inactive();
     }
     Database& database() const { return joined_.database(); }
     const Store& driver() const { return joined_.driver(); }
@@ -130,11 +131,6 @@ public:
     }
 
 private:
-    template <class First, class...>
-    struct FirstOf {
-        using Component = typename First::Component;
-    };
-
     /// Whether a part holds values that are not the first of their entities.
     bool is_further(const QueryPart& part) const {
         return kVisitsEachValue<Terms...> && !further_.empty() && part.of_database == nullptr;
