@@ -297,7 +297,8 @@ template <class... Terms>
 inline constexpr bool kVisitsEachValue = false;
 template <class Term>
 inline constexpr bool kVisitsEachValue<Term> = [] {
-    if constexpr (requires_component<Term>() && !Term::kIsOfParent && !Term::kIsSingle && kIsDescribed<typename Term::Component>)
+    if constexpr (requires_component<Term>() && !Term::kIsOfParent && !Term::kIsSingle &&
+                  kIsDescribed<typename Term::Component>)
         return DescriptionOf<typename Term::Component>::kMany;
     else
         return false;

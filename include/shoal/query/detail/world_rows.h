@@ -135,6 +135,13 @@ private:
     bool is_further(const QueryPart& part) const {
         return kVisitsEachValue<Terms...> && !further_.empty() && part.of_database == nullptr;
     }
+    /// A database, as a world that has no other store.
+    struct OneStore {
+        Store* store;
+        std::span<Store* const> stores() const { return {&store, 1}; }
+        void require_built_in(const Schema&) const {}
+    };
+
     /// Finds the store of a term's component, and notes what the term says of it.
     template <class Term, class AnyWorld>
     static void place(AnyWorld& world, TermPlaces& places, std::size_t term) {
@@ -170,9 +177,9 @@ private:
         TermPlaces places(sizeof...(Terms));
         Database& complete = database;
         (static_cast<void>(complete.template component<typename Terms::Component>()), ...);
-        Store* const store = &complete;
+        const OneStore alone{&complete};
         std::size_t term = 0;
-        (place<Terms>({&store, 1}, places, term++), ...);
+        (place<Terms>(alone, places, term++), ...);
         return places;
     }
     template <class AnyWorld>
