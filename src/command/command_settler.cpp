@@ -447,7 +447,7 @@ void CommandSettler::change_one(std::span<const Contended> commands) {
             scratch_.values.push_back(value);
             const AddedValues values{part.write == nullptr ? value : nullptr, 0,
                                      value == nullptr ? nullptr : part.write, &scratch_.values.back()};
-            note_change(part, removes, values);
+            note_change(part, removes, values, true);
         }
     std::reverse(scratch_.elsewhere.begin(), scratch_.elsewhere.end());  // with `many`, the order counts
     apply({&commands.front().entity, 1}, given, scratch_.components);
@@ -504,14 +504,17 @@ void CommandSettler::call() {
 // --- what they share ---------------------------------------------------------------------------------------------
 
 /// Lists what a command does to a component type: among the components that are given, those that are removed, or the
-/// changes of other stores.
-void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values) {
+/// changes of other stores. Of one of several commands about an entity, what it does to a `many` type is listed there
+/// too, wherever that is kept: several may add values, one after the other.
+void CommandSettler::note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several) {
     Store* const store = store_of(part);
-    SHOAL_ASSERT(store != nullptr || part.schema == nullptr || !part.schema().many(),
-                 "an entity has one component of a type in a database; call World::manager<T>() for one that it may "
-                 "have several of, before commands name it");
+    SHOAL_ASSERT(store != nullptr || part.schema == nullptr || part.find != nullptr,
+                 "a component type that is `many` and `toggled` cannot be kept in a database; call World::manager<T>() "
+                 "before commands name it");
     if (store != nullptr) return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
     const ComponentType component = component_of(part);
+    if (is_one_of_several && database_.schema(component).many())
+        return scratch_.elsewhere.push_back({&database_, &database_.schema(component), removes, values});
     if (removes) return scratch_.components.push_back(component);
     ComponentValues given{.component = component};
     given.images = values.images, given.stride = values.stride;
@@ -560,7 +563,7 @@ void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<
             for (std::size_t i = 0; i < count; ++i)
                 scratch_.values.push_back(run.begin + (order.empty() ? i : order[i]) * row_bytes + part.offset);
         }
-        note_change(part, removes, values);
+        note_change(part, removes, values, false);
     }
 }
 

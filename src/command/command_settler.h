@@ -125,7 +125,7 @@ private:
     }
     void group_spawns(Kind kind);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
-    void note_change(const Part& part, bool removes, const AddedValues& values);
+    void note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several);
     void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
     void clear_named();

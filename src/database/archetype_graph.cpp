@@ -25,9 +25,10 @@ Result<ComponentType> ArchetypeGraph::add_component(const Schema& schema) {
         return Status::error(concat("the database has another component type \"", there.name(), "\": ", there.to_text(),
                                     ", not ", schema.to_text()));
     }
-    if (schema.many())
+    if (schema.many() && schema.toggled())
         return Status::error(concat("the component \"", schema.name(),
-                                    "\" may occur several times in an entity; keep it in a component manager"));
+                                    "\" may occur several times in an entity, and one bit cannot say which of them are "
+                                    "off; leave out `toggled`, or keep it in a component manager"));
     const ComponentType component{static_cast<std::uint32_t>(schemas_.size())};
     schemas_.push_back(make_owned<Schema>(schema));
     component_by_id_.add(schema.id(), component);

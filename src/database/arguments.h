@@ -17,15 +17,17 @@ public:
     Arguments& operator=(const Arguments&) = delete;
 
     /// To be called before rows of `table` are added, removed or moved.
-    void keep_apart_from(const DatabaseTable& table);
+    void keep_apart_from(const Table& table);
+    void keep_apart_from(const DatabaseTable& table) { keep_apart_from(table.table()); }
     /// The same for a call that does not look at its entities any more.
-    void keep_values_apart_from(const DatabaseTable& table);
+    void keep_values_apart_from(const Table& table);
+    void keep_values_apart_from(const DatabaseTable& table) { keep_values_apart_from(table.table()); }
 
     std::span<const Entity> entities() const { return entities_.get(); }
     std::span<const ComponentValues> values() const { return values_; }
 
 private:
-    void copy_values(ComponentValues& given, const DatabaseTable& table);
+    void copy_values(ComponentValues& given, const Table& table);
     const std::byte* copy_bytes(const std::byte* from, std::size_t num_bytes);
 
     const Database& database_;

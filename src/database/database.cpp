@@ -23,7 +23,7 @@ std::uint32_t detail::take_typed_slot(std::uint32_t* slot) {
 }
 
 Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
-    : entities_(entities), options_(options), tables_(pool, directory_, options.capacity_rows) {
+    : entities_(entities), pool_(pool), options_(options), tables_(pool, directory_, options.capacity_rows) {
     selection_ = make_owned<Selection>(directory_, tables_, entities);
     SHOAL_ASSERT(options.first_zone < kMaxZones, "zones are 0 to kMaxZones - 1");
     SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows,
@@ -41,6 +41,7 @@ Database::~Database() {
     while (deferred_changes_ != nullptr) std::exchange(deferred_changes_, nullptr)->release();
     entities_.close_death_cursor(cursor_);
     for (const TypedList* list : lists_) destroy_owned(list);
+    for (const OwnedRows* further : further_) destroy_owned(further);
     destroy_owned(spawn_place_);
     destroy_owned(selection_);
 }
@@ -60,7 +61,16 @@ Result<ComponentType> Database::add_component(const Schema& schema) {
                  "for changes through Commands");
     if (homes_.check != nullptr && !find_component(schema.id()))
         if (Status status = homes_.check(homes_.context, *this, schema); !status) return status;
-    return graph_.add_component(schema);
+    Result<ComponentType> component = graph_.add_component(schema);
+    if (!component || !schema.many() || further_values(*component) != nullptr) return component;
+    // Their rows go with those of the entities, so they look for no deaths themselves.
+    further_.resize(component->number + 1, nullptr);
+    further_[component->number] = make_owned<OwnedRows>(graph_.schema(*component), entities_, pool_,
+                                                        OwnedRowsOptions{.death = DeathPolicy::kRandomProbe});
+    Table& table = further_[component->number]->table();
+    table.set_stamp(std::max(stamp_, table.stamp()));
+    tables_.list_also(table);
+    return component;
 }
 
 const Archetype& Database::archetype(std::span<const ComponentType> components) {
@@ -266,16 +276,31 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     Arguments arguments(*this, entities, values);
     Result<DatabaseTable*> first = first_table(values);
     if (!first) return first.status();
-    const auto find_target = [&](DatabaseTable& from) { return target_with(from, values, nullptr); };
+    if (gives_many(values)) return add_further(arguments, **first);
+    return add_values(arguments, **first);
+}
+
+/// The same of values of which some are of `many` types: every living entity gains one.
+Result<AddCounts> Database::add_further(Arguments& arguments, DatabaseTable& first) {
+    if (Status status = reserve_further(arguments); !status) return status;
+    Result<AddCounts> counts = add_values(arguments, first);
+    if (counts) counts->num_added += std::exchange(counts->num_set, 0);
+    return counts;
+}
+
+/// Gives entities values; those that have no row get one in `first`.
+Result<AddCounts> Database::add_values(Arguments& arguments, DatabaseTable& first) {
+    const std::span<const Entity> entities = arguments.entities();
+    const auto find_target = [&](DatabaseTable& from) { return target_with(from, arguments.values(), nullptr); };
     if (!awaits_deaths()) {
         Result<std::uint32_t> num_moved = transfer_as_run(arguments, find_target);
         if (!num_moved) return num_moved.status();
         if (*num_moved != 0) return AddCounts{.num_added = *num_moved};
     }
     selection_->select(entities, Selection::Chosen::kLiving);
-    if (selection_->empty() && !selection_->missing().empty()) return insert_into(**first, arguments, true);
-    if (Status status = prepare_selected(arguments, find_target, *first); !status) return status;
-    return add_selected(arguments, *first);
+    if (selection_->empty() && !selection_->missing().empty()) return insert_into(first, arguments, true);
+    if (Status status = prepare_selected(arguments, find_target, &first); !status) return status;
+    return add_selected(arguments, &first);
 }
 
 AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
@@ -310,6 +335,7 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
 Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {
     require_unlocked();
     if (SHOAL_UNLIKELY(!entities_.alive(entity))) return AddCounts{.num_skipped = 1};
+    if (SHOAL_UNLIKELY(!further_.empty()) && gives_many(values)) return add({&entity, 1}, values);
     DatabaseRow at = find(entity);
     if (SHOAL_UNLIKELY(!at)) {
         Result<DatabaseTable*> first = first_table(values);
@@ -499,6 +525,8 @@ void Database::settle(const SettleContext& context) {
     tables_.for_each([&](DatabaseTable& table) {
         if (table.num_rows() != 0) table.table_.set_stamp(std::max(stamp_, table.table_.stamp()));
     });
+    for (OwnedRows* further : further_)
+        if (further != nullptr) further->settle_table(context);
     if (tables_.settle_memory()) forget_steps();
     selection_->trim();
 }
@@ -536,6 +564,15 @@ std::size_t Database::statistics(std::span<StoreStatistics> out) const {
     });
     for (std::size_t i = 0; i < out.size() && i < schemas().size() && num_components != 0; ++i)
         out[i].index = memory_share(directory_.memory_use(), out[i].num_rows, num_components);
+    for (std::uint32_t i = 0; i < out.size() && i < further_.size(); ++i) {
+        if (further_[i] == nullptr) continue;
+        StoreStatistics more;
+        further_[i]->statistics({&more, 1});
+        out[i].num_rows += more.num_rows;
+        out[i].num_dead_rows += more.num_dead_rows;
+        out[i].rows += more.rows;
+        out[i].index += more.index;
+    }
     return schemas().size();
 }
 
@@ -585,6 +622,7 @@ void Database::list_tables(const Schema& component, Array<ComponentTable>& table
         if (!table.type().has(type)) return;
         tables.push_back({&std::as_const(table).table(), table.first_column(type), true, table.presence(type)});
     });
+    if (const OwnedRows* const further = further_values(type)) tables.push_back({&further->table()});
 }
 
 ComponentRow Database::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
@@ -592,11 +630,23 @@ ComponentRow Database::find_row(ComponentId component, Entity entity, std::uint3
     if (!type) return {};
     ComponentRow found{&schema(type)};
     const DatabaseRow at = find(entity);
-    if (!at || index != 0 || !at.table->type().has(type)) return found;
+    if (!at || !at.table->type().has(type)) return found;
+    if (index != 0) return find_further(found, entity, index);
     found.table = &std::as_const(*at.table).table();
     found.row = at.row;
     found.first_column = at.table->first_column(type);
     found.is_on = at.table->has(type, at.row);
+    return found;
+}
+
+/// Finds value number `index` of an entity that has value 0. Requires: index > 0.
+ComponentRow Database::find_further(ComponentRow found, Entity entity, std::uint32_t index) const {
+    const OwnedRows* const further = further_values(find_component(found.schema->id()));
+    std::uint32_t row = further == nullptr ? kNilRow : further->find(entity);
+    for (; row != kNilRow && index > 1; --index) row = further->table().links(LinkColumn::kChainNext)[row];
+    if (row == kNilRow) return found;
+    found.table = &further->table();
+    found.row = row;
     return found;
 }
 
@@ -610,6 +660,9 @@ Status Database::validate() const {
         num_entries += entry != 0;
     if (num_entries != num_rows())
         return Status::error(concat("database: ", num_rows(), " rows, but ", num_entries, " entries in the directory"));
+    for (std::uint32_t number = 0; number < further_.size(); ++number)
+        if (further_[number] != nullptr)
+            if (Status status = validate_further({number}); !status) return status;
     return {};
 }
 

@@ -175,6 +175,7 @@ DatabaseRow Database::transfer_row(DatabaseRow at, DatabaseTable& target, const 
     tables_.count_changes();
     if (row == 0) tables_.note_rows(target);
     if (from.num_rows() == 0) tables_.note_rows(from);
+    if (SHOAL_UNLIKELY(from.has_many())) drop_further(entity, from.type(), &target.type());
     return from.type().schema().has_opaque() ? find(entity) : DatabaseRow{&target, row};
 }
 
@@ -239,13 +240,15 @@ std::uint32_t Database::sweep(DatabaseTable& table) {
 // --- what rows hold ----------------------------------------------------------------------------------------------
 
 /// Writes the values of a call to rows: row rows.begin + i gets those of entity sources[i] of the call. Component types
-/// without values get their defaults unless `kept` has them.
+/// without values get their defaults unless `kept` has them. Of a `many` type that `kept` has, a row gets another value.
 void Database::write_rows(DatabaseTable& table, RowRange rows, const Archetype* kept,
                           std::span<const ComponentValues> values, RowList sources) {
     for (const ComponentType component : table.type().components()) {
         const ComponentValues* given = find_values(values, component);
+        const bool pushes = given != nullptr && kept != nullptr && kept->has(component) && further_values(component);
+        for (std::uint32_t row = rows.begin; pushes && row < rows.end; ++row) push_first(table, row, component);
         if (given != nullptr && !given->has_values()) given = nullptr;
-        if (given == nullptr && kept != nullptr && kept->has(component)) continue;
+        if (given == nullptr && !pushes && kept != nullptr && kept->has(component)) continue;
         write_component(table, rows, component, given, sources);
         if (kept != &table.type()) continue;  // rows that came in this call are marked
         const std::uint32_t first = table.first_column(component);

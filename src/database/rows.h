@@ -9,8 +9,10 @@ namespace shoal {
 SHOAL_INLINE void Database::remove_row(DatabaseTable& table, std::uint32_t row) {
     tables_.count_changes();
     for (PresenceBits& bits : table.presence_) bits.set(row, bits.get(table.num_rows() - 1));
+    const Entity owner = table.has_many() ? table.entities()[row] : kNullEntity;
     table.table_.remove(row);
     if (SHOAL_UNLIKELY(table.num_rows() == 0)) tables_.note_rows(table);
+    if (SHOAL_UNLIKELY(table.has_many())) drop_further(owner, table.type(), nullptr);
 }
 
 /// Makes room in several tables, all or none of it: for_each_gain(visit) calls visit(table, number of rows), for a table

@@ -56,6 +56,7 @@ public:
             for (end = begin + 1; end < runs_.size() && runs_[end].first_copy == runs_[begin].first_copy;) ++end;
             place_all({runs_.data() + begin, end - begin});
         }
+        add_further();
         switch_off();
         return {};
     }
@@ -75,6 +76,10 @@ private:
         std::uint32_t example;
         const Archetype* type;  // nullptr: they have no components
     };
+    /// A value that is not the first of its blob entity.
+    struct Further {
+        std::uint32_t batch, place;
+    };
 
     std::size_t num_tables() const { return database_.all_tables().size(); }
     std::uint32_t num_blob_entities() const { return batches_[0].num_blob_entities; }
@@ -89,8 +94,13 @@ private:
         for (std::size_t b = 0; b < batches_.size(); ++b)
             for (std::uint32_t i = 0; i < batches_[b].entity_index.size(); ++i) {
                 std::uint32_t& place = place_of(b, batches_[b].entity_index[i]);
-                SHOAL_ASSERT(place == kNowhere, "an entity has one component of a type in a database");
-                place = i;
+                if (place == kNowhere) {
+                    place = i;
+                    continue;
+                }
+                SHOAL_ASSERT(database_.further_values(components_[b]) != nullptr,
+                             "an entity has one component of a type in a database, unless its schema says `many`");
+                further_.push_back({static_cast<std::uint32_t>(b), i});
             }
     }
 
@@ -122,7 +132,7 @@ private:
             }
             has_rows_ = true;
             for (std::size_t b = 0; b < batches_.size(); ++b)
-                if (table.type().has(components_[b]) &&
+                if (table.type().has(components_[b]) && database_.further_values(components_[b]) == nullptr &&
                     place_of(b, static_cast<std::uint32_t>(i % num_blob_entities())) != kNowhere)
                     return Status::error(concat("an entity of the batch has a \"",
                                                 database_.schema(components_[b]).name(), "\" already"));
@@ -140,6 +150,7 @@ private:
         if (!status) return status;
         for (std::size_t i = 0; i < targets_.size(); ++i)
             if (targets_[i] != nullptr) give_components(i);
+        add_further();
         switch_off();
         return {};
     }
@@ -174,8 +185,12 @@ private:
     void give_components(std::size_t place) {
         DatabaseTable& target = *targets_[place];
         DatabaseRow at = database_.find(batches_[0].entities[place]);
+        const Archetype* const before = at ? &at.table->type() : nullptr;
         if (at) {
-            at = database_.transfer_row(at, target, database_.plan_to(*at.table, target));
+            if (at.table == &target)
+                target.table_.stamp_row(at.row);
+            else
+                at = database_.transfer_row(at, target, database_.plan_to(*at.table, target));
         } else {
             at = {&target, target.num_rows()};
             const std::uint32_t num_placed = database_.place_leading(target, batches_[0].entities.subspan(place, 1));
@@ -184,8 +199,45 @@ private:
         }
         const auto entity = static_cast<std::uint32_t>(place % num_blob_entities());
         const auto copy = static_cast<std::uint32_t>(place / num_blob_entities());
-        for (std::size_t b = 0; b < batches_.size(); ++b)
-            if (place_of(b, entity) != kNowhere) fill(target, {at.row, at.row + 1}, b, place_of(b, entity), copy);
+        for (std::size_t b = 0; b < batches_.size(); ++b) {
+            if (place_of(b, entity) == kNowhere) continue;
+            if (before != nullptr && before->has(components_[b])) database_.push_first(target, at.row, components_[b]);
+            fill(target, {at.row, at.row + 1}, b, place_of(b, entity), copy);
+        }
+    }
+
+    /// Makes room for the values of `many` types that are not to be in the rows of their entities. Errors: no memory.
+    Status reserve_further() {
+        for (std::uint32_t b = 0; b < batches_.size(); ++b) {
+            OwnedRows* const further = database_.further_values(components_[b]);
+            if (further == nullptr) continue;
+            // Of an entity with values, each new one takes the place of one that has to go elsewhere.
+            std::size_t count = has_rows_ ? batches_[b].entity_index.size() : 0;
+            for (std::size_t i = 0; i < further_.size() && !has_rows_; ++i) count += further_[i].batch == b;
+            std::uint32_t highest = 0;
+            for (const Entity entity : batches_[b].entities) highest = std::max(highest, entity.index());
+            if (Status status = further->reserve(count * batches_[b].num_copies, highest); !status) return status;
+        }
+        return {};
+    }
+
+    /// Adds the values that are not in the rows of their entities, so that each chain is in the order of the source.
+    void add_further() {
+        for (std::size_t i = further_.size(); i-- > 0;) {
+            const auto [b, place] = further_[i];
+            const SpawnBatch& batch = batches_[b];
+            OwnedRows& further = *database_.further_values(components_[b]);
+            const std::span<const ColumnDefinition> columns = database_.schema(components_[b]).columns();
+            for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
+                const std::uint32_t row = further.append(batch.owner(copy, place));
+                for (std::uint32_t c = 0; c < columns.size(); ++c) {
+                    const std::size_t bytes = columns[c].element_bytes;
+                    std::memcpy(further.table().unmarked_column(c) + row * bytes, batch.columns[c] + place * bytes,
+                                bytes);
+                }
+                translate_entities(batch, copy, database_.schema(components_[b]), further.table(), 0, {row, row + 1});
+            }
+        }
     }
 
     /// Switches off the toggled components that are said to be.
@@ -254,6 +306,7 @@ private:
     template <class ForEachGain>
     Status reserve(ForEachGain&& for_each_gain) {
         if (Status status = database_.reserve_entries(batches_[0].entities); !status) return status;
+        if (Status status = reserve_further(); !status) return status;
         return database_.reserve_in_all(for_each_gain);
     }
 
@@ -354,6 +407,7 @@ private:
     Array<Kind> kinds_{Owner("database")};
     HashMap<std::uint64_t, std::uint32_t> kind_by_key_{Owner("database")};
     std::uint32_t last_kind_ = 0;
+    Array<Further> further_{Owner("database")};  // by batch, then in the order of the source
     // Of place_by_table(): blob entities, table by table; of one table and copy, their entities and places in a batch.
     Array<std::uint32_t> members_{Owner("database")};
     Array<Entity> owners_{Owner("database")};

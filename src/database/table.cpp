@@ -37,6 +37,7 @@ DatabaseTable::DatabaseTable(std::uint32_t number, const Archetype& type, Zone z
     : number_(number),
       zone_(zone),
       type_number_(type.number()),
+      has_many_(!type.many().empty()),
       table_(type.schema(), pool, {.capacity_rows = capacity_rows}),
       type_(&type) {
     table_.attach_index(&index);

@@ -56,8 +56,13 @@ Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) 
 }
 
 void TableSet::list_tables() {
-    list_.clear();
+    list_.assign(listed_also_.begin(), listed_also_.end());
     for_each([&](const DatabaseTable& table) { list_.push_back(&table.table()); });
+}
+
+void TableSet::list_also(const Table& table) {
+    listed_also_.push_back(&table);
+    list_tables();
 }
 
 void TableSet::note_rows(const DatabaseTable& table) { occupied_.set(table.number(), table.num_rows() != 0); }
@@ -110,7 +115,7 @@ Status TableSet::validate() const {
             return Status::error(concat("database: table number ", number, " is free, but said to have rows"));
         }
     }
-    if (list_.size() != num_listed || num_listed + free_numbers_.size() != tables_.size())
+    if (list_.size() != listed_also_.size() + num_listed || num_listed + free_numbers_.size() != tables_.size())
         return Status::error(concat("database: ", num_listed, " tables, but ", list_.size(), " in the list"));
     return {};
 }

@@ -42,6 +42,48 @@ void share_index(const Database& database, Array<ZoneStatistics>& entries) {
     }
 }
 
+/// Adds the values that are not the first of their entities, where their owners lie. Requires: entries are in order.
+void add_further(const Database& database, ComponentType component, Array<ZoneStatistics>& entries) {
+    const OwnedRows* const further = database.further_values(component);
+    if (further == nullptr) return;
+    const auto entry_of = [&](Zone zone) {
+        return std::lower_bound(entries.begin(), entries.end(), zone, [&](const ZoneStatistics& entry, Zone wanted) {
+            return entry.zone != wanted ? entry.zone < wanted : entry.component.number < component.number;
+        });
+    };
+    Array<std::uint64_t> num_rows("database"), num_dead("database");  // by entry
+    num_rows.resize(entries.size(), 0);
+    num_dead.resize(entries.size(), 0);
+    for (const Entity owner : further->table().entities()) {
+        const auto place = static_cast<std::size_t>(entry_of(database.find(owner).table->zone()) - entries.begin());
+        ++num_rows[place];
+        num_dead[place] += !database.entity_manager().alive(owner);
+    }
+    // The first zone counts what was reserved for none.
+    const auto is_of_type = [&](const ZoneStatistics& entry) { return entry.component == component; };
+    const auto first = std::find_if(entries.begin(), entries.end(), is_of_type);
+    if (further->num_rows() == 0 && first != entries.end()) {
+        first->held.rows += further->table().memory_use();
+        first->held.index += further->index().memory_use();
+    }
+    const std::uint64_t num_all = further->num_rows();
+    std::uint64_t num_before = 0;
+    const auto share = [&](const MemoryUse& whole, std::uint64_t count) {
+        const MemoryUse before = memory_share(whole, num_before, num_all);
+        const MemoryUse after = memory_share(whole, num_before + count, num_all);
+        return MemoryUse{after.used_bytes - before.used_bytes, after.committed_bytes - before.committed_bytes,
+                         after.reserved_bytes - before.reserved_bytes};
+    };
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (num_rows[i] == 0) continue;
+        entries[i].held.num_rows += num_rows[i];
+        entries[i].held.num_dead_rows += num_dead[i];
+        entries[i].held.rows += share(further->table().memory_use(), num_rows[i]);
+        entries[i].held.index += share(further->index().memory_use(), num_rows[i]);
+        num_before += num_rows[i];
+    }
+}
+
 }  // namespace
 
 Array<ZoneStatistics> zone_statistics(const Database& database) {
@@ -64,6 +106,8 @@ Array<ZoneStatistics> zone_statistics(const Database& database) {
     });
     unite_equal(entries);
     share_index(database, entries);
+    for (std::uint32_t number = 0; number < database.schemas().size(); ++number)
+        add_further(database, {number}, entries);
     return entries;
 }
 

@@ -66,6 +66,7 @@ std::uint8_t TermPlaces::driver(std::uint64_t num_database_rows) const {
     std::uint64_t num_rows = ~std::uint64_t(0);
     for (std::uint8_t i = 0; i < stores.size(); ++i) {
         const JoinedStore& store = stores[i];
+        if (store.is_driver) return i;
         if (!store.is_required) continue;
         // An entity may have several rows there, and is visited once.
         if (fewest != kNone && store.rows != nullptr && store.rows->schema().many()) continue;

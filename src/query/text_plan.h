@@ -20,6 +20,9 @@ struct TextComparison {
 
 struct TextQuery::Plan {
     explicit Plan(std::size_t num_terms) : places(num_terms) {}
+    Plan(const Plan&) = delete;
+    Plan& operator=(const Plan&) = delete;
+    ~Plan() { delete further; }
 
     detail::TermPlaces places;                           // its first terms are the components, in order
     Array<TextComponent> components{Owner("query")};     // that are shown
@@ -28,6 +31,7 @@ struct TextQuery::Plan {
     Array<Access> accesses{Owner("query")};              // by component
     Array<OwnedRows*> locked{Owner("query")};            // while a loop runs
     mutable Array<DatabaseMatch> match{Owner("query")};  // one, if a component is of the database
+    Plan* further = nullptr;  // of the values of a `many` type of the database that are not the first of their entities
 };
 
 }  // namespace shoal

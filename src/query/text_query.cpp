@@ -299,6 +299,7 @@ std::uint64_t TextQuery::num_rows() const {
     if (places.has_database()) plan_->match[0].refresh();
     const std::uint64_t num_database_rows = places.has_database() ? plan_->match[0].num_rows() : 0;
     const std::uint8_t driver = places.driver(num_database_rows);
+    if (plan_->further != nullptr) return num_database_rows + plan_->further->places.stores[0].rows->num_rows();
     return driver == places.database ? num_database_rows : places.stores[driver].rows->num_rows();
 }
 
@@ -317,6 +318,7 @@ void TextQuery::for_each_batch(void (*visit)(void* context, const TextBatch& bat
     if (database != nullptr) plan_->match[0].refresh();
     const detail::LoopScope scope;
     Loop(*plan_, visit, context).run();
+    if (plan_->further != nullptr) Loop(*plan_->further, visit, context).run();
 }
 
 }  // namespace shoal

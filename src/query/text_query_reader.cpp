@@ -79,6 +79,7 @@ public:
         for (const ReadTerm& term : terms_)
             if (!(term.sign == '!' ? exclude(term) : include(term))) return failed();
         if (!find_stores()) return failed();
+        if (visits_each_value()) plan_further();
         return query;
     }
 
@@ -313,6 +314,20 @@ private:
             return false;
         if (excluded.home.database == nullptr) plan_->places.stores[number].is_excluded = true;
         return true;
+    }
+    /// Whether the query asks for a `many` type of the database, and for nothing else.
+    bool visits_each_value() const {
+        return terms_.size() == 1 && plan_->types[0] && plan_->components[0].schema->many();
+    }
+    void plan_further() {
+        Store& store = *plan_->places.stores[plan_->places.database].store;
+        TextQuery::Plan* const further = plan_->further = new TextQuery::Plan(1);
+        further->places = detail::places_of_further(static_cast<Database&>(store), plan_->types[0].number);
+        further->places.sees_inactive = plan_->places.sees_inactive;
+        further->components = plan_->components;
+        further->types.push_back({});
+        further->comparisons = plan_->comparisons;
+        further->locked = further->places.locked();
     }
     void make_match() {
         const detail::TermPlaces& places = plan_->places;

@@ -29,6 +29,13 @@ void require_use(const ComponentHome& home, const Schema& component, const Compo
 
 }  // namespace
 
+TermPlaces places_of_further(Database& database, std::uint32_t component) {
+    TermPlaces places(1);
+    places.store_of[0] = places.add(
+        {.store = &database, .rows = database.further_values({component}), .is_required = true, .is_driver = true});
+    return places;
+}
+
 ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component) {
     ComponentHome home;
     for (Store* store : stores) {

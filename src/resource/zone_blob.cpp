@@ -82,22 +82,51 @@ private:
         const Schema& schema = database_.schema(component);
         copies_.resize(std::max(copies_.size(), schema.columns().size()));
         columns_.resize(schema.columns().size());
-        for (std::uint32_t c = 0; c < columns_.size(); ++c)
-            columns_[c] = part.table->table().column(part.table->first_column(component) + c);
-        if (!part.is_dense())
-            for (std::uint32_t c = 0; c < columns_.size(); ++c) copy_column(schema, c, part);
+        list_owners(part);
+        if (schema.many())
+            copy_values(component, part);
+        else
+            show_columns(component, part);
         for (const Field& field : schema.fields()) {
             if (!values_.needs_translation(field)) continue;
             if (columns_[field.first_column] != copies_[field.first_column].data())
                 copy_column(schema, field.first_column, part);
             std::byte* const first = copies_[field.first_column].data() + schema.offset_in_column(field);
             const std::size_t stride = schema.columns()[field.first_column].element_bytes;
-            if (Status status = values_.translate(schema, field, first, stride, part.rows.size()); !status)
-                return status;
+            if (Status status = values_.translate(schema, field, first, stride, owners_.size()); !status) return status;
         }
-        writer_.add_components(type, owners_of(part), columns_);
-        result_.num_components += part.rows.size();
+        writer_.add_components(type, owners_, columns_);
+        result_.num_components += owners_.size();
         return {};
+    }
+
+    /// Lets the columns be those of the part's table, or copies if some of its rows are not saved.
+    void show_columns(ComponentType component, const Part& part) {
+        const Schema& schema = database_.schema(component);
+        for (std::uint32_t c = 0; c < columns_.size(); ++c)
+            columns_[c] = part.table->table().column(part.table->first_column(component) + c);
+        if (!part.is_dense())
+            for (std::uint32_t c = 0; c < columns_.size(); ++c) copy_column(schema, c, part);
+    }
+
+    /// Copies all values of a `many` type, and lists the owner of each.
+    void copy_values(ComponentType component, const Part& part) {
+        const Schema& schema = database_.schema(component);
+        for (std::vector<std::byte>& copy : copies_) copy.clear();
+        owners_.clear();
+        for (std::uint32_t i = 0; i < part.rows.size(); ++i) {
+            const Entity entity = part.table->entities()[part.rows[i]];
+            for (std::uint32_t index = 0; const ComponentRow at = database_.find_row(schema.id(), entity, index);
+                 ++index) {
+                owners_.push_back(part.first_entity + i);
+                for (std::uint32_t c = 0; c < columns_.size(); ++c) {
+                    const std::size_t bytes = schema.columns()[c].element_bytes;
+                    const std::byte* const element = at.table->column(at.first_column + c) + at.row * bytes;
+                    copies_[c].insert(copies_[c].end(), element, element + bytes);
+                }
+            }
+        }
+        for (std::uint32_t c = 0; c < columns_.size(); ++c) columns_[c] = copies_[c].data();
     }
 
     /// Copies the living rows of a column.
@@ -110,10 +139,9 @@ private:
         columns_[column_index] = copy.data();
     }
 
-    std::span<const std::uint32_t> owners_of(const Part& part) {
+    void list_owners(const Part& part) {
         owners_.resize(part.rows.size());
         std::iota(owners_.begin(), owners_.end(), part.first_entity);
-        return owners_;
     }
 
     /// Returns the number of an entity in the blob, or kNoBlobEntity.
@@ -129,10 +157,12 @@ private:
     /// Adds the components that say in which zone an entity lies and which components are off.
     Status add_instructions() {
         std::uint32_t zone_type = kNoType, off_type = kNoType;
-        for (const Part& part : parts_)
-            if (options_.keeps_zones)
-                if (Status status = add_instruction(zone_type, owners_of(part), SpawnZone{part.table->zone()}); !status)
-                    return status;
+        for (const Part& part : parts_) {
+            if (!options_.keeps_zones) break;
+            list_owners(part);
+            if (Status status = add_instruction(zone_type, owners_, SpawnZone{part.table->zone()}); !status)
+                return status;
+        }
         for (const Part& part : parts_)
             for (const ComponentType component : part.table->type().toggled()) {
                 owners_.clear();

@@ -566,7 +566,8 @@ Status World::adopt_schemas(const Blob& blob) {
 
 /// Gives a component type that no store keeps its home.
 Status World::take_schema(const Schema& schema) {
-    if (default_home_ == DefaultHome::kDatabase && !schema.many()) return database().take_component(schema);
+    const bool fits_database = !schema.many() || !schema.toggled();
+    if (default_home_ == DefaultHome::kDatabase && fits_database) return database().take_component(schema);
     return manager(schema).status();
 }
 

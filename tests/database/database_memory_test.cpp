@@ -1,5 +1,6 @@
 // What a database costs, and what it gives back.
 
+#include "support/address_space.h"
 #include "support/database_testing.h"
 
 #include <gtest/gtest.h>
@@ -43,6 +44,39 @@ TEST(DatabaseMemory, what_room_was_made_for_needs_no_more_memory) {
     EXPECT_EQ(database.tables()[0]->placement(), placement) << "no column has moved";
     EXPECT_FALSE((database.reserve<Position, Mass>(60'000, 3)));
     EXPECT_TRUE(database.reserve<Mass>(10)) << "in the first zone";
+}
+
+/// In a process with little address space: adds values until it fails, and returns 0 if nothing had changed then.
+int add_values_until_memory_is_short() {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool);
+    std::vector<Entity> made(20'000);
+    if (!entities.create(made)) return 2;
+    std::uint32_t num_values = 0;
+    for (;;) {
+        const std::uint64_t changes = database.num_structural_changes();
+        const Result<AddCounts> counts = database.add(made, Tally{.number = num_values});
+        if (!counts && database.num_structural_changes() != changes) return 3;
+        if (!counts) break;
+        ++num_values;
+    }
+    if (num_values < 2 || !database.validate()) return 4;
+    for (const Entity entity : made) {
+        if (database.num_values<Tally>(entity) != num_values) return 5;
+        if (database.get_value<&Tally::number>(entity, 0) != num_values - 1) return 6;
+    }
+    // What goes makes room for what comes.
+    for (const Entity entity : made)
+        if (!*database.remove_value<Tally>(entity, 1)) return 7;
+    if (!database.add(std::span(made).first(1000), Tally{})) return 8;
+    return database.validate().ok() ? 0 : 9;
+}
+
+TEST(DatabaseMemory, without_address_space_no_entity_gets_another_value) {
+    if (kSanitized) GTEST_SKIP() << "sanitizers need the whole address space";
+    if (sizeof(EntityBits) == 8) GTEST_SKIP() << "wide ids reserve more";
+    EXPECT_EQ(with_address_space(std::size_t(100) << 20, add_values_until_memory_is_short), 0);
 }
 
 // req: F3

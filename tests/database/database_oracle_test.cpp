@@ -9,11 +9,12 @@
 namespace shoal_test {
 namespace {
 
-/// What an entity has: a number for each component that its row has a place for, and whether it is there now.
+/// What an entity has: a number for each component that its row has a place for, and whether it is there now. Of a
+/// `many` type it has several numbers, the last one that came first.
 struct Has {
     Entity entity;
     Zone zone = 0;
-    std::map<std::size_t, std::uint32_t> numbers;
+    std::map<std::size_t, std::vector<std::uint32_t>> numbers;
     std::array<bool, kNumComponents> off{};
 
     bool has(std::size_t c) const { return numbers.contains(c) && !off[c]; }
@@ -39,7 +40,7 @@ public:
 
     std::size_t step() {
         const bool growing = (++num_steps_ / 300) % 2 == 0;
-        switch (random_.below(growing ? 16 : 19)) {
+        switch (random_.below(growing ? 17 : 20)) {
             case 0:
             case 1:
                 return create_some();
@@ -70,6 +71,8 @@ public:
             case 15:
                 return look_up();
             case 16:
+                return remove_value();
+            case 17:
                 return random_.below(8) == 0 ? clear_zone() : 1;
             default:
                 return destroy_some(200);
@@ -122,7 +125,7 @@ private:
     }
     Zone any_zone() { return random_.below(4) * 37; }
     std::vector<std::size_t> any_components(std::uint32_t one_in) {
-        switch (random_.below(6)) {  // often the same, so that tables fill
+        switch (random_.below(8)) {  // often the same, so that tables fill
             case 0:
             case 1:
                 return {0, 1};
@@ -130,6 +133,10 @@ private:
                 return {2};
             case 3:
                 return {3, 2, 1};
+            case 4:
+                return {8};
+            case 5:
+                return {9, 1};
         }
         std::vector<std::size_t> result;
         for (std::size_t c = 0; c < kNumComponents; ++c)
@@ -144,7 +151,8 @@ private:
 
     /// Values of some of the component types; `storage` keeps what the result refers to.
     using Storage = std::tuple<std::vector<Position>, std::vector<Velocity>, std::vector<Mass>, std::vector<Marked>,
-                               std::vector<Asleep>, std::vector<Hungry>, std::vector<Body>, std::vector<Title>>;
+                               std::vector<Asleep>, std::vector<Hungry>, std::vector<Body>, std::vector<Title>,
+                               std::vector<Tally>, std::vector<Page>>;
     std::vector<ComponentValues> any_values(const std::vector<std::size_t>& chosen, std::size_t count,
                                             std::vector<Given>& given, Storage& storage) {
         std::vector<ComponentValues> result;
@@ -170,19 +178,19 @@ private:
         if (given.kind == Given::kNone) return result;
         auto& values = std::get<std::vector<T>>(storage);
         for (const std::uint32_t number : given.numbers) values.push_back(make_of(std::type_identity<T>(), number));
-        if constexpr (std::is_same_v<T, Title>) {
+        if constexpr (detail::kHasOpaque<T>) {
             result.context = values.data();
-            result.write = given.kind == Given::kOne ? &write_title<false> : &write_title<true>;
+            result.write = given.kind == Given::kOne ? &write_opaque<T, false> : &write_opaque<T, true>;
         } else {
             result.images = reinterpret_cast<const std::byte*>(values.data());
             result.stride = given.kind == Given::kOne ? 0 : sizeof(T);
         }
         return result;
     }
-    template <bool kEach>
-    static void write_title(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
-                            std::size_t entity) {
-        detail::write_component(table, first_column, row, static_cast<const Title*>(context)[kEach ? entity : 0]);
+    template <class T, bool kEach>
+    static void write_opaque(const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
+                             std::size_t entity) {
+        detail::write_component(table, first_column, row, static_cast<const T*>(context)[kEach ? entity : 0]);
     }
 
     // --- the model -----------------------------------------------------------------------------------------------
@@ -197,18 +205,19 @@ private:
     static void give(Has& has, std::span<const Given> given, std::size_t i) {
         for (const Given& one : given) {
             const bool is_new = !has.numbers.contains(one.component);
-            if (one.kind != Given::kNone)
-                has.numbers[one.component] = one.number(i);
-            else if (is_new)
-                has.numbers[one.component] = kDefault[one.component];
+            std::vector<std::uint32_t>& numbers = has.numbers[one.component];
+            if (!kSeveral[one.component] && (is_new || one.kind != Given::kNone)) numbers.clear();
+            if (kSeveral[one.component] || is_new || one.kind != Given::kNone)
+                numbers.insert(numbers.begin(), one.kind == Given::kNone ? kDefault[one.component] : one.number(i));
             has.off[one.component] = false;
         }
     }
     void put(Entity entity, Zone zone, const std::vector<std::size_t>& components, std::span<const Given> given,
              std::size_t i) {
         Has has{entity, zone, {}, {}};
-        for (const std::size_t c : components) has.numbers[c] = kDefault[c];
         give(has, given, i);
+        for (const std::size_t c : components)
+            if (!has.numbers.contains(c)) has.numbers[c] = {kDefault[c]};
         model_[entity.index()] = has;
     }
 
@@ -285,7 +294,8 @@ private:
             }
             Has* has = find(span[i]);
             bool gains = has == nullptr;
-            for (const Given& one : given) gains |= has != nullptr && !has->has(one.component);
+            for (const Given& one : given)
+                gains |= has != nullptr && (kSeveral[one.component] || !has->has(one.component));
             ++(gains ? counts.num_added : counts.num_set);
             if (has == nullptr)
                 put(span[i], 2, {}, given, i);
@@ -300,7 +310,7 @@ private:
         const std::uint32_t number = random_.below(kMaxNumber), other = random_.below(kMaxNumber);
         Result<AddCounts> counts = AddCounts();
         std::vector<Given> given;
-        switch (random_.below(4)) {
+        switch (random_.below(6)) {
             case 0:
                 counts = database_.add(entity, make_of(std::type_identity<Velocity>(), number));
                 given = {{1, Given::kOne, {number}}};
@@ -312,6 +322,15 @@ private:
             case 2:
                 counts = database_.add(entity, make_of(std::type_identity<Asleep>(), number));
                 given = {{4, Given::kOne, {number}}};
+                break;
+            case 3:
+                counts = database_.add(entity, make_of(std::type_identity<Tally>(), number));
+                given = {{8, Given::kOne, {number}}};
+                break;
+            case 4:
+                counts = database_.add(entity, make_of(std::type_identity<Page>(), number),
+                                       make_of(std::type_identity<Mass>(), other));
+                given = {{9, Given::kOne, {number}}, {2, Given::kOne, {other}}};
                 break;
             default:
                 counts = database_.add(entity, make_of(std::type_identity<Mass>(), number),
@@ -353,12 +372,20 @@ private:
         const Entity entity = any_entity();
         bool removed;
         std::vector<std::size_t> chosen;
-        switch (random_.below(3)) {
+        switch (random_.below(5)) {
             case 0:
+                removed = *database_.remove<Tally>(entity);
+                chosen = {8};
+                break;
+            case 1:
+                removed = *database_.remove<Page, Velocity>(entity);
+                chosen = {9, 1};
+                break;
+            case 2:
                 removed = *database_.remove<Position>(entity);
                 chosen = {0};
                 break;
-            case 1:
+            case 3:
                 removed = *database_.remove<Asleep>(entity);
                 chosen = {4};
                 break;
@@ -369,6 +396,23 @@ private:
         EXPECT_EQ(removed, remove_from_model(entity, chosen));
         compare(entity);
         return 1;
+    }
+
+    std::size_t remove_value() {
+        for (int i = 0; i < 5; ++i) {
+            const Entity entity = any_entity();
+            const std::size_t c = random_.below(kNumComponents);
+            const std::uint32_t index = random_.below(3);
+            Has* has = find(entity);
+            const bool is_there = has != nullptr && has->has(c) && index < has->numbers[c].size();
+            EXPECT_EQ(*database_.remove_value(entity, components_[c], index), is_there);
+            if (is_there && has->numbers[c].size() == 1)
+                remove_from_model(entity, {c});
+            else if (is_there)
+                has->numbers[c].erase(has->numbers[c].begin() + index);
+            compare(entity);
+        }
+        return 5;
     }
 
     std::size_t move_some() {
@@ -393,14 +437,24 @@ private:
         Has* has = find(entity);
         EXPECT_EQ(database_.has(entity, components_[c]), has != nullptr && has->has(c));
         if (has == nullptr || !has->has(c) || kEmpty[c]) return 1;
-        has->numbers[c] = random_.below(kMaxNumber);
-        set_component(c, database_.find(entity), has->numbers[c], std::make_index_sequence<kNumComponents>());
+        const std::uint32_t index = random_.below(std::uint32_t(has->numbers[c].size()));
+        const std::uint32_t number = has->numbers[c][index] = random_.below(kMaxNumber);
+        if (index == 0 && random_.below(2) == 0)
+            set_component(c, database_.find(entity), number, std::make_index_sequence<kNumComponents>());
+        else
+            set_value(c, entity, index, number, std::make_index_sequence<kNumComponents>());
         compare(entity);
         return 1;
     }
     template <std::size_t... kIndices>
     void set_component(std::size_t c, DatabaseRow row, std::uint32_t number, std::index_sequence<kIndices...>) {
         ((c == kIndices ? set_number<Nth<kIndices>>(database_, row, number) : void()), ...);
+    }
+
+    template <std::size_t... kIndices>
+    void set_value(std::size_t c, Entity entity, std::uint32_t index, std::uint32_t number,
+                   std::index_sequence<kIndices...>) {
+        ((c == kIndices ? set_number<Nth<kIndices>>(database_, entity, index, number) : void()), ...);
     }
 
     std::size_t drop_some(std::uint32_t below) {
@@ -457,7 +511,10 @@ private:
         EXPECT_EQ(row.table->has(components_[kIndex], row.row), expected.has(kIndex)) << "component " << kIndex;
         ASSERT_EQ(row.table->type().has(components_[kIndex]), found != expected.numbers.end());
         if (found == expected.numbers.end()) return;
-        EXPECT_EQ(number_at<Nth<kIndex>>(database_, row), found->second) << "component " << kIndex;
+        if constexpr (kSeveral[kIndex])
+            EXPECT_EQ(numbers_of<Nth<kIndex>>(database_, expected.entity), found->second) << "component " << kIndex;
+        else
+            EXPECT_EQ(number_at<Nth<kIndex>>(database_, row), found->second[0]) << "component " << kIndex;
     }
 
     EntityManager entities_;

@@ -120,6 +120,42 @@ TEST_F(SpawnsToDatabases, entities_that_have_rows_keep_them_and_gain_the_rest) {
     EXPECT_EQ(database.validate().message(), "");
 }
 
+// Values of an entity keep the order of the source, and come before those that it has already.
+TEST_F(SpawnsToDatabases, an_entity_may_bring_several_values_of_a_type) {
+    std::vector<std::uint32_t> owners, numbers;
+    for (std::uint32_t i = 0; i < 40; ++i) owners.push_back(i * i % 7), numbers.push_back(i);
+    const std::vector<float> places(40, 1);
+    const std::byte* columns[4] = {};
+    for (int lane = 0; lane < 3; ++lane) columns[lane] = reinterpret_cast<const std::byte*>(places.data());
+    columns[3] = reinterpret_cast<const std::byte*>(numbers.data());
+    database.component<Tally>();
+    std::vector<std::vector<std::uint32_t>> expected(21);
+    spawned_ = make(21);
+    for (int round = 0; round < 3; ++round) {
+        SpawnBatch tallies = batch(schema_of<Tally>(), owners, nullptr);
+        tallies.columns = columns;
+        database.begin_spawn();
+        ASSERT_TRUE(database.spawn(tallies).ok());
+        const bool brings_masses = round == 1;
+        ASSERT_TRUE(!brings_masses || database.spawn(batch(schema_of<Mass>(), mass_owners_, masses_.data())).ok());
+        ASSERT_TRUE(database.finish_spawn().ok());
+        for (std::size_t entity = 0; entity < 21; ++entity) {
+            std::vector<std::uint32_t> more;
+            for (std::size_t i = 0; i < owners.size(); ++i)
+                if (owners[i] == entity % 7) more.push_back(numbers[i]);
+            expected[entity].insert(expected[entity].begin(), more.begin(), more.end());
+            std::vector<std::uint32_t> found;
+            database.for_each_value<&Tally::number>(spawned_[entity], [&](std::uint32_t n) { found.push_back(n); });
+            ASSERT_EQ(found, expected[entity]) << entity << " in round " << round;
+        }
+        ASSERT_EQ(database.validate().message(), "");
+    }
+    EXPECT_TRUE(database.has<Mass>(spawned_[8]));
+    database.destroy(spawned_);
+    EXPECT_EQ(database.validate().message(), "") << "values go with their entities";
+    EXPECT_EQ(database.further_values(database.component<Tally>())->num_rows(), 0u);
+}
+
 // Some of the entities have rows, and one of the tables to which they would come is full.
 TEST_F(SpawnsToDatabases, a_spawn_into_rows_for_which_there_is_no_room_changes_nothing) {
     Database small(entities, pool, {.capacity_rows = 10});

@@ -39,6 +39,11 @@ struct Hooked {
     std::string text = "a text that needs memory of its own";
 };
 SHOAL_COMPONENT(Hooked, hook, text)
+/// An entity may have several.
+struct Rope {
+    Hook hook;
+};
+SHOAL_COMPONENT((Rope, many), hook)
 struct Serial {
     std::uint32_t number = 0;
 };
@@ -56,6 +61,7 @@ struct Sea {
         EXPECT_TRUE(entities.create(made).ok());
         for (std::size_t i = 0; i < count; ++i) {
             EXPECT_TRUE(database.add(made[i], Serial{static_cast<std::uint32_t>(i)}, Hooked()).ok());
+            for (std::size_t k = 0; k < i % 4; ++k) EXPECT_TRUE(database.add(made[i], Rope()).ok());
             if (i % 3 != 0) continue;
             EXPECT_TRUE(database.add(made[i], Weight{1}).ok());
         }
@@ -67,6 +73,13 @@ struct Sea {
             row.table->table().unmarked_column(row.table->first_column(database.component<Hooked>())));
         hooks[row.row].database = other ? &database : nullptr;
         hooks[row.row].other = other;
+    }
+    void hook_rope(Entity entity, std::uint32_t index, Entity other) {
+        const ComponentRow at = database.find_row(schema_of<Rope>().id(), entity, index);
+        if (!at) return;
+        auto* const hooks = reinterpret_cast<Hook*>(const_cast<Table*>(at.table)->unmarked_column(at.first_column));
+        hooks[at.row].database = other ? &database : nullptr;
+        hooks[at.row].other = other;
     }
     void expect_sound() {
         const Status status = database.validate();
@@ -91,7 +104,10 @@ constexpr std::size_t kCount = 40;
 
 void hook_at_random(Sea& sea, Random& random) {
     for (std::size_t i = 0; i < kCount; ++i)
-        if (random.below(3) == 0) sea.hook(sea.made[i], sea.made[random.below(kCount)]);
+        if (random.below(3) == 0)
+            sea.hook(sea.made[i], sea.made[random.below(kCount)]);
+        else if (random.below(3) == 0)
+            sea.hook_rope(sea.made[i], random.below(3), sea.made[random.below(kCount)]);
 }
 
 /// Calls change(sea, random) for seas in which some entities take others along, and checks what is left.
@@ -144,6 +160,27 @@ TEST(Destructors, may_destroy_others_while_components_are_removed) {
         ASSERT_TRUE(sea.database.remove<Hooked>(some.first(num_at_once)).ok());
         for (const Entity entity : some.subspan(num_at_once)) ASSERT_TRUE(sea.database.remove<Hooked>(entity).ok());
         for (const Entity entity : some) ASSERT_FALSE(sea.database.has<Hooked>(entity));
+    });
+}
+
+TEST(Destructors, of_several_values_may_destroy_others_while_they_are_removed_and_end_nothing_while_they_move) {
+    change_random_seas([](Sea& sea, Random& random) {
+        const std::uint64_t num_alive = sea.entities.num_alive();
+        ASSERT_TRUE(sea.database.move(sea.made, 3).ok());
+        for (const Entity entity : sea.made) ASSERT_TRUE(sea.database.add(entity, Rope()).ok());
+        ASSERT_TRUE(sea.database.move(sea.made[7], 4).ok());
+        ASSERT_EQ(sea.entities.num_alive(), num_alive);
+        for (int i = 0; i < 10; ++i) {
+            const Entity entity = sea.made[random.below(kCount)];
+            const std::uint32_t count = sea.database.num_values<Rope>(entity), index = random.below(4);
+            ASSERT_EQ(*sea.database.remove_value<Rope>(entity, index), index < count);
+            ASSERT_NO_FATAL_FAILURE(sea.expect_sound());
+        }
+        const std::span<const Entity> some = std::span(sea.made).first(random.below(kCount));
+        const std::size_t num_at_once = random.below(2) == 0 ? some.size() : 0;
+        ASSERT_TRUE(sea.database.remove<Rope>(some.first(num_at_once)).ok());
+        for (const Entity entity : some.subspan(num_at_once)) ASSERT_TRUE(sea.database.remove<Rope>(entity).ok());
+        for (const Entity entity : some) ASSERT_EQ(sea.database.num_values<Rope>(entity), 0u);
     });
 }
 

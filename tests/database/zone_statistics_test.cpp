@@ -48,6 +48,7 @@ TEST_F(ZoneLedger, the_zones_add_up_to_the_whole) {
         EXPECT_TRUE(random.below(3) == 0 || database.add(entity, Body{}));
         EXPECT_TRUE(random.below(3) == 0 || database.add(entity, Asleep{}));
         EXPECT_TRUE(random.below(4) == 0 || database.add(entity, Marked{}));
+        for (std::uint32_t i = random.below(4); i > 0; --i) ASSERT_TRUE(database.add(entity, Tally{}));
         const Entity mover = made[random.below(made.size())];
         EXPECT_TRUE(random.below(8) != 0 || database.move(mover, static_cast<Zone>(random.below(40))));
         if (random.below(8) == 0) entities.destroy(made[random.below(made.size())]);  // dead in its row

@@ -359,6 +359,42 @@ TEST(Cookbook, a_blob_is_spawned_for_every_order) {
     EXPECT_EQ(world.field<Entity>(copy->entity(0), "target.entity").value(), ships[0]);
 }
 
+// [guide/medal]
+struct Medal {
+    int year = 0;
+};
+SHOAL_COMPONENT((Medal, many), year)
+// [guide/medal]
+
+Status decorate(World& world, Entity sailor, std::vector<int>& years, std::vector<std::pair<Entity, int>>& wall,
+                int& num_decorated) {
+    // [guide/medals]
+    Database& crew = world.database();
+    for (const int year : {2019, 2021, 2024})
+        if (auto added = crew.add(sailor, Medal{year}); !added) return added.status();
+    crew.for_each_value<&Medal::year>(sailor, [&](int year) { years.push_back(year); });  // 2024, 2021, 2019
+    if (auto removed = crew.remove_value<Medal>(sailor, 1); !removed) return removed.status();
+    world.query<Read<&Medal::year>>().for_each([&](Entity who, int year) { wall.emplace_back(who, year); });
+    world.query<Read<&Place::position>, With<Medal>>().for_each([&](const Vec3&) { ++num_decorated; });
+    // [guide/medals]
+    return {};
+}
+
+TEST(Cookbook, a_sailor_has_several_medals) {
+    EntityManager entities;
+    World world(entities);
+    std::vector<Entity> sailors(3);
+    ASSERT_TRUE(world.database().create<Place>(sailors, 2));
+    std::vector<int> years;
+    std::vector<std::pair<Entity, int>> wall;
+    int num_decorated = 0;
+    ASSERT_TRUE(decorate(world, sailors[1], years, wall, num_decorated));
+    EXPECT_EQ(years, (std::vector<int>{2024, 2021, 2019}));
+    EXPECT_EQ(wall, (std::vector<std::pair<Entity, int>>{{sailors[1], 2024}, {sailors[1], 2019}}));
+    EXPECT_EQ(num_decorated, 1);
+    EXPECT_EQ(world.field<int>(sailors[1], "medal[1].year").value(), 2019);
+}
+
 struct Mesh {
     int handle = 0;
 };

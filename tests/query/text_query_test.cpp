@@ -357,6 +357,32 @@ TEST(TextQuery, an_entity_with_several_components_is_visited_once_beside_others)
     EXPECT_EQ(count("body, !note"), 2u);
 }
 
+TEST(TextQuery, several_components_in_the_database_are_visited_as_those_of_a_manager) {
+    Sea sea(0);
+    std::vector<Entity> made(3);
+    ASSERT_TRUE(sea.entities.create(made).ok());
+    ASSERT_TRUE(sea.bodies.add(made).ok());
+    for (const char* text : {"hello", "hello", "aloha"})
+        ASSERT_TRUE(sea.database.add(made[1], Note{StringId(text)}).ok());
+    sea.stores.pop_back();
+    sea.stores = {&sea.database, &sea.bodies.core()};
+    const auto count = [&](std::string_view text) {
+        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        EXPECT_TRUE(query.ok()) << query.status().message();
+        std::size_t num_rows = 0;
+        query->for_each_batch([&](const TextBatch& batch) {
+            for (const Entity entity : batch.entities()) num_rows += entity == made[1] || text == "body, !note";
+        });
+        return num_rows;
+    };
+    EXPECT_EQ(count("note"), 3u);
+    EXPECT_EQ(TextQuery::make(sea.stores, "note")->num_rows(), 3u);
+    EXPECT_EQ(count("note == hello"), 2u);
+    EXPECT_EQ(count("note == aloha"), 1u);
+    EXPECT_EQ(count("note, body"), 1u);
+    EXPECT_EQ(count("body, !note"), 2u);
+}
+
 TEST(TextQuery, says_what_it_touches) {
     Sea sea(Sea::kHealth);
     const Result<TextQuery> query = TextQuery::make(sea.stores, "&body, health > 1, !crew");

@@ -43,6 +43,7 @@ struct Seen {
     double energy = 0;
     std::uint32_t target = 0, friends[2] = {};
     std::uint64_t greeting = 0;
+    std::vector<std::uint32_t> tallies{};
 
     friend bool operator==(const Seen&, const Seen&) = default;
 };
@@ -68,6 +69,7 @@ struct ZoneBlobs : ::testing::Test, DatabaseFixture {
             seen.energy = database.get<&Body::energy>(row);
             seen.target = serial_of(database.get<&Body::target>(row));
         }
+        database.for_each_value<&Tally::number>(entity, [&](std::uint32_t n) { seen.tallies.push_back(n); });
         if (!seen.has[5]) return seen;
         const auto& both = database.get<&Friends::both>(row);
         for (int i = 0; i < 2; ++i) seen.friends[i] = serial_of(both[i]);
@@ -117,6 +119,8 @@ protected:
             maybe(4, Marked{});
             maybe(5, Body{double(i), 1, any(made)});
             maybe(6, Friends{{any(made), any(made)}, StringId(random.below(3) + 1)});
+            for (std::uint32_t k = random.below(4); k > 0; --k)
+                EXPECT_TRUE(database.add(entity, Tally{.number = 10 * i + k}));
             EXPECT_TRUE(random.below(2) == 0 || database.remove<Asleep>(entity));
             EXPECT_TRUE(random.below(2) == 0 || database.remove<Hungry>(entity));
         }

@@ -51,6 +51,19 @@ struct Title {
 };
 SHOAL_COMPONENT(Title, text, number)
 
+/// An entity may have several of these.
+struct Tally {
+    Vec3 place = {6, 7, 8};
+    std::uint32_t number = 6;
+};
+SHOAL_COMPONENT((Tally, many), (place, split), number)
+
+struct Page {
+    std::string text = "none";
+    std::uint32_t number = 8;
+};
+SHOAL_COMPONENT((Page, many), text, number)
+
 struct DatabaseFixture {
     DatabaseFixture() : entities({.minimum_waiting = 1}), database(entities, pool) {}
     std::vector<Entity> make(std::size_t count) {

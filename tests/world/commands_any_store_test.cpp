@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace {
@@ -34,12 +35,23 @@ struct Crew {
 };
 SHOAL_COMPONENT(Crew, size)
 
+struct Badge {
+    int number = 0;
+};
+SHOAL_COMPONENT((Badge, many), number)
+
 struct Born {};  // what commands created
 SHOAL_COMPONENT(Born)
 
-/// The values of an entity; -1 for a component that it lacks.
-using Values = std::array<int, 4>;
-constexpr Values kNothing = {-1, -1, -1, -1};
+/// The values of an entity; -1 for a component that it lacks. Of badges it may have several, the last one first.
+struct Values {
+    std::array<int, 4> single{};
+    std::vector<int> badges;
+
+    int& operator[](std::size_t i) { return single[i]; }
+    friend bool operator==(const Values&, const Values&) = default;
+};
+const Values kNothing = {{-1, -1, -1, -1}, {}};
 
 /// Component type `i` is in the database if bit `i` is set, and otherwise in a manager.
 class Fleet {
@@ -50,6 +62,7 @@ public:
         keep<Mast>(1, RowIndexKind::kHash);
         keep<Anchored>(2, RowIndexKind::kIdentity);
         keep<Crew>(3, RowIndexKind::kPaged);
+        keep<Badge>(4, RowIndexKind::kPaged);
         world.manager<Born>();
         world.database();
     }
@@ -60,7 +73,12 @@ public:
         if (const int* height = find<&Mast::height>(1, entity)) result[1] = *height;
         if (const int* depth = find<&Anchored::depth>(2, entity)) result[2] = *depth;
         if (const std::shared_ptr<int>* size = find<&Crew::size>(3, entity)) result[3] = *size == nullptr ? -2 : **size;
-        return result;
+        for (std::uint32_t i = 0;; ++i) {
+            const std::string name = "badge[" + std::to_string(i) + "].number";
+            const Result<int> number = world.field<int>(entity, name);
+            if (!number) return result;
+            result.badges.push_back(*number);
+        }
     }
     template <auto kMember>
     const ValueOf<kMember>* find(unsigned type, Entity entity) {
@@ -99,11 +117,16 @@ protected:
 void change(Commands& commands, Random& random, Entity entity, Values& values) {
     const int value = static_cast<int>(random.below(100));
     const bool adds = random.below(3) != 0;
-    const std::uint32_t type = random.below(5);
+    const std::uint32_t type = random.below(6);
     if (type == 4) {  // two at once
         values[0] = adds ? value : -1, values[1] = adds ? value : -1;
         adds ? commands.add(entity, Hull{value}, Mast{value, entity}) : commands.remove<Hull, Mast>(entity);
         return;
+    }
+    if (type == 5) {  // one more, or none any more
+        if (!adds) values.badges.clear();
+        if (adds) values.badges.insert(values.badges.begin(), value);
+        return adds ? commands.add(entity, Badge{value}) : commands.remove<Badge>(entity);
     }
     values[type] = adds ? value : -1;
     if (type == 0) adds ? commands.add(entity, Hull{value}) : commands.remove<Hull>(entity);
@@ -127,7 +150,8 @@ TEST_P(AnyStore, random_commands_do_what_a_map_says) {
             if (what == 0) {
                 Values values = kNothing;
                 values[0] = values[3] = i;
-                const Entity pending = commands.create(2, Born{}, Hull{i}, Crew{std::make_shared<int>(i)});
+                values.badges = {i};
+                const Entity pending = commands.create(2, Born{}, Hull{i}, Crew{std::make_shared<int>(i)}, Badge{i});
                 change(commands, random, pending, values);
                 made.push_back(values);
             } else if (what == 1 && entity) {
@@ -136,7 +160,7 @@ TEST_P(AnyStore, random_commands_do_what_a_map_says) {
             } else if (entity && model[entity][0] != -9) {
                 change(commands, random, entity, model[entity]);
             } else if (entity) {
-                Values ignored;
+                Values ignored = kNothing;
                 change(commands, random, entity, ignored);
             }
         }
@@ -191,7 +215,7 @@ TEST_P(AnyStore, passes_give_the_same_state_for_1_2_3_and_8_workers) {
     for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, hashes.front());
 }
 
-INSTANTIATE_TEST_SUITE_P(Homes, AnyStore, ::testing::Range(0u, 16u));
+INSTANTIATE_TEST_SUITE_P(Homes, AnyStore, ::testing::Range(0u, 32u));
 
 struct CommandsOfWorld : ::testing::Test {
     EntityManager entities;

@@ -259,17 +259,25 @@ TEST_F(ComponentHome, schemas_that_come_in_blobs_go_where_the_world_says) {
     EXPECT_EQ(world.find_store(schema_of<Sail>().id())->kind(), "a manager");
 }
 
-TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_to_managers_all_the_same) {
-    ComponentDefinition definition;
-    definition.name = "shell";
-    definition.many = true;
-    definition.fields.push_back({.name = "number", .type = FieldType::kInt32});
+TEST_F(ComponentHome, schemas_of_which_an_entity_may_have_several_go_there_too_unless_they_can_be_off) {
     BlobWriter writer;
-    const std::uint32_t shell = *writer.add_component_type(*Schema::make(definition));
-    writer.add_component(shell, writer.add_entity({}), image_of(7));
+    const std::uint32_t owner = writer.add_entity({});
+    for (const bool toggled : {false, true}) {
+        ComponentDefinition definition{.name = toggled ? "lamp" : "shell", .toggled = toggled, .many = true};
+        definition.fields.push_back({.name = "number", .type = FieldType::kInt32});
+        const std::uint32_t type = *writer.add_component_type(*Schema::make(definition));
+        for (const int number : {7, 8, 9}) writer.add_component(type, owner, image_of(number));
+    }
+    const Blob blob = *Blob::load(*writer.write());
     World of_database(entities, {.default_home = DefaultHome::kDatabase});
-    ASSERT_TRUE(of_database.adopt_schemas(*Blob::load(*writer.write())));
-    EXPECT_EQ(of_database.find_store(Schema::make(definition)->id())->kind(), "a manager");
+    ASSERT_TRUE(of_database.adopt_schemas(blob));
+    EXPECT_EQ(of_database.find_store(ComponentId("shell")), &of_database.database());
+    EXPECT_EQ(of_database.find_store(ComponentId("lamp"))->kind(), "a manager");
+    const Entity made = of_database.spawn(blob)->entity(0);
+    for (std::uint32_t i = 0; i < 3; ++i)
+        for (const char* name : {"shell", "lamp"})
+            EXPECT_EQ(*of_database.field<std::int32_t>(made, name + ("[" + std::to_string(i) + "].number")),
+                      int(i) + 7);
 }
 
 // --- the order of spawning ---------------------------------------------------------------------------------------

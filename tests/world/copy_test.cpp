@@ -34,6 +34,18 @@ struct Log {
 };
 SHOAL_COMPONENT(Log, text, about)
 
+/// An entity may have several of these.
+struct Visit {
+    int day = 0;
+    Entity at;
+};
+SHOAL_COMPONENT((Visit, many), day, at)
+struct Line {
+    std::string text;
+    Entity about;
+};
+SHOAL_COMPONENT((Line, many), text, about)
+
 using Entities = std::vector<Entity>;
 
 class Harbour : public ::testing::Test {
@@ -339,6 +351,41 @@ TEST_F(Harbour, components_of_the_database_that_are_more_than_bytes_are_copied_t
     }
 }
 
+TEST_F(Harbour, several_values_in_the_database_are_copied_in_their_order_and_refer_to_copies) {
+    EntityManager others;
+    World sea(others);
+    Database& database = sea.database();
+    sea.database().component<Visit>();
+    sea.database().component<Line>();
+    const Entity port = *others.create();
+    Entities made(3);
+    ASSERT_TRUE(database.create<Sail>(made, 2));
+    for (const Entity entity : made)
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_TRUE(database.add(entity, Visit{i, i % 2 == 0 ? entity : port}));
+            ASSERT_TRUE(database.add(entity, Line{std::string(40, char('a' + i)), entity}));
+        }
+    const Result<Spawned> copies = sea.copy(made[1], {.copies = 3});
+    ASSERT_TRUE(copies) << copies.message();
+    for (const Entity copy : copies->entities()) {
+        ASSERT_EQ(database.num_values<Visit>(copy), 4u);
+        ASSERT_EQ(database.num_values<Line>(copy), 4u);
+        for (std::uint32_t index = 0; index < 4; ++index) {
+            const int i = 3 - static_cast<int>(index);  // what was added last comes first
+            EXPECT_EQ(database.get_value<&Visit::day>(copy, index), i);
+            EXPECT_EQ(database.get_value<&Visit::at>(copy, index), i % 2 == 0 ? copy : port);
+            EXPECT_EQ(database.get_value<&Line::text>(copy, index), std::string(40, char('a' + i)));
+            EXPECT_EQ(database.get_value<&Line::about>(copy, index), copy);
+        }
+        EXPECT_EQ(database.find(copy).table->zone(), 2u);
+    }
+    EXPECT_EQ(database.validate().message(), "");
+    const std::uint64_t before = sea.state_hash();
+    database.set_value<&Visit::day>(made[0], 2, 77);
+    EXPECT_NE(sea.state_hash(), before) << "it tells of all values";
+    EXPECT_EQ(*sea.field<int>(made[0], "visit[2].day"), 77);
+}
+
 TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
     const std::vector<std::byte> bytes = rowing_boat();
     const Result<Blob> blob = Blob::view(bytes);
@@ -382,13 +429,11 @@ TEST_F(Harbour, calls_keep_what_their_functions_hold_until_they_end) {
 
 using HarbourDeathTest = Harbour;
 
-TEST_F(HarbourDeathTest, commands_that_need_a_world_or_a_manager_end_the_program_without_one) {
+TEST_F(HarbourDeathTest, commands_that_need_a_world_end_the_program_without_one) {
     PagePool pool;
-    Database copies(entities, pool), tags(entities, pool);
+    Database copies(entities, pool);
     copies.commands().copy(lighthouse);
     EXPECT_DEATH(copies.settle({}), "commands spawn and copy in worlds");
-    tags.commands().add(lighthouse, Tag{StringId("x")});
-    EXPECT_DEATH(tags.settle({}), "call World::manager<T>\\(\\) for one that it may have several of");
 }
 
 }  // namespace

@@ -373,6 +373,25 @@ TEST_F(ReactionRules, of_several_components_those_that_move_are_not_told) {
     EXPECT_EQ(told, (Entities{made[0], made[0]}));
 }
 
+TEST_F(ReactionRules, of_several_components_in_the_database_those_that_move_are_not_told) {
+    Database& database = world.database();
+    database.component<Tag>();
+    const Entities made = make(2);
+    for (const Entity entity : {made[0], made[0], made[1], made[1], made[1]})
+        ASSERT_TRUE(database.add(entity, Tag{StringId("spot")}));
+    Entities added, removed;
+    world.on_add<Tag>([&](std::span<const Entity> told) { added.assign(told.begin(), told.end()); });
+    world.on_remove<Tag>([&](std::span<const Entity> told) { removed.assign(told.begin(), told.end()); });
+    ASSERT_TRUE(database.remove<Tag>(made[0]));  // rows of made[1] take the places
+    ASSERT_TRUE(database.move(made[1], 3));
+    world.settle();
+    EXPECT_EQ(removed, (Entities{made[0], made[0]}));
+    EXPECT_TRUE(added.empty());
+    ASSERT_TRUE(database.add(made[1], Tag{StringId("stripe")}));
+    world.settle();
+    EXPECT_EQ(added, Entities{made[1]});
+}
+
 TEST_F(ReactionRules, a_store_that_leaves_takes_its_reactions_along) {
     {
         PagePool pool;

@@ -10,6 +10,7 @@
 #include "support/thread_pool_executor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -28,6 +29,12 @@ struct Mast {
     int height = 0;
 };
 SHOAL_COMPONENT(Mast, height)
+/// An entity may have several.
+struct Flag {
+    int colour = 0;
+    Vec3 size;
+};
+SHOAL_COMPONENT((Flag, many), colour, (size, split))
 struct Anchored {
     int depth = 0;
 };
@@ -233,6 +240,107 @@ TEST_P(AnyHome, what_a_query_may_find_counts_as_read_for_changes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Homes, AnyHome, ::testing::Range(0u, 16u));
+
+/// Flags in a manager, or in the database.
+class Flagged : public ::testing::TestWithParam<bool> {
+protected:
+    Flagged() {
+        if (GetParam())
+            world.database().component<Flag>();
+        else
+            world.manager<Flag>();
+        world.manager<Crew>();
+        EXPECT_TRUE(entities.create(made).ok());
+        Commands& commands = world.commands();
+        for (int i = 0; i < 2000; ++i) {
+            for (int k = 0; k < i % 4; ++k) commands.add(made[static_cast<std::size_t>(i)], Flag{10 * i + k, {}});
+            if (i % 3 == 0) commands.add(made[static_cast<std::size_t>(i)], Mast{i});
+            if (i % 4 != 0) expected.insert({i, i % 4});
+        }
+        world.settle();
+    }
+    int number_of(Entity entity) const {
+        return static_cast<int>(std::find(made.begin(), made.end(), entity) - made.begin());
+    }
+
+    EntityManager entities;
+    World world{entities};
+    std::vector<Entity> made = std::vector<Entity>(2000);
+    std::map<int, int> expected;  // how many flags
+};
+
+TEST_P(Flagged, a_query_that_asks_for_nothing_else_visits_each_value) {
+    std::map<int, int> visited;
+    const auto colours = world.query<Read<&Flag::colour>>();
+    colours.for_each([&](Entity entity, int colour) {
+        EXPECT_EQ(colour / 10, number_of(entity));
+        ++visited[number_of(entity)];
+    });
+    EXPECT_EQ(visited, expected);
+    EXPECT_EQ(colours.num_rows(), 3000u);
+    world.query<Write<all_fields<Flag>>>().for_each([](auto&& flag) {
+        Flag value = flag;
+        value.size = {float(value.colour), 1, 2};
+        flag = value;
+    });
+    std::size_t num_sized = 0;
+    world.query<Read<all_fields<Flag>>>().for_each(
+        [&](const Flag& flag) { num_sized += flag.size == Vec3{float(flag.colour), 1, 2}; });
+    EXPECT_EQ(num_sized, 3000u);
+    visited.clear();
+    colours.for_each_batch([&](auto&& batch) {
+        const auto column = batch.template column<&Flag::colour>();
+        for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {
+            EXPECT_EQ(column[i] / 10, number_of(batch.entities()[i]));
+            ++visited[number_of(batch.entities()[i])];
+        }
+    });
+    EXPECT_EQ(visited, expected);
+    shoal_test::ThreadPoolExecutor workers(3);
+    std::atomic<std::uint64_t> sum = 0;
+    world.query<With<Flag>>().grain(64).for_each(workers, [&](Entity) { ++sum; });
+    EXPECT_EQ(sum, 3000u);
+}
+
+TEST_P(Flagged, beside_other_terms_an_entity_is_visited_once) {
+    std::size_t num_with = 0, num_without = 0, num_any = 0;
+    world.query<Read<&Mast::height>, With<Flag>>().for_each([&](int) { ++num_with; });
+    world.query<Read<&Mast::height>, Without<Flag>>().for_each([&](int) { ++num_without; });
+    world.query<With<Mast>, AnyOf<Flag, Crew>>().for_each([&](Entity) { ++num_any; });
+    EXPECT_EQ(num_with, 500u);
+    EXPECT_EQ(num_without, 167u);
+    EXPECT_EQ(num_any, 500u);
+}
+
+TEST_P(Flagged, changed_since_tells_of_every_value) {
+    const auto colours = world.query<Read<&Flag::colour>>();
+    world.settle();
+    std::size_t num_changed = 0;
+    colours.changed_since(world.stamp()).for_each([&](int) { ++num_changed; });
+    EXPECT_EQ(num_changed, 0u);
+    world.query<Write<&Flag::colour>>().for_each([](auto&& colour) { colour += 0; });
+    colours.changed_since(world.stamp()).for_each([&](int) { ++num_changed; });
+    EXPECT_EQ(num_changed, 3000u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Homes, Flagged, ::testing::Bool());
+
+TEST(FlaggedZones, values_are_in_the_zone_of_their_entity) {
+    EntityManager entities;
+    PagePool pool;
+    Database database(entities, pool);
+    std::vector<Entity> made(300);
+    ASSERT_TRUE(database.create<Mast>(made, 0).ok());
+    for (std::size_t i = 0; i < made.size(); ++i)
+        for (std::size_t k = 0; k < i % 3; ++k) ASSERT_TRUE(database.add(made[i], Flag{int(i), {}}).ok());
+    ASSERT_TRUE(database.move(std::span<const Entity>(made).first(100), 5).ok());
+    const auto flags = query<Read<&Flag::colour>>(database);
+    std::size_t num_here = 0, num_all = 0;
+    flags.for_each([&](int) { ++num_all; });
+    flags.in({5}).for_each([&](int colour) { num_here += colour < 100 ? 1 : 1000; });
+    EXPECT_EQ(num_all, 300u);
+    EXPECT_EQ(num_here, 99u);
+}
 
 // --- stores of other kinds ---------------------------------------------------------------------------------------
 

@@ -39,6 +39,8 @@ public:
     std::span<const ComponentType> components() const { return components_; }
     /// The toggled component types: a bit per row says whether it has them. Ascending.
     std::span<const ComponentType> toggled() const { return toggled_; }
+    /// The component types of which an entity may have several: the first value is in the row. Ascending.
+    std::span<const ComponentType> many() const { return many_; }
     bool has(ComponentType component) const { return signature_.test(component.number); }
     /// Returns the first column of a component type, or kNoColumn; its other columns follow. A component type without
     /// fields has a number too, but no column there.
@@ -62,6 +64,7 @@ private:
     BitSet signature_{Owner("archetype")};
     Array<ComponentType> components_{Owner("archetype")};
     Array<ComponentType> toggled_{Owner("archetype")};
+    Array<ComponentType> many_{Owner("archetype")};
     Array<std::uint16_t> first_column_{Owner("archetype")};  // by component type number
     Schema schema_;
 };

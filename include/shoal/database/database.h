@@ -18,8 +18,15 @@
 // Archetypes form when they are needed, and C++ types are registered at their first use. The calls with ComponentType
 // serve component types that are known at run time only. An entity that loses its last component keeps its row and its
 // zone; drop() and destroy() remove the row. A component type declared `toggled` keeps its columns in every row of its
-// archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. A component type that
-// says `many` needs a manager. All calls are immediate; rows of entities that were destroyed elsewhere are removed at
+// archetypes: removing and adding it flips a bit, and the value stays unless a new one is given. Of a component type
+// that says `many` an entity has a list of values: add() puts one before the others, remove() takes all, remove_value()
+// one of them. The first is in the row, so a list of one costs no more than a component; the others are rows of a table
+// for the whole database, which find each other by row numbers, and stay there when the entity moves:
+//
+//     entity --directory--> table, row      label "ship"  | position ...      value 0
+//        `----- index ----> row 5 --> row 2       "old" --> "large"           values 1 and 2
+//
+// All calls are immediate; rows of entities that were destroyed elsewhere are removed at
 // settle(). Passes ask for changes through Commands; see commands.h. A call may be given spans of any table's columns.
 // The destructor of a component may destroy other entities. During a call for many entities that removes components or
 // moves rows, it may do so only one at a time, and may change nothing else. Setting a component must not change the
@@ -59,8 +66,8 @@ public:
     // --- component types and archetypes ------------------------------------------------------------------------
 
     /// Registers a component type; one that is there already is returned as it is.
-    /// Errors: there is another one of that name (the message shows both), the schema says `many`, or another store of the
-    /// same world keeps it.
+    /// Errors: there is another one of that name (the message shows both), the schema says `many` and `toggled`, or
+    /// another store of the same world keeps it.
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// The same for a C++ type. Requires: no error as above.
     template <class T>
@@ -140,7 +147,8 @@ public:
         requires(sizeof...(Ts) > 0);
 
     /// Gives living entities components, or sets the values of those they have (a value that is not given stays).
-    /// Entities without a row get one in the first zone. num_added counts those that have gained a component.
+    /// Entities without a row get one in the first zone. num_added counts those that have gained a component. Of a
+    /// `many` type each gains one, which comes first.
     /// Errors: no memory or a full table; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
     template <DescribedComponent... Ts>
@@ -152,7 +160,7 @@ public:
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Removes components and returns how many entities have lost any. The rows of the dead stay until the database
+    /// Removes components, all values of `many` types, and returns how many entities have lost any. The rows of the dead stay until the database
     /// settles: until then the dead lose components, and move to other zones, as the living do, but gain none.
     /// Errors: as above.
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
@@ -160,6 +168,12 @@ public:
     Result<std::uint32_t> remove(std::span<const Entity> entities);
     template <DescribedComponent... Ts>
     Result<bool> remove(Entity entity);
+
+    /// Removes value number `index` of a component type, 0 being the first, and returns whether there was one. Those
+    /// behind it move up. The last one is removed as remove() does it. Errors: as above.
+    SHOAL_API Result<bool> remove_value(Entity entity, ComponentType component, std::uint32_t index);
+    template <DescribedComponent T>
+    Result<bool> remove_value(Entity entity, std::uint32_t index);
 
     /// Moves entities to a zone and returns how many were in another. Errors: as above.
     SHOAL_API Result<std::uint32_t> move(std::span<const Entity> entities, Zone zone);
@@ -188,7 +202,8 @@ public:
     bool has(Entity entity, ComponentType component) const;
     template <class T>
     bool has(Entity entity) const;
-    /// Requires: the row is not nil and has the component (toggled ones may be off).
+    /// Requires: the row is not nil and has the component (toggled ones may be off). Of a `many` type it is the first
+    /// value.
     template <auto kMember>
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
@@ -200,6 +215,27 @@ public:
     template <auto kMember>
     std::size_t gather(std::span<const Entity> entities, std::span<ValueOf<kMember>> out,
                        const ValueOf<kMember>& missing = {}) const;
+
+    // --- several values of a type --------------------------------------------------------------------------------
+
+    /// Returns how many values of a component type an entity has: more than one only with `many`. Total: any id is fine.
+    SHOAL_API std::uint32_t num_values(Entity entity, ComponentType component) const;
+    template <DescribedComponent T>
+    std::uint32_t num_values(Entity entity) const;
+    /// Returns a field of value number `index`: by reference, or by value when it is split. Requires: there is one.
+    /// Cost: a step per index; for_each_value() takes one for all.
+    template <auto kMember>
+    decltype(auto) get_value(Entity entity, std::uint32_t index) const;
+    template <auto kMember>
+    void set_value(Entity entity, std::uint32_t index, const ValueOf<kMember>& value);
+    /// Calls visit(value) with the field of each value of an entity, the first one first.
+    template <auto kMember, class Visit>
+    void for_each_value(Entity entity, Visit&& visit) const;
+    /// Returns the rows of those values that are not the first of their entities, for queries; nullptr: the component
+    /// type does not say `many`. Requires: no structural call is made through it. Lifetime: that of the database.
+    OwnedRows* further_values(ComponentType component) const {
+        return component.number < further_.size() ? further_[component.number] : nullptr;
+    }
 
     // --- tables, for queries -------------------------------------------------------------------------------------
 
@@ -223,7 +259,7 @@ public:
     SHOAL_API std::uint64_t num_rows() const;
     SHOAL_API std::uint64_t num_rows(Zone zone) const;
 
-    /// Checks tables, bits, directory and maps against each other.
+    /// Checks tables, bits, directory, maps and further values against each other.
     SHOAL_API Status validate() const;
 
     // --- spawning ------------------------------------------------------------------------------------------------
@@ -351,6 +387,7 @@ private:
     Result<AddCounts> insert_into(DatabaseTable& table, Arguments& arguments, bool sets);
     AddCounts insert_reserved(DatabaseTable& table, Arguments& arguments, bool sets, std::size_t begin,
                               std::size_t end);
+    Result<AddCounts> add_values(Arguments& arguments, DatabaseTable& first);
     AddCounts add_selected(Arguments& arguments, DatabaseTable* first);
     void remove_row(DatabaseTable& table, std::uint32_t row);
     std::uint32_t drop_selected(std::span<const Entity> entities);
@@ -372,13 +409,25 @@ private:
     bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
     bool switch_off(DatabaseRow at, std::span<const ComponentType> components);
 
+    // Values that are not the first of their entities.
+    bool gives_many(std::span<const ComponentValues> values) const;
+    Status reserve_further(Arguments& arguments);
+    Result<AddCounts> add_further(Arguments& arguments, DatabaseTable& first);
+    void push_first(DatabaseTable& table, std::uint32_t row, ComponentType component);
+    void swap_value(DatabaseTable& table, std::uint32_t row, ComponentType component, std::uint32_t further_row);
+    void drop_further(Entity entity, const Archetype& from, const Archetype* to);
+    ComponentRow find_further(ComponentRow found, Entity entity, std::uint32_t index) const;
+    Status validate_further(ComponentType component) const;
+
     EntityManager& entities_;
+    PagePool& pool_;
     DatabaseOptions options_;
     ArchetypeGraph graph_;
     DatabaseDirectory directory_;
     TableSet tables_;
     detail::ComponentSlots component_slots_;
-    Array<TypedList*> lists_{Owner("database")};  // by slot of the list; owned
+    Array<TypedList*> lists_{Owner("database")};    // by slot of the list; owned
+    Array<OwnedRows*> further_{Owner("database")};  // by component type number; owned; nullptr: one value per entity
     DeathCursor cursor_;
     std::uint64_t deaths_seen_ = 0;  // where the cursor is
     std::uint64_t stamp_ = 1;

@@ -63,8 +63,11 @@ public:
     std::uint32_t type_number() const { return type_number_; }
     Zone zone() const { return zone_; }
     std::uint32_t num_rows() const { return table_.num_rows(); }
-    /// Whether rows are bytes and nothing more: no opaque columns and no toggled component types.
-    bool is_plain() const { return table_.is_plain() && presence_.empty(); }
+    /// Whether rows are bytes and nothing more: no opaque columns, no toggled component types, and no further values
+    /// elsewhere.
+    bool is_plain() const { return table_.is_plain() && presence_.empty() && !has_many_; }
+    /// Whether entities may have several components of a type: the first is in the row, the database has the others.
+    bool has_many() const { return has_many_; }
     std::span<const Entity> entities() const { return table_.entities(); }
     /// Columns are found with first_column(). Requires: no structural call is made through it.
     Table& table() { return table_; }
@@ -154,6 +157,7 @@ private:
     std::uint32_t number_;
     Zone zone_;
     std::uint32_t type_number_;  // here, beside what loops need of the table
+    bool has_many_;
     Table table_;
     const Archetype* type_;
     Array<PresenceBits> presence_{Owner("database table")};  // by place in type().toggled()

@@ -33,7 +33,10 @@ public:
     DatabaseTable& operator[](std::uint32_t number) const { return *tables_[number]; }
 
     std::span<DatabaseTable* const> by_number() const { return tables_; }  ///< nullptr where a number is free
-    std::span<const Table* const> list() const { return list_; }           ///< the tables that exist
+    /// The tables that exist, behind those of list_also().
+    std::span<const Table* const> list() const { return list_; }
+    /// Lists a table that is not one of the set, and outlives it.
+    SHOAL_API void list_also(const Table& table);
     /// One bit per table number: does it hold rows?
     std::span<const std::uint64_t> occupied() const { return occupied_.words(); }
     std::uint64_t epoch() const { return epoch_; }
@@ -81,6 +84,7 @@ private:
     Array<std::uint32_t> empty_visits_{Owner("database")};  // by number: visits in a row that found it empty
     Array<std::uint32_t> free_numbers_{Owner("database")};
     Array<const Table*> list_{Owner("database")};
+    Array<const Table*> listed_also_{Owner("database")};
     HashMap<std::uint64_t, std::uint32_t> number_by_place_{Owner("database")};  // by zone and archetype
     HashMap<Zone, std::uint32_t> first_in_zone_{Owner("database")};
     std::uint64_t epoch_ = 0;

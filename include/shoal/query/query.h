@@ -48,6 +48,9 @@
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
 //
+// Of a component type that is `many`, a query that asks for nothing else visits each value, with its entity; beside other
+// terms it stands in With, Without and AnyOf.
+//
 // A toggled component that is off counts as missing. Entities that are inactive (see components/activity.h) are passed over,
 // unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the rows
 // of the store with the fewest, and looks each entity up in the others, a block of 256 rows at a time; driver() says
@@ -101,6 +104,8 @@ struct RowsOf<Stores, TermList<Terms...>> {
     static auto choose() {
         if constexpr (std::is_same_v<Stores, From<World>>)
             return std::type_identity<With<WorldRows>>();
+        else if constexpr (std::is_same_v<Stores, From<Database>> && kVisitsEachValue<Terms...>)
+            return std::type_identity<WorldRows<From<World>, TermList<Terms...>, FieldTerms<Terms...>>>();
         else if constexpr (Decides::kJoins)
             return std::type_identity<With<JoinedRows>>();
         else if constexpr (StoreList<Stores>::kHasDatabase)
@@ -358,6 +363,8 @@ auto query(Stores&... stores) {
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(reads_many<Terms>() || ...)
                                              : !Decides::kJoins || !(kKeepsMany<Stores> || ...);
+    constexpr bool kReadsOne = kVisitsEachValue<Terms...> || kIsOfWorld ||
+                               !((List::template kIsOfDatabase<Terms> && reads_many<Terms>()) || ...);
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
     static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
@@ -387,8 +394,12 @@ auto query(Stores&... stores) {
                   "no term is about the database; leave it out: query<...>(managers...), with "
                   ".asking(database) for commands");
     static_assert(kJoinsSingly, "a join needs managers with one component per entity");
+    static_assert(kReadsOne,
+                  "an entity may have several of the component, so its values are visited by a query that asks for "
+                  "nothing else: query<Read<all_fields<T>>>(database); beside other terms say With or Without, and "
+                  "Database::for_each_value()");
     if constexpr (kAreComplete && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives && kAsks &&
-                  kJoinsSingly && kAreSingles && kLeavesSingles)
+                  kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.

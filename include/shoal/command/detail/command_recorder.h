@@ -125,7 +125,7 @@ struct TypedCommand {
     template <class T>
     static constexpr CommandPart part(std::uint32_t offset) {
         CommandPart result{.schema = []() -> const Schema& { return schema_of<T>(); }, .offset = offset};
-        if constexpr (!DescriptionOf<T>::kMany)
+        if constexpr (!DescriptionOf<T>::kMany || !kIsToggled<T>)
             result.find = [](Database& database) { return database.component<T>(); };
         if constexpr (kHasOpaque<T>) {
             result.write = [](const void* rows, Table& table, std::uint32_t first_column, std::uint32_t row,

@@ -20,7 +20,9 @@ struct Database::TypedList {
 template <class T>
 SHOAL_INLINE ComponentType Database::component() {
     static_assert(kIsDescribed<T>, "the component is not declared; write SHOAL_COMPONENT(Name, fields...)");
-    static_assert(!DescriptionOf<T>::kMany, "an entity has one component of a type here; use a manager for `many`");
+    static_assert(
+        !DescriptionOf<T>::kMany || !detail::kIsToggled<T>,
+        "one bit cannot say which of several values are off; leave out `toggled`, or use a manager for `many`");
     const std::uint32_t known = component_slots_.find(detail::TypedSlot<T>::known());
     if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
     return remember_component(detail::TypedSlot<T>::get(), schema_of<T>());
@@ -241,6 +243,11 @@ SHOAL_INLINE Result<bool> Database::remove(Entity entity) {
     return remove_through_span<Ts...>(entity);
 }
 
+template <DescribedComponent T>
+Result<bool> Database::remove_value(Entity entity, std::uint32_t index) {
+    return remove_value(entity, component<T>(), index);
+}
+
 template <class... Ts>
 SHOAL_NOINLINE Result<bool> Database::remove_through_span(Entity entity) {
     const ComponentType components[] = {component<Ts>()...};
@@ -287,6 +294,47 @@ template <class T>
 bool Database::has(Entity entity) const {
     const ComponentType component = find_component<T>();
     return component && has(entity, component);
+}
+
+template <DescribedComponent T>
+std::uint32_t Database::num_values(Entity entity) const {
+    const ComponentType component = find_component<T>();
+    return component ? num_values(entity, component) : 0;
+}
+
+template <auto kMember>
+decltype(auto) Database::get_value(Entity entity, std::uint32_t index) const {
+    const ComponentRow at = find_row(schema_of<ComponentOf<kMember>>().id(), entity, index);
+    SHOAL_ASSERT(at, "the entity has fewer values of this component; ask num_values() first");
+    return make_column<kMember, const ValueOf<kMember>>(
+        [&](std::uint32_t c) { return at.table->column(at.first_column + c); }, DatabaseTable::struct_offset<kMember>(),
+        at.table->num_rows())[at.row];
+}
+
+template <auto kMember>
+void Database::set_value(Entity entity, std::uint32_t index, const ValueOf<kMember>& value) {
+    const ComponentRow at = find_row(schema_of<ComponentOf<kMember>>().id(), entity, index);
+    SHOAL_ASSERT(at, "the entity has fewer values of this component; ask num_values() first");
+    Table& table = const_cast<Table&>(*at.table);  // NOLINT: a table of this database
+    assign_value(make_column<kMember, ValueOf<kMember>>(
+                     [&](std::uint32_t c) { return table.write_element(at.first_column + c, at.row); },
+                     DatabaseTable::struct_offset<kMember>(), 1)[0],
+                 value);
+}
+
+template <auto kMember, class Visit>
+void Database::for_each_value(Entity entity, Visit&& visit) const {
+    const ComponentType component = find_component<ComponentOf<kMember>>();
+    const DatabaseRow at = find(entity);
+    if (!component || !at || !at.table->has(component, at.row)) return;
+    visit(get<kMember>(at));
+    const OwnedRows* const further = further_values(component);
+    if (further == nullptr || further->find(entity) == kNilRow) return;
+    const Table& table = further->table();
+    const auto column = make_column<kMember, const ValueOf<kMember>>(
+        [&](std::uint32_t c) { return table.column(c); }, DatabaseTable::struct_offset<kMember>(), table.num_rows());
+    const std::span<const std::uint32_t> next = table.links(LinkColumn::kChainNext);
+    for (std::uint32_t row = further->find(entity); row != kNilRow; row = next[row]) visit(column[row]);
 }
 
 template <auto kMember>

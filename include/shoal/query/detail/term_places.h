@@ -23,7 +23,8 @@ struct JoinedStore {
     bool needs_parent = false;  ///< see OwnedColumns
     bool is_derived = false;    ///< fields change when others of the store are written: an access is to all of it
     bool is_required = false, is_excluded = false;
-    bool is_told = false;  ///< fields are written, and the store is told in which rows: see Store::finish_writes()
+    bool is_told = false;    ///< fields are written, and the store is told in which rows: see Store::finish_writes()
+    bool is_driver = false;  ///< each of its rows is visited, whoever has fewer, and however many an entity has
 
     bool has(std::uint32_t row) const {
         return row != kNilRow && (!needs_parent || rows->table().links(LinkColumn::kTreeParent)[row] != kNilRow);

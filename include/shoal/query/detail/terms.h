@@ -291,6 +291,26 @@ constexpr bool reads_many() {
         return false;
 }
 
+/// Whether a query visits each value of a `many` type: only one that asks for nothing else does. An entity is visited as
+/// often as it has values.
+template <class... Terms>
+inline constexpr bool kVisitsEachValue = false;
+template <class Term>
+inline constexpr bool kVisitsEachValue<Term> = [] {
+    if constexpr (requires_component<Term>() && !Term::kIsOfParent && !Term::kIsSingle &&
+                  kIsDescribed<typename Term::Component>)
+        return DescriptionOf<typename Term::Component>::kMany;
+    else
+        return false;
+}();
+
+template <class First, class...>
+struct FirstTerm {
+    using Component = typename First::Component;
+};
+template <class... Terms>
+using ComponentOfFirst = typename FirstTerm<Terms...>::Component;
+
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 
 /// Places of terms in a list of stores.
@@ -332,7 +352,8 @@ struct StoreList<From<World>> {
     }
     template <class Term>
     static constexpr bool kIsOfDatabase =
-        !Term::kIsOfParent && !Term::kIsAny && !DescriptionOf<typename Term::Component>::kMany;  ///< perhaps
+        !Term::kIsOfParent && !Term::kIsAny &&
+        !(DescriptionOf<typename Term::Component>::kMany && kCanBeOff<typename Term::Component>);  ///< perhaps
     template <class Term>
     static constexpr bool kLooksUp = false;
     template <class Term>

@@ -1,7 +1,8 @@
 #pragma once
 // The rows of a query over a world, which finds the stores of its terms itself.
 //
-//     all components in the database      the loop of a query over a database
+//     all components in the database      the loop of a query over a database; if it visits each value of a `many`
+//                                         type, then one over the values that are not the first of their entities
 //     all in one other store              one loop over its table
 //     else                                a join
 //
@@ -26,6 +27,9 @@ struct ComponentUse {
     bool writes = false;
     bool of_parent = false;
 };
+
+/// Returns where the values of a `many` type of a database are that are not the first of their entities.
+SHOAL_API TermPlaces places_of_further(Database& database, std::uint32_t component);
 
 /// Finds a component type; without a store if none shows it to queries.
 SHOAL_API ComponentHome look_up_home(std::span<Store* const> stores, const Schema& component);
@@ -57,32 +61,44 @@ public:
         : joined_(places, places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : any) {
         if constexpr (kMayBeInDatabase)
             if (joined_.is_in_database()) in_database_.emplace_back(joined_.database());
+        if constexpr (kMayBeInDatabase && kVisitsEachValue<Terms...>)
+            if (joined_.is_in_database()) {
+                Database& database = joined_.database();
+                const auto component = database.template component<ComponentOfFirst<Terms...>>();
+                further_.emplace_back(places_of_further(database, component.number), &database);
+            }
     }
+    /// Of a database alone.
+    explicit WorldRows(shoal::Database& database) : WorldRows(places_of(database), &database) {}
 
     void set_zones(const ZoneSet& zones) {
         joined_.set_zones(zones);
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) in_database_[0].set_zones(zones);
+        for (Joined& further : further_) further.set_zones(zones);
     }
     void set_since(std::uint64_t stamp) {
         joined_.set_since(stamp);
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) in_database_[0].set_since(stamp);
+        for (Joined& further : further_) further.set_since(stamp);
     }
     void see_inactive() {
         joined_.see_inactive();
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) in_database_[0].see_inactive();
+        for (Joined& further : further_) further.see_inactive();
     }
     Database& database() const { return joined_.database(); }
     const Store& driver() const { return joined_.driver(); }
-    std::uint64_t num_rows() const { return joined_.num_rows(); }
+    std::uint64_t num_rows() const { return joined_.num_rows() + (further_.empty() ? 0 : further_[0].num_rows()); }
     auto accesses() const { return joined_.accesses(); }
 
     void refresh() const {
         joined_.refresh();
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) in_database_[0].refresh();
+        for (const Joined& further : further_) further.refresh();
     }
     bool can_share() const { return joined_.can_share(); }
     bool is_small(std::uint32_t grain) const { return joined_.is_small(grain); }
@@ -90,23 +106,43 @@ public:
     template <class Visit>
     void for_each_part(Visit&& visit) const {
         if constexpr (kMayBeInDatabase)
-            if (!in_database_.empty()) return in_database_[0].for_each_part(visit);
+            if (!in_database_.empty()) {
+                in_database_[0].for_each_part(visit);
+                for (const Joined& further : further_) further.for_each_part(visit);
+                return;
+            }
         joined_.for_each_part(visit);
     }
     template <class Function>
     void run(Function& function, const QueryPart& part) const {
+        if (is_further(part)) return further_[0].run(function, part);
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) return in_database_[0].run(function, part);
         joined_.run(function, part);
     }
     template <class Function>
     void run_batch(Function& function, const QueryPart& part) const {
+        if (is_further(part)) return further_[0].run_batch(function, part);
         joined_.run_batch(function, part);
     }
-    void mark_written(const QueryPart& part) const { joined_.mark_written(part); }
+    void mark_written(const QueryPart& part) const {
+        if (is_further(part)) return further_[0].mark_written(part);
+        joined_.mark_written(part);
+    }
     void finish_writes(Executor* executor) const { joined_.finish_writes(executor); }
 
 private:
+    /// Whether a part holds values that are not the first of their entities.
+    bool is_further(const QueryPart& part) const {
+        return kVisitsEachValue<Terms...> && !further_.empty() && part.of_database == nullptr;
+    }
+    /// A database, as a world that has no other store.
+    struct OneStore {
+        Store* store;
+        std::span<Store* const> stores() const { return {&store, 1}; }
+        void require_built_in(const Schema&) const {}
+    };
+
     /// Finds the store of a term's component, and notes what the term says of it.
     template <class Term, class AnyWorld>
     static void place(AnyWorld& world, TermPlaces& places, std::size_t term) {
@@ -139,6 +175,15 @@ private:
         places.database = number;
         return number;
     }
+    static TermPlaces places_of(shoal::Database& database) {
+        TermPlaces places(sizeof...(Terms));
+        Database& complete = database;
+        (static_cast<void>(complete.template component<typename Terms::Component>()), ...);
+        const OneStore alone{&complete};
+        std::size_t term = 0;
+        (place<Terms>(alone, places, term++), ...);
+        return places;
+    }
     template <class AnyWorld>
     static TermPlaces places_of(AnyWorld& world) {
         TermPlaces places(sizeof...(Terms));
@@ -154,7 +199,8 @@ private:
     struct Nothing {};
     Joined joined_;
     Array<std::conditional_t<kMayBeInDatabase, InDatabase, Nothing>> in_database_{
-        Owner("query")};  // one, if all is there
+        Owner("query")};                     // one, if all is there
+    Array<Joined> further_{Owner("query")};  // one, if it visits each value of a `many` type there
 };
 
 }  // namespace shoal::detail

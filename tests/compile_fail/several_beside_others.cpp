@@ -1,0 +1,12 @@
+// expected: an entity may have several of the component
+#include "components.h"
+#include "shoal/database/database.h"
+
+struct Flag {
+    int colour = 0;
+};
+SHOAL_COMPONENT((Flag, many), colour)
+
+void use(Database& database) {
+    query<Read<&Sail::area>, Read<&Flag::colour>>(database).for_each([](float, int) {});
+}
