@@ -551,6 +551,7 @@ Status World::adopt_schemas(const Blob& blob) {
     for (const BlobComponents& components : blob.component_types()) {
         if (!goes_to_store(components)) continue;
         Store* store = find_store(components.id);
+        if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
         if (store == nullptr) {
             if (Status status = take_schema(*components.schema); !status) return status;
             continue;
