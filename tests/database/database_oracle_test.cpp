@@ -71,7 +71,7 @@ public:
             case 15:
                 return look_up();
             case 16:
-                return remove_value();
+                return change_values();
             case 17:
                 return random_.below(8) == 0 ? clear_zone() : 1;
             default:
@@ -398,11 +398,25 @@ private:
         return 1;
     }
 
-    std::size_t remove_value() {
+    /// An entity with a row, or any.
+    Entity any_with_row() {
+        const auto found = model_.lower_bound(random_.below(60'000) >> random_.below(12));
+        return found == model_.end() ? any_entity() : found->second.entity;
+    }
+    void add_value(Entity entity) {
+        const std::uint32_t number = random_.below(kMaxNumber);
+        const bool is_page = random_.below(2) == 0;
+        const auto counts = is_page ? database_.add(entity, make_of(std::type_identity<Page>(), number))
+                                    : database_.add(entity, make_of(std::type_identity<Tally>(), number));
+        const Given given[] = {{is_page ? std::size_t(9) : std::size_t(8), Given::kOne, {number}}};
+        EXPECT_EQ(counts->num_added, add_to_model({&entity, 1}, given).num_added);
+    }
+    std::size_t change_values() {
+        const Entity entity = any_with_row();
+        for (std::uint32_t i = random_.below(8); i > 0; --i) add_value(entity);
         for (int i = 0; i < 5; ++i) {
-            const Entity entity = any_entity();
-            const std::size_t c = random_.below(kNumComponents);
-            const std::uint32_t index = random_.below(3);
+            const std::size_t c = random_.below(4) == 0 ? random_.below(kNumComponents) : 8 + random_.below(2);
+            const std::uint32_t index = random_.below(5);
             Has* has = find(entity);
             const bool is_there = has != nullptr && has->has(c) && index < has->numbers[c].size();
             EXPECT_EQ(*database_.remove_value(entity, components_[c], index), is_there);

@@ -121,6 +121,7 @@ TEST_F(SpawnsToDatabases, entities_that_have_rows_keep_them_and_gain_the_rest) {
 }
 
 // Values of an entity keep the order of the source, and come before those that it has already.
+// req: B13
 TEST_F(SpawnsToDatabases, an_entity_may_bring_several_values_of_a_type) {
     std::vector<std::uint32_t> owners, numbers;
     for (std::uint32_t i = 0; i < 40; ++i) owners.push_back(i * i % 7), numbers.push_back(i);

@@ -395,9 +395,8 @@ auto query(Stores&... stores) {
                   ".asking(database) for commands");
     static_assert(kJoinsSingly, "a join needs managers with one component per entity");
     static_assert(kReadsOne,
-                  "an entity may have several of the component, so its values are visited by a query that asks for "
-                  "nothing else: query<Read<all_fields<T>>>(database); beside other terms say With or Without, and "
-                  "Database::for_each_value()");
+                  "an entity may have several of the component: a query that asks for nothing else visits them; beside "
+                  "other terms say With or Without, and Database::for_each_value()");
     if constexpr (kAreComplete && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives && kAsks &&
                   kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
         return Query<From<Stores...>, Terms...>(stores...);
