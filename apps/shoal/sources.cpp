@@ -9,6 +9,7 @@
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/inspect/text_table.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
 #include "shoal/source/schema_file.h"
 #include "shoal/transform/transform_text.h"
@@ -31,6 +32,7 @@ Status add(ComponentRegistry& registry) {
 constexpr BuiltInComponent kBuiltIns[] = {
     {"transform", "where an entity is, as seen from its parent", add_transform},
     {"model_pose", "the nodes of a model, such as a skeleton, and their poses", add_model_pose},
+    {"attached_to_node", "at which node of its parent's model the entity is", add<AttachedToNode>},
     {"point_mass", "mass, position, velocity and acceleration of a body that moves", add<PointMass>},
     {"owned", "who owns the entity: it dies with its owner", add<Owned>},
     {"inactive", "queries pass over the entity, and over what hangs below it", add<Inactive>},

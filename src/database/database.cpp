@@ -276,7 +276,7 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     Arguments arguments(*this, entities, values);
     Result<DatabaseTable*> first = first_table(values);
     if (!first) return first.status();
-    if (gives_many(values)) return add_further(arguments, **first);
+    if (SHOAL_UNLIKELY(gives_many(values))) return add_further(arguments, **first);
     return add_values(arguments, **first);
 }
 
@@ -335,7 +335,7 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
 Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {
     require_unlocked();
     if (SHOAL_UNLIKELY(!entities_.alive(entity))) return AddCounts{.num_skipped = 1};
-    if (SHOAL_UNLIKELY(!further_.empty()) && gives_many(values)) return add({&entity, 1}, values);
+    if (SHOAL_UNLIKELY(gives_many(values))) return add({&entity, 1}, values);
     DatabaseRow at = find(entity);
     if (SHOAL_UNLIKELY(!at)) {
         Result<DatabaseTable*> first = first_table(values);

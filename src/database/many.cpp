@@ -37,8 +37,7 @@ void swap_opaque(const OpaqueOperations& operations, std::byte* a, std::byte* b)
 // --- adding ------------------------------------------------------------------------------------------------------
 
 /// Whether one of the component types says `many`.
-bool Database::gives_many(std::span<const ComponentValues> values) const {
-    if (further_.empty()) return false;
+bool Database::names_many(std::span<const ComponentValues> values) const {
     for (const ComponentValues& given : values)
         if (further_values(given.component) != nullptr) return true;
     return false;

@@ -143,6 +143,7 @@ Status World::attach(Store& store) {
     for (const Schema* schema : store.schemas())
         if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);
+    if (const auto* models = dynamic_cast<const ModelPoseManager*>(&store)) models_ = models;
     const ComponentHomes homes{
         [](void* self, const Store& taker, const Schema& component) {
             return static_cast<const World*>(self)->check_home(taker, component);
@@ -220,7 +221,7 @@ void World::forget(Store& store) {
     reactions_.forget(store);
     relations_.forget(store);
     places_.forget(store);
-    if (attached_models_ == &store) attached_models_ = nullptr;
+    if (models_ == &store) models_ = nullptr;
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -459,13 +460,6 @@ TransformManager* World::placing_transforms() const {
                                   : dynamic_cast<TransformManager*>(find_store(schema_of<Transform>().id()));
 }
 
-void World::keep_attached(const ModelPoseManager& models) {
-    SHOAL_ASSERT(!passes_run_, "a pass declared what is kept at nodes; declare it before World::step()");
-    SHOAL_ASSERT(std::find(stores_.begin(), stores_.end(), &models) != stores_.end(),
-                 "the model poses of keep_attached() are no store of the world; make them with World::make_store()");
-    attached_models_ = &models;
-}
-
 Status World::follow(ComponentId component, std::uint32_t field, Follower follower) {
     const Result<Store*> store = require_keeper(component);
     if (!store) return store.status();
@@ -661,12 +655,11 @@ void World::settle() {
 
 /// Lets transforms follow fields, and nodes of models.
 void World::move_transforms(const SettleContext& context) {
-    TransformManager* const transforms =
-        places_.empty() && attached_models_ == nullptr ? nullptr : placing_transforms();
+    TransformManager* const transforms = places_.empty() && models_ == nullptr ? nullptr : placing_transforms();
     if (transforms == nullptr) return;
     places_.move_transforms(*transforms, context);
-    Store* const attached = attached_models_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
-    if (attached != nullptr) move_attached(*attached, *attached_models_, *transforms, context.executor);
+    Store* const attached = models_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
+    if (attached != nullptr) move_attached(*attached, *models_, *transforms, context.executor);
 }
 
 /// Visits the stores by index, because destruction callbacks may add stores.

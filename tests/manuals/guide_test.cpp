@@ -133,7 +133,6 @@ TEST(Cookbook, a_lantern_hangs_on_a_node) {
     ASSERT_TRUE(tree.ok() && models.add({&ship, 1}, *tree).ok());
     // [guide/attached]
     world.manager<AttachedToNode>();
-    world.keep_attached(models);
     world.schedule().add("pose", {writes(models)}, [&](PassContext& frame) { models.compute(&frame.executor); });
     world.commands().add(lantern, ChildOf{ship});
     world.commands().add(lantern, AttachedToNode{.node = StringId("mast"), .position = {0, 1, 0}});

@@ -425,7 +425,6 @@ TEST(WorldManuals, a_sword_is_attached_to_a_hand) {
     add_hand(models, knight, {0, 0, 2});
     Commands& commands = world.commands();
     // [pose/attached_to_node]
-    world.keep_attached(models);  // once
     commands.add(sword, ChildOf{knight});
     commands.add(sword, AttachedToNode{.node = StringId("hand_r")});
     // [pose/attached_to_node]

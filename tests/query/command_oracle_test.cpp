@@ -74,14 +74,14 @@ protected:
 
     // --- asking ----------------------------------------------------------------------------------------------------
 
-    /// What a row asks for in a pass: now and then anything, mostly nothing.
+    /// What a row asks for in a pass: anything, or nothing.
     void ask(Commands& commands, Entity self, std::uint32_t pass) {
         const DatabaseRow at = database.find(self);
         Random random(seed() ^ (std::uint64_t(self.id) << 32 | frame << 8 | pass));
         const std::uint32_t worker = executor.current_worker();
         Stash& kept = stash[worker];
         if (kept.chunk != &commands) kept = {&commands, {}, kept.pending};
-        for (std::uint32_t number = 0; number < 3 && random.below(8) == 0; ++number) {
+        for (std::uint32_t number = 0; number < 3 && random.below(3) == 0; ++number) {
             Asked command{
                 pass, place_of_table.at(at.table->number()), at.row, number, &commands, Kind(random.below(9) % 5),
                 self};

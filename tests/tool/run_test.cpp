@@ -81,7 +81,8 @@ components = {
     asleep_off = { type = "switched_off"  component = "asleep" }
     model_pose = { nodes = [ { name = "keel" } { name = "mast"  parent = "keel"  position = [0 0 5] } ] }
 }
-children = { gun = { components = { owned = "parent" } }  oar = { components = { owned = "parent"  inactive = {} } } }
+children = { gun = { components = { owned = "parent" } }  oar = { components = { owned = "parent"  inactive = {} } }
+             flag = { components = { transform = {}  attached_to_node = { node = "mast" } } } }
 )");
     for (const std::string& level : {source, path("ship.blob")}) {
         if (level != source) {
@@ -92,7 +93,8 @@ children = { gun = { components = { owned = "parent" } }  oar = { components = {
             run({"run", level, "--schema", schema, "--repeat", "2", "--frames", "1", "--query", "owned", "--json"});
         ASSERT_EQ(result.exit_code, 0) << result.err;
         const nlohmann::json json = result.json();
-        for (const char* name : {"transform", "point_mass", "debug_name", "tag", "model_pose", "asleep", "inactive"})
+        for (const char* name :
+             {"transform", "point_mass", "debug_name", "tag", "model_pose", "asleep", "inactive", "attached_to_node"})
             EXPECT_EQ(json["components"][name]["rows"], 2) << name;
         EXPECT_EQ(json["components"]["owned"]["rows"], 6) << "the owners have rows too";
         EXPECT_EQ(json["matches"].size(), 2u) << "what is owned is found, unless it is inactive";

@@ -361,7 +361,7 @@ protected:
             world.database().component<AttachedToNode>();
         else
             world.manager<AttachedToNode>(), world.database();
-        world.keep_attached(models());
+        models();
         knights.resize(40), swords.resize(200);
         EXPECT_TRUE(entities.create(knights).ok() && entities.create(swords).ok());
         const std::uint32_t parents[] = {kNilRow, 0, 1};

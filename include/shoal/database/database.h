@@ -410,7 +410,8 @@ private:
     bool switch_off(DatabaseRow at, std::span<const ComponentType> components);
 
     // Values that are not the first of their entities.
-    bool gives_many(std::span<const ComponentValues> values) const;
+    bool gives_many(std::span<const ComponentValues> values) const { return !further_.empty() && names_many(values); }
+    bool names_many(std::span<const ComponentValues> values) const;
     Status reserve_further(Arguments& arguments);
     Result<AddCounts> add_further(Arguments& arguments, DatabaseTable& first);
     void push_first(DatabaseTable& table, std::uint32_t row, ComponentType component);

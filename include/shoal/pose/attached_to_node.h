@@ -4,14 +4,13 @@
 //     character      transform, model pose       nodes: hips -> spine -> arm_r -> hand_r
 //     `-- sword      transform, AttachedToNode   local pose = model pose of hand_r x offset
 //
-//     world.keep_attached(models);  // once
 //     commands.add(sword, ChildOf{knight});
 //     commands.add(sword, AttachedToNode{.node = StringId("hand_r")});
 //
 // An attached entity is a child of the entity with the model in the hierarchy of transforms, so it moves with it, dies or
 // stays behind with it as ChildrenOfDead says, and is copied with it. The component says at which node it is: it may come by
-// command, from a blob or from text, as any other, and lies in any store. Its local pose follows the model poses as
-// ModelPoseManager::compute() has left them, when the world settles; in deferred mode before world poses are computed.
+// command, from a blob or from text, as any other, and lies in any store. In a world with model poses, its local pose follows
+// them when the world settles, as ModelPoseManager::compute() has left them; in deferred mode before world poses are computed.
 //
 // Where the parent has no model pose, or no node of that name, the local pose stays as it is; so it does when the component
 // is removed. An entity without a parent, or without a transform, is not attached.
@@ -30,8 +29,8 @@ struct AttachedToNode {
 };
 SHOAL_COMPONENT(AttachedToNode, node, (position, unit("m")), rotation, scale)
 
-/// Gives attached entities the local pose of their nodes, and returns how many have moved. A world that was told to
-/// keep_attached() calls it when it settles; a program that computes deferred transforms in a pass calls it before.
+/// Gives attached entities the local pose of their nodes, and returns how many have moved. A world with model poses
+/// calls it when it settles; a program that computes deferred transforms in a pass calls it before.
 /// `attached` keeps AttachedToNode. A pose that would be sheared becomes the nearest one without shear.
 SHOAL_API std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                                     Executor* executor = nullptr);

@@ -318,11 +318,6 @@ public:
     /// The same as above. Errors: as of follow(); another store keeps the component type.
     SHOAL_API Status keep_in_tiles(ComponentId component, std::uint32_t field, const GridZones& tiles);
 
-    /// Keeps entities with an AttachedToNode at their nodes, from the next settle on (see pose/attached_to_node.h): after
-    /// the commands, and before transforms are computed. Lifetime: `models` is a store of this world; what was declared ends when it leaves.
-    /// Requires: `models` is attached to the world; no passes run.
-    SHOAL_API void keep_attached(const ModelPoseManager& models);
-
     // --- fields by name ------------------------------------------------------------------------------------------
 
     /// Finds a field of a component type by its name, such as "body.position", for many reads and writes: see
@@ -491,7 +486,7 @@ private:
     ModelPoseManager* model_poses_ = nullptr;
     Entity singles_;
     Database* database_ = nullptr;
-    const ModelPoseManager* attached_models_ = nullptr;  // of keep_attached()
+    const ModelPoseManager* models_ = nullptr;  // made here, or attached
     Schedule schedule_;
     SettleStatistics settles_;
     Relations relations_;

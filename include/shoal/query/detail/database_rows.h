@@ -45,7 +45,10 @@ public:
     std::uint64_t num_rows() const { return side_.num_rows(); }
     auto accesses() const { return stores_.accesses(&driver()); }
 
-    SHOAL_INLINE void refresh() const { side_.refresh(); }
+    SHOAL_INLINE void refresh() const {
+        side_.refresh();
+        left_out_ = left_out_of(side_.database().entity_manager(), sees_inactive_);
+    }
     bool can_share() const { return true; }
     bool is_small(std::uint32_t) const { return false; }
 
@@ -61,7 +64,7 @@ public:
     template <class Function>
     SHOAL_INLINE void run(Function& function, const QueryPart& part) const {
         DatabaseTable& table = *part.of_database;
-        for_each_run(left_out(), part, [&](RowRange rows) __attribute__((always_inline)) {
+        for_each_run(left_out_, part, [&](RowRange rows) __attribute__((always_inline)) {
             if constexpr (!kAnyOptional && !Bits::kChooses)
                 Loop::run(SameRows{table.entities().data(), table.num_rows()}, function, rows, lanes(table));
             else
@@ -71,7 +74,7 @@ public:
     template <class Function>
     void run_batch(Function& function, const QueryPart& part) const {
         DatabaseTable& table = *part.of_database;
-        for_each_run(left_out(), part, [&](RowRange rows) {
+        for_each_run(left_out_, part, [&](RowRange rows) {
             typename Loop::Lanes moved = lanes(table);
             [[maybe_unused]] std::size_t field = 0;
             ((Loop::template advance<Fields>(moved.data + Loop::first_lane(field++), rows.begin)), ...);
@@ -84,8 +87,6 @@ public:
     }
 
 private:
-    const InactiveEntities* left_out() const { return left_out_of(side_.database().entity_manager(), sees_inactive_); }
-
     /// Where the fields of a row are, when not all are in the columns of its table, or not all rows are on.
     class Places {
     public:
@@ -184,6 +185,7 @@ private:
     Side side_;
     std::uint64_t since_ = 0;
     bool sees_inactive_ = (names_inactive<Terms>() || ...);
+    mutable const InactiveEntities* left_out_ = nullptr;  // of the loop that was begun last
 };
 
 }  // namespace shoal::detail
