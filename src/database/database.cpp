@@ -22,6 +22,26 @@ std::uint32_t detail::take_typed_slot(std::uint32_t* slot) {
     return is_first ? mine : expected;
 }
 
+void detail::refuse_row(DatabaseRow row, const Schema& component) {
+    std::string message;
+    if (row.table == nullptr) {
+        message =
+            concat("\"", component.name(),
+                   "\" was asked of no row: the entity is dead, or has no row in the database; look at what find() "
+                   "returned first");
+    } else if (row.row >= row.table->num_rows()) {
+        message =
+            concat("\"", component.name(), "\" was asked of row ", row.row, " of a table with ", row.table->num_rows(),
+                   ": it was removed or has moved; look rows up again after entities came, "
+                   "went or moved");
+    } else {
+        const Entity entity = row.table->entities()[row.row];
+        message = concat("entity ", entity.index(), " (generation ", static_cast<std::uint32_t>(entity.generation()),
+                         ") has no \"", component.name(), "\"; ask has() first, or add() it");
+    }
+    fail_assertion({"the row has the component", message.c_str(), __FILE__, __LINE__});
+}
+
 Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
     : entities_(entities), pool_(pool), options_(options), tables_(pool, directory_, options.capacity_rows) {
     selection_ = make_owned<Selection>(directory_, tables_, entities);

@@ -99,7 +99,7 @@ ModelPoseManager::Tree& ModelPoseManager::tree_at(NodeTreeId id) const {
 }
 
 ModelPoseManager::Tree& ModelPoseManager::tree_of(Instance instance) const {
-    SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
+    instances_.require_row(instance.row);
     return *trees_[value_at(instances_.table(), kTree, instance.row)];
 }
 
@@ -189,7 +189,7 @@ NodeTreeId ModelPoseManager::tree(Instance instance) const {
 }
 
 std::uint32_t ModelPoseManager::block(Instance instance) const {
-    SHOAL_ASSERT(instance.row < instances_.num_rows(), "the instance is nil or was removed");
+    instances_.require_row(instance.row);
     return value_at(instances_.table(), kBlock, instance.row);
 }
 

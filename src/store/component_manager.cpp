@@ -32,7 +32,7 @@ Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities,
 
 void ComponentManager::remove(Instance instance) {
     rows_.require_unlocked();
-    SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+    rows_.require_row(instance.row);
     rows_.remove_row(instance.row);
 }
 

@@ -82,6 +82,16 @@ void OwnedRows::refuse_change() const {
     fail_assertion({"num_locks_ == 0", message.c_str(), __FILE__, __LINE__});
 }
 
+void OwnedRows::refuse_row(std::uint32_t row) const {
+    const std::string message =
+        row == kNilRow
+            ? concat("the instance of \"", schema_.name(),
+                     "\" is nil: its entity is dead, or has none; ask has() first")
+            : concat("the instance is row ", row, " of \"", schema_.name(), "\", which has ", table_.num_rows(),
+                     ": it was removed or has moved; look instances up again after rows came or went");
+    fail_assertion({"the instance is a row", message.c_str(), __FILE__, __LINE__});
+}
+
 // --- adding ------------------------------------------------------------------------------------------------------
 
 /// Consecutive new rows that are filled in one call.

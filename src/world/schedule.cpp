@@ -3,6 +3,7 @@
 #include "shoal/world/schedule.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/running_pass.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/job/crew.h"
@@ -205,6 +206,7 @@ struct Schedule::Runner::Working {
     std::uint64_t frame = 0;
     Trace* trace = nullptr;
 
+    const char* name() const { return entry == nullptr ? nullptr : entry->name.c_str(); }
     /// Adds the time since `since_ns` to the times of the pass.
     void account(std::int64_t now_ns) const {
         if (entry == nullptr) return;
@@ -227,6 +229,7 @@ void* Schedule::Runner::switch_to(void* task, std::uint32_t worker) {
     const std::int64_t now_ns = monotonic_ns();
     now.account(now_ns);
     now = {static_cast<Entry*>(task), worker, now_ns, frame_, schedule_.trace_};
+    set_running_pass(now.name());
     if constexpr (SHOAL_CHECKED != 0) set_write_guard(now.entry);
     return before;
 }
@@ -244,6 +247,7 @@ void Schedule::Runner::run(float dt, std::uint64_t frame) {
     working() = {};
     crew_.run(*this);
     working() = outer;
+    set_running_pass(outer.name());
     if constexpr (SHOAL_CHECKED != 0) set_write_guard(outer.entry);
 }
 

@@ -1,6 +1,7 @@
 #include "shoal/base/assert.h"
 
 #include "shoal/base/log.h"
+#include "shoal/base/running_pass.h"
 
 #include <gtest/gtest.h>
 
@@ -35,6 +36,19 @@ TEST(AssertDeathTest, the_programs_handler_gets_the_failure_and_the_program_ends
             require_even(5);
         },
         "^mine: number % 2 == 0 / give an even number / 1\n$");
+}
+
+TEST(AssertDeathTest, the_message_ends_with_the_pass_that_the_thread_runs_and_handlers_can_ask_for_it) {
+    EXPECT_EQ(running_pass(), nullptr);
+    EXPECT_DEATH((set_running_pass("swim"), require_even(5)), "give an even number\n  in the pass \"swim\"\n$");
+    EXPECT_DEATH(require_even(5), "give an even number\n$") << "outside of passes";
+    EXPECT_DEATH(
+        {
+            set_assertion_handler([](const AssertionFailure&) { std::fprintf(stderr, "mine: %s\n", running_pass()); });
+            set_running_pass("swim");
+            require_even(5);
+        },
+        "^mine: swim\n$");
 }
 
 TEST(AssertDeathTest, a_handler_may_end_the_program_its_own_way) {

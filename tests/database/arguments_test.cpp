@@ -153,6 +153,21 @@ TEST_F(Arguments, component_types_that_are_not_registered_end_the_program) {
     }
 }
 
+TEST_F(Arguments, the_field_of_a_row_that_is_not_there_ends_the_program_and_names_component_and_entity) {
+    std::vector<Entity> made(2);
+    ASSERT_TRUE((database.create<Mass>(made, 0).ok()));
+    database.component<Position>();
+    const DatabaseRow row = database.find(made[1]);
+    const std::string lacks =
+        "entity " + std::to_string(made[1].index()) + " .generation 1. has no \"position\"; ask has";
+    EXPECT_DEATH(static_cast<void>(database.get<&Position::value>(row)), lacks);
+    EXPECT_DEATH(database.set<&Position::value>(row, {}), lacks);
+    EXPECT_DEATH(static_cast<void>(database.get<&Mass::value>({})), "\"mass\" was asked of no row: the entity is dead");
+    database.destroy({made.data(), 1});
+    EXPECT_DEATH(static_cast<void>(database.get<&Mass::value>(row)),
+                 "\"mass\" was asked of row 1 of a table with 1: it");
+}
+
 TEST_F(Arguments, a_column_that_a_table_lacks_ends_the_program) {
     std::vector<Entity> made(1);
     ASSERT_TRUE((database.create<Mass>(made, 0).ok()));

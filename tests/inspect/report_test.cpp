@@ -17,6 +17,10 @@ struct Weight {
     float kilograms = 1;
 };
 SHOAL_COMPONENT(Weight, kilograms)
+struct Depth {
+    Vec3 least{}, most{};
+};
+SHOAL_COMPONENT(Depth, least, most)
 
 class ReportTest : public ::testing::Test {
 protected:
@@ -37,7 +41,11 @@ protected:
 };
 
 TEST_F(ReportTest, a_pass_is_reported_with_its_runs_rows_bytes_and_time) {  // req: F12
-    for (int i = 0; i < 3; ++i) world_.step(0.1f);
+    std::int64_t total_ns = 0, last_ns = 0;
+    for (int i = 0; i < 3; ++i) {
+        world_.step(0.1f);
+        total_ns += last_ns = world_.schedule().statistics(0).last_ns;
+    }
     const WorldReport report = report_world(world_);
     EXPECT_EQ(report.frame, 3u);
     ASSERT_EQ(report.passes.size(), 1u);
@@ -47,7 +55,10 @@ TEST_F(ReportTest, a_pass_is_reported_with_its_runs_rows_bytes_and_time) {  // r
     EXPECT_EQ(pass.num_rows, 123u);
     EXPECT_EQ(pass.total_rows, 369u);
     EXPECT_EQ(pass.total_bytes, 3u * 4567u);
-    EXPECT_GE(pass.total_ns, pass.last_ns);
+    EXPECT_EQ(pass.last_ns, last_ns);
+    EXPECT_EQ(pass.total_ns, total_ns) << "of all runs";
+    EXPECT_GT(total_ns, last_ns);
+    EXPECT_DOUBLE_EQ(pass.total_ms(), static_cast<double>(total_ns) / 1e6);
     EXPECT_DOUBLE_EQ(pass.mean_ms() * 3, pass.total_ms());
 }
 
@@ -77,13 +88,42 @@ TEST_F(ReportTest, memory_is_reported_per_component_type) {  // req: F12
     EXPECT_EQ(masses.name, "point_mass");
     EXPECT_EQ(masses.num_rows, 5000u);
     EXPECT_EQ(masses.row_bytes, sizeof(PointMass));
-    EXPECT_GE(masses.rows.used_bytes, 5000 * sizeof(PointMass));
+    EXPECT_EQ(masses.rows.used_bytes, 5000 * (sizeof(PointMass) + sizeof(Entity))) << "fields and owners";
+    EXPECT_GE(masses.index.used_bytes, 5001 * sizeof(EntityBits)) << "an entry per index, that of the null entity too";
+    EXPECT_LE(masses.index.used_bytes, round_up(5001 * sizeof(EntityBits), kPageBytes));
     EXPECT_LE(masses.rows.used_bytes, masses.rows.committed_bytes);
     EXPECT_GE(masses.bytes_per_row(), double(sizeof(PointMass)));
     EXPECT_EQ(masses.wasted_bytes(), masses.rows.committed_bytes - masses.rows.used_bytes +
                                          masses.index.committed_bytes - masses.index.used_bytes);
-    EXPECT_EQ(report.components[1].name, "tag");
-    EXPECT_EQ(report.components[1].num_rows, 10u);
+    const ComponentReport& tags = report.components[1];
+    EXPECT_EQ(tags.name, "tag");
+    EXPECT_EQ(tags.num_rows, 10u);
+    EXPECT_EQ(tags.rows.used_bytes, 10 * (sizeof(Tag) + sizeof(Entity) + 2 * sizeof(std::uint32_t)))
+        << "with the links of those of one entity";
+    MemoryUse tables;
+    for (const ComponentReport& component : report.components) tables += component.rows;
+    ASSERT_EQ(report.memory[0].name, "component tables");
+    EXPECT_EQ(report.memory[0].memory.committed_bytes, tables.committed_bytes);
+}
+
+TEST_F(ReportTest, memory_in_a_database_is_reported_per_component_type_too) {  // req: F12
+    Database& database = world_.database();
+    ASSERT_TRUE(database.add(std::span(stones_).first(2000), Weight{1}));
+    ASSERT_TRUE(database.add(std::span(stones_).first(500), Depth{}));
+    const WorldReport report = report_world(world_);
+    ASSERT_EQ(report.components.size(), 4u);
+    const ComponentReport &weights = report.components[2], &depths = report.components[3];
+    EXPECT_EQ(weights.name, "weight");
+    EXPECT_EQ(weights.num_rows, 2000u);
+    EXPECT_EQ(depths.name, "depth");
+    EXPECT_EQ(depths.num_rows, 500u);
+    // Component types in one table share what its rows cost beside their fields.
+    EXPECT_GE(weights.rows.used_bytes, 2000 * sizeof(Weight));
+    EXPECT_GE(depths.rows.used_bytes, 500 * sizeof(Depth));
+    std::size_t used = 0;
+    for (const Table* table : database.tables()) used += table->memory_use().used_bytes;
+    EXPECT_NEAR(double(weights.rows.used_bytes + depths.rows.used_bytes), double(used), 4)
+        << "nothing is counted twice";
 }
 
 TEST_F(ReportTest, rows_of_the_dead_are_counted_until_they_are_collected) {

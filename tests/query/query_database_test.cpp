@@ -1,10 +1,15 @@
 // Queries over a database: which rows they visit, what the function gets, what is marked.
 
+#include "shoal/base/random.h"
 #include "shoal/command/commands.h"
+#include "shoal/database/grid_zones.h"
 #include "shoal/query/query.h"
 #include "support/testing.h"
+#include "support/unreadable_pages.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <set>
 #include <vector>
@@ -33,6 +38,8 @@ struct Asleep {
 SHOAL_COMPONENT((Asleep, toggled), since)
 struct Rare {};
 SHOAL_COMPONENT(Rare)
+struct Mark {};
+SHOAL_COMPONENT(Mark)
 
 class DatabaseQueries : public ::testing::Test {
 protected:
@@ -63,6 +70,39 @@ protected:
     Database database{entities, pool};
 };
 
+/// Counts the virtual calls that loops make, and the chunks that they are cut into.
+class CallCountingExecutor final : public Executor {
+public:
+    std::uint32_t num_workers() const override { return ++num_calls, 2; }
+    std::uint32_t current_worker() const override { return ++num_calls, 0; }
+    void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence&) override {
+        ++num_calls;
+        for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) function(context, chunk, 0);
+        most_chunks = std::max(most_chunks, num_chunks);
+    }
+    void wait(Fence&) override { ++num_calls; }
+
+    mutable std::uint32_t num_calls = 0;
+    std::uint32_t most_chunks = 0;
+};
+
+// req: F5-F7
+TEST_F(DatabaseQueries, the_calls_to_an_executor_do_not_grow_with_the_rows) {
+    const auto moving = query<Write<&Place::value>, Read<&Motion::value>>(database);
+    std::uint32_t calls_before = 0;
+    for (const std::uint32_t count : {10'000u, 90'000u}) {
+        create<Place, Motion>(count, 0, {}, {{1, 0, 0}});
+        CallCountingExecutor executor;
+        std::uint32_t num_rows = 0;
+        moving.for_each(executor, [&](auto&& p, Vec3 v) { p += v, ++num_rows; });
+        EXPECT_EQ(num_rows, count == 10'000 ? 10'000u : 100'000u);
+        EXPECT_LE(executor.most_chunks, num_rows / 512);
+        EXPECT_LE(executor.num_calls, 10u);
+        EXPECT_TRUE(calls_before == 0 || executor.num_calls == calls_before);
+        calls_before = executor.num_calls;
+    }
+}
+
 // req: E9-E11 F5-F7
 TEST_F(DatabaseQueries, every_entity_that_has_the_component_types_is_visited_whatever_else_it_has) {
     const auto plain = create<Place>(100, 0, {{1, 0, 0}});
@@ -70,9 +110,15 @@ TEST_F(DatabaseQueries, every_entity_that_has_the_component_types_is_visited_wha
     const auto heavy = create<Place, Motion, Hull>(65, 3, {{3, 0, 0}}, {{0, 2, 0}}, {7, 1});
     create<Motion>(10, 0, {{9, 9, 9}});
     query<Write<&Place::value>, Read<&Motion::value>>(database).for_each([](auto&& p, Vec3 v) { p += v; });
-    EXPECT_EQ(Vec3(database.get<&Place::value>(database.find(plain[99]))), (Vec3{1, 0, 0}));
-    EXPECT_EQ(Vec3(database.get<&Place::value>(database.find(moving[0]))), (Vec3{2, 1, 0}));
-    EXPECT_EQ(Vec3(database.get<&Place::value>(database.find(heavy[64]))), (Vec3{3, 2, 0}));
+    const auto expect_all = [&](const std::vector<Entity>& of, Vec3 place, Vec3 motion) {
+        for (const Entity entity : of) {
+            ASSERT_EQ(Vec3(database.get<&Place::value>(database.find(entity))), place);
+            ASSERT_TRUE(motion == Vec3{} || Vec3(database.get<&Motion::value>(database.find(entity))) == motion);
+        }
+    };
+    expect_all(plain, {1, 0, 0}, {});
+    expect_all(moving, {2, 1, 0}, {0, 1, 0});
+    expect_all(heavy, {3, 2, 0}, {0, 2, 0});
     EXPECT_EQ((query<Write<&Place::value>, Read<&Motion::value>>(database).num_rows()), 135u);
 }
 
@@ -138,6 +184,104 @@ TEST_F(DatabaseQueries, blending_changes_the_rows_that_are_on_and_no_other) {
             ASSERT_EQ(database.get<&Place::heat>(row), is_off ? 2 : 7);
         }
     }
+}
+
+// req: E3-E4
+TEST_F(DatabaseQueries, a_loop_over_zones_reads_no_row_of_other_zones) {
+    constexpr std::uint32_t kCount = 20'000;
+    std::vector<std::vector<Entity>> by_zone;
+    for (Zone zone = 0; zone < 6; ++zone) {
+        by_zone.push_back(create<Place, Motion>(kCount, zone, {{float(zone), 0, 0}}, {{1, 2, 3}}));
+        create<Place, Motion, Hull>(kCount, zone, {{float(zone), 0, 0}}, {{1, 2, 3}}, {});
+    }
+    const auto moving = query<Write<&Place::value>, Read<&Motion::value>>(database);
+    std::uint32_t num_rows = 0;
+    {
+        shoal_test::UnreadablePages others;
+        for (const Table* table : database.tables()) {
+            const Zone zone = database.find(table->entities()[0]).table->zone();
+            if (zone != 1 && zone != 4) others.add(*table, table->num_rows());
+        }
+        EXPECT_GT(others.num_bytes(), 8 * kCount * (sizeof(Place) + sizeof(Motion)) * 9 / 10);
+        SerialExecutor executor;
+        for (const bool parallel : {false, true}) {
+            const auto move = [&](auto&& p, Vec3 v) { p += v, ++num_rows; };
+            if (parallel)
+                moving.in({1, 4}).for_each(executor, move);
+            else
+                moving.in({1, 4}).for_each(move);
+        }
+    }
+    EXPECT_EQ(num_rows, 2 * 4 * kCount);
+    for (Zone zone = 0; zone < 6; ++zone)
+        for (const Entity entity : by_zone[zone])
+            ASSERT_EQ(Vec3(database.get<&Place::value>(database.find(entity))),
+                      (zone == 1 || zone == 4 ? Vec3{float(zone) + 2, 4, 6} : Vec3{float(zone), 0, 0}));
+}
+
+// req: E3-E4
+TEST_F(DatabaseQueries, entities_are_found_by_radius_in_a_database_and_in_a_join) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    const GridZones tiles({.origin = {-40, -40, 0}, .tile_size = 8, .num_x = 10, .num_y = 10, .first_zone = 3});
+    const auto any = [&] { return float(random.below(100'000)) / 1000 - 50; };
+    Manager<Mark> marks(entities, pool);
+    std::vector<std::pair<Entity, Vec3>> known;
+    for (int i = 0; i < 2000; ++i) {
+        const Vec3 place{any(), any(), any()};
+        const Entity made = create<Place>(1, tiles.zone_of(place), {place})[0];
+        known.emplace_back(made, place);
+        if (i % 3 != 0) continue;
+        ASSERT_TRUE(marks.add(made));
+    }
+    const auto all = query<Read<&Place::value>>(database);
+    const auto marked = query<Read<&Place::value>, With<Mark>>(database, marks);
+    std::uint64_t num_found = 0, num_looked_at = 0;
+    for (int i = 0; i < 50; ++i) {
+        const Vec3 centre{any(), any(), 0};
+        const float radius = float(random.below(12'000)) / 1000;
+        const auto is_near = [&](Vec3 place) { return std::hypot(place.x - centre.x, place.y - centre.y) < radius; };
+        ZoneSet near;
+        tiles.touch_sphere(centre, radius, near);
+        std::set<Entity> expected, found, expected_marked, found_marked;
+        for (const auto& [entity, place] : known) {
+            if (is_near(place)) expected.insert(entity);
+            if (is_near(place) && marks.has(entity)) expected_marked.insert(entity);
+        }
+        all.in(near).for_each([&](Entity entity, Vec3 place) {
+            if (is_near(place)) found.insert(entity);
+        });
+        marked.in(near).for_each([&](Entity entity, Vec3 place) {
+            if (is_near(place)) found_marked.insert(entity);
+        });
+        ASSERT_EQ(found, expected);
+        ASSERT_EQ(found_marked, expected_marked);
+        num_found += found.size();
+        num_looked_at += all.in(near).num_rows();
+    }
+    EXPECT_GT(num_found, 500u);
+    EXPECT_LT(num_looked_at, 50u * known.size() / 4) << "most tiles are left alone";
+}
+
+// req: E3-E4
+TEST_F(DatabaseQueries, a_zone_is_a_state_that_entities_enter_and_leave) {
+    enum State : Zone { kSwims = 10, kRests = 11 };
+    const auto fish = create<Place>(1000, kSwims, {});
+    const auto more = create<Place, Hull>(1000, kSwims, {}, {});
+    const auto swimming = query<Write<&Place::heat>>(database).in({kSwims});
+    std::map<Entity, float> expected;
+    for (int frame = 0; frame < 6; ++frame) {
+        for (const auto& some : {fish, more})
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                const bool rests = (i + std::size_t(frame)) % 3 == 0;
+                ASSERT_TRUE(database.move({&some[i], 1}, rests ? kRests : kSwims));
+                if (!rests) expected[some[i]] += 1;
+            }
+        swimming.for_each([](float& heat) { heat += 1; });
+    }
+    query<Read<&Place::heat>>(database).for_each(
+        [&](Entity entity, float heat) { ASSERT_EQ(heat, expected[entity]) << "it swam in as many frames"; });
+    EXPECT_EQ(expected.size(), 2000u);
 }
 
 // req: E3-E4

@@ -102,6 +102,7 @@ TEST_F(Join, filters_zones_and_gathered_fields_count_whoever_drives) {
     run(database);
 }
 
+// req: F5
 TEST_F(Join, several_managers_must_all_have_the_entity) {
     fill(100, 2, 0);
     for (std::size_t i = 0; i < 100; i += 5) ASSERT_TRUE(crews.add(fleet[i], {int(i)}).ok());

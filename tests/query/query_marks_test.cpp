@@ -1,10 +1,13 @@
 // The marks of a pass: made once, by the thread that started it, when every chunk is done.
 
+#include "shoal/base/random.h"
+#include "shoal/database/database.h"
 #include "shoal/query/query.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -43,6 +46,94 @@ TEST(QueryMarks, no_chunk_writes_a_stamp) {
     for (std::uint32_t block = 0; block <= (table.num_rows() - 1) / 1024; ++block)
         EXPECT_EQ(table.written_stamp(kPosition, block), 9u);
     EXPECT_LT(table.written_stamp(FieldPlace<&Crate::mass>::kFirstColumn, 0), 9u) << "and only what the pass names";
+}
+
+/// Stands for a processor with memory of its own: keeps the address of a column and a copy of its values, and brings the
+/// copy up to date with the ranges of rows that a query reports.
+struct Mirror {
+    const float* address = nullptr;
+    std::uint64_t placement = 0;
+    std::uint32_t num_places = 0;
+    std::vector<float> copy{};
+    std::uint32_t num_copied = 0;
+
+    static const Table& table_of(const Table& table) { return table; }
+    static const Table& table_of(const DatabaseTable& table) { return table.table(); }
+
+    template <class Query>
+    void follow(const Query& changed) {
+        num_copied = 0;
+        changed.for_each_batch([&](auto&& batch) {
+            const std::span<const float> values = batch.template column<&Crate::mass>();
+            const RowRange rows = batch.rows();
+            if (const std::uint64_t now = table_of(batch.table()).placement(); placement != now) {
+                placement = now;
+                address = values.data() - rows.begin;
+                ++num_places;
+            }
+            ASSERT_EQ(values.data(), address + rows.begin) << "the column has moved, but its placement has not changed";
+            ASSERT_EQ(reinterpret_cast<std::uintptr_t>(values.data()) % kCacheLineBytes, 0u);
+            if (copy.size() < rows.end) copy.resize(rows.end);
+            std::copy(values.begin(), values.end(), copy.begin() + rows.begin);
+            num_copied += rows.size();
+        });
+    }
+};
+
+/// Writes to a few rows in each of several frames, adds rows in some, and lets a mirror follow.
+template <class Read, class Write, class Settle, class Add, class Set, class Value>
+void mirror_follows(const Read& masses, const Write& positions, Settle settle, Add add, Set set, Value value) {
+    Random random(shoal_test::seed());
+    std::vector<Entity> owners = add(100'000u);
+    Mirror mirror;
+    settle(1);
+    mirror.follow(masses.changed_since(0));
+    EXPECT_EQ(mirror.num_copied, 100'000u);
+    for (std::uint64_t frame = 2; frame < 14; ++frame) {
+        settle(frame);
+        positions.for_each([&](auto&& position) { position.x += 1; });  // of no interest
+        for (int i = 0; i < 3; ++i)
+            set(owners[random.below(static_cast<std::uint32_t>(owners.size()))], float(frame * 10 + std::uint64_t(i)));
+        const bool grows = frame % 4 == 0;
+        if (grows)
+            for (const Entity entity : add(50'000u)) owners.push_back(entity);
+        mirror.follow(masses.changed_since(frame));
+        EXPECT_GT(mirror.num_copied, 0u);
+        EXPECT_LE(mirror.num_copied, (grows ? 50'000u + 1024 : 0) + 3 * 1024) << "the blocks of three rows";
+        ASSERT_EQ(mirror.copy.size(), owners.size());
+        for (std::size_t row = 0; row < owners.size(); ++row) ASSERT_EQ(mirror.copy[row], value(owners[row])) << frame;
+    }
+    EXPECT_LE(mirror.num_places, 2u) << "a table that has a range of its own grows where it is";
+}
+
+// req: A9
+TEST(QueryMarks, a_mirror_of_a_column_needs_its_address_and_the_ranges_written_since) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    EntityManager entities;
+    PagePool pool;
+    Manager<Crate> crates(entities, pool);
+    mirror_follows(
+        query<Read<&Crate::mass>>(crates), query<Write<&Crate::position>>(crates),
+        [&](std::uint64_t stamp) { crates.core().settle({.stamp = stamp}); },
+        [&](std::uint32_t count) {
+            std::vector<Entity> made(count);
+            EXPECT_TRUE(entities.create(made));
+            EXPECT_TRUE(crates.add(made));
+            return made;
+        },
+        [&](Entity entity, float mass) { crates.set<&Crate::mass>(crates.instance(entity), mass); },
+        [&](Entity entity) { return crates.get<&Crate::mass>(crates.instance(entity)); });
+    Database database(entities, pool);
+    mirror_follows(
+        query<Read<&Crate::mass>>(database), query<Write<&Crate::position>>(database),
+        [&](std::uint64_t stamp) { database.settle({.stamp = stamp}); },
+        [&](std::uint32_t count) {
+            std::vector<Entity> made(count);
+            EXPECT_TRUE(database.create<Crate>(made, 0));
+            return made;
+        },
+        [&](Entity entity, float mass) { database.set<&Crate::mass>(database.find(entity), mass); },
+        [&](Entity entity) { return database.get<&Crate::mass>(database.find(entity)); });
 }
 
 }  // namespace

@@ -328,6 +328,7 @@ protected:
     SerialExecutor executor;
 };
 
+// req: F5
 TEST_F(Sources, managers_are_joined_without_a_database_and_the_smaller_drives) {
     fill(500, numbers(100, 130));
     const auto both = query<Write<&Red::value>, Read<&Green::value>>(reds, greens);

@@ -78,6 +78,33 @@ TEST(Blob, parents_none_0_1_1_2_make_the_tree_of_the_document) {
     EXPECT_EQ(tree(tree, kNoBlobEntity), "(A(B(C(E)D)))");
 }
 
+// req: D18-D25
+TEST(Blob, each_component_type_tells_its_identifier_count_owners_and_values) {
+    const Result<Blob> blob = Blob::load(sample_bytes());
+    ASSERT_TRUE(blob) << blob.message();
+    EXPECT_EQ(blob->num_entities(), 5u);
+    EXPECT_TRUE(std::ranges::equal(blob->parents(), kTreeParents));
+    ASSERT_EQ(blob->component_types().size(), 4u);
+    const auto expect_owners = [&](const char* name,
+                                   const std::vector<std::uint32_t>& owners) -> const BlobComponents& {
+        const BlobComponents& found = *blob->find_components(ComponentId(name));
+        EXPECT_EQ(found.id, ComponentId(hash_text(name)));
+        EXPECT_EQ(found.schema->name(), name);
+        EXPECT_EQ(found.count(), owners.size());
+        EXPECT_TRUE(std::ranges::equal(found.entity_index, owners)) << name;
+        EXPECT_EQ(found.columns.size(), found.schema->columns().size());
+        EXPECT_GE(found.num_bytes, owners.size() * (sizeof(std::uint32_t) + found.schema->row_bytes()));
+        return found;
+    };
+    expect_owners("stone", {2, 0});
+    expect_owners("marker", {4, 0});
+    const auto body = gather(schema_of<Body>(), expect_owners("body", {3}).columns, 0);
+    EXPECT_EQ(get<double>(body, offsetof(Body, energy)), 0.5);
+    const BlobComponents& notes = expect_owners("note", {4, 1, 4});
+    const std::int32_t numbers[] = {11, 12, 13};
+    EXPECT_EQ(std::memcmp(notes.columns[0], numbers, sizeof numbers), 0);
+}
+
 // req: D26-D30
 TEST(Blob, component_types_lie_in_spawn_order_then_by_name) {
     const Result<Blob> blob = Blob::load(sample_bytes());

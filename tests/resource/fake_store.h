@@ -21,7 +21,7 @@ public:
 
     Status spawn(const SpawnBatch& batch) override {
         ++num_batches;
-        num_parents = batch.parents.size();
+        parents.assign(batch.parents.begin(), batch.parents.end());
         num_root_poses = batch.root_poses.size();
         if (is_full) return Status::error("the store is full");
         for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
@@ -56,7 +56,7 @@ public:
     std::vector<Row> rows;
     int num_batches = 0;
     int num_drops = 0;
-    std::size_t num_parents = 0;
+    std::vector<std::uint32_t> parents;  // of the last batch
     std::size_t num_root_poses = 0;
     bool is_full = false;
 

@@ -325,6 +325,22 @@ TEST_F(Compiler, a_registered_compile_function_gets_the_merged_node) {  // req: 
         << diagnostics.format();
 }
 
+TEST_F(Compiler, the_spawn_order_comes_from_schema_files_and_from_the_program) {  // req: D27
+    int num_calls = 0;
+    ASSERT_TRUE(registry.set_compile_function("flame", compile_sum, &num_calls, -3).ok());
+    ASSERT_TRUE(registry.set_compile_function("path", nullptr, nullptr, 1).ok())
+        << "as the compiler does it, but later";
+    schema("components = { flame = { spawn_order = 9 fields = { heat = float } } }");
+    file("x.sjson",
+         "components = { transform = {} glow = {} sound = {} path = {} link = {} flame = { formula = [1] } }");
+    const Blob x = blob("x.sjson");
+    std::string order;
+    for (const BlobComponents& components : x.component_types())
+        append_text(order, concat(components.schema->name(), ' ', components.spawn_order, ", "));
+    EXPECT_EQ(order, "flame -3, link -1, sound 0, transform 0, path 1, glow 2, ") << "that of a function counts";
+    EXPECT_EQ(num_calls, 1);
+}
+
 /// Makes the song of a component: the name of its owner, then its notes.
 bool compile_song(void* context, const CompileInput& input, CompileOutput& output) {
     ++*static_cast<int*>(context);

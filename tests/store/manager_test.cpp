@@ -67,10 +67,13 @@ TYPED_TEST(ManagerTest, using_the_nil_instance_ends_the_program) {
     ::testing::FLAGS_gtest_death_test_style = "fast";
     Manager<TypeParam> manager(this->entities, this->pool);
     ASSERT_TRUE(manager.add(*this->entities.create()).ok());
-    EXPECT_DEATH(static_cast<void>(manager.template get<&TypeParam::number>(kNilInstance)), "nil or was removed");
-    EXPECT_DEATH(manager.template set<&TypeParam::number>(Instance{1}, 1), "nil or was removed");
-    EXPECT_DEATH(manager.remove(kNilInstance), "nil or was removed");
-    EXPECT_DEATH(static_cast<void>(manager.entity(kNilInstance)), "nil or was removed");
+    EXPECT_DEATH(static_cast<void>(manager.template get<&TypeParam::number>(kNilInstance)),
+                 "the instance of \"" + std::string(manager.core().schema().name()) +
+                     "\" is nil: its entity is dead, or has none");
+    EXPECT_DEATH(manager.template set<&TypeParam::number>(Instance{1}, 1),
+                 "the instance is row 1 of \".*, which has 1: it was removed");
+    EXPECT_DEATH(manager.remove(kNilInstance), "is nil");
+    EXPECT_DEATH(static_cast<void>(manager.entity(kNilInstance)), "is nil");
 }
 
 // req: B17

@@ -248,9 +248,11 @@ public:
             const std::uint32_t parent = table_.links(LinkColumn::kTreeParent)[row];
             ASSERT_EQ(parent == kNilRow ? kNone : serial_at(table_, parent), node.parent) << "row " << row;
             std::list<std::uint32_t> children;
-            for (std::uint32_t child = table_.links(LinkColumn::kTreeFirstChild)[row]; child != kNilRow;
-                 child = table_.links(LinkColumn::kTreeNext)[child])
+            for (std::uint32_t child = table_.links(LinkColumn::kTreeFirstChild)[row], before = kNilRow;
+                 child != kNilRow; before = child, child = table_.links(LinkColumn::kTreeNext)[child]) {
                 children.push_back(serial_at(table_, child));
+                ASSERT_EQ(table_.links(LinkColumn::kTreePrevious)[child], before) << "row " << child;
+            }
             ASSERT_EQ(children, node.children) << "row " << row;
         }
     }

@@ -116,17 +116,52 @@ TEST(TableMemory, eight_rows_of_eight_columns_cost_at_most_a_page_of_slab) {
     }
 }
 
+/// The bytes of a column's rows, owners and links included.
+struct ColumnBytes {
+    std::uintptr_t begin, end;
+};
+
+std::vector<ColumnBytes> columns_of(const Table& table) {
+    std::vector<ColumnBytes> result;
+    const auto add = [&](const void* data, std::size_t element_bytes) {
+        const auto begin = reinterpret_cast<std::uintptr_t>(data);
+        result.push_back({begin, begin + element_bytes * table.num_rows()});
+    };
+    for (std::uint32_t c = 0; c < table.schema().columns().size(); ++c)
+        add(table.column(c), table.schema().columns()[c].element_bytes);
+    add(table.entities().data(), sizeof(Entity));
+    for (const LinkColumn link : {LinkColumn::kChainNext, LinkColumn::kTreeParent, LinkColumn::kTreeFirstChild,
+                                  LinkColumn::kTreeNext, LinkColumn::kTreePrevious})
+        add(table.links(link).data(), sizeof(std::uint32_t));
+    return result;
+}
+
 TEST(TableMemory, every_column_starts_on_a_cache_line) {  // req: B5-B8
     for (const Schema& schema : shapes())
         for (const std::uint32_t rows : {1u, 7u, 65u, 5000u}) {
             PagePool pool;
             Table table(schema, pool, {.chain = true, .tree = true});
             append_filled(table, rows, Image(schema.struct_bytes()));
-            for (std::uint32_t c = 0; c < schema.columns().size(); ++c)
-                EXPECT_EQ(reinterpret_cast<std::uintptr_t>(table.column(c)) % kCacheLineBytes, 0u);
-            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(table.entities().data()) % kCacheLineBytes, 0u);
-            for (const LinkColumn link : {LinkColumn::kChainNext, LinkColumn::kTreeParent, LinkColumn::kTreePrevious})
-                EXPECT_EQ(reinterpret_cast<std::uintptr_t>(table.links(link).data()) % kCacheLineBytes, 0u);
+            for (const ColumnBytes& column : columns_of(table)) EXPECT_EQ(column.begin % kCacheLineBytes, 0u);
+        }
+}
+
+TEST(TableMemory, the_columns_of_a_table_divide_one_range_and_lie_apart) {  // req: B5-B8
+    for (const Schema& schema : shapes())
+        for (const std::uint32_t rows : {1u, 65u, 5000u, 40'000u}) {
+            PagePool pool;
+            Table table(schema, pool, {.chain = true, .tree = true});
+            append_filled(table, rows, Image(schema.struct_bytes()));
+            std::vector<ColumnBytes> columns = columns_of(table);
+            std::sort(columns.begin(), columns.end(),
+                      [](const ColumnBytes& a, const ColumnBytes& b) { return a.begin < b.begin; });
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                EXPECT_TRUE(table.contains(reinterpret_cast<const void*>(columns[i].begin)));
+                EXPECT_TRUE(table.contains(reinterpret_cast<const void*>(columns[i].end - 1)));
+                EXPECT_TRUE(i == 0 || columns[i - 1].end <= columns[i].begin) << "two columns overlap";
+            }
+            const std::uintptr_t all = columns.back().end - columns.front().begin;
+            EXPECT_LE(all, table.memory_use().reserved_bytes) << "they lie in more than the table has reserved";
         }
 }
 

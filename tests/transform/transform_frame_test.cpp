@@ -1,6 +1,7 @@
 // Deferred transforms: the list of what moved, the suffix, frames of rest, and workers.
 
 #include "support/thread_pool_executor.h"
+#include "support/unreadable_pages.h"
 #include "transform_testing.h"
 
 #include <algorithm>
@@ -74,20 +75,63 @@ TEST_F(TransformFrames, when_only_the_root_moves_n_matrices_are_computed_in_both
 
 TEST_F(TransformFrames, what_moves_in_every_frame_is_a_suffix_of_whole_subtrees_and_swaps_no_more) {  // req: C13-C17
     const std::vector<Entity> ids = add_trees(20);
+    std::vector<float> locals(ids.size(), 1);  // x
+    const auto move_to = [&](std::uint32_t i, float x) {
+        transforms.set_position(at_entity(ids[i]), {locals[i] = x, 0, 0});
+    };
     std::uint64_t swaps_at_first = 0;
-    for (int i = 0; i < 20; ++i) {
-        move(ids[5 * kTree]);
-        move(ids[11 * kTree]);
-        move(ids[11 * kTree + 2]);
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        move_to(5 * kTree, float(i));
+        move_to(11 * kTree, float(2 * i));
+        move_to(11 * kTree + 2, float(3 * i));
         EXPECT_EQ(frame(), 2 * kTree) << "each subtree once in frame " << i;
         EXPECT_EQ(transforms.num_dirty_rows(), i == 0 ? 0 : 2 * kTree) << "a subtree enters in its second frame";
         if (i == 1) swaps_at_first = num_swaps();
+        for (std::uint32_t root = 0; root < ids.size(); root += kTree) {
+            const float* const x = &locals[root];
+            const float expected[kTree] = {x[0], x[0] + x[1], x[0] + x[1] + x[2], x[0] + x[1] + x[2] + x[3],
+                                           x[0] + x[4]};
+            for (std::uint32_t k = 0; k < kTree; ++k)
+                ASSERT_EQ(transforms.world_position(at_entity(ids[root + k])).x, expected[k]) << "frame " << i;
+        }
     }
     EXPECT_EQ(swaps_at_first, 2 * kTree);
     EXPECT_EQ(num_swaps(), swaps_at_first);
-    for (std::uint32_t i = 0; i < kTree; ++i)
-        EXPECT_TRUE(is_dirty(ids[5 * kTree + i]) && is_dirty(ids[11 * kTree + i]));
-    EXPECT_EQ(transforms.world_position(at_entity(ids[5 * kTree + 3])).x, far - 2 + 3);
+    for (std::uint32_t k = 0; k < kTree; ++k)
+        for (const std::uint32_t root : {5 * kTree, 11 * kTree}) {
+            EXPECT_TRUE(is_dirty(ids[root + k]));
+            const Instance parent = transforms.parent(at_entity(ids[root + k]));
+            EXPECT_TRUE(k == 0 ? !parent : parent.row < at_entity(ids[root + k]).row) << "a parent comes first";
+        }
+}
+
+TEST_F(TransformFrames, a_frame_looks_at_no_row_that_rests) {  // req: C13-C17 G11
+    const std::vector<Entity> ids = add_trees(10'000);
+    const auto move_some = [&] {
+        for (std::uint32_t tree = 1; tree < 10'000; tree += 1000) move(ids[tree * kTree]);
+    };
+    for (int i = 0; i < 3; ++i) {
+        move_some();
+        frame();
+    }
+    ASSERT_EQ(transforms.num_dirty_rows(), 10 * kTree);
+    const std::uint64_t before = transforms.counts().num_worlds_computed;
+    {
+        const std::uint32_t num_resting = transforms.num_rows() - transforms.num_dirty_rows();
+        UnreadablePages resting;
+        resting.add(transforms.table(), num_resting);
+        for (const LinkColumn link :
+             {LinkColumn::kTreeParent, LinkColumn::kTreeFirstChild, LinkColumn::kTreeNext, LinkColumn::kTreePrevious})
+            resting.add(transforms.table().links(link).data(), num_resting * sizeof(std::uint32_t));
+        ASSERT_GT(resting.num_bytes(), num_resting * std::size_t(100)) << "nearly all poses and links";
+        for (int i = 0; i < 3; ++i) {
+            move_some();
+            transforms.compute_moved();
+        }
+    }
+    EXPECT_EQ(transforms.counts().num_worlds_computed - before, 3u * 10 * kTree);
+    EXPECT_EQ(transforms.world_position(at_entity(ids[9001 * kTree + 3])).x, far + 3);
+    EXPECT_VALID(transforms);
 }
 
 TEST_F(TransformFrames, movers_that_change_from_frame_to_frame_swap_nothing) {
@@ -264,7 +308,57 @@ TEST_F(TransformFrames, blocks_that_moved_since_a_stamp_are_found) {
 
 // --- workers -----------------------------------------------------------------------------------------------------
 
-TEST_F(TransformFrames, any_number_of_workers_computes_the_same_bits) {
+/// Says that it has four workers, runs loops on the calling thread, and counts the world poses that each chunk writes.
+class PoseCountingExecutor final : public Executor {
+public:
+    explicit PoseCountingExecutor(const TransformManager& transforms) : transforms_(transforms) {}
+
+    std::uint32_t num_workers() const override { return 4; }
+    std::uint32_t current_worker() const override { return 0; }
+    void start(std::uint32_t num_chunks, ChunkFunction function, void* context, Fence&) override {
+        for (std::uint32_t chunk = 0; chunk < num_chunks; ++chunk) {
+            const std::span<const Matrix3x4> now = transforms_.worlds();
+            const std::vector<Matrix3x4> before(now.begin(), now.end());
+            function(context, chunk, 0);
+            std::uint32_t count = 0;
+            for (std::size_t row = 0; row < now.size(); ++row) count += !same_bits(before[row], now[row]);
+            poses_of_chunks.push_back(count);
+        }
+    }
+    void wait(Fence&) override {}
+
+    std::vector<std::uint32_t> poses_of_chunks;
+
+private:
+    const TransformManager& transforms_;
+};
+
+TEST_F(TransformFrames, the_poses_below_one_root_are_shared_among_workers) {  // req: G11
+    // A root with eight children, each of which has eight, and so on, and as many rows that rest.
+    std::vector<std::uint32_t> parents = {kNilRow};
+    for (std::uint32_t i = 1; i < 37'449; ++i) parents.push_back((i - 1) / 8);
+    const auto num_moved = static_cast<std::uint32_t>(parents.size());
+    const std::vector<Entity> ids = create(num_moved), resting = create(num_moved);
+    for (const TransformMode mode : {TransformMode::kImmediate, TransformMode::kDeferred}) {
+        TransformManager tree(entities, pool, {.mode = mode});
+        ASSERT_TRUE(tree.add(ids, std::vector<Transform>(num_moved, at(1)), parents).ok());
+        ASSERT_TRUE(tree.add(resting, at(1)).ok());
+        if (mode == TransformMode::kDeferred) tree.compute_moved();
+        const std::uint64_t before = tree.counts().num_worlds_computed;
+        PoseCountingExecutor executor(tree);
+        const Transform far_away = at(1000);
+        tree.set_locals({ids.data(), 1}, {&far_away, 1}, &executor);
+        if (mode == TransformMode::kDeferred) tree.compute_moved(&executor);
+        EXPECT_EQ(tree.counts().num_worlds_computed - before, num_moved) << "what rests is not computed";
+        std::uint32_t num_shared = 0, most = 0;
+        for (const std::uint32_t count : executor.poses_of_chunks) num_shared += count, most = std::max(most, count);
+        EXPECT_GE(num_shared, num_moved - 9) << "all but the root and its children";
+        EXPECT_LE(most, num_moved / 4) << "each of four workers can have its share";
+        EXPECT_EQ(tree.world_position(tree.instance(ids.back())).x, 1005);
+    }
+}
+
+TEST_F(TransformFrames, any_number_of_workers_computes_the_same_bits) {  // req: G11
     SCOPED_TRACE(seed_text());
     Random random(seed());
     constexpr std::uint32_t kNodes = 60'000;

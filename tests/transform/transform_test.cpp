@@ -23,7 +23,7 @@ TEST_F(TransformTest, a_transform_is_optional_and_a_linked_child_follows_its_par
     EXPECT_NEAR(place(ids[1]).y, 2, 1e-5);
 }
 
-TEST_F(TransformTest, rotation_and_scale_are_kept_apart_so_that_nothing_drifts) {  // req: G10-G11
+TEST_F(TransformTest, rotation_and_scale_are_kept_apart_so_that_nothing_drifts) {  // req: G10
     const std::vector<Entity> ids = add_chain(2);
     const Transform rest = {{1, 2, 3}, about_z(0.5f), {2, 3, 4}};
     transforms.set_local(at_entity(ids[1]), rest);

@@ -255,6 +255,71 @@ TEST_F(CommandsOfWorld, transforms_and_owners_come_and_go_by_commands) {
     EXPECT_EQ(entities.num_alive(), 2u) << "what it owns has died with it";
 }
 
+// req: D7
+TEST_F(CommandsOfWorld, passes_add_link_change_and_remove_components_and_children_in_any_store) {
+    for (const bool in_database : {false, true}) {
+        World harbour(entities);
+        if (in_database)
+            harbour.database().component<Hull>();
+        else
+            harbour.manager<Hull>();
+        harbour.commands();  // made before passes run
+        const TransformManager& places = harbour.transforms();
+        const auto x = [&](Entity entity) { return places.world_position(places.instance(entity)).x; };
+        const auto length = [&](Entity entity) -> int {
+            const Result<int> found = harbour.field<int>(entity, "hull.length");
+            return found ? *found : -1;
+        };
+        const auto parent = [&](Entity entity) {
+            const Instance above = places.parent(places.instance(entity));
+            return above ? places.entity(above) : kNullEntity;
+        };
+        const Entity a = *entities.create(), b = *entities.create(), c = *entities.create();
+        const auto in_a_frame = [&](auto change) {
+            harbour.schedule().add("change", [&](PassContext&) { change(harbour.commands()); });
+            harbour.step(0.1f);
+            ASSERT_TRUE(harbour.schedule().remove("change"));
+        };
+        in_a_frame([&](Commands& commands) {
+            commands.add(a, Transform{.position = {1, 0, 0}}, Hull{7});
+            commands.add(b, Transform{.position = {2, 0, 0}});
+            commands.add(c, Transform{.position = {4, 0, 0}});
+            commands.add(b, ChildOf{a});
+        });
+        EXPECT_EQ(parent(b), a);
+        EXPECT_EQ(x(b), 3);
+        EXPECT_EQ(length(a), 7);
+        EXPECT_EQ(length(c), -1);
+        in_a_frame([&](Commands& commands) {
+            commands.add(b, ChildOf{c});  // another parent
+            commands.add(c, Hull{8});
+            commands.add(a, Hull{9});  // another value
+        });
+        EXPECT_EQ(parent(b), c);
+        EXPECT_EQ(x(b), 6);
+        EXPECT_FALSE(places.first_child(places.instance(a)));
+        EXPECT_EQ(length(a), 9);
+        EXPECT_EQ(length(c), 8);
+        in_a_frame([&](Commands& commands) {
+            commands.remove<ChildOf>(b);
+            commands.remove<Hull>(a);
+            commands.create(0, Transform{.position = {8, 0, 0}}, ChildOf{c}, Hull{3});
+        });
+        EXPECT_EQ(parent(b), kNullEntity);
+        EXPECT_EQ(x(b), 2);
+        EXPECT_EQ(length(a), -1);
+        const Instance made_child = places.first_child(places.instance(c));
+        ASSERT_TRUE(made_child);
+        const Entity child = places.entity(made_child);
+        EXPECT_EQ(x(child), 12);
+        EXPECT_EQ(length(child), 3);
+        in_a_frame([&](Commands& commands) { commands.destroy(c); });
+        EXPECT_EQ(parent(child), kNullEntity);
+        EXPECT_EQ(x(child), 12) << "it stays where it is";
+        EXPECT_EQ(length(c), -1);
+    }
+}
+
 /// A store that takes components by spawning only.
 struct Sealed : OwnedRows, Store {
     Sealed(EntityManager& manager, PagePool& pool) : OwnedRows(schema_of<Hull>(), manager, pool) {}

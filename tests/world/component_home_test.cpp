@@ -39,10 +39,11 @@ std::vector<std::byte> image_of(const T& value) {
 /// Three ships, of which the second has no sail.
 Blob make_ships() {
     BlobWriter writer;
-    const std::uint32_t transform = *writer.add_component_type(schema_of<Transform>(), 0);
+    // Neither in the order in which they are spawned nor in that of their names.
+    const std::uint32_t oar = *writer.add_component_type(schema_of<Oar>(), 3);
     const std::uint32_t sail = *writer.add_component_type(schema_of<Sail>(), 1);
     const std::uint32_t mesh = *writer.add_component_type(schema_of<Mesh>(), 2);
-    const std::uint32_t oar = *writer.add_component_type(schema_of<Oar>(), 3);
+    const std::uint32_t transform = *writer.add_component_type(schema_of<Transform>(), 0);
     for (int i = 0; i < 3; ++i) {
         const std::uint32_t ship = writer.add_entity({});
         writer.add_component(transform, ship, image_of(Transform{.position = {float(i), 0, 0}}));
@@ -319,6 +320,38 @@ TEST_F(ComponentHome, a_spawn_function_finds_the_transforms_and_the_rows_of_the_
     EXPECT_EQ(found.positions, (std::vector<float>{0, 1, 2, 0, 1, 2}));
     EXPECT_EQ(found.areas, (std::vector<float>{0, -1, 2, 0, -1, 2}));
     EXPECT_EQ(found.lengths, (std::vector<int>{0, 1, 2, 0, 1, 2})) << "the database places an entity as a whole";
+}
+
+/// What the spawn function of "mesh" finds in managers: the values of sails, and how many oars there are.
+struct FoundInManagers {
+    Manager<Sail>* sails;
+    Manager<Oar>* oars;
+    std::vector<float> areas;
+    std::uint32_t num_oars = 0;
+    int num_calls = 0;
+
+    static Status spawn(void* context, const SpawnBatch& batch) {
+        FoundInManagers& self = *static_cast<FoundInManagers*>(context);
+        ++self.num_calls;
+        self.num_oars += self.oars->num_rows();
+        for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+            for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
+                const Instance sail = self.sails->instance(batch.owner(copy, i));
+                self.areas.push_back(sail ? self.sails->get<&Sail::area>(sail) : -1);
+            }
+        return {};
+    }
+};
+
+// req: D26-D30
+TEST_F(ComponentHome, a_spawn_function_finds_earlier_component_types_of_managers_and_no_later_ones) {
+    FoundInManagers found{&world.manager<Sail>(), &world.manager<Oar>(), {}};
+    ASSERT_TRUE(world.registry().set_spawn_function("mesh", FoundInManagers::spawn, &found));
+    ASSERT_TRUE(world.spawn(make_ships(), {.copies = 2}));
+    EXPECT_EQ(found.num_calls, 1) << "for all copies";
+    EXPECT_EQ(found.areas, (std::vector<float>{0, -1, 2, 0, -1, 2}));
+    EXPECT_EQ(found.num_oars, 0u) << "oars come after meshes";
+    EXPECT_EQ(found.oars->num_rows(), 6u);
 }
 
 TEST_F(ComponentHome, a_spawn_function_that_fails_leaves_nothing_in_any_store) {

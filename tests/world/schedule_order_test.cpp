@@ -129,6 +129,7 @@ TEST(ScheduleOrder, a_pass_that_is_off_keeps_the_others_in_order) {
 
 // --- strict schedules --------------------------------------------------------------------------------------------
 
+// req: F5-F7
 TEST(StrictSchedule, an_ambiguous_order_between_groups_is_an_error_that_names_both_passes) {
     EntityManager entities;
     PagePool pool;

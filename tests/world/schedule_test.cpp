@@ -1,5 +1,6 @@
 // What a schedule counts, and adding, removing and switching passes.
 
+#include "shoal/base/clock.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"
@@ -40,6 +41,7 @@ TEST(Schedule, a_pass_is_told_the_time_and_the_frame) {
     EXPECT_EQ(seen[0], (std::pair<float, std::uint64_t>{0.25f, 8}));
 }
 
+// req: F5-F7
 TEST(Schedule, passes_can_be_removed_and_switched_off) {
     Schedule schedule;
     SerialExecutor executor;
@@ -60,20 +62,42 @@ TEST(Schedule, passes_can_be_removed_and_switched_off) {
     EXPECT_EQ(schedule.enable("c", true).message(), "the schedule has no pass called \"c\"");
 }
 
+/// Waits until the clock has moved on by this much, and returns by how much it has.
+std::int64_t work_for(std::int64_t num_ns) {
+    const std::int64_t begin_ns = monotonic_ns();
+    while (monotonic_ns() - begin_ns < num_ns) continue;
+    return monotonic_ns() - begin_ns;
+}
+
 // req: A9 F12
 TEST(Schedule, counts_runs_rows_bytes_and_time) {
     Schedule schedule;
     SerialExecutor executor;
-    schedule.add("rows", [&](PassContext& pass) { pass.num_rows = 5, pass.num_bytes = 40; });
-    schedule.run(executor, 0, 0);
-    schedule.run(executor, 0, 1);
+    std::int64_t inside_ns = 0, total_ns = 0, total_outside_ns = 0, total_inside_ns = 0;
+    schedule.add("rows", [&](PassContext& pass) {
+        inside_ns = work_for(200'000 * static_cast<std::int64_t>(pass.frame + 1));
+        pass.num_rows = 5 + static_cast<std::uint32_t>(pass.frame), pass.num_bytes = 40;
+    });
+    schedule.add("nothing", [](PassContext&) {});
+    for (std::uint64_t frame = 0; frame < 3; ++frame) {
+        const std::int64_t begin_ns = monotonic_ns();
+        schedule.run(executor, 0, frame);
+        const std::int64_t outside_ns = monotonic_ns() - begin_ns;
+        const PassStatistics pass = schedule.statistics(0);
+        EXPECT_GE(pass.last_ns, inside_ns) << "the time of this run";
+        EXPECT_LE(pass.last_ns + schedule.statistics(1).last_ns, outside_ns) << "and of this pass alone";
+        total_ns += pass.last_ns;
+        total_inside_ns += inside_ns, total_outside_ns += outside_ns;
+        EXPECT_EQ(pass.total_ns, total_ns) << "the sum of all runs";
+        EXPECT_EQ(pass.num_rows, 5 + frame) << "of the last run";
+    }
     const PassStatistics pass = schedule.statistics(0);
     EXPECT_EQ(pass.name, "rows");
-    EXPECT_EQ(pass.num_runs, 2u);
-    EXPECT_EQ(pass.num_rows, 5u);
-    EXPECT_EQ(pass.total_rows, 10u);
-    EXPECT_EQ(pass.total_bytes, 80u);
-    EXPECT_GE(pass.total_ns, pass.last_ns);
+    EXPECT_EQ(pass.num_runs, 3u);
+    EXPECT_EQ(pass.total_rows, 5u + 6 + 7);
+    EXPECT_EQ(pass.total_bytes, 120u);
+    EXPECT_LE(schedule.statistics(1).total_ns, total_outside_ns - total_inside_ns)
+        << "what does nothing costs the rest";
 }
 
 TEST(Schedule, lets_go_of_what_a_pass_holds) {

@@ -1,6 +1,7 @@
 // Passes side by side: passes that conflict never overlap and keep their order, with any executor.
 
 #include "shoal/base/clock.h"
+#include "shoal/base/running_pass.h"
 #include "shoal/world/schedule.h"
 
 #include "support/testing.h"
@@ -196,6 +197,28 @@ TEST(ScheduleThreads, a_pass_may_run_another_schedule) {
     for (int frame = 0; frame < 20; ++frame) outer.run(threads, 0, 0);
     EXPECT_EQ(num_runs, 80);
     EXPECT_EQ(outer.statistics(0).num_runs, 20u);
+}
+
+TEST(ScheduleThreads, every_thread_knows_the_pass_that_it_runs_and_none_afterwards) {
+    ThreadedExecutor threads(2);
+    Schedule outer, inner;
+    SerialExecutor serial;
+    const auto is_running = [](std::string_view name) { return running_pass() != nullptr && running_pass() == name; };
+    std::atomic<int> num_right{0};
+    inner.add("inside", [&](PassContext&) { num_right += is_running("inside"); });
+    outer.add("shared", [&](PassContext& pass) {
+        std::atomic<int> num_inside{0};
+        for_rows(pass.executor, cut_rows(2 * 64, kByteGranularity, 64), [&](RowRange, std::uint32_t) {
+            ++num_inside;
+            while (num_inside < 2) std::this_thread::yield();  // one chunk for each thread
+            num_right += is_running("shared");
+        });
+        inner.run(serial, 0, 0);
+        num_right += is_running("shared");
+    });
+    outer.run(threads, 0, 0);
+    EXPECT_EQ(num_right, 4);
+    EXPECT_EQ(running_pass(), nullptr);
 }
 
 TEST(ScheduleThreads, a_pass_may_make_an_executor_and_destroy_it_while_all_workers_are_busy) {

@@ -7,6 +7,7 @@
 #include "support/testing.h"
 
 #include <cstring>
+#include <map>
 #include <vector>
 
 namespace {
@@ -57,6 +58,110 @@ TEST(World, a_component_type_without_a_struct_gets_a_manager_from_its_schema) {
     EXPECT_EQ(
         other.message(),
         "the world has another store for \"coral\": coral v1 {height float}, not coral v1 {height float, colour vec3}");
+}
+
+struct Scent {
+    float strength = 1;
+    Entity of;
+};
+SHOAL_COMPONENT((Scent, whole), strength, of)
+
+/// A store of a program's own, without tables, rows and an index of the library: a map from entities to scents.
+class ScentMap final : public Store {
+public:
+    ScentMap(EntityManager& entities, PagePool&) : entities_(entities) {}
+
+    std::span<const Schema* const> schemas() const override { return {&schema_, 1}; }
+    Status spawn(const SpawnBatch& batch) override {
+        require_batch(batch, *schema_);
+        for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+            for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
+                Scent scent;
+                std::memcpy(static_cast<void*>(&scent), batch.columns[0] + i * sizeof scent, sizeof scent);
+                scent.of = batch.translate(copy, scent.of);
+                scents[batch.owner(copy, i)] = scent;
+            }
+        return {};
+    }
+    void drop(std::span<const Entity> dropped) override {
+        for (const Entity entity : dropped) scents.erase(entity);
+    }
+    void settle(const SettleContext& context) override {
+        const std::size_t num_dead =
+            std::erase_if(scents, [&](const auto& entry) { return !entities_.alive(entry.first); });
+        if (context.counts != nullptr) context.counts->num_removed += num_dead;
+    }
+    std::span<const Table* const> tables() const override { return {}; }
+    std::size_t statistics(std::span<StoreStatistics> out) const override {
+        if (!out.empty()) out[0] = {.component = schema_->name(), .num_rows = scents.size()};
+        return 1;
+    }
+
+    std::map<Entity, Scent> scents;
+
+private:
+    EntityManager& entities_;
+    const Schema* schema_ = &schema_of<Scent>();
+};
+
+/// Three bodies; 1 and 2 smell, of 0 and of nobody.
+Blob make_smelling() {
+    BlobWriter writer;
+    const std::uint32_t scent = *writer.add_component_type(schema_of<Scent>(), 0);
+    const std::uint32_t body = *writer.add_component_type(schema_of<Body>(), 1);
+    const std::uint32_t plain = *writer.add_component_type(schema_of<Plain>(), 2);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        writer.add_entity({});
+        const Body value{.mass = float(i + 1)};
+        writer.add_component(body, i, std::as_bytes(std::span(&value, 1)));
+    }
+    for (std::uint32_t i = 1; i < 3; ++i) {
+        const Scent value{float(10 * i), Entity{i == 1 ? EntityBits(0) : static_cast<EntityBits>(~EntityBits(0))}};
+        writer.add_component(scent, i, std::as_bytes(std::span(&value, 1)));
+    }
+    std::byte image[sizeof(Plain)] = {};
+    writer.add_component(plain, 0, image);
+    return *Blob::load(*writer.write());
+}
+
+// req: A1
+TEST(World, a_store_of_the_programs_own_takes_part_beside_managers) {
+    EntityManager entities;
+    World world(entities);
+    auto& bodies = world.manager<Body>();
+    ScentMap& scents = world.make_store<ScentMap>();
+    EXPECT_EQ(world.find_store(schema_of<Scent>().id()), &scents);
+    const Blob blob = make_smelling();
+    bool fails = true;
+    const auto spawn_plain = [](void* context, const SpawnBatch&) {
+        return *static_cast<const bool*>(context) ? Status::error("no plain ones today") : Status();
+    };
+    ASSERT_TRUE(world.registry().set_spawn_function("plain", spawn_plain, &fails));
+    EXPECT_FALSE(world.spawn(blob, {.copies = 3}));
+    EXPECT_TRUE(scents.scents.empty()) << "what fails is undone in it as in managers";
+    EXPECT_EQ(bodies.num_rows(), 0u);
+    fails = false;
+    Result<Spawned> spawned = world.spawn(blob, {.copies = 3});
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_TRUE(spawned->unknown().empty());
+    EXPECT_EQ(bodies.num_rows(), 9u);
+    ASSERT_EQ(scents.scents.size(), 6u);
+    for (std::uint32_t copy = 0; copy < 3; ++copy) {
+        const auto id = [&](std::uint32_t i) { return spawned->entity(i, copy); };
+        EXPECT_EQ(scents.scents.count(id(0)), 0u);
+        EXPECT_EQ(scents.scents[id(1)].strength, 10);
+        EXPECT_EQ(scents.scents[id(1)].of, id(0));
+        EXPECT_EQ(scents.scents[id(2)].strength, 20);
+        EXPECT_EQ(scents.scents[id(2)].of, kNullEntity);
+        for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(bodies.get<&Body::mass>(bodies.instance(id(i))), float(i + 1));
+    }
+    const Entity gone[] = {spawned->entity(1, 0), spawned->entity(2, 1)};
+    EXPECT_EQ(entities.destroy(gone), 2u);
+    world.step(0.1f);
+    EXPECT_EQ(scents.scents.size(), 4u);
+    EXPECT_EQ(scents.scents.count(gone[0]) + scents.scents.count(gone[1]), 0u);
+    EXPECT_EQ(bodies.num_rows(), 7u);
+    EXPECT_EQ(world.settle_statistics().last.num_removed, 4u) << "both stores have settled";
 }
 
 // req: A1

@@ -42,4 +42,11 @@ struct DatabaseRow {
     friend bool operator==(DatabaseRow, DatabaseRow) = default;
 };
 
+namespace detail {
+
+/// Ends the program: the row is nil or has gone, or its entity does not have the component.
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(DatabaseRow row, const Schema& component);
+
+}  // namespace detail
+
 }  // namespace shoal

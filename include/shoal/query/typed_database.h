@@ -170,8 +170,9 @@ public:
         static_assert(kSomeHas<ComponentOf<kMember>>,
                       "no listed archetype has this component; add it to a Has<...> of Archetypes");
         constexpr ComponentType kComponent = component_of<ComponentOf<kMember>>();
-        SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
-        SHOAL_ASSERT(row.table->type().has_column_of(kComponent), "the entity does not have this component");
+        if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
+                           !row.table->type().has_column_of(kComponent)))
+            detail::refuse_row(row, schema_of<ComponentOf<kMember>>());
         return static_cast<const DatabaseTable*>(row.table)->template column<kMember>(kComponent)[row.row];
     }
     template <auto kMember>

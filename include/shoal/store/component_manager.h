@@ -59,7 +59,7 @@ public:
     /// source order.
     Instance next(Instance instance) const {
         if (!schema().many()) return {};
-        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+        rows_.require_row(instance.row);
         return {table().links(LinkColumn::kChainNext)[instance.row]};
     }
     Entity entity(Instance instance) const { return rows_.owner(instance.row); }

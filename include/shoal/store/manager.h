@@ -84,7 +84,7 @@ public:
     /// Returns a field of an instance: by reference, or by value when it is split. Requires: the instance is not nil.
     template <auto kMember>
     decltype(auto) get(Instance instance) const {
-        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+        core_.rows().require_row(instance.row);
         return column<kMember>()[instance.row];
     }
     /// Sets a field and marks it as written. Requires: the instance is not nil.
@@ -99,7 +99,7 @@ public:
     }
     /// Returns the whole component. Requires: the instance is not nil; no opaque field that cannot be copied.
     T value(Instance instance) const {
-        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+        core_.rows().require_row(instance.row);
         T result{};
         DescriptionOf<T>::for_each_field(
             [&]<auto kMember, std::uint32_t, bool>() { assign_value(result.*kMember, get<kMember>(instance)); });
@@ -184,7 +184,7 @@ private:
     template <auto kMember>
     decltype(auto) written_element(Instance instance) {
         static_assert(std::is_same_v<ComponentOf<kMember>, T>, "the field belongs to another component");
-        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
+        core_.rows().require_row(instance.row);
         return make_column<kMember, ValueOf<kMember>>(
             [&](std::uint32_t c) { return core_.table().write_element(c, instance.row); }, offset<kMember>(), 1)[0];
     }

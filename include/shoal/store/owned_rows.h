@@ -95,8 +95,12 @@ public:
     std::uint32_t find(Entity entity) const { return index_.find(entity); }
     bool has(Entity entity) const { return index_.find(entity) != kNilRow; }
     Entity owner(std::uint32_t row) const {
-        SHOAL_ASSERT(row < table_.num_rows(), "the instance is nil or was removed");
+        require_row(row);
         return table_.entities()[row];
+    }
+    /// Ends the program if there is no such row: an instance is nil, or older than a structural call.
+    void require_row(std::uint32_t row) const {
+        if (SHOAL_UNLIKELY(row >= table_.num_rows())) refuse_row(row);
     }
     /// Holes included.
     std::uint32_t num_rows() const { return table_.num_rows(); }
@@ -226,6 +230,7 @@ private:
     static constexpr std::uint32_t kPassesRun = 1u << 16;
 
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change() const;
+    [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(std::uint32_t row) const;
     Status reserve_for(std::span<const Entity> entities);
     std::uint32_t place_leading(std::span<const Entity> entities);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);

@@ -236,9 +236,7 @@ private:
     static constexpr std::uint32_t kWorldColumn = DescriptionOf<Transform>::first_column(3);
 
     std::uint32_t link_all(std::span<const Entity> entities, const AddedValues& values);
-    void require(Instance instance) const {
-        SHOAL_ASSERT(instance.row < num_rows(), "the instance is nil or was removed");
-    }
+    void require(Instance instance) const { rows_.require_row(instance.row); }
 
     TransformOptions options_;
     Schema row_schema_;  // the fields of Transform, and what the manager keeps beside them

@@ -339,18 +339,20 @@ void Database::for_each_value(Entity entity, Visit&& visit) const {
 
 template <auto kMember>
 decltype(auto) Database::get(DatabaseRow row) const {
-    SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
     const ComponentType component = find_component<ComponentOf<kMember>>();
-    SHOAL_ASSERT(row.table->type().has_column_of(component), "the entity does not have this component");
+    if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
+                       !row.table->type().has_column_of(component)))
+        detail::refuse_row(row, schema_of<ComponentOf<kMember>>());
     return static_cast<const DatabaseTable*>(row.table)->column<kMember>(component)[row.row];
 }
 
 template <auto kMember>
 void Database::set(DatabaseRow row, const ValueOf<kMember>& value) {
     using Place = FieldPlace<kMember>;
-    SHOAL_ASSERT(row.table != nullptr && row.row < row.table->num_rows(), "the row is nil or was removed");
     const ComponentType component = find_component<ComponentOf<kMember>>();
-    SHOAL_ASSERT(row.table->type().has_column_of(component), "the entity does not have this component");
+    if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
+                       !row.table->type().has_column_of(component)))
+        detail::refuse_row(row, schema_of<ComponentOf<kMember>>());
     const auto column = row.table->unmarked_column<kMember>(component);
     if constexpr (std::is_array_v<ValueOf<kMember>>)
         for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row.row][i] = value[i];
