@@ -9,9 +9,14 @@
 namespace shoal {
 
 ActivityManager::ActivityManager(EntityManager& entities, PagePool& pool)
-    : entities_(entities), rows_(schema_of<Inactive>(), entities, pool) {}
+    : entities_(entities), rows_(schema_of<Inactive>(), entities, pool) {
+    entities_.inactive().add_speaker(this);
+}
 
-ActivityManager::~ActivityManager() { note(table().entities(), false); }
+ActivityManager::~ActivityManager() {
+    note(table().entities(), false);
+    entities_.inactive().remove_speaker(this);
+}
 
 Status ActivityManager::set_active(std::span<const Entity> entities, bool is_active) {
     if (is_active)
@@ -37,11 +42,9 @@ Result<std::uint32_t> ActivityManager::remove_values(const Schema&, std::span<co
 }
 
 Status ActivityManager::spawn(const SpawnBatch& batch) {
-    const std::uint32_t first = rows_.num_rows();
-    if (Status status = rows_.spawn(batch); !status) return status;
-    const Array<Entity> spawned(table().entities().begin() + first, table().entities().end(),
-                                Owner("inactive entities"));
-    note(spawned, true);
+    if (Status status = rows_.reserve_batch(batch); !status) return status;
+    const RowRange rows = rows_.append_batch(batch);
+    note(table().entities().subspan(rows.begin, rows.size()), true);
     return {};
 }
 
@@ -50,7 +53,7 @@ void ActivityManager::note(std::span<const Entity> entities, bool is_inactive) {
     Array<Entity> living{Owner("inactive entities")};
     for (const Entity entity : entities)
         if (entities_.alive(entity)) living.push_back(entity);
-    entities_.inactive().set_by_itself(living, is_inactive);
+    entities_.inactive().set_by_itself(this, living, is_inactive);
 }
 
 Status ActivityManager::validate() const {

@@ -1,42 +1,76 @@
 #include "shoal/entity/inactive_entities.h"
 
+#include "shoal/base/assert.h"
+
+#include <algorithm>
+
 namespace shoal {
 
-void InactiveEntities::set_by_itself(std::span<const Entity> entities, bool is_inactive) {
+void InactiveEntities::add_speaker(void* speaker, FollowFunction follow) {
+    speakers_.push_back({speaker, follow, BitSet(Owner("inactive entities"))});
+}
+
+void InactiveEntities::remove_speaker(void* store) {
+    Speaker& leaving = speaker(store);
+    const BitSet said = std::move(leaving.said);
+    speakers_.erase(speakers_.begin() + (&leaving - speakers_.data()));
+    said.for_each([&](std::size_t index) { note(index); });
+}
+
+void InactiveEntities::set_by_itself(const void* store, std::span<const Entity> entities, bool is_inactive) {
+    Speaker& says = speaker(store);
     Array<Entity> changed{Owner("inactive entities")};
     for (const Entity entity : entities) {
-        by_itself_.set(entity.index(), is_inactive);
-        if (note(entity)) changed.push_back(entity);
+        const bool was_inactive = is_by_itself(entity.index());
+        says.said.set(entity.index(), is_inactive);
+        note(entity.index());
+        if (was_inactive != is_by_itself(entity.index())) changed.push_back(entity);
     }
-    if (changed.empty()) return;
-    for (const Follower& follower : followers_) follower.function(follower.context, changed);
+    if (!changed.empty()) tell(changed);
 }
 
-void InactiveEntities::follow(FollowFunction function, void* context) { followers_.push_back({function, context}); }
-
-void InactiveEntities::unfollow(void* context) {
-    std::erase_if(followers_, [&](const Follower& follower) { return follower.context == context; });
+bool InactiveEntities::set_from_above(const void* store, Entity entity, bool is_inactive) {
+    Speaker& says = speaker(store);
+    if (says.said.test(entity.index()) == is_inactive) return false;
+    says.said.set(entity.index(), is_inactive);
+    note(entity.index());
+    return !is_by_itself(entity.index());
 }
 
-bool InactiveEntities::set_from_above(Entity entity, bool is_inactive) {
-    from_above_.set(entity.index(), is_inactive);
-    return note(entity);
+bool InactiveEntities::is_inactive_for(const void* store, Entity entity) const {
+    const Speaker& says = const_cast<InactiveEntities*>(this)->speaker(store);  // NOLINT: it is not written
+    return is_by_itself(entity.index()) || says.said.test(entity.index());
 }
 
 void InactiveEntities::forget(Entity entity) {
-    by_itself_.reset(entity.index());
-    from_above_.reset(entity.index());
-    note(entity);
+    for (Speaker& one : speakers_) one.said.reset(entity.index());
+    note(entity.index());
 }
 
-/// Brings what the two reasons come to up to date. Returns whether it changed.
-bool InactiveEntities::note(Entity entity) {
-    const std::size_t index = entity.index();
-    const bool is_inactive = by_itself_.test(index) || from_above_.test(index);
-    if (inactive_.test(index) == is_inactive) return false;
+InactiveEntities::Speaker& InactiveEntities::speaker(const void* store) {
+    const auto found =
+        std::find_if(speakers_.begin(), speakers_.end(), [&](const Speaker& one) { return one.store == store; });
+    SHOAL_ASSERT(found != speakers_.end(), "the store was not added as a speaker");
+    return *found;
+}
+
+bool InactiveEntities::is_by_itself(std::size_t index) const {
+    return std::any_of(speakers_.begin(), speakers_.end(),
+                       [&](const Speaker& one) { return one.follow == nullptr && one.said.test(index); });
+}
+
+/// Brings what the speakers come to up to date.
+void InactiveEntities::note(std::size_t index) {
+    const bool is_inactive =
+        std::any_of(speakers_.begin(), speakers_.end(), [&](const Speaker& one) { return one.said.test(index); });
+    if (inactive_.test(index) == is_inactive) return;
     inactive_.set(index, is_inactive);
     num_inactive_ += is_inactive ? 1 : -std::uint64_t(1);
-    return true;
+}
+
+void InactiveEntities::tell(std::span<const Entity> changed) {
+    for (const Speaker& one : speakers_)
+        if (one.follow != nullptr) one.follow(one.store, changed);
 }
 
 }  // namespace shoal

@@ -5,21 +5,11 @@
 namespace shoal {
 
 void TransformManager::Work::follow_activity() {
-    entities_.inactive().follow(
-        [](void* self, std::span<const Entity> changed) {
-            Work& work = *static_cast<Work*>(self);
-            for (const Entity entity : changed)
-                if (const std::uint32_t row = work.row_of(entity); row != kNilRow) work.pass_activity_on(row);
-        },
-        this);
-}
-
-/// Takes back what was passed on to the rows.
-void TransformManager::Work::unfollow_activity() {
-    entities_.inactive().unfollow(this);
-    if (entities_.inactive().empty()) return;
-    for (const Entity entity : table_.entities())
-        if (entities_.alive(entity)) entities_.inactive().set_from_above(entity, false);
+    entities_.inactive().add_speaker(this, [](void* self, std::span<const Entity> changed) {
+        Work& work = *static_cast<Work*>(self);
+        for (const Entity entity : changed)
+            if (const std::uint32_t row = work.row_of(entity); row != kNilRow) work.pass_activity_on(row);
+    });
 }
 
 /// Brings what an entity is because of its parent up to date, and what is below it.
@@ -27,9 +17,9 @@ void TransformManager::Work::follow_parent(std::uint32_t row) {
     const Entity entity = owner(row);
     if (!entities_.alive(entity)) return;
     const std::uint32_t parent = parents()[row];
-    const bool is_inactive =
-        parent != kNilRow && entities_.alive(owner(parent)) && entities_.inactive().has(owner(parent));
-    if (entities_.inactive().set_from_above(entity, is_inactive)) pass_activity_on(row);
+    const bool is_inactive = parent != kNilRow && entities_.alive(owner(parent)) &&
+                             entities_.inactive().is_inactive_for(this, owner(parent));
+    if (entities_.inactive().set_from_above(this, entity, is_inactive)) pass_activity_on(row);
 }
 
 /// Goes down from `root`, no further than there is a change. The dead stop it: their children become roots.
@@ -37,8 +27,8 @@ void TransformManager::Work::pass_activity_on(std::uint32_t root) {
     InactiveEntities& inactive = entities_.inactive();
     std::uint32_t row = first_children()[root];
     while (row != kNilRow) {
-        const bool is_inactive = inactive.has(owner(parents()[row]));
-        const bool changed = entities_.alive(owner(row)) && inactive.set_from_above(owner(row), is_inactive);
+        const bool is_inactive = inactive.is_inactive_for(this, owner(parents()[row]));
+        const bool changed = entities_.alive(owner(row)) && inactive.set_from_above(this, owner(row), is_inactive);
         if (changed && first_children()[row] != kNilRow) {
             row = first_children()[row];
             continue;

@@ -29,7 +29,7 @@ public:
         begin_frame();
         follow_activity();
     }
-    ~Work() { unfollow_activity(); }
+    ~Work() { entities_.inactive().remove_speaker(this); }
     Work(const Work&) = delete;
 
     enum Code : std::uint32_t { kClear, kUnder, kSet, kSetAgain };
@@ -80,7 +80,6 @@ public:
     }
     void pass_activity_on(std::uint32_t root);
     void follow_activity();
-    void unfollow_activity();
 
     // --- what is pending (transform_compute.cpp) -----------------------------------------------------------------
 

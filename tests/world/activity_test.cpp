@@ -334,6 +334,59 @@ TEST(ActivityTest, a_blob_and_a_copy_say_what_is_inactive) {
     EXPECT_EQ(num_visited, 2u);
 }
 
+TEST(ActivityTest, ids_that_are_used_again_before_the_world_settles_are_what_the_blob_says) {
+    BlobWriter writer;
+    const std::uint32_t inactive = *writer.add_component_type(schema_of<Inactive>(), 0);
+    const Inactive off;
+    writer.add_component(inactive, writer.add_entity({}), std::as_bytes(std::span(&off, 1)));
+    const Result<Blob> blob = Blob::load(*writer.write());
+    ASSERT_TRUE(blob.ok());
+    EntityManager entities;
+    World world(entities);
+    for (int round = 0; round < 3; ++round) {
+        const Result<Spawned> spawned = world.spawn(*blob, {.copies = 3000});
+        ASSERT_TRUE(spawned.ok());
+        for (const Entity entity : spawned->entities()) ASSERT_FALSE(world.is_active(entity));
+        EXPECT_EQ(world.activity().validate().message(), "");
+        EXPECT_EQ(entities.inactive().size(), 3000u);
+        EXPECT_EQ(entities.destroy(spawned->entities()), 3000u);
+        EXPECT_TRUE(entities.inactive().empty());
+    }
+}
+
+TEST(ActivityTest, worlds_that_share_entities_do_not_undo_what_the_other_says) {
+    EntityManager entities;
+    World one(entities);
+    Entity made[3];  // a parent and its child in one world, a parent of the child in the other
+    ASSERT_TRUE(entities.create(made).ok());
+    const auto [parent, child, other_parent] = made;
+    const auto link = [&](World& world, Entity above) {
+        const Entity both[] = {above, child};
+        const Transform locals[2];
+        const std::uint32_t parents[] = {kNilRow, 0};
+        ASSERT_TRUE(world.transforms().add(both, locals, parents).ok());
+    };
+    link(one, parent);
+    ASSERT_TRUE(one.set_active(parent, false).ok());
+    {
+        World other(entities);
+        link(other, other_parent);
+        EXPECT_FALSE(one.is_active(child));
+        ASSERT_TRUE(other.set_active(parent, false).ok());
+        ASSERT_TRUE(other.set_active(parent, true).ok());
+        EXPECT_FALSE(one.is_active(parent));
+        ASSERT_TRUE(other.set_active(other_parent, false).ok());
+        ASSERT_TRUE(one.set_active(parent, true).ok());
+        EXPECT_TRUE(one.is_active(parent));
+        EXPECT_FALSE(one.is_active(child)) << "because of its parent in the other world";
+        ASSERT_TRUE(one.set_active(parent, false).ok());
+    }
+    EXPECT_FALSE(one.is_active(child));
+    EXPECT_TRUE(one.is_active(other_parent));
+    ASSERT_TRUE(one.set_active(parent, true).ok());
+    EXPECT_TRUE(one.is_active(child));
+}
+
 TEST(ActivityTest, stores_that_end_take_back_what_they_said) {
     EntityManager entities;
     const Entity parent = entities.create().value(), child = entities.create().value();

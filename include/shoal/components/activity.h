@@ -21,7 +21,13 @@
 //
 // Where no entity is inactive, a loop looks once for all its rows. Otherwise it looks at a bit for each row, and its function
 // runs over each run of active rows.
-// Thread: as for stores: the structural thread of the world. There is one ActivityManager per entity manager.
+//
+// Worlds that share an entity manager: an entity is inactive in all of them while one of them says so; what hangs below it
+// is so in the world whose transforms say that it does.
+//
+// A query with changed_since() passes over them too. What was written meanwhile it does not see later: who reads in that way
+// is told who is back by world.on_remove<Inactive>().
+// Thread: as for stores: the structural thread of the world.
 
 #include "shoal/store/owned_rows.h"
 #include "shoal/table/describe.h"

@@ -1,13 +1,13 @@
 #pragma once
 // Which living entities are inactive: queries pass over their rows, in every store.
 //
-//     index        1  2  3  4  5
-//     by itself    1  0  0  0  0       the entity has the component Inactive (components/activity.h)
-//     above it     0  1  1  0  0       an entity above it in the tree of transforms is inactive
-//     inactive     1  1  1  0  0
+//     index                          1  2  3  4  5
+//     by itself, says a store        1  0  0  0  0     the entity has the component Inactive (components/activity.h)
+//     from above, say transforms     0  1  1  0  0     an entity above it in their tree is inactive
+//     inactive                       1  1  1  0  0     one of them says so
 //
-// An entity manager has one, and takes the dead out. The store of Inactive says here who is inactive by itself. Transforms
-// follow: they are told of it, and say who is below.
+// An entity manager has one, and takes the dead out. Each store says what it knows, so that several worlds may share the
+// entities. Transforms follow: they are told who became active or inactive by itself, and say who is below.
 // Thread: the structural thread changes it; any thread reads it between these calls.
 
 #include "shoal/base/bit_set.h"
@@ -19,20 +19,25 @@ namespace shoal {
 class InactiveEntities {
 public:
     /// Called with living entities that became active or inactive by themselves.
-    using FollowFunction = void (*)(void* context, std::span<const Entity> changed);
+    using FollowFunction = void (*)(void* speaker, std::span<const Entity> changed);
 
     bool empty() const { return num_inactive_ == 0; }
     std::uint64_t size() const { return num_inactive_; }
     /// Requires: the entity lives, or is null.
     bool has(Entity entity) const { return inactive_.test(entity.index()); }
 
-    /// Notes whether living entities are inactive by themselves, and tells those that follow.
-    SHOAL_API void set_by_itself(std::span<const Entity> entities, bool is_inactive);
-    /// Notes whether a living entity is inactive because one above it is. Returns whether has() changed.
-    SHOAL_API bool set_from_above(Entity entity, bool is_inactive);
-    /// Tells `function` from now on, or no longer. Requires: one function for a context.
-    SHOAL_API void follow(FollowFunction function, void* context);
-    SHOAL_API void unfollow(void* context);
+    /// Begins to listen to a store: one that says who is inactive by itself, or with a function, one that follows.
+    SHOAL_API void add_speaker(void* speaker, FollowFunction follow = nullptr);
+    /// Takes back all that a store has said. Requires: it was added.
+    SHOAL_API void remove_speaker(void* speaker);
+
+    /// Notes whether living entities are inactive by themselves, and tells those that follow. Requires: added.
+    SHOAL_API void set_by_itself(const void* speaker, std::span<const Entity> entities, bool is_inactive);
+    /// Notes whether a living entity is inactive because one above it is. Returns whether is_inactive_for() changed.
+    /// Requires: added, as one that follows.
+    SHOAL_API bool set_from_above(const void* speaker, Entity entity, bool is_inactive);
+    /// Whether an entity is inactive by itself, or from above as this store says. Requires: as above.
+    SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
     /// Forgets an entity.
     SHOAL_API void forget(Entity entity);
 
@@ -48,19 +53,20 @@ public:
     }
 
 private:
-    struct Follower {
-        FollowFunction function;
-        void* context;
+    struct Speaker {
+        void* store;
+        FollowFunction follow;
+        BitSet said;  // by index
     };
 
-    bool note(Entity entity);
+    Speaker& speaker(const void* store);
+    bool is_by_itself(std::size_t index) const;
+    void note(std::size_t index);
+    void tell(std::span<const Entity> changed);
 
-    // By index.
-    BitSet by_itself_{Owner("inactive entities")};
-    BitSet from_above_{Owner("inactive entities")};
-    BitSet inactive_{Owner("inactive entities")};
+    Array<Speaker> speakers_{Owner("inactive entities")};
+    BitSet inactive_{Owner("inactive entities")};  // by index: what the speakers come to
     std::uint64_t num_inactive_ = 0;
-    Array<Follower> followers_{Owner("inactive entities")};
 };
 
 }  // namespace shoal

@@ -142,6 +142,7 @@ public:
 
     explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
         ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...);
+        if constexpr (kIsOfSingles) rows_.see_inactive();
     }
 
     /// The same query, on the rows of some zones only.
