@@ -277,4 +277,13 @@ TEST(SinglesOfSchemas, a_single_is_kept_whole_and_is_neither_many_nor_toggled) {
     EXPECT_NE(Schema::make(definition).message().find("cannot be many as well"), std::string_view::npos);
 }
 
+TEST_F(Singles, a_query_of_singles_alone_does_not_ask_whether_their_entity_is_active) {
+    world.single<Tide>().height = 8;
+    ASSERT_TRUE(world.set_active(world.singles(), false));
+    std::uint32_t num_calls = 0;
+    world.query<Single<Write<&Tide::height>>>().for_each([&](std::int32_t& height) { ++num_calls, ++height; });
+    EXPECT_EQ(num_calls, 1u);
+    EXPECT_EQ(world.single<Tide>().height, 9);
+}
+
 }  // namespace
