@@ -5,6 +5,7 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
+#include "shoal/base/running_pass.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
