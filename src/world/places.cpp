@@ -232,8 +232,9 @@ void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
              });
     leaving_.clear();
     for (const Array<Leaving>& found : leaving_by_chunk_) leaving_.insert(leaving_.end(), found.begin(), found.end());
-    std::stable_sort(leaving_.begin(), leaving_.end(),
-                     [](const Leaving& a, const Leaving& b) { return a.zone < b.zone; });
+    std::sort(leaving_.begin(), leaving_.end(), [](const Leaving& a, const Leaving& b) {
+        return a.zone != b.zone ? a.zone < b.zone : a.entity < b.entity;
+    });
     entities_.clear();
     for (std::size_t i = 0; i < leaving_.size(); ++i) {
         entities_.push_back(leaving_[i].entity);
