@@ -312,10 +312,18 @@ Result<Store*> World::make_built_in(const Schema& component) {
 
 // --- singles -----------------------------------------------------------------------------------------------------
 
-/// Gives the manager of a single its row, if it has none.
+/// Gives the manager of a single its row, if it has none. Errors: its schema allows several; ids or memory run out.
 Status World::make_single(ComponentManager& manager) {
-    if (manager.num_rows() == 1 && entities_.alive(manager.table().entities()[0])) return {};
-    manager.clear();
+    const Schema& schema = manager.schema();
+    const std::span<const Entity> owners = manager.table().entities();
+    const auto num_alive = std::count_if(owners.begin(), owners.end(), [&](Entity e) { return entities_.alive(e); });
+    if (!schema.single() || num_alive > 1)
+        return Status::error(concat(
+            "\"", schema.name(), "\" is a single, but the world made its manager from a schema ",
+            "without `single`, and it has ", num_alive, " of them; compile the blob again that this schema came from"));
+    for (std::uint32_t row = manager.num_rows(); row-- > 0;)
+        if (!entities_.alive(manager.table().entities()[row])) manager.remove(Instance{row});
+    if (num_alive == 1) return {};
     if (!entities_.alive(singles_))
         if (Status status = entities_.create(std::span(&singles_, 1)); !status) return status;
     return manager.add_images(std::span(&singles_, 1), manager.schema().default_image().data(), 0).status();
@@ -326,8 +334,10 @@ ComponentManager& World::require_single(const Schema& component) {
     const Result<Store*> home = home_of(component);
     SHOAL_ASSERT(home.ok(), home.ok() ? "" : home.message().data());
     ComponentManager* const manager = dynamic_cast<ComponentManager*>(*home);
-    SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash(),
-                 "the world keeps this single in another store, or with other fields");
+    SHOAL_ASSERT(
+        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() && manager->schema().single(),
+        "the world keeps this single in another store, with other fields, or by the schema of a blob without "
+        "`single`");
     if (!passes_run_) {
         const Status status = make_single(*manager);
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
@@ -337,9 +347,9 @@ ComponentManager& World::require_single(const Schema& component) {
 
 const ComponentManager& World::require_single(const Schema& component) const {
     const auto* const manager = dynamic_cast<const ComponentManager*>(find_store(component.id()));
-    SHOAL_ASSERT(
-        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() && manager->num_rows() == 1,
-        "the world has no such single yet; World::single() of a world that is not const makes it");
+    SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash() &&
+                     manager->schema().single() && manager->num_rows() == 1,
+                 "the world has no such single yet; World::single() of a world that is not const makes it");
     return *manager;
 }
 
@@ -525,36 +535,60 @@ bool World::goes_to_store(const BlobComponents& components) const {
     return (registered == nullptr || !registered->has_spawn_function()) && !is_spawn_instruction(*components.schema);
 }
 
-/// Makes the stores of built-in component types that the blob has. Errors: one cannot be made.
-Status World::make_built_ins(const Blob& blob) {
+namespace {
+
+/// Returns the built-in component type of that name, or nullptr.
+const Schema* find_built_in(ComponentId name) {
+    for (const Schema* built_in : {&schema_of<Transform>(), &schema_of<ChildOf>(), &schema_of<WorldPose>(),
+                                   &schema_of<Owned>(), &schema_of<Inactive>(), &schema_of<Tag>(),
+                                   &schema_of<DebugName>(), &schema_of<ModelPose>(), &schema_of<AttachedToNode>()})
+        if (built_in->id() == name) return built_in;
+    return nullptr;
+}
+
+/// Errors: a component type of the blob has other fields than the one of its name that the world has.
+Status check_layout(const Blob& blob, const Schema& compiled, const Schema& taken) {
+    if (compiled.layout_hash() == taken.layout_hash()) return {};
+    return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ", compiled.to_text(),
+                                ", but the world has ", taken.to_text(), "; compile the source again"));
+}
+
+}  // namespace
+
+/// Makes the store of a component type of a blob if it is built in, and the row of a single.
+/// Errors: it cannot be made, or keeps what a world has once as what it may have often.
+Status World::prepare_store(const Schema& component) {
+    Store* const store = find_store(component.id());
+    if (store == nullptr) return make_built_in(component).status();
+    const Schema& taken = *find_schema(*store, component.id());
+    if (component.single() && !taken.single())
+        return Status::error(
+            concat("\"", component.name(), "\" is a single in it, but the world may have several; declare both alike"));
+    auto* const manager = taken.single() ? dynamic_cast<ComponentManager*>(store) : nullptr;
+    return manager == nullptr ? Status() : make_single(*manager);
+}
+
+/// Prepares the stores of the component types that the blob has. Errors: as above, or a layout differs.
+Status World::prepare_stores(const Blob& blob, std::string_view purpose) {
     for (const BlobComponents& components : blob.component_types()) {
         if (!goes_to_store(components)) continue;
-        Store* const store = find_store(components.id);
-        Status status;
-        if (store == nullptr)
-            status = make_built_in(*components.schema).status();
-        else if (auto* manager = components.schema->single() ? dynamic_cast<ComponentManager*>(store) : nullptr)
-            status = make_single(*manager);
-        if (!status) return Status::error(concat("cannot spawn \"", blob.name(), "\": ", status.message()));
+        const Store* const store = find_store(components.id);
+        const Schema* const taken =
+            store != nullptr ? find_schema(*store, components.id) : find_built_in(components.id);
+        if (taken != nullptr)
+            if (Status status = check_layout(blob, *components.schema, *taken); !status) return status;
+        if (Status status = prepare_store(*components.schema); !status)
+            return Status::error(concat("cannot ", purpose, " \"", blob.name(), "\": ", status.message()));
     }
     return {};
 }
 
 Status World::adopt_schemas(const Blob& blob) {
-    if (Status status = make_built_ins(blob); !status) return status;
+    if (Status status = prepare_stores(blob, "adopt the schemas of"); !status) return status;
     for (const BlobComponents& components : blob.component_types()) {
         if (!goes_to_store(components)) continue;
-        Store* store = find_store(components.id);
-        if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
-        if (store == nullptr) {
-            if (Status status = take_schema(*components.schema); !status) return status;
-            continue;
-        }
-        const Schema& taken = *find_schema(*store, components.id);
-        if (taken.layout_hash() != components.schema->layout_hash())
-            return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ",
-                                        components.schema->to_text(), ", but the world has ", taken.to_text(),
-                                        "; compile the source again"));
+        if (find_store(components.id) != nullptr) continue;
+        if (Status status = take_schema(*components.schema); !status) return status;
     }
     return {};
 }
@@ -567,7 +601,7 @@ Status World::take_schema(const Schema& schema) {
 }
 
 Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
-    if (Status status = make_built_ins(blob); !status) return status;
+    if (Status status = prepare_stores(blob, "spawn"); !status) return status;
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
     if (spawned)
         for (const BlobText& text : blob.texts())

@@ -199,6 +199,34 @@ TEST_F(ComponentHome, owners_and_model_poses_are_kept_by_no_store_that_only_keep
     EXPECT_EQ(&world.ownership(), &owners) << "the store is known however it was made";
 }
 
+/// The schema of a component type with a field that none of the built-in types has.
+Schema make_other_schema(const char* name) {
+    ComponentDefinition definition;
+    definition.name = name;
+    definition.fields.push_back({.name = "other", .type = FieldType::kUint8});
+    return *Schema::make(definition);
+}
+
+TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused) {
+    for (const char* name : {"owned", "inactive", "model_pose", "tag", "debug_name", "child_of", "attached_to_node"}) {
+        BlobWriter writer;
+        writer.set_name("strange");
+        const Schema schema = make_other_schema(name);
+        writer.add_component(*writer.add_component_type(schema), writer.add_entity({}), blob_default_image(schema));
+        const Blob blob = *Blob::load(*writer.write());
+        const Status refused = world.adopt_schemas(blob);
+        EXPECT_EQ(refused.message().find("the blob \"strange\" was compiled for " + std::string(name) +
+                                         " v1 {other uint8}, but the world has " + name + " v1 {"),
+                  0u)
+            << refused.message();
+        EXPECT_EQ(world.spawn(blob).message(), refused.message());
+    }
+    EXPECT_TRUE(world.stores().empty());
+    const Entity entity = *entities.create();
+    EXPECT_TRUE(world.set_active(entity, false));
+    EXPECT_FALSE(world.is_active(entity));
+}
+
 TEST_F(ComponentHome, only_the_database_takes_further_types) {
     EXPECT_EQ(
         world.home<Oar>(world.transforms()).message(),

@@ -357,7 +357,8 @@ public:
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
-    /// Errors: a schema differs, or ids or memory run out, or model poses without a library; no entity is left.
+    /// Errors: a schema differs, or ids or memory run out, or model poses without a library; no entity of the blob
+    /// is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
@@ -456,7 +457,8 @@ private:
     Result<Store*> make_built_in(const Schema& component);
     Status make_single(ComponentManager& manager);
     SHOAL_API std::byte* write_single(const Schema& component);
-    Status make_built_ins(const Blob& blob);
+    Status prepare_store(const Schema& component);
+    Status prepare_stores(const Blob& blob, std::string_view purpose);
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
