@@ -330,6 +330,10 @@ TEST(SinglesOfSchemas, a_single_is_kept_whole_and_is_neither_many_nor_toggled) {
     EXPECT_EQ(schema.columns().size(), 1u);
     definition.many = true;
     EXPECT_NE(Schema::make(definition).message().find("cannot be many as well"), std::string_view::npos);
+    definition.many = false;
+    definition.fields.clear();
+    EXPECT_EQ(Schema::make(definition).message(),
+              "component \"wind\": a single without fields says nothing; give it a field, or remove `single`");
 }
 
 }  // namespace

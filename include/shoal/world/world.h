@@ -173,6 +173,7 @@ public:
     T& single() {
         static_assert(kIsSingle<T>,
                       "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        static_assert(!std::is_empty_v<T>, "a single without fields says nothing; give it a field");
         return *reinterpret_cast<T*>(write_single(schema_of<T>()));
     }
     /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
@@ -180,6 +181,7 @@ public:
     const T& single() const {
         static_assert(kIsSingle<T>,
                       "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        static_assert(!std::is_empty_v<T>, "a single without fields says nothing; give it a field");
         return *reinterpret_cast<const T*>(require_single(schema_of<T>()).table().column(0));
     }
     /// Returns the manager of a single, which has one row. Both are made if need be.
