@@ -3,6 +3,7 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
@@ -225,6 +226,19 @@ TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused)
     const Entity entity = *entities.create();
     EXPECT_TRUE(world.set_active(entity, false));
     EXPECT_FALSE(world.is_active(entity));
+}
+
+TEST_F(ComponentHome, nothing_is_attached_by_a_component_with_other_fields) {
+    world.make_store<ModelPoseManager>();
+    ComponentManager& others = **world.manager(make_other_schema("attached_to_node"));
+    Entity made[2];
+    ASSERT_TRUE(entities.create(made));
+    const Transform locals[2];
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(world.transforms().add(made, locals, parents));
+    ASSERT_TRUE(others.add_images(std::span(made).last(1), others.schema().default_image().data(), 0));
+    world.settle();
+    EXPECT_EQ(others.num_rows(), 1u);
 }
 
 TEST_F(ComponentHome, only_the_database_takes_further_types) {
