@@ -143,7 +143,7 @@ Status World::attach(Store& store) {
     for (const Schema* schema : store.schemas())
         if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);
-    if (const auto* models = dynamic_cast<const ModelPoseManager*>(&store)) models_ = models;
+    note(store);
     const ComponentHomes homes{
         [](void* self, const Store& taker, const Schema& component) {
             return static_cast<const World*>(self)->check_home(taker, component);
@@ -168,6 +168,14 @@ Status World::attach(Store& store) {
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
+}
+
+/// Keeps in mind a store of a kind of which a world has one, whoever made it.
+void World::note(Store& store) {
+    if (auto* transforms = dynamic_cast<TransformManager*>(&store)) transforms_ = transforms;
+    if (auto* activity = dynamic_cast<ActivityManager*>(&store)) activity_ = activity;
+    if (auto* ownership = dynamic_cast<OwnershipManager*>(&store)) ownership_ = ownership;
+    if (auto* models = dynamic_cast<ModelPoseManager*>(&store)) model_poses_ = models;
 }
 
 /// Returns the store that takes a component type, or shows it beside those that it takes, or nullptr.
@@ -221,7 +229,11 @@ void World::forget(Store& store) {
     reactions_.forget(store);
     relations_.forget(store);
     places_.forget(store);
-    if (models_ == &store) models_ = nullptr;
+    if (transforms_ == &store) transforms_ = nullptr;
+    if (activity_ == &store) activity_ = nullptr;
+    if (ownership_ == &store) ownership_ = nullptr;
+    if (model_poses_ == &store) model_poses_ = nullptr;
+    if (database_ == &store) database_ = nullptr;
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -252,7 +264,7 @@ Database& World::database(const DatabaseOptions& options) {
     return *database_;
 }
 
-TransformManager& World::transforms() { return transforms({}); }
+TransformManager& World::transforms() { return transforms_ != nullptr ? *transforms_ : transforms({}); }
 
 Store& World::require_transforms() const {
     Store* const store = find_store(schema_of<Transform>().id());
@@ -262,7 +274,10 @@ Store& World::require_transforms() const {
 }
 
 TransformManager& World::transforms(const TransformOptions& options) {
-    if (transforms_ == nullptr) make_store<TransformManager>(options);
+    if (transforms_ == nullptr) return make_store<TransformManager>(options);
+    SHOAL_ASSERT(options.mode == transforms_->mode(),
+                 "the transforms were made with another mode; make them before the first query or blob that names "
+                 "Transform, or call set_mode()");
     return *transforms_;
 }
 
@@ -464,16 +479,10 @@ Result<Store*> World::require_keeper(ComponentId component) const {
         "anything follows it");
 }
 
-/// Returns the transforms, those too that are attached, or nullptr.
-TransformManager* World::placing_transforms() const {
-    return transforms_ != nullptr ? transforms_
-                                  : dynamic_cast<TransformManager*>(find_store(schema_of<Transform>().id()));
-}
-
 Status World::follow(ComponentId component, std::uint32_t field, Follower follower) {
     const Result<Store*> store = require_keeper(component);
     if (!store) return store.status();
-    if (placing_transforms() == nullptr)
+    if (transforms_ == nullptr)
         return Status::error("a world without transforms has no places to follow; call World::transforms() before");
     return places_.follow(**store, *find_schema(**store, component), field, follower);
 }
@@ -689,11 +698,10 @@ void World::settle() {
 
 /// Lets transforms follow fields, and nodes of models.
 void World::move_transforms(const SettleContext& context) {
-    TransformManager* const transforms = places_.empty() && models_ == nullptr ? nullptr : placing_transforms();
-    if (transforms == nullptr) return;
-    places_.move_transforms(*transforms, context);
-    Store* const attached = models_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
-    if (attached != nullptr) move_attached(*attached, *models_, *transforms, context.executor);
+    if (transforms_ == nullptr) return;
+    if (!places_.empty()) places_.move_transforms(*transforms_, context);
+    Store* const attached = model_poses_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
+    if (attached != nullptr) move_attached(*attached, *model_poses_, *transforms_, context.executor);
 }
 
 /// Visits the stores by index, because destruction callbacks may add stores.
@@ -705,7 +713,7 @@ void World::settle_stores() {
     relations_.settle(stores_);
     move_transforms(context);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
-    if (!places_.empty()) places_.move_fields(placing_transforms(), context);
+    if (!places_.empty()) places_.move_fields(transforms_, context);
     if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
     pool_.trim();
 }

@@ -1,5 +1,6 @@
 // In a world a component type has one home, and what is spawned later finds what was spawned before, wherever it is.
 
+#include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
@@ -29,6 +30,11 @@ struct Mesh {
     int number = 0;
 };
 SHOAL_COMPONENT(Mesh, number)
+
+struct Box {
+    Vec3 place{};
+};
+SHOAL_COMPONENT(Box, place)
 
 template <class T>
 std::vector<std::byte> image_of(const T& value) {
@@ -239,6 +245,49 @@ TEST_F(ComponentHome, nothing_is_attached_by_a_component_with_other_fields) {
     ASSERT_TRUE(others.add_images(std::span(made).last(1), others.schema().default_image().data(), 0));
     world.settle();
     EXPECT_EQ(others.num_rows(), 1u);
+}
+
+TEST_F(ComponentHome, attached_stores_of_built_in_types_are_those_that_the_world_uses) {
+    PagePool pool;
+    ActivityManager activity(entities, pool);
+    OwnershipManager ownership(entities, pool);
+    TransformManager transforms(entities, pool);
+    ModelPoseManager models(entities, pool);
+    for (Store* store : std::initializer_list<Store*>{&activity, &ownership, &transforms, &models})
+        ASSERT_TRUE(world.attach(*store));
+    const Entity entity = *entities.create();
+    EXPECT_TRUE(world.set_active(entity, false));
+    EXPECT_EQ(activity.table().num_rows(), 1u);
+    EXPECT_EQ(&world.activity(), &activity);
+    EXPECT_EQ(&world.ownership(), &ownership);
+    EXPECT_EQ(&world.transforms(), &transforms);
+    EXPECT_EQ(&world.model_poses(), &models);
+    for (Store* store : std::initializer_list<Store*>{&activity, &ownership, &transforms, &models})
+        world.detach(*store);
+    EXPECT_EQ(world.find_transforms(), nullptr);
+    EXPECT_NE(&world.transforms(), &transforms);
+}
+
+TEST_F(ComponentHome, a_store_that_was_detached_is_used_no_more_though_the_world_made_it) {
+    TransformManager& transforms = world.transforms();
+    auto& boxes = world.manager<Box>();
+    world.follow<&Box::place>(Follower::kField);
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(transforms.add({&entity, 1}));
+    ASSERT_TRUE(boxes.add(entity, {}));
+    world.settle();
+    world.detach(transforms);
+    transforms.set_position(transforms.instance(entity), {7, 0, 0});
+    world.settle();
+    EXPECT_EQ(boxes.get<&Box::place>(boxes.instance(entity)), Vec3{});
+    EXPECT_NE(&world.transforms(), &transforms);
+    Database& database = world.database();
+    world.detach(database);
+    EXPECT_NE(&world.database(), &database);
+    ActivityManager& activity = world.activity();
+    world.detach(activity);
+    EXPECT_NE(&world.activity(), &activity);
+    EXPECT_EQ(&world.query<With<Inactive>>().driver(), &world.activity());
 }
 
 TEST_F(ComponentHome, only_the_database_takes_further_types) {

@@ -103,13 +103,15 @@ public:
     /// of the component type is attached, not owned by the world.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
 
-    /// Returns the transforms of this world (see transform/transform.h). The first call makes them, with `options`.
-    /// Requires: no other store was attached for Transform; at the first call, no passes run.
+    /// Returns the transforms of this world (see transform/transform.h), those too that were attached. The first call
+    /// makes them, with `options`, unless a query or a blob that names Transform has made them before.
+    /// Requires: no store of another class was attached for Transform; if they are there, the mode is that of `options`;
+    /// if they have to be made, no passes run.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
     /// Returns the store that keeps Transform, which knows who is whose parent. Requires: there is one.
     SHOAL_API Store& require_transforms() const;
-    /// Returns the transforms if transforms() has made them, otherwise nullptr.
+    /// Returns the transforms if they were made or attached, otherwise nullptr.
     TransformManager* find_transforms() const { return transforms_; }
     /// The same for database().
     Database* find_database() const { return database_; }
@@ -137,7 +139,6 @@ public:
     S& make_store(Arguments&&... arguments) {
         S& made = make<S>(std::forward<Arguments>(arguments)...);
         own({&made, &made, nullptr, destroy<S>, false});
-        note(made);
         return made;
     }
 
@@ -146,7 +147,8 @@ public:
     /// that its writes carry the world's stamp. Requires: no passes run.
     /// Errors: one of its component types has its home in another store; it is attached already. Nothing has changed.
     SHOAL_API Status attach(Store& store);
-    /// Takes a store out of this world. Requires: it is attached; no passes run, and the world is not settling.
+    /// Takes a store out of this world. If the world made it, it lives as long as the world, which makes another when one
+    /// is asked for. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
     /// Makes a store of this world the home of a component type: the one that keeps its rows. A type that is nobody's gets
@@ -425,11 +427,6 @@ private:
         static_assert(alignof(S) <= alignof(std::max_align_t));
         return *::new (allocate_memory(sizeof(S), "world")) S(entities_, pool_, std::forward<Arguments>(arguments)...);
     }
-    void note(TransformManager& made) { transforms_ = &made; }
-    void note(OwnershipManager& made) { ownership_ = &made; }
-    void note(ActivityManager& made) { activity_ = &made; }
-    void note(ModelPoseManager& made) { model_poses_ = &made; }
-    void note(Store&) {}
     template <class S>
     static void destroy(void* object) {
         static_cast<S*>(object)->~S();
@@ -447,13 +444,13 @@ private:
                                              std::span<const RootPose> poses, Zone zone);
     Result<std::uint32_t> copy_for_commands(Entity original, std::span<const Entity> firsts,
                                             std::span<const RootPose> poses);
+    void note(Store& store);
     void forget(Store& store);
     Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                           void (*destroy)(Reaction&));
     SHOAL_API static void require_declared(const Status& status);
     Result<Store*> require_keeper(ComponentId component) const;
-    TransformManager* placing_transforms() const;
     Status check_home(const Store& store, const Schema& component) const;
     bool goes_to_store(const BlobComponents& components) const;
     Result<Store*> make_built_in(const Schema& component);
@@ -484,13 +481,12 @@ private:
     Array<Store*> stores_{Owner("world")};
     Array<Store*> asking_{Owner("world")};  // those that ask about homes
     Array<OwnedEvents> events_{Owner("world")};
-    TransformManager* transforms_ = nullptr;
+    TransformManager* transforms_ = nullptr;  // this and the next three: made here, or attached
     ActivityManager* activity_ = nullptr;
     OwnershipManager* ownership_ = nullptr;
     ModelPoseManager* model_poses_ = nullptr;
     Entity singles_;
     Database* database_ = nullptr;
-    const ModelPoseManager* models_ = nullptr;  // made here, or attached
     Schedule schedule_;
     SettleStatistics settles_;
     Relations relations_;
