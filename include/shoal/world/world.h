@@ -10,8 +10,8 @@
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
 // Passes tell later passes of things through event channels, events<T>() (see command/events.h). Functions that on_add(),
-// on_remove() and on_change() are given are told what has come, gone or changed when the world settles (see reactions.h). Who refers to an entity is found with
-// referrers() (see relations.h).
+// on_remove() and on_change() are given are told what has come, gone or changed when the world settles (see reactions.h).
+// Who refers to an entity is found with referrers() (see relations.h).
 //
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
@@ -24,10 +24,10 @@
 //     step()   |- passes: rows stay ----------|- settle: commands, relations, each store, reactions -|
 //                  Commands request changes         callbacks are told which entities died
 //
-// Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it for the first
-// time; that store settles with the others. Its commands are carried out at the next settle at the latest. If it
-// settles or steps the world, or detaches a store, the program ends. A callback that is called neither by a settle nor
-// in a pass may settle the world.
+// Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it
+// for the first time; that store settles with the others. Its commands are carried out at the next settle at the latest.
+// If it settles or steps the world, or detaches a store, the program ends. A callback that is called neither by a settle
+// nor in a pass may settle the world.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/random.h"
@@ -123,8 +123,8 @@ public:
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ModelPoseManager& model_poses();
     /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
-    /// transforms(), ownership(), activity(), model_poses(), and managers for Tag, DebugName and singles. Queries, commands, reactions and
-    /// spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
+    /// transforms(), ownership(), activity(), model_poses(), and managers for Tag, DebugName and singles. Queries,
+    /// commands, reactions and spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
     /// Errors: model poses without a library. Requires: if it has to be made, no passes run.
     SHOAL_API Result<Store*> home_of(const Schema& component);
     /// The same for what a program cannot go on without. Requires: no error.
