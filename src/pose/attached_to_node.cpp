@@ -27,6 +27,13 @@ AttachedToNode read_component(const ComponentTable& at, std::uint32_t row) {
     return component;
 }
 
+/// Whether a store keeps the component type with other fields, which came with a schema.
+bool has_other_fields(const Store& store, const Schema& component) {
+    for (const Schema* schema : store.schemas())
+        if (schema->id() == component.id()) return schema->layout_hash() != component.layout_hash();
+    return false;
+}
+
 /// Returns the model pose of the node that a child of `parent` is attached to, or nullptr.
 const Matrix3x4* find_node_pose(const ModelPoseManager& models, Entity parent, StringId name) {
     const Instance model = models.instance(parent);
@@ -44,6 +51,7 @@ bool are_same(const Transform& a, const Transform& b) {
 
 std::size_t move_attached(Store& attached, const ModelPoseManager& models, TransformManager& transforms,
                           Executor* executor) {
+    if (has_other_fields(attached, schema_of<AttachedToNode>())) return 0;
     Array<ComponentTable> tables{Owner("attached to node")};
     Array<Entity> entities{Owner("attached to node")};
     Array<Transform> locals{Owner("attached to node")};

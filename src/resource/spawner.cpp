@@ -105,6 +105,9 @@ private:
             if (components.schema->many() && !schema->many())
                 return Status::error(concat("\"", blob_.name(), "\" was compiled with several \"", schema->name(),
                                             "\" per entity, this program has one; compile it again"));
+            if (schema->single() && components.count() > 1)
+                return Status::error(concat("\"", blob_.name(), "\" has ", components.count(), " \"", schema->name(),
+                                            "\", of which a world has one; leave one in the source"));
             (find_single(taker) ? singles_ : takers_).push_back(taker);
         }
         return check_unknown();

@@ -83,6 +83,8 @@ struct SchemaMaker {
         if (definition.single && (definition.many || definition.toggled))
             return fail(concat("a world has one of a single, so it cannot be ", definition.many ? "many" : "toggled",
                                " as well; remove one of them"));
+        if (definition.single && definition.fields.empty())
+            return fail("a single without fields says nothing; give it a field, or remove `single`");
         for (std::size_t i = 0; i < definition.fields.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (definition.fields[i].name == definition.fields[j].name)

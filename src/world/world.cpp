@@ -143,7 +143,7 @@ Status World::attach(Store& store) {
     for (const Schema* schema : store.schemas())
         if (Status status = check_home(store, *schema); !status) return status;
     stores_.push_back(&store);
-    if (const auto* models = dynamic_cast<const ModelPoseManager*>(&store)) models_ = models;
+    note(store);
     const ComponentHomes homes{
         [](void* self, const Store& taker, const Schema& component) {
             return static_cast<const World*>(self)->check_home(taker, component);
@@ -168,6 +168,14 @@ Status World::attach(Store& store) {
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
+}
+
+/// Keeps in mind a store of a kind of which a world has one, whoever made it.
+void World::note(Store& store) {
+    if (auto* transforms = dynamic_cast<TransformManager*>(&store)) transforms_ = transforms;
+    if (auto* activity = dynamic_cast<ActivityManager*>(&store)) activity_ = activity;
+    if (auto* ownership = dynamic_cast<OwnershipManager*>(&store)) ownership_ = ownership;
+    if (auto* models = dynamic_cast<ModelPoseManager*>(&store)) model_poses_ = models;
 }
 
 /// Returns the store that takes a component type, or shows it beside those that it takes, or nullptr.
@@ -221,7 +229,11 @@ void World::forget(Store& store) {
     reactions_.forget(store);
     relations_.forget(store);
     places_.forget(store);
-    if (models_ == &store) models_ = nullptr;
+    if (transforms_ == &store) transforms_ = nullptr;
+    if (activity_ == &store) activity_ = nullptr;
+    if (ownership_ == &store) ownership_ = nullptr;
+    if (model_poses_ == &store) model_poses_ = nullptr;
+    if (database_ == &store) database_ = nullptr;
 }
 
 Status World::set_home(const Schema& component, Store& store) {
@@ -252,7 +264,7 @@ Database& World::database(const DatabaseOptions& options) {
     return *database_;
 }
 
-TransformManager& World::transforms() { return transforms({}); }
+TransformManager& World::transforms() { return transforms_ != nullptr ? *transforms_ : transforms({}); }
 
 Store& World::require_transforms() const {
     Store* const store = find_store(schema_of<Transform>().id());
@@ -262,7 +274,10 @@ Store& World::require_transforms() const {
 }
 
 TransformManager& World::transforms(const TransformOptions& options) {
-    if (transforms_ == nullptr) make_store<TransformManager>(options);
+    if (transforms_ == nullptr) return make_store<TransformManager>(options);
+    SHOAL_ASSERT(options.mode == transforms_->mode(),
+                 "the transforms were made with another mode; make them before the first query or blob that names "
+                 "Transform, or call set_mode()");
     return *transforms_;
 }
 
@@ -312,10 +327,18 @@ Result<Store*> World::make_built_in(const Schema& component) {
 
 // --- singles -----------------------------------------------------------------------------------------------------
 
-/// Gives the manager of a single its row, if it has none.
+/// Gives the manager of a single its row, if it has none. Errors: its schema allows several; ids or memory run out.
 Status World::make_single(ComponentManager& manager) {
-    if (manager.num_rows() == 1 && entities_.alive(manager.table().entities()[0])) return {};
-    manager.clear();
+    const Schema& schema = manager.schema();
+    const std::span<const Entity> owners = manager.table().entities();
+    const auto num_alive = std::count_if(owners.begin(), owners.end(), [&](Entity e) { return entities_.alive(e); });
+    if (!schema.single() || num_alive > 1)
+        return Status::error(concat(
+            "\"", schema.name(), "\" is a single, but the world made its manager from a schema ",
+            "without `single`, and it has ", num_alive, " of them; compile the blob again that this schema came from"));
+    for (std::uint32_t row = manager.num_rows(); row-- > 0;)
+        if (!entities_.alive(manager.table().entities()[row])) manager.remove(Instance{row});
+    if (num_alive == 1) return {};
     if (!entities_.alive(singles_))
         if (Status status = entities_.create(std::span(&singles_, 1)); !status) return status;
     return manager.add_images(std::span(&singles_, 1), manager.schema().default_image().data(), 0).status();
@@ -326,8 +349,10 @@ ComponentManager& World::require_single(const Schema& component) {
     const Result<Store*> home = home_of(component);
     SHOAL_ASSERT(home.ok(), home.ok() ? "" : home.message().data());
     ComponentManager* const manager = dynamic_cast<ComponentManager*>(*home);
-    SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash(),
-                 "the world keeps this single in another store, or with other fields");
+    SHOAL_ASSERT(
+        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() && manager->schema().single(),
+        "the world keeps this single in another store, with other fields, or by the schema of a blob without "
+        "`single`");
     if (!passes_run_) {
         const Status status = make_single(*manager);
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
@@ -337,9 +362,9 @@ ComponentManager& World::require_single(const Schema& component) {
 
 const ComponentManager& World::require_single(const Schema& component) const {
     const auto* const manager = dynamic_cast<const ComponentManager*>(find_store(component.id()));
-    SHOAL_ASSERT(
-        manager != nullptr && manager->schema().layout_hash() == component.layout_hash() && manager->num_rows() == 1,
-        "the world has no such single yet; World::single() of a world that is not const makes it");
+    SHOAL_ASSERT(manager != nullptr && manager->schema().layout_hash() == component.layout_hash() &&
+                     manager->schema().single() && manager->num_rows() == 1,
+                 "the world has no such single yet; World::single() of a world that is not const makes it");
     return *manager;
 }
 
@@ -454,16 +479,10 @@ Result<Store*> World::require_keeper(ComponentId component) const {
         "anything follows it");
 }
 
-/// Returns the transforms, those too that are attached, or nullptr.
-TransformManager* World::placing_transforms() const {
-    return transforms_ != nullptr ? transforms_
-                                  : dynamic_cast<TransformManager*>(find_store(schema_of<Transform>().id()));
-}
-
 Status World::follow(ComponentId component, std::uint32_t field, Follower follower) {
     const Result<Store*> store = require_keeper(component);
     if (!store) return store.status();
-    if (placing_transforms() == nullptr)
+    if (transforms_ == nullptr)
         return Status::error("a world without transforms has no places to follow; call World::transforms() before");
     return places_.follow(**store, *find_schema(**store, component), field, follower);
 }
@@ -525,36 +544,60 @@ bool World::goes_to_store(const BlobComponents& components) const {
     return (registered == nullptr || !registered->has_spawn_function()) && !is_spawn_instruction(*components.schema);
 }
 
-/// Makes the stores of built-in component types that the blob has. Errors: one cannot be made.
-Status World::make_built_ins(const Blob& blob) {
+namespace {
+
+/// Returns the built-in component type of that name, or nullptr.
+const Schema* find_built_in(ComponentId name) {
+    for (const Schema* built_in : {&schema_of<Transform>(), &schema_of<ChildOf>(), &schema_of<WorldPose>(),
+                                   &schema_of<Owned>(), &schema_of<Inactive>(), &schema_of<Tag>(),
+                                   &schema_of<DebugName>(), &schema_of<ModelPose>(), &schema_of<AttachedToNode>()})
+        if (built_in->id() == name) return built_in;
+    return nullptr;
+}
+
+/// Errors: a component type of the blob has other fields than the one of its name that the world has.
+Status check_layout(const Blob& blob, const Schema& compiled, const Schema& taken) {
+    if (compiled.layout_hash() == taken.layout_hash()) return {};
+    return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ", compiled.to_text(),
+                                ", but the world has ", taken.to_text(), "; compile the source again"));
+}
+
+}  // namespace
+
+/// Makes the store of a component type of a blob if it is built in, and the row of a single.
+/// Errors: it cannot be made, or keeps what a world has once as what it may have often.
+Status World::prepare_store(const Schema& component) {
+    Store* const store = find_store(component.id());
+    if (store == nullptr) return make_built_in(component).status();
+    const Schema& taken = *find_schema(*store, component.id());
+    if (component.single() && !taken.single())
+        return Status::error(
+            concat("\"", component.name(), "\" is a single in it, but the world may have several; declare both alike"));
+    auto* const manager = taken.single() ? dynamic_cast<ComponentManager*>(store) : nullptr;
+    return manager == nullptr ? Status() : make_single(*manager);
+}
+
+/// Prepares the stores of the component types that the blob has. Errors: as above, or a layout differs.
+Status World::prepare_stores(const Blob& blob, std::string_view purpose) {
     for (const BlobComponents& components : blob.component_types()) {
         if (!goes_to_store(components)) continue;
-        Store* const store = find_store(components.id);
-        Status status;
-        if (store == nullptr)
-            status = make_built_in(*components.schema).status();
-        else if (auto* manager = components.schema->single() ? dynamic_cast<ComponentManager*>(store) : nullptr)
-            status = make_single(*manager);
-        if (!status) return Status::error(concat("cannot spawn \"", blob.name(), "\": ", status.message()));
+        const Store* const store = find_store(components.id);
+        const Schema* const taken =
+            store != nullptr ? find_schema(*store, components.id) : find_built_in(components.id);
+        if (taken != nullptr)
+            if (Status status = check_layout(blob, *components.schema, *taken); !status) return status;
+        if (Status status = prepare_store(*components.schema); !status)
+            return Status::error(concat("cannot ", purpose, " \"", blob.name(), "\": ", status.message()));
     }
     return {};
 }
 
 Status World::adopt_schemas(const Blob& blob) {
-    if (Status status = make_built_ins(blob); !status) return status;
+    if (Status status = prepare_stores(blob, "adopt the schemas of"); !status) return status;
     for (const BlobComponents& components : blob.component_types()) {
         if (!goes_to_store(components)) continue;
-        Store* store = find_store(components.id);
-        if (store == nullptr && components.id == schema_of<Transform>().id()) store = &transforms();
-        if (store == nullptr) {
-            if (Status status = take_schema(*components.schema); !status) return status;
-            continue;
-        }
-        const Schema& taken = *find_schema(*store, components.id);
-        if (taken.layout_hash() != components.schema->layout_hash())
-            return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ",
-                                        components.schema->to_text(), ", but the world has ", taken.to_text(),
-                                        "; compile the source again"));
+        if (find_store(components.id) != nullptr) continue;
+        if (Status status = take_schema(*components.schema); !status) return status;
     }
     return {};
 }
@@ -567,7 +610,7 @@ Status World::take_schema(const Schema& schema) {
 }
 
 Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
-    if (Status status = make_built_ins(blob); !status) return status;
+    if (Status status = prepare_stores(blob, "spawn"); !status) return status;
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
     if (spawned)
         for (const BlobText& text : blob.texts())
@@ -655,11 +698,10 @@ void World::settle() {
 
 /// Lets transforms follow fields, and nodes of models.
 void World::move_transforms(const SettleContext& context) {
-    TransformManager* const transforms = places_.empty() && models_ == nullptr ? nullptr : placing_transforms();
-    if (transforms == nullptr) return;
-    places_.move_transforms(*transforms, context);
-    Store* const attached = models_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
-    if (attached != nullptr) move_attached(*attached, *models_, *transforms, context.executor);
+    if (transforms_ == nullptr) return;
+    if (!places_.empty()) places_.move_transforms(*transforms_, context);
+    Store* const attached = model_poses_ == nullptr ? nullptr : find_store(schema_of<AttachedToNode>().id());
+    if (attached != nullptr) move_attached(*attached, *model_poses_, *transforms_, context.executor);
 }
 
 /// Visits the stores by index, because destruction callbacks may add stores.
@@ -671,7 +713,7 @@ void World::settle_stores() {
     relations_.settle(stores_);
     move_transforms(context);
     for (std::size_t i = 0; i < stores_.size(); ++i) stores_[i]->settle(context);
-    if (!places_.empty()) places_.move_fields(placing_transforms(), context);
+    if (!places_.empty()) places_.move_fields(transforms_, context);
     if (!reactions_.empty()) reactions_.run(stamp_ - 1, stores_);
     pool_.trim();
 }

@@ -1,8 +1,10 @@
 // In a world a component type has one home, and what is spawned later finds what was spawned before, wherever it is.
 
+#include "shoal/components/activity.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
+#include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
@@ -28,6 +30,11 @@ struct Mesh {
     int number = 0;
 };
 SHOAL_COMPONENT(Mesh, number)
+
+struct Box {
+    Vec3 place{};
+};
+SHOAL_COMPONENT(Box, place)
 
 template <class T>
 std::vector<std::byte> image_of(const T& value) {
@@ -198,6 +205,90 @@ TEST_F(ComponentHome, owners_and_model_poses_are_kept_by_no_store_that_only_keep
     EXPECT_TRUE(world.home<DebugName>(world.database())) << "names may lie anywhere";
     auto& owners = world.make_store<OwnershipManager>();
     EXPECT_EQ(&world.ownership(), &owners) << "the store is known however it was made";
+}
+
+/// The schema of a component type with a field that none of the built-in types has.
+Schema make_other_schema(const char* name) {
+    ComponentDefinition definition;
+    definition.name = name;
+    definition.fields.push_back({.name = "other", .type = FieldType::kUint8});
+    return *Schema::make(definition);
+}
+
+TEST_F(ComponentHome, a_blob_that_gives_a_built_in_name_other_fields_is_refused) {
+    for (const char* name : {"owned", "inactive", "model_pose", "tag", "debug_name", "child_of", "attached_to_node"}) {
+        BlobWriter writer;
+        writer.set_name("strange");
+        const Schema schema = make_other_schema(name);
+        writer.add_component(*writer.add_component_type(schema), writer.add_entity({}), blob_default_image(schema));
+        const Blob blob = *Blob::load(*writer.write());
+        const Status refused = world.adopt_schemas(blob);
+        EXPECT_EQ(refused.message().find("the blob \"strange\" was compiled for " + std::string(name) +
+                                         " v1 {other uint8}, but the world has " + name + " v1 {"),
+                  0u)
+            << refused.message();
+        EXPECT_EQ(world.spawn(blob).message(), refused.message());
+    }
+    EXPECT_TRUE(world.stores().empty());
+    const Entity entity = *entities.create();
+    EXPECT_TRUE(world.set_active(entity, false));
+    EXPECT_FALSE(world.is_active(entity));
+}
+
+TEST_F(ComponentHome, nothing_is_attached_by_a_component_with_other_fields) {
+    world.make_store<ModelPoseManager>();
+    ComponentManager& others = **world.manager(make_other_schema("attached_to_node"));
+    Entity made[2];
+    ASSERT_TRUE(entities.create(made));
+    const Transform locals[2];
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(world.transforms().add(made, locals, parents));
+    ASSERT_TRUE(others.add_images(std::span(made).last(1), others.schema().default_image().data(), 0));
+    world.settle();
+    EXPECT_EQ(others.num_rows(), 1u);
+}
+
+TEST_F(ComponentHome, attached_stores_of_built_in_types_are_those_that_the_world_uses) {
+    PagePool pool;
+    ActivityManager activity(entities, pool);
+    OwnershipManager ownership(entities, pool);
+    TransformManager transforms(entities, pool);
+    ModelPoseManager models(entities, pool);
+    for (Store* store : std::initializer_list<Store*>{&activity, &ownership, &transforms, &models})
+        ASSERT_TRUE(world.attach(*store));
+    const Entity entity = *entities.create();
+    EXPECT_TRUE(world.set_active(entity, false));
+    EXPECT_EQ(activity.table().num_rows(), 1u);
+    EXPECT_EQ(&world.activity(), &activity);
+    EXPECT_EQ(&world.ownership(), &ownership);
+    EXPECT_EQ(&world.transforms(), &transforms);
+    EXPECT_EQ(&world.model_poses(), &models);
+    for (Store* store : std::initializer_list<Store*>{&activity, &ownership, &transforms, &models})
+        world.detach(*store);
+    EXPECT_EQ(world.find_transforms(), nullptr);
+    EXPECT_NE(&world.transforms(), &transforms);
+}
+
+TEST_F(ComponentHome, a_store_that_was_detached_is_used_no_more_though_the_world_made_it) {
+    TransformManager& transforms = world.transforms();
+    auto& boxes = world.manager<Box>();
+    world.follow<&Box::place>(Follower::kField);
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(transforms.add({&entity, 1}));
+    ASSERT_TRUE(boxes.add(entity, {}));
+    world.settle();
+    world.detach(transforms);
+    transforms.set_position(transforms.instance(entity), {7, 0, 0});
+    world.settle();
+    EXPECT_EQ(boxes.get<&Box::place>(boxes.instance(entity)), Vec3{});
+    EXPECT_NE(&world.transforms(), &transforms);
+    Database& database = world.database();
+    world.detach(database);
+    EXPECT_NE(&world.database(), &database);
+    ActivityManager& activity = world.activity();
+    world.detach(activity);
+    EXPECT_NE(&world.activity(), &activity);
+    EXPECT_EQ(&world.query<With<Inactive>>().driver(), &world.activity());
 }
 
 TEST_F(ComponentHome, only_the_database_takes_further_types) {

@@ -32,6 +32,19 @@ struct Boat {
 };
 SHOAL_COMPONENT(Boat, velocity, mass)
 
+/// A blob with `count` of a component type that is whole, as all singles are, but is a single only if `single` says so.
+Blob make_winds(const char* name, std::uint32_t count, bool single) {
+    ComponentDefinition definition = make_definition<Wind>();
+    definition.name = name, definition.whole = true, definition.single = single;
+    const Schema schema = *Schema::make(definition);
+    BlobWriter writer;
+    writer.set_name("winds");
+    const std::uint32_t type = *writer.add_component_type(schema);
+    for (std::uint32_t i = 0; i < count; ++i)
+        writer.add_component(type, writer.add_entity({}), blob_default_image(schema));
+    return *Blob::load(*writer.write());
+}
+
 class Singles : public ::testing::Test {
 protected:
     std::vector<Entity> make_boats(std::uint32_t count) {
@@ -253,6 +266,48 @@ TEST_F(Singles, a_blob_has_one_at_most) {
     EXPECT_NE(writer.write().message().find("of which a world has one"), std::string_view::npos);
 }
 
+TEST_F(Singles, a_blob_that_calls_a_component_single_takes_no_rows_from_a_manager_of_many) {
+    std::vector<Entity> boats = make_boats(100);
+    Manager<Boat>& kept = world.manager<Boat>();
+    EXPECT_NE(world.adopt_schemas(make_winds("boat", 1, true)).message().find("but the world has boat v1 {"),
+              std::string_view::npos);
+    EXPECT_FALSE(world.spawn(make_winds("boat", 1, true)));
+    std::vector<Entity> airs(100);
+    ASSERT_TRUE(entities.create(airs));
+    const Blob many = make_winds("gale", 1, false), one = make_winds("gale", 1, true);
+    const Schema& schema = *many.component_types()[0].schema;
+    ComponentManager& gales = **world.manager(schema);
+    ASSERT_TRUE(gales.add_images(airs, schema.default_image().data(), 0));
+    const std::string_view problem = "\"gale\" is a single in it, but the world may have several";
+    EXPECT_NE(world.spawn(one).message().find(problem), std::string_view::npos);
+    EXPECT_NE(world.adopt_schemas(one).message().find("cannot adopt the schemas of \"winds\": " + std::string(problem)),
+              std::string_view::npos);
+    EXPECT_EQ(gales.num_rows(), 100u);
+    EXPECT_EQ(kept.num_rows(), 100u);
+    EXPECT_EQ(entities.num_alive(), 200u);
+}
+
+TEST_F(Singles, what_an_older_blob_has_often_is_not_cut_to_one) {
+    const Blob older = make_winds("wind", 5, false);
+    ASSERT_TRUE(world.adopt_schemas(older));
+    ASSERT_TRUE(world.spawn(older));
+    EXPECT_DEATH(world.single<Wind>(), "by the schema of a blob without `single`");
+    EXPECT_EQ((*world.manager(*older.component_types()[0].schema))->num_rows(), 5u);
+}
+
+TEST_F(Singles, an_older_blob_with_several_is_refused) {
+    world.single<Wind>().gust = 3;
+    EXPECT_EQ(world.spawn(make_winds("wind", 5, false)).message(),
+              "\"winds\" has 5 \"wind\", of which a world has one; leave one in the source");
+    EXPECT_EQ(world.single<Wind>().gust, 3);
+    EXPECT_EQ(entities.num_alive(), 1u);
+    ASSERT_TRUE(world.spawn(make_winds("wind", 1, false)));
+    EXPECT_EQ(world.single<Wind>().gust, 2) << "one is fine";
+    entities.destroy(std::vector<Entity>{world.singles()});
+    ASSERT_TRUE(world.spawn(make_winds("wind", 1, false)));
+    EXPECT_EQ(world.require_single(schema_of<Wind>()).table().entities()[0], world.singles()) << "it was made again";
+}
+
 TEST_F(Singles, they_are_saved_with_their_entity_and_come_back) {
     world.single<Wind>().gust = 3;
     const Entity saved = world.singles();
@@ -275,6 +330,10 @@ TEST(SinglesOfSchemas, a_single_is_kept_whole_and_is_neither_many_nor_toggled) {
     EXPECT_EQ(schema.columns().size(), 1u);
     definition.many = true;
     EXPECT_NE(Schema::make(definition).message().find("cannot be many as well"), std::string_view::npos);
+    definition.many = false;
+    definition.fields.clear();
+    EXPECT_EQ(Schema::make(definition).message(),
+              "component \"wind\": a single without fields says nothing; give it a field, or remove `single`");
 }
 
 TEST_F(Singles, a_query_of_singles_alone_does_not_ask_whether_their_entity_is_active) {

@@ -192,6 +192,14 @@ TEST(WorldTransforms, are_made_once_with_the_first_options_and_die_with_the_worl
     EXPECT_EQ(world.stores().size(), 1u);
 }
 
+TEST(WorldTransforms, that_a_query_has_made_take_no_other_mode) {
+    EntityManager entities;
+    World world(entities);
+    world.query<Write<&Transform::position>>();
+    EXPECT_DEATH(world.transforms({.mode = TransformMode::kDeferred}), "before the first query or blob that names");
+    EXPECT_EQ(&world.transforms({.mode = TransformMode::kImmediate}), world.find_transforms());
+}
+
 TEST(WorldTransforms, of_another_layout_are_refused_by_name) {
     ComponentDefinition definition;
     definition.name = "transform";

@@ -160,8 +160,9 @@ public:
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Removes components, all values of `many` types, and returns how many entities have lost any. The rows of the dead stay until the database
-    /// settles: until then the dead lose components, and move to other zones, as the living do, but gain none.
+    /// Removes components, all values of `many` types, and returns how many entities have lost any. The rows of the
+    /// dead stay until the database settles: until then the dead lose components, and move to other zones, as the living
+    /// do, but gain none.
     /// Errors: as above.
     SHOAL_API Result<std::uint32_t> remove(std::span<const Entity> entities, std::span<const ComponentType> components);
     template <DescribedComponent... Ts>

@@ -221,13 +221,14 @@ public:
     /// an entity by all of its components may wait for the last batch. Errors: as above, for all of the batches.
     virtual void begin_spawn() {}
     virtual Status finish_spawn() { return {}; }
-    /// Whether the store waits in that way. Then the spawner sends all of its batches when the first is due, and the rows are there when
-    /// component types that come later in the spawn order are spawned.
+    /// Whether the store waits in that way. Then the spawner sends all of its batches when the first is due, and the rows
+    /// are there when component types that come later in the spawn order are spawned.
     virtual bool places_whole_entities() const { return false; }
 
     /// Told when the loop of a query has ended that has written columns of a component type whose OwnedColumns say
     /// `is_source`. The columns were marked as written; rows stay where they are until the call returns.
-    /// Shape: bit i of `columns` stands for column i of the table; no row is named twice. `executor`: of the loop, or nullptr.
+    /// Shape: bit i of `columns` stands for column i of the table; no row is named twice. `executor`: of the loop, or
+    /// nullptr.
     /// Thread: that of the loop; nothing else uses the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);

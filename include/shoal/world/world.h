@@ -10,8 +10,8 @@
 //     world.step(1.0f / 60);  // runs the passes, then settles
 //
 // Passes tell later passes of things through event channels, events<T>() (see command/events.h). Functions that on_add(),
-// on_remove() and on_change() are given are told what has come, gone or changed when the world settles (see reactions.h). Who refers to an entity is found with
-// referrers() (see relations.h).
+// on_remove() and on_change() are given are told what has come, gone or changed when the world settles (see reactions.h).
+// Who refers to an entity is found with referrers() (see relations.h).
 //
 // Several worlds can share one entity manager: each removes the rows of dead entities when it settles. A world owns
 // the managers that it makes, the pages of their tables, the texts of string ids and a seeded random generator.
@@ -24,10 +24,10 @@
 //     step()   |- passes: rows stay ----------|- settle: commands, relations, each store, reactions -|
 //                  Commands request changes         callbacks are told which entities died
 //
-// Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it for the first
-// time; that store settles with the others. Its commands are carried out at the next settle at the latest. If it
-// settles or steps the world, or detaches a store, the program ends. A callback that is called neither by a settle nor
-// in a pass may settle the world.
+// Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it
+// for the first time; that store settles with the others. Its commands are carried out at the next settle at the latest.
+// If it settles or steps the world, or detaches a store, the program ends. A callback that is called neither by a settle
+// nor in a pass may settle the world.
 // Thread: one structural thread at a time per world. For what a pass may do, see schedule.h.
 
 #include "shoal/base/random.h"
@@ -103,13 +103,15 @@ public:
     /// of the component type is attached, not owned by the world.
     SHOAL_API Result<ComponentManager*> manager(const Schema& schema, const ManagerOptions& options = {});
 
-    /// Returns the transforms of this world (see transform/transform.h). The first call makes them, with `options`.
-    /// Requires: no other store was attached for Transform; at the first call, no passes run.
+    /// Returns the transforms of this world (see transform/transform.h), those too that were attached. The first call
+    /// makes them, with `options`, unless a query or a blob that names Transform has made them before.
+    /// Requires: no store of another class was attached for Transform; if they are there, the mode is that of `options`;
+    /// if they have to be made, no passes run.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
     /// Returns the store that keeps Transform, which knows who is whose parent. Requires: there is one.
     SHOAL_API Store& require_transforms() const;
-    /// Returns the transforms if transforms() has made them, otherwise nullptr.
+    /// Returns the transforms if they were made or attached, otherwise nullptr.
     TransformManager* find_transforms() const { return transforms_; }
     /// The same for database().
     Database* find_database() const { return database_; }
@@ -121,8 +123,8 @@ public:
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ModelPoseManager& model_poses();
     /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
-    /// transforms(), ownership(), activity(), model_poses(), and managers for Tag, DebugName and singles. Queries, commands, reactions and
-    /// spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
+    /// transforms(), ownership(), activity(), model_poses(), and managers for Tag, DebugName and singles. Queries,
+    /// commands, reactions and spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
     /// Errors: model poses without a library. Requires: if it has to be made, no passes run.
     SHOAL_API Result<Store*> home_of(const Schema& component);
     /// The same for what a program cannot go on without. Requires: no error.
@@ -137,7 +139,6 @@ public:
     S& make_store(Arguments&&... arguments) {
         S& made = make<S>(std::forward<Arguments>(arguments)...);
         own({&made, &made, nullptr, destroy<S>, false});
-        note(made);
         return made;
     }
 
@@ -146,7 +147,8 @@ public:
     /// that its writes carry the world's stamp. Requires: no passes run.
     /// Errors: one of its component types has its home in another store; it is attached already. Nothing has changed.
     SHOAL_API Status attach(Store& store);
-    /// Takes a store out of this world. Requires: it is attached; no passes run, and the world is not settling.
+    /// Takes a store out of this world. If the world made it, it lives as long as the world, which makes another when one
+    /// is asked for. Requires: it is attached; no passes run, and the world is not settling.
     SHOAL_API void detach(Store& store);
 
     /// Makes a store of this world the home of a component type: the one that keeps its rows. A type that is nobody's gets
@@ -173,6 +175,7 @@ public:
     T& single() {
         static_assert(kIsSingle<T>,
                       "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        static_assert(!std::is_empty_v<T>, "a single without fields says nothing; give it a field");
         return *reinterpret_cast<T*>(write_single(schema_of<T>()));
     }
     /// The same for reading. Requires: there is one, from a call, a query or a blob that named it.
@@ -180,6 +183,7 @@ public:
     const T& single() const {
         static_assert(kIsSingle<T>,
                       "the component is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
+        static_assert(!std::is_empty_v<T>, "a single without fields says nothing; give it a field");
         return *reinterpret_cast<const T*>(require_single(schema_of<T>()).table().column(0));
     }
     /// Returns the manager of a single, which has one row. Both are made if need be.
@@ -357,7 +361,8 @@ public:
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types
     /// without a store are skipped and counted, or are an error, as the options say; stores of built-in types are made.
-    /// Errors: a schema differs, or ids or memory run out, or model poses without a library; no entity is left.
+    /// Errors: a schema differs, or ids or memory run out, or model poses without a library; no entity of the blob
+    /// is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
@@ -422,11 +427,6 @@ private:
         static_assert(alignof(S) <= alignof(std::max_align_t));
         return *::new (allocate_memory(sizeof(S), "world")) S(entities_, pool_, std::forward<Arguments>(arguments)...);
     }
-    void note(TransformManager& made) { transforms_ = &made; }
-    void note(OwnershipManager& made) { ownership_ = &made; }
-    void note(ActivityManager& made) { activity_ = &made; }
-    void note(ModelPoseManager& made) { model_poses_ = &made; }
-    void note(Store&) {}
     template <class S>
     static void destroy(void* object) {
         static_cast<S*>(object)->~S();
@@ -444,19 +444,20 @@ private:
                                              std::span<const RootPose> poses, Zone zone);
     Result<std::uint32_t> copy_for_commands(Entity original, std::span<const Entity> firsts,
                                             std::span<const RootPose> poses);
+    void note(Store& store);
     void forget(Store& store);
     Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
                                           void (*destroy)(Reaction&));
     SHOAL_API static void require_declared(const Status& status);
     Result<Store*> require_keeper(ComponentId component) const;
-    TransformManager* placing_transforms() const;
     Status check_home(const Store& store, const Schema& component) const;
     bool goes_to_store(const BlobComponents& components) const;
     Result<Store*> make_built_in(const Schema& component);
     Status make_single(ComponentManager& manager);
     SHOAL_API std::byte* write_single(const Schema& component);
-    Status make_built_ins(const Blob& blob);
+    Status prepare_store(const Schema& component);
+    Status prepare_stores(const Blob& blob, std::string_view purpose);
     Status take_schema(const Schema& schema);
     SHOAL_API void* find_owned(const Schema& schema) const;
     SHOAL_API void own(const Owned& owned);
@@ -480,13 +481,12 @@ private:
     Array<Store*> stores_{Owner("world")};
     Array<Store*> asking_{Owner("world")};  // those that ask about homes
     Array<OwnedEvents> events_{Owner("world")};
-    TransformManager* transforms_ = nullptr;
+    TransformManager* transforms_ = nullptr;  // this and the next three: made here, or attached
     ActivityManager* activity_ = nullptr;
     OwnershipManager* ownership_ = nullptr;
     ModelPoseManager* model_poses_ = nullptr;
     Entity singles_;
     Database* database_ = nullptr;
-    const ModelPoseManager* models_ = nullptr;  // made here, or attached
     Schedule schedule_;
     SettleStatistics settles_;
     Relations relations_;
