@@ -74,6 +74,7 @@ public:
     ComponentType component();
     /// Returns a component type that is false when there is none.
     ComponentType find_component(ComponentId component) const { return graph_.find_component(component); }
+    /// The same for a C++ type. Requires: there is no other component type of that name.
     template <class T>
     ComponentType find_component() const;
     const Schema& schema(ComponentType component) const { return graph_.schema(component); }
@@ -334,6 +335,7 @@ private:
     SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
+    SHOAL_API ComponentType find_described(const Schema& schema) const;
     void require_known(bool is_known) const {
         SHOAL_ASSERT(is_known || !directory_.is_held(),
                      "an archetype was asked for the first time while passes or loops ran; ask for it before");
@@ -417,7 +419,8 @@ private:
     void push_first(DatabaseTable& table, std::uint32_t row, ComponentType component);
     void swap_value(DatabaseTable& table, std::uint32_t row, ComponentType component, std::uint32_t further_row);
     void drop_further(Entity entity, const Archetype& from, const Archetype* to);
-    ComponentRow find_further(ComponentRow found, Entity entity, std::uint32_t index) const;
+    SHOAL_API ComponentRow find_value(ComponentType component, Entity entity, std::uint32_t index) const;
+    ComponentRow find_further(ComponentRow found, ComponentType component, Entity entity, std::uint32_t index) const;
     Status validate_further(ComponentType component) const;
 
     EntityManager& entities_;
