@@ -29,6 +29,10 @@ struct Buoy {
     std::array<Vec3, 2> chain{};
 };
 SHOAL_COMPONENT((Buoy, whole), place, lamp, chain)
+struct Raft {
+    Vec3 place{};
+};
+SHOAL_COMPONENT((Raft, toggled), place)
 
 enum class Home { kManager, kHashed, kHoles, kDatabase };
 
@@ -260,6 +264,53 @@ TEST_F(PlacesOfWorld, rows_in_zones_that_are_no_tiles_stay) {
     ASSERT_TRUE(database.move(first, 3).ok());
     world.settle();
     EXPECT_EQ(database.find(first).table->zone(), kTiles.zone_of({}));
+}
+
+TEST_F(PlacesOfWorld, a_row_whose_place_is_switched_off_stays_where_it_was_moved) {
+    Database& database = world.database();
+    database.component<Raft>();
+    world.keep_in_tiles<&Raft::place>(kTiles);
+    const Entity raft = database.create(kTiles.zone_of({}), Raft{}).value();
+    ASSERT_TRUE(database.remove<Raft>(raft).ok());
+    ASSERT_TRUE(database.move(raft, 3).ok());
+    world.settle();
+    EXPECT_EQ(database.find(raft).table->zone(), 3u);
+    ASSERT_TRUE(database.add(std::span(&raft, 1), Raft{{1, 1, 0}}).ok());
+    world.settle();
+    EXPECT_EQ(database.find(raft).table->zone(), kTiles.zone_of({1, 1, 0}));
+}
+
+TEST_F(PlacesOfWorld, a_row_whose_place_was_not_a_number_for_a_while_goes_on_to_its_tile) {
+    Database& database = world.database();
+    database.component<Float>();
+    world.keep_in_tiles<&Float::position>(kTiles);
+    const Entity lost = database.create(3, Float{.position = {-9, -9, 0}}).value();
+    world.settle();
+    database.set<&Float::position>(database.find(lost), {std::nanf(""), 0, 0});
+    world.settle();
+    EXPECT_EQ(database.find(lost).table->zone(), 3u);
+    database.set<&Float::position>(database.find(lost), {9, 9, 0});
+    world.settle();
+    EXPECT_EQ(database.find(lost).table->zone(), kTiles.zone_of({9, 9, 0}));
+}
+
+TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
+    EntityManager entities;
+    World world(entities);
+    Database& database = world.database({.capacity_rows = 10});
+    database.component<Float>();
+    world.keep_in_tiles<&Float::position>(kTiles);
+    const Vec3 there{9, 9, 0};
+    std::vector<Entity> crowd(10);
+    ASSERT_TRUE(database.create<Float>(crowd, kTiles.zone_of(there), Float{.position = there}).ok());
+    const Entity late = database.create(3, Float{.position = there}).value();
+    const Entity other = database.create(3, Float{}).value();
+    world.settle(), world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), 3u) << "its tile is full";
+    EXPECT_EQ(database.find(other).table->zone(), kTiles.zone_of({})) << "others are moved all the same";
+    entities.destroy(crowd[0]);
+    world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of(there));
 }
 
 TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {

@@ -16,7 +16,8 @@
 //
 // A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its transform
 // follows its field again. A component that is switched off counts as not there. Rows in zones that are no tiles of the
-// grid stay there, and so do those in the zone for what is larger than a tile.
+// grid stay there, and so do those in the zone for what is larger than a tile, and rows whose place is not a number. Rows
+// that cannot be moved, for want of memory say, are tried again at each settle.
 // Thread: as World. Cost: a look at each stamp of the columns, and in blocks that were written since the last settle a
 // look-up for each row, on all workers. Each side writes only what differs.
 
@@ -90,6 +91,7 @@ private:
     static void write_field(const PlaceField& field, const Difference& difference);
     void find_differences(const Followed& followed, TransformManager& transforms, Executor& executor);
     void move_rows(Tiled& tiled, const SettleContext& context);
+    bool move_leaving(Database& database, const SettleContext& context);
 
     Array<Followed> followed_{Owner("places")};
     Array<Tiled> tiled_{Owner("places")};
