@@ -104,11 +104,13 @@ Status FollowedPlaces::keep_in_tiles(Store& store, const Schema& component, std:
     if (database == nullptr)
         return Status::error(
             concat(name, " is kept by ", store.kind(), ", which has no zones; keep it in the database"));
+    // What is spawned lies in its tile at once, and there is one grid for both.
+    if (Status status =
+            database->spawn_into_tiles(database->find_component(component.id()), place->part.field->name, tiles);
+        !status)
+        return status;
     for (const Tiled& other : tiled_)
-        if (other.database == database)
-            return Status::error(concat("the database keeps its rows in the tiles of ",
-                                        field_name(*other.field.component, *other.field.part.field),
-                                        " already, and cannot go by ", name, " too"));
+        if (other.database == database) return {};
     tiled_.push_back({*place, database, tiles});
     return {};
 }
@@ -216,9 +218,12 @@ void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
     const ComponentType type = tiled.database->find_component(component->id());
     blocks_.clear();
     for (DatabaseTable* const table : tiled.database->all_tables()) {
-        if (table == nullptr || !table->type().has(type) || table->zone() < first || table->zone() >= end) continue;
+        if (table == nullptr || !table->type().has(type)) continue;
+        const Zone zone = table->zone();
+        const bool is_unplaced = zone == tiled.database->first_zone() && zone != end;
+        if (!is_unplaced && (zone < first || zone >= end)) continue;
         const std::uint32_t column = table->first_column(type);
-        add_blocks({{&table->table(), column, true, table->presence(type)}, {}, false, table->zone()},
+        add_blocks({{&table->table(), column, true, table->presence(type)}, {}, false, zone},
                    column + part.first_column, part.num_columns, since, blocks_);
     }
     list_all(*context.executor, std::span<const Block>(blocks_), leaving_by_chunk_,

@@ -270,7 +270,9 @@ public:
     /// not a number lies in the zone for what is larger than a tile. An entity lies in the zone that its source names
     /// for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field, otherwise where its parent lies,
     /// otherwise in the first zone.
-    /// Errors: there is no such field, or it is no single Vec3; nothing has changed.
+    /// World::keep_in_tiles() says this too, and moves rows afterwards.
+    /// Errors: there is no such field, or it is no single Vec3; another field or grid was named before; nothing has
+    /// changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
     void spawn_into_tiles(const GridZones& tiles);
@@ -292,6 +294,8 @@ public:
     const ComponentHomes& homes() const { return homes_; }
     /// Whether a field says where spawned entities lie: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
+    /// The zone of entities for which nobody has named one.
+    Zone first_zone() const { return options_.first_zone; }
     bool places_whole_entities() const override { return true; }
     SHOAL_API void begin_spawn() override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;

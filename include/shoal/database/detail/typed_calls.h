@@ -181,7 +181,7 @@ void Database::spawn_into_tiles(const GridZones& tiles) {
     using Component = ComponentOf<kMember>;
     const Field& field = schema_of<Component>().fields()[FieldPlace<kMember>::kIndex];
     const Status status = spawn_into_tiles(component<Component>(), field.name, tiles);
-    SHOAL_ASSERT(status.ok(), "a described Vec3 is a place");
+    SHOAL_ASSERT(status.ok(), status.message().data());
 }
 
 template <DescribedComponent... Ts>
