@@ -358,6 +358,22 @@ TEST_F(Databases, values_of_another_layout_are_neither_read_nor_written_as_a_c_p
     EXPECT_DEATH(static_cast<void>(database.field<&Tally::number>()), refused);
 }
 
+TEST_F(Databases, one_value_after_another_is_found_from_the_one_before) {
+    const Entity owner = entities.create().value();
+    for (std::uint32_t i = 0; i < 5; ++i) ASSERT_TRUE(database.add(owner, Tally{.number = i}));
+    const ComponentId tally = schema_of<Tally>().id();
+    ComponentRow at = database.find_row(tally, owner, 0);
+    for (std::uint32_t index = 1; index < 7; ++index) {
+        at = database.find_next(at, owner, index);
+        const ComponentRow expected = database.find_row(tally, owner, index);
+        ASSERT_EQ(bool(at), index < 5);
+        ASSERT_EQ(at.table, expected.table);
+        if (at) {
+            ASSERT_TRUE(at.row == expected.row && at.first_column == expected.first_column);
+        }
+    }
+}
+
 TEST_F(Databases, a_full_table_refuses_a_call_as_a_whole) {
     Database small(entities, pool, {.capacity_rows = 50});
     std::vector<Entity> out(40), more(20);
