@@ -18,13 +18,17 @@ ComponentType ArchetypeGraph::find_component(ComponentId component) const {
     return component_by_id_.find_or(component, {});
 }
 
+Result<ComponentType> ArchetypeGraph::find_same(const Schema& schema) const {
+    const ComponentType known = find_component(schema.id());
+    if (!known) return known;
+    const Schema& there = this->schema(known);
+    if (there.layout_hash() == schema.layout_hash() && there.name() == schema.name()) return known;
+    return Status::error(concat("the database has another component type \"", there.name(), "\": ", there.to_text(),
+                                ", not ", schema.to_text()));
+}
+
 Result<ComponentType> ArchetypeGraph::add_component(const Schema& schema) {
-    if (const ComponentType known = find_component(schema.id())) {
-        const Schema& there = this->schema(known);
-        if (there.layout_hash() == schema.layout_hash() && there.name() == schema.name()) return known;
-        return Status::error(concat("the database has another component type \"", there.name(), "\": ", there.to_text(),
-                                    ", not ", schema.to_text()));
-    }
+    if (Result<ComponentType> known = find_same(schema); !known || *known) return known;
     if (schema.many() && schema.toggled())
         return Status::error(concat("the component \"", schema.name(),
                                     "\" may occur several times in an entity, and one bit cannot say which of them are "

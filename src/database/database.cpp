@@ -117,6 +117,13 @@ ComponentType Database::remember_component(std::uint32_t slot, const Schema& sch
     return *component;
 }
 
+/// Returns the component type of a C++ type, or one that is false.
+ComponentType Database::find_described(const Schema& schema) const {
+    const Result<ComponentType> component = graph_.find_same(schema);
+    SHOAL_ASSERT(component.ok(), component.ok() ? "" : component.message().data());
+    return *component;
+}
+
 Database::TypedList& Database::remember_list(std::uint32_t slot, std::span<const ComponentType> components) {
     require_known(false);
     if (lists_.size() <= slot) lists_.resize(slot + 1, nullptr);
@@ -646,12 +653,15 @@ void Database::list_tables(const Schema& component, Array<ComponentTable>& table
 }
 
 ComponentRow Database::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
-    const ComponentType type = find_component(component);
+    return find_value(find_component(component), entity, index);
+}
+
+ComponentRow Database::find_value(ComponentType type, Entity entity, std::uint32_t index) const {
     if (!type) return {};
     ComponentRow found{&schema(type)};
     const DatabaseRow at = find(entity);
     if (!at || !at.table->type().has(type)) return found;
-    if (index != 0) return find_further(found, entity, index);
+    if (index != 0) return find_further(found, type, entity, index);
     found.table = &std::as_const(*at.table).table();
     found.row = at.row;
     found.first_column = at.table->first_column(type);
@@ -660,8 +670,9 @@ ComponentRow Database::find_row(ComponentId component, Entity entity, std::uint3
 }
 
 /// Finds value number `index` of an entity that has value 0. Requires: index > 0.
-ComponentRow Database::find_further(ComponentRow found, Entity entity, std::uint32_t index) const {
-    const OwnedRows* const further = further_values(find_component(found.schema->id()));
+ComponentRow Database::find_further(ComponentRow found, ComponentType component, Entity entity,
+                                    std::uint32_t index) const {
+    const OwnedRows* const further = further_values(component);
     std::uint32_t row = further == nullptr ? kNilRow : further->find(entity);
     for (; row != kNilRow && index > 1; --index) row = further->table().links(LinkColumn::kChainNext)[row];
     if (row == kNilRow) return found;

@@ -427,10 +427,18 @@ Status Database::spawn_into_tiles(ComponentType component, std::string_view fiel
     if (field.type != FieldType::kVec3 || field.array_length != 0)
         return Status::error(concat("the field \"", schema.name(), '.', field_name,
                                     "\" is no single vec3, and cannot say in which tile an entity lies"));
-    destroy_owned(spawn_place_);
-    spawn_place_ = make_owned<SpawnPlaceField>(
-        SpawnPlaceField{component, field.first_column, field.num_columns == 3, schema.offset_in_column(field), tiles});
-    return {};
+    const SpawnPlaceField place{component,
+                                field.first_column,
+                                field.num_columns == 3,
+                                schema.offset_in_column(field),
+                                tiles,
+                                static_cast<std::uint32_t>(index)};
+    if (spawn_place_ == nullptr) spawn_place_ = make_owned<SpawnPlaceField>(place);
+    if (spawn_place_->is_same(place)) return {};
+    const Schema& other = this->schema(spawn_place_->component);
+    return Status::error(
+        concat("the database has tiles for \"", other.name(), '.', other.fields()[spawn_place_->field].name,
+               "\" already, and cannot have other ones for \"", schema.name(), '.', field_name, "\" too"));
 }
 
 void Database::begin_spawn() {

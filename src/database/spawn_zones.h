@@ -16,6 +16,11 @@ struct SpawnPlaceField {
     bool is_split = false;           // x, y and z in columns of their own
     std::uint32_t offset_in_column = 0;
     GridZones tiles;
+    std::uint32_t field = 0;  // of the component type
+
+    bool is_same(const SpawnPlaceField& other) const {
+        return component == other.component && field == other.field && tiles.options() == other.tiles.options();
+    }
 };
 
 /// The values of the field that says where entities are, in columns: three floats that lie together, or apart.

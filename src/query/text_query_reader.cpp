@@ -198,10 +198,14 @@ private:
         if (!has_fields && (term.holds_for != 0 || term.sign == '&'))
             return error(name, concat("the store of ", quoted(name), " keeps its fields in another form"),
                          "ask the store for them");
-        if (term.sign == '&' && home.database == nullptr && (home.columns.is_read_only || home.columns.is_source))
-            return error(name,
-                         concat("the store of ", quoted(name), " derives more from it, and does not let it be written"),
-                         "set it through the store");
+        if (term.sign == '&' && home.database == nullptr && home.columns.is_read_only)
+            return error(name, concat("the store of ", quoted(name), " computes it, and does not let it be written"),
+                         "set what it is computed from");
+        if (term.sign == '&' && home.database == nullptr && home.columns.is_source)
+            return error(
+                name,
+                concat("the store of ", quoted(name), " computes more from it, so a text query does not write it"),
+                "use a query with C++ types, or set it through the store");
         const std::size_t component = add(*schema, home, has_fields, term);
         return term.holds_for == 0 || compare(term, component);
     }

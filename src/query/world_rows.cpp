@@ -25,6 +25,11 @@ void require_use(const ComponentHome& home, const Schema& component, const Compo
     if (use.writes && home.columns.is_read_only)
         refuse("!home.columns.is_read_only",
                concat(name, "which its store computes; say Read, and set what it is computed from, or call the store"));
+    if (use.writes && home.columns.is_source && home.columns.first_column + component.columns().size() > 64)
+        refuse("first_column + num_columns <= 64",
+               concat(name,
+                      "whose store is told what is written in columns 0 to 63 of its table, and keeps it behind "
+                      "them; say Read, or call the store"));
 }
 
 }  // namespace

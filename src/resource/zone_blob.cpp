@@ -116,8 +116,8 @@ private:
         owners_.clear();
         for (std::uint32_t i = 0; i < part.rows.size(); ++i) {
             const Entity entity = part.table->entities()[part.rows[i]];
-            for (std::uint32_t index = 0; const ComponentRow at = database_.find_row(schema.id(), entity, index);
-                 ++index) {
+            ComponentRow at = database_.find_row(schema.id(), entity, 0);
+            for (std::uint32_t index = 1; at; at = database_.find_next(at, entity, index++)) {
                 owners_.push_back(part.first_entity + i);
                 for (std::uint32_t c = 0; c < columns_.size(); ++c) {
                     const std::size_t bytes = schema.columns()[c].element_bytes;

@@ -75,6 +75,15 @@ ComponentRow Store::find_row(ComponentId component, Entity entity, std::uint32_t
     return found;
 }
 
+ComponentRow Store::find_next(const ComponentRow& at, Entity entity, std::uint32_t index) const {
+    if (!at || !at.table->has_chain() || at.table->index() == nullptr)
+        return at ? find_row(at.schema->id(), entity, index) : at;
+    ComponentRow next = at;
+    next.row = at.table->links(LinkColumn::kChainNext)[at.row];
+    if (next.row == kNilRow) next.table = nullptr;
+    return next;
+}
+
 Status Store::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
     write_part(const_cast<Table&>(*at.table), at.first_column, at.row, part, value);  // NOLINT: a table of this store
     return {};

@@ -89,6 +89,12 @@ std::vector<Entity> entities_below(World& world, Entity entity) {
 
 namespace {
 
+/// Finds value number `index` of an entity from the one before; nil for a component type that has one at most.
+ComponentRow next_value(const Store& store, const Schema& component, const ComponentRow& at, Entity entity,
+                        std::uint32_t index) {
+    return component.many() ? store.find_next(at, entity, index) : ComponentRow();
+}
+
 class EntitySaver {
 public:
     /// `for_copy`: what refers to other places of the same world is left out, for CopyCall to add. `seen_from`: the places
@@ -147,16 +153,16 @@ private:
         if (for_copy_ && component.has_opaque()) return {};
         std::vector<std::uint32_t> owners;
         std::vector<Bytes> columns(component.columns().size());
-        for (std::uint32_t i = 0; i < entities_.size(); ++i)
-            for (std::uint32_t number = 0;; ++number) {
-                const ComponentRow at = store.find_row(component.id(), entities_[i], number);
-                if (!at || (number != 0 && !component.many())) break;
+        for (std::uint32_t i = 0; i < entities_.size(); ++i) {
+            ComponentRow at = store.find_row(component.id(), entities_[i], 0);
+            for (std::uint32_t next = 1; at; at = next_value(store, component, at, entities_[i], next++)) {
                 if (component.id() == schema_of<Owned>().id() && !has_owner(at)) continue;
                 if (Status status = check_fields(store, component); !status) return status;
                 owners.push_back(i);
                 append_row(component, at, columns);
                 if (!at.is_on) note_off(component, i);
             }
+        }
         if (owners.empty()) return {};
         if (component.id() == schema_of<Transform>().id()) place_roots(owners, columns);
         for (const Field& field : component.fields()) {
@@ -337,8 +343,9 @@ private:
 
     /// Gives the copy the components of a type that is more than bytes. With `many`, a new one becomes the first.
     Status add_all_opaque(Store& store, const Schema& component, std::size_t original, std::span<const Entity> copies) {
-        std::uint32_t count = 1;
-        while (component.many() && store.find_row(component.id(), originals_[original], count)) ++count;
+        std::uint32_t count = 0;
+        for (ComponentRow at = store.find_row(component.id(), originals_[original], 0); at; ++count)
+            at = next_value(store, component, at, originals_[original], count + 1);
         auto* const database = dynamic_cast<Database*>(&store);
         const bool is_new = database != nullptr && !database->has_row(copies[original]);
         while (count-- > 0)
@@ -391,14 +398,16 @@ private:
 
     /// Copies what refers to entities that were not copied, and to arrays of resources.
     Status copy_references(Store& store, const Schema& component, std::size_t original, Entity copy) {
-        for (std::uint32_t index = 0;; ++index) {
-            const ComponentRow from = store.find_row(component.id(), originals_[original], index);
-            const ComponentRow to = from ? store.find_row(component.id(), copy, index) : ComponentRow();
-            if (!to || (index != 0 && !component.many())) return {};
+        ComponentRow from = store.find_row(component.id(), originals_[original], 0);
+        ComponentRow to = store.find_row(component.id(), copy, 0);
+        for (std::uint32_t next = 1; from && to; ++next) {
             for (const Field& field : component.fields())
                 if (field.type == FieldType::kEntity || field.type == FieldType::kBlobArray)
                     if (Status status = copy_field(store, component, field, from, to); !status) return status;
+            from = next_value(store, component, from, originals_[original], next);
+            to = next_value(store, component, to, copy, next);
         }
+        return {};
     }
 
     Status copy_field(Store& store, const Schema& component, const Field& field, const ComponentRow& from,

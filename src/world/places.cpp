@@ -104,11 +104,13 @@ Status FollowedPlaces::keep_in_tiles(Store& store, const Schema& component, std:
     if (database == nullptr)
         return Status::error(
             concat(name, " is kept by ", store.kind(), ", which has no zones; keep it in the database"));
+    // What is spawned lies in its tile at once, and there is one grid for both.
+    if (Status status =
+            database->spawn_into_tiles(database->find_component(component.id()), place->part.field->name, tiles);
+        !status)
+        return status;
     for (const Tiled& other : tiled_)
-        if (other.database == database)
-            return Status::error(concat("the database keeps its rows in the tiles of ",
-                                        field_name(*other.field.component, *other.field.part.field),
-                                        " already, and cannot go by ", name, " too"));
+        if (other.database == database) return {};
     tiled_.push_back({*place, database, tiles});
     return {};
 }
@@ -216,18 +218,23 @@ void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
     const ComponentType type = tiled.database->find_component(component->id());
     blocks_.clear();
     for (DatabaseTable* const table : tiled.database->all_tables()) {
-        if (table == nullptr || !table->type().has(type) || table->zone() < first || table->zone() >= end) continue;
+        if (table == nullptr || !table->type().has(type)) continue;
+        const Zone zone = table->zone();
+        const bool is_unplaced = zone == tiled.database->first_zone() && zone != end;
+        if (!is_unplaced && (zone < first || zone >= end)) continue;
         const std::uint32_t column = table->first_column(type);
-        add_blocks({{&table->table(), column}, {}, false, table->zone()}, column + part.first_column, part.num_columns,
-                   since, blocks_);
+        add_blocks({{&table->table(), column, true, table->presence(type)}, {}, false, zone},
+                   column + part.first_column, part.num_columns, since, blocks_);
     }
-    tiled.field.since = context.stamp;
     list_all(*context.executor, std::span<const Block>(blocks_), leaving_by_chunk_,
              [&](const Block& block, Array<Leaving>& found) {
                  for (std::uint32_t row = block.rows.begin; row < block.rows.end; ++row) {
+                     if (block.table.switched_on != nullptr && !test_bit(block.table.switched_on, row)) continue;
                      const Vec3 place = read_place({component, block.table.table, row, block.table.first_column}, part);
                      const Zone zone = tiled.tiles.zone_of(place);
-                     if (zone != block.zone) found.push_back({block.table.table->entities()[row], zone});
+                     // What is not a number says nothing: in the large zone the row would stay for ever.
+                     if (zone != block.zone && zone != tiled.tiles.large_zone())
+                         found.push_back({block.table.table->entities()[row], zone});
                  }
              });
     leaving_.clear();
@@ -235,15 +242,24 @@ void FollowedPlaces::move_rows(Tiled& tiled, const SettleContext& context) {
     std::sort(leaving_.begin(), leaving_.end(), [](const Leaving& a, const Leaving& b) {
         return a.zone != b.zone ? a.zone < b.zone : a.entity < b.entity;
     });
+    // After an error all is looked at again: the rows that stay were not written.
+    if (move_leaving(*tiled.database, context)) tiled.field.since = context.stamp;
+}
+
+/// Moves what is in leaving_, and returns whether all could be moved.
+bool FollowedPlaces::move_leaving(Database& database, const SettleContext& context) {
+    bool have_all = true;
     entities_.clear();
     for (std::size_t i = 0; i < leaving_.size(); ++i) {
         entities_.push_back(leaving_[i].entity);
         if (i + 1 < leaving_.size() && leaving_[i + 1].zone == leaving_[i].zone) continue;
-        const Result<std::uint32_t> moved = tiled.database->move(entities_, leaving_[i].zone);
+        const Result<std::uint32_t> moved = database.move(entities_, leaving_[i].zone);
         if (!moved) log(LogLevel::kError, concat("rows stay in tiles that they have left: ", moved.message()));
+        have_all = have_all && moved;
         if (moved && context.counts != nullptr) context.counts->num_moved += *moved;
         entities_.clear();
     }
+    return have_all;
 }
 
 }  // namespace shoal

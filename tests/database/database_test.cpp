@@ -342,6 +342,38 @@ TEST_F(Databases, a_component_type_of_another_layout_is_refused) {
               "off; leave out `toggled`, or keep it in a component manager");
 }
 
+TEST_F(Databases, values_of_another_layout_are_neither_read_nor_written_as_a_c_plus_plus_type) {
+    ComponentDefinition definition{.name = "tally", .many = true};
+    definition.fields.push_back({.name = "other", .type = FieldType::kUint8});
+    const ComponentType other = database.add_component(*Schema::make(definition)).value();
+    const Entity owner = entities.create().value();
+    const ComponentValues value{.component = other};
+    ASSERT_TRUE(database.add({&owner, 1}, {&value, 1}).ok());
+    const char* const refused = "the database has another component type \"tally\"";
+    EXPECT_DEATH(static_cast<void>(database.get_value<&Tally::number>(owner, 0)), refused);
+    EXPECT_DEATH(database.set_value<&Tally::number>(owner, 0, 0x01010101), refused);
+    EXPECT_DEATH(database.for_each_value<&Tally::number>(owner, [](auto) {}), refused);
+    EXPECT_DEATH(static_cast<void>(database.get<&Tally::number>(database.find(owner))), refused);
+    EXPECT_DEATH(database.set<&Tally::number>(database.find(owner), 7), refused);
+    EXPECT_DEATH(static_cast<void>(database.field<&Tally::number>()), refused);
+}
+
+TEST_F(Databases, one_value_after_another_is_found_from_the_one_before) {
+    const Entity owner = entities.create().value();
+    for (std::uint32_t i = 0; i < 5; ++i) ASSERT_TRUE(database.add(owner, Tally{.number = i}));
+    const ComponentId tally = schema_of<Tally>().id();
+    ComponentRow at = database.find_row(tally, owner, 0);
+    for (std::uint32_t index = 1; index < 7; ++index) {
+        at = database.find_next(at, owner, index);
+        const ComponentRow expected = database.find_row(tally, owner, index);
+        ASSERT_EQ(bool(at), index < 5);
+        ASSERT_EQ(at.table, expected.table);
+        if (at) {
+            ASSERT_TRUE(at.row == expected.row && at.first_column == expected.first_column);
+        }
+    }
+}
+
 TEST_F(Databases, a_full_table_refuses_a_call_as_a_whole) {
     Database small(entities, pool, {.capacity_rows = 50});
     std::vector<Entity> out(40), more(20);

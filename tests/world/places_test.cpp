@@ -29,6 +29,10 @@ struct Buoy {
     std::array<Vec3, 2> chain{};
 };
 SHOAL_COMPONENT((Buoy, whole), place, lamp, chain)
+struct Raft {
+    Vec3 place{};
+};
+SHOAL_COMPONENT((Raft, toggled), place)
 
 enum class Home { kManager, kHashed, kHoles, kDatabase };
 
@@ -170,11 +174,7 @@ private:
         const Float value{1, place};
         const AddedValues values{.images = reinterpret_cast<const std::byte*>(&value)};
         Store& store = *world.find_store(schema_of<Float>().id());
-        // In a zone that is a tile: rows in other zones stay there.
-        if (world.find_database() == &store && !has_it)
-            EXPECT_TRUE(world.database().add(entity, value).ok() && world.database().move(entity, 3).ok());
-        else
-            EXPECT_TRUE(store.add_values(schema_of<Float>(), {&entity, 1}, values).ok());
+        EXPECT_TRUE(store.add_values(schema_of<Float>(), {&entity, 1}, values).ok());
     }
 
     Random random_;
@@ -252,14 +252,97 @@ TEST_F(PlacesOfWorld, rows_in_zones_that_are_no_tiles_stay) {
     Database& database = world.database();
     database.component<Float>();
     world.keep_in_tiles<&Float::position>(kTiles);
-    const Entity first = database.create(Float{}).value(), large = database.create(Float{}).value();
+    const Entity first = database.create(40, Float{}).value(), large = database.create(Float{}).value();
     ASSERT_TRUE(database.move(large, kTiles.large_zone()).ok());
     world.settle();
-    EXPECT_EQ(database.find(first).table->zone(), 0u);
+    EXPECT_EQ(database.find(first).table->zone(), 40u);
     EXPECT_EQ(database.find(large).table->zone(), kTiles.large_zone());
     ASSERT_TRUE(database.move(first, 3).ok());
     world.settle();
     EXPECT_EQ(database.find(first).table->zone(), kTiles.zone_of({}));
+}
+
+TEST_F(PlacesOfWorld, what_is_spawned_or_added_without_a_zone_lies_in_its_tile) {
+    Database& database = world.database();
+    database.component<Float>();
+    world.keep_in_tiles<&Float::position>(kTiles);
+    const Float there{.position = {6, -6, 0}};
+    BlobWriter writer;
+    const std::uint32_t type = writer.add_component_type(schema_of<Float>()).value();
+    writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&there, 1)));
+    const Result<Spawned> spawned = world.spawn(*Blob::load(writer.write().value()));
+    ASSERT_TRUE(spawned.ok()) << spawned.message();
+    EXPECT_EQ(database.find(spawned->entity(0)).table->zone(), kTiles.zone_of(there.position)) << "at once";
+    const Entity added = entities.create().value(), lost = entities.create().value();
+    ASSERT_TRUE(database.add(added, there).ok());
+    ASSERT_TRUE(database.add(lost, Float{.position = {std::nanf(""), 0, 0}}).ok());
+    world.settle();
+    EXPECT_EQ(database.find(added).table->zone(), kTiles.zone_of(there.position));
+    EXPECT_EQ(database.find(lost).table->zone(), 0u);
+}
+
+TEST_F(PlacesOfWorld, there_is_one_grid_for_what_is_spawned_and_what_moves) {
+    Database& database = world.database();
+    database.component<Float>(), database.component<Raft>();
+    const GridZones others({.num_x = 2, .first_zone = 50});
+    database.spawn_into_tiles<&Float::position>(kTiles);
+    const ComponentId floats = schema_of<Float>().id();
+    EXPECT_EQ(world.keep_in_tiles(floats, 1, others).message(),
+              "the database has tiles for \"float.position\" already, and cannot have other ones for "
+              "\"float.position\" too");
+    EXPECT_TRUE(world.keep_in_tiles(floats, 1, kTiles).ok());
+    EXPECT_TRUE(world.keep_in_tiles(floats, 1, kTiles).ok()) << "the same again";
+    EXPECT_EQ(
+        world.keep_in_tiles(schema_of<Raft>().id(), 0, kTiles).message(),
+        "the database has tiles for \"float.position\" already, and cannot have other ones for \"raft.place\" too");
+    EXPECT_DEATH(database.spawn_into_tiles<&Raft::place>(kTiles), "has tiles for \"float.position\" already");
+}
+
+TEST_F(PlacesOfWorld, a_row_whose_place_is_switched_off_stays_where_it_was_moved) {
+    Database& database = world.database();
+    database.component<Raft>();
+    world.keep_in_tiles<&Raft::place>(kTiles);
+    const Entity raft = database.create(kTiles.zone_of({}), Raft{}).value();
+    ASSERT_TRUE(database.remove<Raft>(raft).ok());
+    ASSERT_TRUE(database.move(raft, 3).ok());
+    world.settle();
+    EXPECT_EQ(database.find(raft).table->zone(), 3u);
+    ASSERT_TRUE(database.add(std::span(&raft, 1), Raft{{1, 1, 0}}).ok());
+    world.settle();
+    EXPECT_EQ(database.find(raft).table->zone(), kTiles.zone_of({1, 1, 0}));
+}
+
+TEST_F(PlacesOfWorld, a_row_whose_place_was_not_a_number_for_a_while_goes_on_to_its_tile) {
+    Database& database = world.database();
+    database.component<Float>();
+    world.keep_in_tiles<&Float::position>(kTiles);
+    const Entity lost = database.create(3, Float{.position = {-9, -9, 0}}).value();
+    world.settle();
+    database.set<&Float::position>(database.find(lost), {std::nanf(""), 0, 0});
+    world.settle();
+    EXPECT_EQ(database.find(lost).table->zone(), 3u);
+    database.set<&Float::position>(database.find(lost), {9, 9, 0});
+    world.settle();
+    EXPECT_EQ(database.find(lost).table->zone(), kTiles.zone_of({9, 9, 0}));
+}
+
+TEST(PlacesOfFullTiles, are_taken_when_there_is_room_again) {
+    EntityManager entities;
+    World world(entities);
+    Database& database = world.database({.capacity_rows = 10});
+    database.component<Float>();
+    world.keep_in_tiles<&Float::position>(kTiles);
+    const Vec3 there{9, 9, 0};
+    std::vector<Entity> crowd(10);
+    ASSERT_TRUE(database.create<Float>(crowd, kTiles.zone_of(there), Float{.position = there}).ok());
+    const Entity late = database.create(3, Float{.position = there}).value();
+    const Entity other = database.create(3, Float{}).value();
+    world.settle(), world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), 3u) << "its tile is full";
+    EXPECT_EQ(database.find(other).table->zone(), kTiles.zone_of({})) << "others are moved all the same";
+    entities.destroy(crowd[0]);
+    world.settle();
+    EXPECT_EQ(database.find(late).table->zone(), kTiles.zone_of(there));
 }
 
 TEST_F(PlacesOfWorld, declarations_that_contradict_each_other_are_errors_that_name_both_fields) {

@@ -472,6 +472,7 @@ struct Yard final : Store {
     std::span<const Schema* const> schemas() const override { return both; }
     OwnedColumns find_columns(const Schema& component) override {
         const OwnedColumns found = hulls.find_columns(component);
+        if (found && is_deep) return {.rows = &hulls, .first_column = 64, .is_source = true};
         return found ? found : masts.find_columns(component);
     }
     Status spawn(const SpawnBatch&) override { return Status::error("not here"); }
@@ -481,8 +482,17 @@ struct Yard final : Store {
     std::size_t statistics(std::span<StoreStatistics>) const override { return 0; }
 
     OwnedRows hulls, masts;
+    bool is_deep = false;  // many columns come before those of a hull
     const Schema* both[2] = {&schema_of<Hull>(), &schema_of<Mast>()};
 };
+
+TEST_F(SceneQuery, a_store_that_is_told_of_writes_has_the_columns_among_its_first_64) {
+    Yard yard(entities, world.pool());
+    yard.is_deep = true;
+    Store* const stores[] = {&yard};
+    EXPECT_DEATH(detail::find_home(stores, schema_of<Hull>(), {true, true, false}), "written in columns 0 to 63");
+    detail::find_home(stores, schema_of<Hull>(), {true, false, false});
+}
 
 TEST_F(SceneQuery, a_store_may_keep_two_component_types_in_tables_of_their_own) {
     Yard& yard = world.make_store<Yard>();
@@ -732,10 +742,9 @@ TEST(TextQueryOfWorld, finds_transforms_and_does_not_write_what_stores_derive_fr
         EXPECT_EQ(*batch.column(0, 0).read<Vec3>(0), (Vec3{3, 0, 0}));
     });
     EXPECT_EQ(visited, std::vector<Entity>{made[3]});
-    EXPECT_EQ(
-        TextQuery::make(world.stores(), "&transform").status().message(),
-        "1:2: the store of \"transform\" derives more from it, and does not let it be written; set it through the "
-        "store");
+    EXPECT_EQ(TextQuery::make(world.stores(), "&transform").status().message(),
+              "1:2: the store of \"transform\" computes more from it, so a text query does not write it; use a query "
+              "with C++ types, or set it through the store");
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ public:
     SHOAL_API Result<ComponentType> add_component(const Schema& schema);
     /// Returns a component type that is false when there is none.
     SHOAL_API ComponentType find_component(ComponentId component) const;
+    /// The same by a schema. Errors: there is another one of that name (the message shows both).
+    SHOAL_API Result<ComponentType> find_same(const Schema& schema) const;
     std::span<const Schema* const> schemas() const { return schemas_; }  ///< by number
     const Schema& schema(ComponentType component) const {
         require(component);

@@ -74,6 +74,7 @@ public:
     ComponentType component();
     /// Returns a component type that is false when there is none.
     ComponentType find_component(ComponentId component) const { return graph_.find_component(component); }
+    /// The same for a C++ type. Requires: there is no other component type of that name.
     template <class T>
     ComponentType find_component() const;
     const Schema& schema(ComponentType component) const { return graph_.schema(component); }
@@ -270,7 +271,9 @@ public:
     /// not a number lies in the zone for what is larger than a tile. An entity lies in the zone that its source names
     /// for it or an ancestor (see spawn_zone.h), otherwise in the tile of its field, otherwise where its parent lies,
     /// otherwise in the first zone.
-    /// Errors: there is no such field, or it is no single Vec3; nothing has changed.
+    /// World::keep_in_tiles() says this too, and moves rows afterwards.
+    /// Errors: there is no such field, or it is no single Vec3; another field or grid was named before; nothing has
+    /// changed.
     SHOAL_API Status spawn_into_tiles(ComponentType component, std::string_view field, const GridZones& tiles);
     template <auto kMember>
     void spawn_into_tiles(const GridZones& tiles);
@@ -292,6 +295,8 @@ public:
     const ComponentHomes& homes() const { return homes_; }
     /// Whether a field says where spawned entities lie: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
+    /// The zone of entities for which nobody has named one.
+    Zone first_zone() const { return options_.first_zone; }
     bool places_whole_entities() const override { return true; }
     SHOAL_API void begin_spawn() override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
@@ -335,6 +340,7 @@ private:
     SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
+    SHOAL_API ComponentType find_described(const Schema& schema) const;
     void require_known(bool is_known) const {
         SHOAL_ASSERT(is_known || !directory_.is_held(),
                      "an archetype was asked for the first time while passes or loops ran; ask for it before");
@@ -418,7 +424,8 @@ private:
     void push_first(DatabaseTable& table, std::uint32_t row, ComponentType component);
     void swap_value(DatabaseTable& table, std::uint32_t row, ComponentType component, std::uint32_t further_row);
     void drop_further(Entity entity, const Archetype& from, const Archetype* to);
-    ComponentRow find_further(ComponentRow found, Entity entity, std::uint32_t index) const;
+    SHOAL_API ComponentRow find_value(ComponentType component, Entity entity, std::uint32_t index) const;
+    ComponentRow find_further(ComponentRow found, ComponentType component, Entity entity, std::uint32_t index) const;
     Status validate_further(ComponentType component) const;
 
     EntityManager& entities_;

@@ -30,6 +30,8 @@ struct GridZonesOptions {
     std::uint32_t num_y = 1;  ///< along z when up is y
     Zone first_zone = 0;
     GridUp up = GridUp::kZ;
+
+    bool operator==(const GridZonesOptions&) const = default;
 };
 
 class GridZones {

@@ -227,8 +227,8 @@ public:
 
     /// Told when the loop of a query has ended that has written columns of a component type whose OwnedColumns say
     /// `is_source`. The columns were marked as written; rows stay where they are until the call returns.
-    /// Shape: bit i of `columns` stands for column i of the table; no row is named twice. `executor`: of the loop, or
-    /// nullptr.
+    /// Shape: bit i of `columns` stands for column i of the table, so queries write no others; no row is named twice.
+    /// `executor`: of the loop, or nullptr.
     /// Thread: that of the loop; nothing else uses the store.
     virtual void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) {
         static_cast<void>(columns), static_cast<void>(rows), static_cast<void>(executor);
@@ -258,6 +258,8 @@ public:
     /// other ways overrides it.
     /// Thread: const calls. Cost: one look-up if the table has an index, otherwise O(rows); and a step per index.
     SHOAL_API virtual ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const;
+    /// The same for who walks along all: `at` is what was found for index - 1. Cost: a step, or a look-up.
+    SHOAL_API ComponentRow find_next(const ComponentRow& at, Entity entity, std::uint32_t index) const;
     /// Writes a field, or a part of one, of a row that find_row() returned, and marks it as written. A store that keeps
     /// something derived from its fields overrides this and calls its own setters.
     /// Shape: part.type.num_bytes(). Errors: the store does not take the value; the message says why. Nothing has

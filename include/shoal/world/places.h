@@ -15,8 +15,11 @@
 //                                                                   world poses of deferred transforms
 //
 // A child that becomes a root when its parent dies keeps its place in the world until the next settle. Then its transform
-// follows its field again. A component that is switched off counts as not there. Rows in zones that are no tiles of the
-// grid stay there, and so do those in the zone for what is larger than a tile.
+// follows its field again. A component that is switched off counts as not there. What is spawned lies in its tile at once,
+// as Database::spawn_into_tiles() says; rows in the first zone of the database, for which nobody has named a zone, move to
+// their tiles. Rows in other zones that are no tiles of the grid stay there, and so do those in the zone for what is larger
+// than a tile, and those whose place is not a number. Rows that cannot be moved, for want of memory say, are tried again at
+// each settle.
 // Thread: as World. Cost: a look at each stamp of the columns, and in blocks that were written since the last settle a
 // look-up for each row, on all workers. Each side writes only what differs.
 
@@ -37,7 +40,8 @@ public:
     /// Lets a field of a component type that `store` keeps, and the transforms, follow each other.
     /// Errors: the field is no Vec3, or cannot be written; another declaration contradicts this one.
     SHOAL_API Status follow(Store& store, const Schema& component, std::uint32_t field, Follower follower);
-    /// Keeps the rows of a database in the tiles of a field. Errors: as above; it keeps them by another field.
+    /// Keeps the rows of a database in the tiles of a field, and spawns into them.
+    /// Errors: as above; the database has tiles for another field, or another grid.
     SHOAL_API Status keep_in_tiles(Store& store, const Schema& component, std::uint32_t field, const GridZones& tiles);
     bool empty() const { return followed_.empty() && tiled_.empty(); }
 
@@ -90,6 +94,7 @@ private:
     static void write_field(const PlaceField& field, const Difference& difference);
     void find_differences(const Followed& followed, TransformManager& transforms, Executor& executor);
     void move_rows(Tiled& tiled, const SettleContext& context);
+    bool move_leaving(Database& database, const SettleContext& context);
 
     Array<Followed> followed_{Owner("places")};
     Array<Tiled> tiled_{Owner("places")};

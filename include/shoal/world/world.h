@@ -312,8 +312,9 @@ public:
     /// The same for a component type without a C++ type, and the number of a field in its schema.
     /// Errors: no store keeps it; the field is no Vec3; another declaration contradicts this one. Nothing has changed.
     SHOAL_API Status follow(ComponentId component, std::uint32_t field, Follower follower);
-    /// Moves rows of the database that lie in one of the tiles to the tile of their place, from the next settle on.
-    /// Requires: the database keeps the component type, and goes by no other field; no passes run.
+    /// Moves rows of the database that lie in one of the tiles, or in its first zone, to the tile of their place, from
+    /// the next settle on, and spawns into the tiles: see Database::spawn_into_tiles().
+    /// Requires: the database keeps the component type, and goes by no other field or grid; no passes run.
     template <auto kMember>
     void keep_in_tiles(const GridZones& tiles) {
         static_assert(std::is_same_v<ValueOf<kMember>, Vec3>, "a place is a Vec3");

@@ -32,7 +32,7 @@ template <class T>
 SHOAL_INLINE ComponentType Database::find_component() const {
     const std::uint32_t known = component_slots_.find(detail::TypedSlot<T>::known());
     if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
-    return find_component(schema_of<T>().id());
+    return find_described(schema_of<T>());
 }
 
 template <class... Ts>
@@ -181,7 +181,7 @@ void Database::spawn_into_tiles(const GridZones& tiles) {
     using Component = ComponentOf<kMember>;
     const Field& field = schema_of<Component>().fields()[FieldPlace<kMember>::kIndex];
     const Status status = spawn_into_tiles(component<Component>(), field.name, tiles);
-    SHOAL_ASSERT(status.ok(), "a described Vec3 is a place");
+    SHOAL_ASSERT(status.ok(), status.message().data());
 }
 
 template <DescribedComponent... Ts>
@@ -304,7 +304,7 @@ std::uint32_t Database::num_values(Entity entity) const {
 
 template <auto kMember>
 decltype(auto) Database::get_value(Entity entity, std::uint32_t index) const {
-    const ComponentRow at = find_row(schema_of<ComponentOf<kMember>>().id(), entity, index);
+    const ComponentRow at = find_value(find_component<ComponentOf<kMember>>(), entity, index);
     SHOAL_ASSERT(at, "the entity has fewer values of this component; ask num_values() first");
     return make_column<kMember, const ValueOf<kMember>>(
         [&](std::uint32_t c) { return at.table->column(at.first_column + c); }, DatabaseTable::struct_offset<kMember>(),
@@ -313,7 +313,7 @@ decltype(auto) Database::get_value(Entity entity, std::uint32_t index) const {
 
 template <auto kMember>
 void Database::set_value(Entity entity, std::uint32_t index, const ValueOf<kMember>& value) {
-    const ComponentRow at = find_row(schema_of<ComponentOf<kMember>>().id(), entity, index);
+    const ComponentRow at = find_value(find_component<ComponentOf<kMember>>(), entity, index);
     SHOAL_ASSERT(at, "the entity has fewer values of this component; ask num_values() first");
     Table& table = const_cast<Table&>(*at.table);  // NOLINT: a table of this database
     assign_value(make_column<kMember, ValueOf<kMember>>(

@@ -530,7 +530,7 @@ private:
     std::uint64_t written_columns(std::uint8_t store, std::size_t field) const {
         using Place = FieldPlace<Field::kMember>;
         if (!Field::kWrites || places_.store_of[kTerms[field]] != store) return 0;
-        return ((std::uint64_t(1) << Place::kNumColumns) - 1)
+        return (~std::uint64_t(0) >> (64 - Place::kNumColumns))
                << (places_.first_column[kTerms[field]] + Place::kFirstColumn);
     }
 
