@@ -109,13 +109,16 @@ std::string manual_of(const Verb& verb) {
 }
 
 std::string manual_of_tool() {
-    const auto line = [](std::string_view name, std::string_view summary) {
-        return concat("  ", name, std::string(14 - name.size(), ' '), summary, "\n");
+    std::size_t longest = 0;
+    for (const BuiltInComponent& component : built_in_components())
+        longest = std::max(longest, std::string_view(component.name).size());
+    const auto line = [](std::string_view name, std::size_t width, std::string_view summary) {
+        return concat("  ", name, std::string(width - name.size() + 2, ' '), summary, "\n");
     };
     std::string list, components;
-    for (const Verb* verb : kVerbs) list += line(verb->name, verb->summary);
+    for (const Verb* verb : kVerbs) list += line(verb->name, 12, verb->summary);
     for (const BuiltInComponent& component : built_in_components())
-        components += line(component.name, component.summary);
+        components += line(component.name, longest, component.summary);
     return concat(
         "shoal: from a level in text to a binary resource, to rows in tables, to passes over them\n"
         "\nusage:\n  shoal VERB [FLAGS] OPERANDS\n\nverbs:\n",
