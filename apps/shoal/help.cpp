@@ -5,6 +5,8 @@
 #include "sources.h"
 #include "verbs.h"
 
+#include <algorithm>
+
 namespace shoal_tool {
 
 using namespace shoal;

@@ -93,8 +93,9 @@ children = { gun = { components = { owned = "parent" } }  oar = { components = {
             run({"run", level, "--schema", schema, "--repeat", "2", "--frames", "1", "--query", "owned", "--json"});
         ASSERT_EQ(result.exit_code, 0) << result.err;
         const nlohmann::json json = result.json();
+        EXPECT_EQ(json["components"]["transform"]["rows"], 4);
         for (const char* name :
-             {"transform", "point_mass", "debug_name", "tag", "model_pose", "asleep", "inactive", "attached_to_node"})
+             {"point_mass", "debug_name", "tag", "model_pose", "asleep", "inactive", "attached_to_node"})
             EXPECT_EQ(json["components"][name]["rows"], 2) << name;
         EXPECT_EQ(json["components"]["owned"]["rows"], 6) << "the owners have rows too";
         EXPECT_EQ(json["matches"].size(), 2u) << "what is owned is found, unless it is inactive";

@@ -25,8 +25,8 @@ TEST_F(ToolUsage, help_lists_every_verb) {
 
 TEST_F(ToolUsage, help_lists_every_built_in_component_type) {
     const ToolResult result = run({"help"});
-    for (const char* name :
-         {"transform", "model_pose", "point_mass", "owned", "debug_name", "tag", "zone", "switched_off"}) {
+    for (const char* name : {"transform", "model_pose", "attached_to_node", "point_mass", "owned", "inactive",
+                             "debug_name", "tag", "zone", "switched_off"}) {
         EXPECT_TRUE(result.prints(std::string("\n  ") + name + " ")) << name;
         const ToolResult schema =
             run({"check", write(std::string(name) + ".sjson", std::string("components = { ") + name + " = {} }")});
