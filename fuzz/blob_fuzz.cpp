@@ -36,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     for (const Store* store : world.stores())
         for (const Table* table : store->tables())
-            if (table->num_rows() != 0 || !table->validate()) std::abort();
+            // What a blob says of a single stays when its entities die.
+            if (table->num_rows() > (table->schema().single() ? 1u : 0u) || !table->validate()) std::abort();
     static_cast<void>(dump_text(*blob));
     static_cast<void>(dump_json(*blob));
     return 0;
