@@ -5,6 +5,17 @@
 #include <algorithm>
 
 namespace shoal {
+namespace {
+
+template <class Speakers>
+auto& find_speaker(Speakers& speakers, const void* store) {
+    const auto found =
+        std::find_if(speakers.begin(), speakers.end(), [&](const auto& one) { return one.store == store; });
+    SHOAL_ASSERT(found != speakers.end(), "the store was not added as a speaker");
+    return *found;
+}
+
+}  // namespace
 
 void InactiveEntities::add_speaker(void* speaker, FollowFunction follow) {
     speakers_.push_back({speaker, follow, BitSet(Owner("inactive entities"))});
@@ -38,8 +49,7 @@ bool InactiveEntities::set_from_above(const void* store, Entity entity, bool is_
 }
 
 bool InactiveEntities::is_inactive_for(const void* store, Entity entity) const {
-    const Speaker& says = const_cast<InactiveEntities*>(this)->speaker(store);  // NOLINT: it is not written
-    return is_by_itself(entity.index()) || says.said.test(entity.index());
+    return is_by_itself(entity.index()) || find_speaker(speakers_, store).said.test(entity.index());
 }
 
 void InactiveEntities::forget(Entity entity) {
@@ -47,12 +57,7 @@ void InactiveEntities::forget(Entity entity) {
     note(entity.index());
 }
 
-InactiveEntities::Speaker& InactiveEntities::speaker(const void* store) {
-    const auto found =
-        std::find_if(speakers_.begin(), speakers_.end(), [&](const Speaker& one) { return one.store == store; });
-    SHOAL_ASSERT(found != speakers_.end(), "the store was not added as a speaker");
-    return *found;
-}
+InactiveEntities::Speaker& InactiveEntities::speaker(const void* store) { return find_speaker(speakers_, store); }
 
 bool InactiveEntities::is_by_itself(std::size_t index) const {
     return std::any_of(speakers_.begin(), speakers_.end(),

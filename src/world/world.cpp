@@ -188,27 +188,67 @@ Store* World::find_keeper(const Schema& component) const {
 
 namespace {
 
+/// A component type of ours that a world keeps in a store of its choice, or that has one layout only.
+struct BuiltIn {
+    const Schema* schema;
+    Result<Store*> (*make)(World& world);  // nullptr: it lies in any store
+    // Whose it is, and the call that makes that store, if it does nothing in a store that only keeps it.
+    std::string_view whose, maker;
+};
+
+Result<Store*> make_model_poses(World& world) {
+    if (world.library() != nullptr) return &world.model_poses();
+    return Status::error(
+        "the nodes of a \"model_pose\" lie in a resource, which a world finds in its library; give the world one, "
+        "WorldOptions::library, and add the resource to it");
+}
+
+std::span<const BuiltIn> built_ins() {
+    constexpr auto kTransforms = [](World& world) -> Result<Store*> { return &world.transforms(); };
+    constexpr auto kOwners = [](World& world) -> Result<Store*> { return &world.ownership(); };
+    constexpr auto kActivity = [](World& world) -> Result<Store*> { return &world.activity(); };
+    constexpr auto kTags = [](World& world) -> Result<Store*> { return &world.manager<Tag>().core(); };
+    constexpr auto kNames = [](World& world) -> Result<Store*> { return &world.manager<DebugName>().core(); };
+    static const BuiltIn kAll[] = {
+        {&schema_of<Transform>(), kTransforms, "", ""},
+        {&schema_of<ChildOf>(), kTransforms, "the transforms", "transforms"},
+        {&schema_of<WorldPose>(), kTransforms, "the transforms", "transforms"},
+        {&schema_of<Owned>(), kOwners, "the owners", "ownership"},
+        {&schema_of<Inactive>(), kActivity, "the inactive entities", "activity"},
+        {&schema_of<ModelPose>(), make_model_poses, "the model poses", "model_poses"},
+        {&schema_of<Tag>(), kTags, "", ""},
+        {&schema_of<DebugName>(), kNames, "", ""},
+        {&schema_of<AttachedToNode>(), nullptr, "", ""},
+    };
+    return kAll;
+}
+
+/// Returns the built-in component type of that name, or nullptr.
+const BuiltIn* find_built_in(ComponentId name) {
+    for (const BuiltIn& one : built_ins())
+        if (one.schema->id() == name) return &one;
+    return nullptr;
+}
+
+/// The same, if it has that layout.
+const BuiltIn* find_built_in(const Schema& component) {
+    const BuiltIn* const found = find_built_in(component.id());
+    return found != nullptr && found->schema->layout_hash() == component.layout_hash() ? found : nullptr;
+}
+
 /// Errors: the component type does nothing in a store that only keeps it, as this one would.
 Status check_behaviour(const Store& store, const Schema& component) {
-    const bool only_keeps =
-        dynamic_cast<const Database*>(&store) != nullptr || dynamic_cast<const ComponentManager*>(&store) != nullptr;
-    std::string_view whose, maker;
-    if (is_schema_of<ChildOf>(component) || is_schema_of<WorldPose>(component))
-        whose = "the transforms", maker = "transforms";
-    else if (is_schema_of<Owned>(component))
-        whose = "the owners", maker = "ownership";
-    else if (is_schema_of<Inactive>(component))
-        whose = "the inactive entities", maker = "activity";
-    else if (is_schema_of<ModelPose>(component))
-        whose = "the model poses", maker = "model_poses";
-    if (component.single() && dynamic_cast<const Database*>(&store) != nullptr)
+    const bool is_database = dynamic_cast<const Database*>(&store) != nullptr;
+    if (component.single() && is_database)
         return Status::error(concat("\"", component.name(),
                                     "\" is a single, so it cannot have its home in the database; ask for it with "
                                     "World::single(), or let queries name it"));
-    if (!only_keeps || whose.empty()) return {};
-    return Status::error(concat("\"", component.name(), "\" is what ", whose,
+    const BuiltIn* const built_in = find_built_in(component);
+    const bool only_keeps = is_database || dynamic_cast<const ComponentManager*>(&store) != nullptr;
+    if (!only_keeps || built_in == nullptr || built_in->whose.empty()) return {};
+    return Status::error(concat("\"", component.name(), "\" is what ", built_in->whose,
                                 " of a world say, so it cannot have its home in ", store.kind(),
-                                "; call World::", maker, "() before it is used"));
+                                "; call World::", built_in->maker, "() before it is used"));
 }
 
 }  // namespace
@@ -306,23 +346,13 @@ void World::require_built_in(const Schema& component) {
 
 /// Makes the store of a component type that no store keeps; nullptr: it is not built in, or has none of its own.
 Result<Store*> World::make_built_in(const Schema& component) {
-    if (is_schema_of<Transform>(component) || is_schema_of<ChildOf>(component) || is_schema_of<WorldPose>(component))
-        return &transforms();
-    if (is_schema_of<shoal::Owned>(component)) return &ownership();
-    if (is_schema_of<Inactive>(component)) return &activity();
-    if (is_schema_of<Tag>(component)) return &manager<Tag>().core();
-    if (is_schema_of<DebugName>(component)) return &manager<DebugName>().core();
-    if (component.single()) {
-        const Result<ComponentManager*> made = manager(component);
-        if (!made) return made.status();
-        if (Status status = make_single(**made); !status) return status;
-        return *made;
-    }
-    if (!is_schema_of<ModelPose>(component)) return static_cast<Store*>(nullptr);
-    if (library_ != nullptr) return &model_poses();
-    return Status::error(
-        "the nodes of a \"model_pose\" lie in a resource, which a world finds in its library; give the world one, "
-        "WorldOptions::library, and add the resource to it");
+    const BuiltIn* const built_in = find_built_in(component);
+    if (built_in != nullptr && built_in->make != nullptr) return built_in->make(*this);
+    if (!component.single()) return static_cast<Store*>(nullptr);
+    const Result<ComponentManager*> made = manager(component);
+    if (!made) return made.status();
+    if (Status status = make_single(**made); !status) return status;
+    return *made;
 }
 
 // --- singles -----------------------------------------------------------------------------------------------------
@@ -475,8 +505,7 @@ Result<Store*> World::require_keeper(ComponentId component) const {
     if (Store* const store = find_store(component)) return store;
     return Status::error(
         "no store of the world keeps the component type of a place; make its manager, or name it to the database, "
-        "before "
-        "anything follows it");
+        "before anything follows it");
 }
 
 Status World::follow(ComponentId component, std::uint32_t field, Follower follower) {
@@ -546,15 +575,6 @@ bool World::goes_to_store(const BlobComponents& components) const {
 
 namespace {
 
-/// Returns the built-in component type of that name, or nullptr.
-const Schema* find_built_in(ComponentId name) {
-    for (const Schema* built_in : {&schema_of<Transform>(), &schema_of<ChildOf>(), &schema_of<WorldPose>(),
-                                   &schema_of<Owned>(), &schema_of<Inactive>(), &schema_of<Tag>(),
-                                   &schema_of<DebugName>(), &schema_of<ModelPose>(), &schema_of<AttachedToNode>()})
-        if (built_in->id() == name) return built_in;
-    return nullptr;
-}
-
 /// Errors: a component type of the blob has other fields than the one of its name that the world has.
 Status check_layout(const Blob& blob, const Schema& compiled, const Schema& taken) {
     if (compiled.layout_hash() == taken.layout_hash()) return {};
@@ -582,8 +602,10 @@ Status World::prepare_stores(const Blob& blob, std::string_view purpose) {
     for (const BlobComponents& components : blob.component_types()) {
         if (!goes_to_store(components)) continue;
         const Store* const store = find_store(components.id);
-        const Schema* const taken =
-            store != nullptr ? find_schema(*store, components.id) : find_built_in(components.id);
+        const BuiltIn* const built_in = find_built_in(components.id);
+        const Schema* const taken = store != nullptr      ? find_schema(*store, components.id)
+                                    : built_in != nullptr ? built_in->schema
+                                                          : nullptr;
         if (taken != nullptr)
             if (Status status = check_layout(blob, *components.schema, *taken); !status) return status;
         if (Status status = prepare_store(*components.schema); !status)

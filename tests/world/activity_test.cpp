@@ -6,6 +6,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
+#include "support/homes.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -147,10 +148,7 @@ public:
 private:
     template <class T>
     void keep(unsigned bit, RowIndexKind index) {
-        if ((in_database_ & bit) != 0)
-            world.database().component<T>();
-        else
-            world.manager<T>({.index = index});
+        shoal_test::keep_in<T>(world, (in_database_ & bit) != 0, index);
     }
     template <class T>
     void give(Entity entity) {
@@ -170,7 +168,6 @@ private:
         if (car.has_engine) give<Engine>(entity);
         if (car.has_lit) give<Lit>(entity);
         world.settle();
-        forget_dead();
         const Entity both[] = {parent, entity};
         const Transform locals[2];
         const std::uint32_t parents[] = {kNilRow, 0};
@@ -189,9 +186,6 @@ private:
         for (auto& [child, car] : cars)
             if (car.parent == entity) car.parent = {};
         world.settle();  // then its children are roots
-    }
-    void forget_dead() {
-        for (const auto& [entity, car] : cars) ASSERT_TRUE(entities.alive(entity));
     }
     void set_active(Entity entity, bool is_on) {
         if (!entity) return;
@@ -385,6 +379,27 @@ TEST(ActivityTest, worlds_that_share_entities_do_not_undo_what_the_other_says) {
     EXPECT_TRUE(one.is_active(other_parent));
     ASSERT_TRUE(one.set_active(parent, true).ok());
     EXPECT_TRUE(one.is_active(child));
+}
+
+TEST(ActivityTest, reactions_and_the_journal_tell_of_it_as_of_other_components) {
+    EntityManager entities;
+    World world(entities);
+    const Entity entity = entities.create().value();
+    std::vector<Entity> off, on;
+    world.on_add<Inactive>([&](std::span<const Entity> told) { off.insert(off.end(), told.begin(), told.end()); });
+    world.on_remove<Inactive>([&](std::span<const Entity> told) { on.insert(on.end(), told.begin(), told.end()); });
+    world.keep_journal(10);
+    world.settle();
+    const std::uint64_t since = world.stamp();
+    world.commands().add(entity, Inactive{});
+    world.settle();
+    EXPECT_EQ(off, std::vector<Entity>{entity});
+    ASSERT_EQ(world.journal(since).entries.size(), 1u);
+    EXPECT_EQ(world.journal(since).entries[0].component, schema_of<Inactive>().id());
+    world.commands().remove<Inactive>(entity);
+    world.settle();
+    EXPECT_EQ(on, std::vector<Entity>{entity});
+    EXPECT_TRUE(world.is_active(entity));
 }
 
 TEST(ActivityTest, stores_that_end_take_back_what_they_said) {

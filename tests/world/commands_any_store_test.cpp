@@ -3,6 +3,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
+#include "support/homes.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -94,10 +95,7 @@ public:
 private:
     template <class T>
     void keep(unsigned type, RowIndexKind index) {
-        if ((in_database_ >> type & 1) != 0)
-            world.database().component<T>();
-        else
-            world.manager<T>({.index = index});
+        shoal_test::keep_in<T>(world, (in_database_ >> type & 1) != 0, index);
     }
 
     unsigned in_database_;

@@ -6,6 +6,7 @@
 #include "shoal/query/text_query.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
+#include "support/homes.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
 
@@ -82,10 +83,7 @@ public:
 private:
     template <class T>
     void keep(unsigned bit, RowIndexKind index) {
-        if ((in_database_ & bit) != 0)
-            world.database().component<T>();
-        else
-            world.manager<T>({.index = index});
+        shoal_test::keep_in<T>(world, (in_database_ & bit) != 0, index);
     }
     template <class T>
     bool give(unsigned bit, Entity entity, const T& value) {

@@ -46,6 +46,11 @@ namespace detail {
 
 /// Ends the program: the row is nil or has gone, or its entity does not have the component.
 [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(DatabaseRow row, const Schema& component);
+/// The same; the schema is looked up here, out of the way of the callers.
+template <class T>
+[[noreturn]] SHOAL_NOINLINE void refuse_row_of(DatabaseTable* table, std::uint32_t row) {
+    refuse_row({table, row}, schema_of<T>());
+}
 
 }  // namespace detail
 

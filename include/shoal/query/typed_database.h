@@ -172,7 +172,7 @@ public:
         constexpr ComponentType kComponent = component_of<ComponentOf<kMember>>();
         if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
                            !row.table->type().has_column_of(kComponent)))
-            detail::refuse_row(row, schema_of<ComponentOf<kMember>>());
+            detail::refuse_row_of<ComponentOf<kMember>>(row.table, row.row);
         return static_cast<const DatabaseTable*>(row.table)->template column<kMember>(kComponent)[row.row];
     }
     template <auto kMember>

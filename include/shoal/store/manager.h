@@ -84,7 +84,7 @@ public:
     /// Returns a field of an instance: by reference, or by value when it is split. Requires: the instance is not nil.
     template <auto kMember>
     decltype(auto) get(Instance instance) const {
-        core_.rows().require_row(instance.row);
+        if (SHOAL_UNLIKELY(instance.row >= num_rows())) core_.rows().require_row(instance.row);
         return column<kMember>()[instance.row];
     }
     /// Sets a field and marks it as written. Requires: the instance is not nil.

@@ -21,7 +21,7 @@
 // settle() ends the program. Passes request changes through Commands (see command/commands.h), which are made when the
 // world settles. Settling destroys entities, so it may call destruction callbacks:
 //
-//     step()   |- passes: rows stay ----------|- settle: commands, relations, each store, reactions -|
+//     step()   |- passes: rows stay ----------|- settle: commands, relations, stores, places, reactions -|
 //                  Commands request changes         callbacks are told which entities died
 //
 // Such a callback, or a reaction, may spawn, destroy, add and remove. It may attach a store, or make one by using it

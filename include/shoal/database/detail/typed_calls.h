@@ -342,7 +342,7 @@ decltype(auto) Database::get(DatabaseRow row) const {
     const ComponentType component = find_component<ComponentOf<kMember>>();
     if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
                        !row.table->type().has_column_of(component)))
-        detail::refuse_row(row, schema_of<ComponentOf<kMember>>());
+        detail::refuse_row_of<ComponentOf<kMember>>(row.table, row.row);
     return static_cast<const DatabaseTable*>(row.table)->column<kMember>(component)[row.row];
 }
 
@@ -352,7 +352,7 @@ void Database::set(DatabaseRow row, const ValueOf<kMember>& value) {
     const ComponentType component = find_component<ComponentOf<kMember>>();
     if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
                        !row.table->type().has_column_of(component)))
-        detail::refuse_row(row, schema_of<ComponentOf<kMember>>());
+        detail::refuse_row_of<ComponentOf<kMember>>(row.table, row.row);
     const auto column = row.table->unmarked_column<kMember>(component);
     if constexpr (std::is_array_v<ValueOf<kMember>>)
         for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row.row][i] = value[i];
