@@ -11,7 +11,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_
   add_subdirectory(debugger)
 endif()
 # What compilers say of mistakes: g++ is asked by the release preset, clang by the preset runtime.
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_WIDE_IDS)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_subdirectory(compile_fail)
 endif()
 # The command-line tool as a process, and what it makes of damage. Its threads are those of the rooms, whose tests the

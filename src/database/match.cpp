@@ -48,6 +48,26 @@ std::uint64_t DatabaseMatch::num_rows() const {
     return count;
 }
 
+std::uint64_t DatabaseMatch::num_rows(const ZoneSet& zones) const {
+    std::uint64_t count = 0;
+    for_each_table(zones, [&](const DatabaseTable& table) { count += table.num_rows(); });
+    return count;
+}
+
+void DatabaseMatch::visit_zones(const ZoneSet& zones, void (*visit)(void* callee, DatabaseTable& table),
+                                void* callee) const {
+    if (std::size_t(zones.size()) * kTablesPerZone >= num_matched_)
+        return for_each_table([&](DatabaseTable& table) {
+            if (zones.contains(table.zone())) visit(callee, table);
+        });
+    SHOAL_ASSERT(is_fresh(), "tables came or went after the match looked at them; call refresh() before a loop");
+    zones.for_each([&](Zone zone) {
+        database_->for_each_table_of_zone(zone, [&](DatabaseTable& table) {
+            if (matches(table) && table.num_rows() > 0) visit(callee, table);
+        });
+    });
+}
+
 std::uint64_t DatabaseMatch::rows_of_word(const DatabaseTable& table, std::uint32_t word) const {
     const std::uint32_t num_left = table.num_rows() - word * 64;
     std::uint64_t rows = num_left >= 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << num_left) - 1;

@@ -36,26 +36,22 @@ public:
             for (std::uint64_t bits = matched[word] & occupied[word]; bits != 0; bits &= bits - 1)
                 visit(*tables[lowest_bit(bits)]);
     }
-    /// The same for tables in `zones`: by table number when most tables are, else zone by zone.
+    /// The same for tables in `zones`: by table number when most tables are, else zone by zone. Cost: as above, and an
+    /// indirect call for each table; the loop over zones is compiled once for all queries.
     template <class Visit>
     void for_each_table(const ZoneSet& zones, Visit&& visit) const {
-        SHOAL_ASSERT(is_fresh(), "tables came or went after the match looked at them; call refresh() before a loop");
-        if (std::size_t(zones.size()) * kTablesPerZone >= num_matched_)
-            return for_each_table([&](DatabaseTable& table) {
-                if (zones.contains(table.zone())) visit(table);
-            });
-        zones.for_each([&](Zone zone) {
-            database_->for_each_table_of_zone(zone, [&](DatabaseTable& table) {
-                if (matches(table) && table.num_rows() > 0) visit(table);
-            });
-        });
+        using Callee = std::remove_reference_t<Visit>;
+        visit_zones(
+            zones, [](void* callee, DatabaseTable& table) { (*static_cast<Callee*>(callee))(table); },
+            const_cast<std::remove_const_t<Callee>*>(&visit));
     }
     bool matches(const DatabaseTable& table) const {
         SHOAL_ASSERT(table.number() < num_tables_, "the table came after the match looked at tables; call refresh()");
         return matched_[table.number()];
     }
-    /// Rows in matching tables, toggled or not.
+    /// Rows in matching tables, toggled or not; with zones: in these only.
     SHOAL_API std::uint64_t num_rows() const;
+    SHOAL_API std::uint64_t num_rows(const ZoneSet& zones) const;
 
     /// Whether every row of a matching table matches.
     bool all_rows(const DatabaseTable& table) const {
@@ -75,6 +71,8 @@ private:
         return epoch_ == database_->table_list_epoch() && num_tables_ == database_->all_tables().size();
     }
     SHOAL_API void refresh_tables();
+    SHOAL_API void visit_zones(const ZoneSet& zones, void (*visit)(void* callee, DatabaseTable& table),
+                               void* callee) const;
     bool matches_type(const Archetype& type) const;
 
     const Database* database_;

@@ -113,9 +113,7 @@ public:
     /// Rows of the tables, whatever their bits say.
     std::uint64_t num_rows() const {
         match_.refresh();
-        std::uint64_t count = 0;
-        for_each_table([&](const DatabaseTable& table) { count += table.num_rows(); });
-        return count;
+        return in_zones_ ? match_.num_rows(zones_) : match_.num_rows();
     }
     SHOAL_INLINE Bits bits(const DatabaseTable& table) const { return Bits(table, required_, excluded_); }
 
