@@ -1,6 +1,10 @@
 // Commands reach whichever store of a world keeps a component type, in the same order, with the same results.
 
+#include "shoal/base/log.h"
+#include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/world.h"
 #include "support/homes.h"
@@ -9,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -214,6 +219,143 @@ TEST_P(AnyStore, passes_give_the_same_state_for_1_2_3_and_8_workers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Homes, AnyStore, ::testing::Range(0u, 32u));
+
+// --- all operations ------------------------------------------------------------------------------------------------
+
+/// A boat with a mast on it.
+std::vector<std::byte> boat_blob() {
+    BlobWriter writer;
+    const std::uint32_t hull = *writer.add_component_type(schema_of<Hull>());
+    const std::uint32_t mast = *writer.add_component_type(schema_of<Mast>());
+    const std::uint32_t place = *writer.add_component_type(schema_of<Transform>());
+    for (std::uint32_t i = 0; i < 2; ++i) {
+        const std::uint32_t entity = writer.add_entity({.parent = i == 0 ? kNoBlobEntity : 0});
+        writer.add_component(place, entity, blob_default_image(schema_of<Transform>()));
+        writer.add_component(i == 0 ? hull : mast, entity,
+                             blob_default_image(i == 0 ? schema_of<Hull>() : schema_of<Mast>()));
+    }
+    return *writer.write();
+}
+
+/// Passes that ask for everything that commands can ask for, in every kind of store.
+struct Traffic {
+    Traffic(Executor& executor, const Blob& boat) : world(entities, {.executor = &executor}), prefab(boat) {
+        world.manager<Hull>();
+        world.database().component<Mast>();
+        world.database().component<Anchored>();
+        world.manager<Badge>({.index = RowIndexKind::kHash});
+        world.manager<Crew>();
+        world.transforms();
+        world.ownership();
+        world.manager<Tag>();
+        world.manager<DebugName>();
+        for (int i = 0; i < 2000; ++i) world.commands().create(0, Hull{i}, Mast{i, {}}, Transform{});
+        world.settle();
+        add_pass("of managers", world.query<Read<&Hull::length>>().grain(128));
+        add_pass("of the database", world.query<Read<&Mast::height>>().grain(128));
+        add_pass("of transforms", world.query<Read<&Transform::scale>>().grain(128));
+    }
+    template <class OfRows>
+    void add_pass(const char* name, OfRows rows) {
+        world.schedule().add(name, rows, {reads(world.manager<Hull>())},
+                             [this](const PassContext& frame, Commands& commands, Entity self, const auto&) {
+                                 Random dice = frame.random_for(self);
+                                 for (int i = 0; i < 6; ++i) ask(commands, dice, self);
+                                 num_asked.fetch_add(6, std::memory_order_relaxed);
+                             });
+    }
+    void ask(Commands& commands, Random& dice, Entity self) {
+        const bool has_room =
+            entities.num_alive() < 3000;  // the same in all chunks: nothing is created before the settle
+        const std::span<const Entity> all = world.manager<Hull>().entities();
+        const Entity other = all[dice.below(static_cast<std::uint32_t>(all.size()))];
+        const int value = static_cast<int>(dice.below(100));
+        const auto zone = Zone(value % 5);
+        const RootPose pose{.position = {float(value), 0, 1}};
+        switch (dice.below(has_room ? 24 : 21)) {
+            case 0:
+                return dice.below(4) == 0 ? commands.destroy(self) : commands.move(self, zone);
+            case 1:
+                return commands.move(self, zone);
+            case 2:
+                return commands.add(self, Hull{value});
+            case 3:
+                return dice.below(4) == 0 ? commands.remove<Hull>(self)
+                                          : commands.add(self, Hull{value}, Mast{value, other});
+            case 4:
+                return commands.add(self, Mast{value, other});
+            case 5:
+                return commands.remove<Mast>(self);
+            case 6:
+                return commands.add(self, Anchored{value});
+            case 7:
+                return commands.remove<Anchored>(self);
+            case 8:
+                return commands.add(self, Badge{value});
+            case 9:
+                return commands.remove<Badge>(self);
+            case 10:
+                return commands.add(self, Transform{.position = {1, float(value), 0}});
+            case 11:
+                return dice.below(4) == 0 ? commands.remove<Transform>(self) : commands.remove<ChildOf>(self);
+            case 12:
+                return commands.add(self, ChildOf{other});
+            case 13:
+                return commands.remove<ChildOf>(self);
+            case 14:
+                return dice.below(8) == 0 ? commands.add(self, Owned{other}) : commands.remove<Owned>(self);
+            case 15:
+                return commands.add(self, Tag{StringId(value % 2 == 0 ? "fast" : "red")});
+            case 16:
+                return commands.remove<Tag>(self);
+            case 17:
+                return commands.add(self, DebugName{StringId(value % 2 == 0 ? "ann" : "bob")});
+            case 18:
+                return commands.add(self, Crew{std::make_shared<int>(value)});
+            case 19:
+                return commands.remove<Crew, Anchored>(self);
+            case 20:
+                return commands.call(self, other, [](Entity who, Entity whom) { ASSERT_TRUE(who && whom); });
+            case 21:
+                return commands.add(commands.create(zone, Hull{value}, Mast{value, self}), Badge{value}, Badge{1});
+            case 22:
+                return commands.add(commands.spawn(prefab, pose, zone), Mast{value, self});
+            default:
+                return dice.below(6) == 0 ? commands.add(commands.copy(self, pose), Hull{value})
+                                          : commands.destroy(other);
+        }
+    }
+
+    EntityManager entities;
+    World world;
+    const Blob& prefab;
+    std::atomic<std::int64_t> num_asked = 0;
+};
+
+// req: E13
+TEST(AllCommands, give_one_state_for_1_2_3_and_8_workers_whichever_5_million_are_asked_for) {
+    const std::vector<std::byte> bytes = boat_blob();
+    const Result<Blob> boat = Blob::view(bytes);
+    ASSERT_TRUE(boat);
+    set_log_hook([](void*, LogLevel, std::string_view) {}, nullptr);  // of entities without transforms that are linked
+    const std::int64_t num_commands = shoal_test::scaled_operations(5'000'000) / 4;
+    std::vector<std::uint64_t> expected;  // by frame
+    for (const unsigned num_workers : {1u, 2u, 3u, 8u}) {
+        shoal_test::ThreadPoolExecutor pool(num_workers);
+        Traffic traffic(pool, *boat);
+        for (std::size_t frame = 0; traffic.num_asked < num_commands; ++frame) {
+            traffic.world.step(0.1f);
+            ASSERT_GT(traffic.entities.num_alive(), 500u);
+            if (num_workers == 1) expected.push_back(traffic.world.state_hash());
+            ASSERT_EQ(traffic.world.state_hash(), expected[frame]) << num_workers << " workers, frame " << frame;
+        }
+        EXPECT_TRUE(traffic.world.transforms().validate());
+        EXPECT_TRUE(traffic.world.database().validate());
+        EXPECT_GT(traffic.world.settle_statistics().total.num_created, 100u);
+        EXPECT_GT(traffic.world.settle_statistics().total.num_destroyed, 100u);
+    }
+    set_log_hook(nullptr, nullptr);
+}
 
 struct CommandsOfWorld : ::testing::Test {
     EntityManager entities;
