@@ -239,7 +239,8 @@ std::vector<std::byte> boat_blob() {
 
 /// Passes that ask for everything that commands can ask for, in every kind of store.
 struct Traffic {
-    Traffic(Executor& executor, const Blob& boat) : world(entities, {.executor = &executor}), prefab(boat) {
+    Traffic(Executor& executor, const Blob& boat)
+        : world(entities, {.executor = &executor, .seed = shoal_test::seed()}), prefab(boat) {
         world.manager<Hull>();
         world.database().component<Mast>();
         world.database().component<Anchored>();
@@ -334,6 +335,7 @@ struct Traffic {
 
 // req: E13
 TEST(AllCommands, give_one_state_for_1_2_3_and_8_workers_whichever_5_million_are_asked_for) {
+    SCOPED_TRACE(shoal_test::seed_text());
     const std::vector<std::byte> bytes = boat_blob();
     const Result<Blob> boat = Blob::view(bytes);
     ASSERT_TRUE(boat);
