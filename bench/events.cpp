@@ -1,6 +1,8 @@
 // Events that one pass writes on two workers and the next one reads, against a plain array.
 //
-//     events/write_read      every row writes an event; the reference knows that, and writes row i to element i
+//     events/write_read      every row writes an event with an EventWriter; the reference knows that, and writes row i to
+//                            element i
+//     events/write_read_one  the same with Events::write()
 //     events/write_read_spans   the same; shoal's pass gets batches of rows, and writes spans of 256 events
 //     events/write_read_few  one row in eight does; the reference has an array per chunk and joins them
 //
@@ -36,9 +38,11 @@ SHOAL_BENCH_LOOP std::uint64_t sum_of(std::span<const Dive> dives) {
 
 float depth_of(std::size_t i) { return float(mix(i) % 4096) / 4096; }
 
+enum class Way { kWriter, kOne, kSpans };
+
 /// Divers whose passes write and read events.
 struct Divers {
-    Divers(std::size_t n, Executor& executor, float least, bool by_spans) : world(entities, {.executor = &executor}) {
+    Divers(std::size_t n, Executor& executor, float least, Way way) : world(entities, {.executor = &executor}) {
         std::vector<Entity> ids(n);
         std::vector<Depth> depths(n);
         for (std::size_t i = 0; i < n; ++i) depths[i].value = depth_of(i);
@@ -46,14 +50,19 @@ struct Divers {
         need_ok(entities.create(ids));
         need(divers.add(ids, std::span<const Depth>(depths)));
         const auto rows = query<Read<&Depth::value>>(divers);
-        if (by_spans)
+        if (way == Way::kSpans)
             world.schedule().add("dive", {reads(divers), writes(dives)}, [this, rows](PassContext& context) {
                 rows.for_each_batch(context.executor, [this](auto&& batch) { write_spans(batch); });
             });
-        else
+        else if (way == Way::kOne)
             world.schedule().add("dive", rows, {writes(dives)}, [this, least](Entity diver, float depth) {
                 if (depth >= least) dives.write({diver, depth});
             });
+        else
+            world.schedule().add("dive", rows.writing(dives),
+                                 [least](EventWriter<Dive>& to, Entity diver, float depth) {
+                                     if (depth >= least) to.write({diver, depth});
+                                 });
         world.schedule().add("count", {reads(dives)}, [this](PassContext&) { sum = sum_of(dives.read()); });
     }
 
@@ -116,11 +125,10 @@ struct PlainDivers {
     std::uint64_t sum = 0;
 };
 
-void measure(Bench& bench, const Workload& workload, float least, bool by_spans,
-             void (*run_plain)(PlainDivers&, float)) {
+void measure(Bench& bench, const Workload& workload, float least, Way way, void (*run_plain)(PlainDivers&, float)) {
     if (!bench.wants(workload.name)) return;
     ThreadedExecutor two(2);
-    Divers divers(workload.n, two, least, by_spans);
+    Divers divers(workload.n, two, least, way);
     PlainDivers plain(workload.n, two);
     bench.compare(workload, {{}, [&] { divers.world.step(0); }, [&] { return divers.sum; }},
                   {{}, [&] { run_plain(plain, least); }, [&] { return plain.sum; }});
@@ -133,9 +141,11 @@ void measure_events(Bench& bench) {
     const auto few = [](PlainDivers& plain, float least) { plain.run_few(least); };
     for (const std::size_t n : bench.sizes({100'000, 1'000'000})) {
         const double target = n == 1'000'000 ? 1.5 : 0;
-        measure(bench, {.name = "events/write_read", .n = n, .target = target, .wall_time = true}, 0, false, all);
-        measure(bench, {.name = "events/write_read_spans", .n = n, .wall_time = true}, 0, true, all);
-        measure(bench, {.name = "events/write_read_few", .n = n, .wall_time = true}, 0.875f, false, few);
+        measure(bench, {.name = "events/write_read", .n = n, .target = target, .wall_time = true}, 0, Way::kWriter,
+                all);
+        measure(bench, {.name = "events/write_read_one", .n = n, .wall_time = true}, 0, Way::kOne, all);
+        measure(bench, {.name = "events/write_read_spans", .n = n, .wall_time = true}, 0, Way::kSpans, all);
+        measure(bench, {.name = "events/write_read_few", .n = n, .wall_time = true}, 0.875f, Way::kWriter, few);
     }
 }
 

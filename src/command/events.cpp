@@ -1,4 +1,10 @@
 // Event channels: buffers of chunks, and the array that they are copied to when they are read.
+//
+//     array of a frame    | chunk 0 | chunk 1 | chunk 2 ...   |  room that recent frames have needed        |
+//     buffers                                  (in place)        chunk 57 | chunk 58 ... copied behind them
+//
+// A chunk whose predecessors have all ended writes to its place in the array at once. Of a loop, these are the chunks that
+// the first worker runs, until it comes to one that another worker runs already, or that wrote nothing.
 
 #include "shoal/command/events.h"
 
@@ -37,6 +43,11 @@ struct EventArray {
         release(memory);
     }
 
+    /// Returns how much room there is behind the others, in a multiple of `event_bytes`.
+    std::size_t room(std::size_t usual_bytes, std::size_t event_bytes) {
+        if (memory.data == nullptr && usual_bytes != 0) memory = allocate(std::max(usual_bytes, kLeastArrayBytes));
+        return (memory.num_bytes - num_bytes) / event_bytes * event_bytes;
+    }
     /// Returns room for more events behind the others. `usual_bytes` is what recent frames have needed.
     std::byte* append(std::size_t more_bytes, std::size_t usual_bytes) {
         const std::size_t needed_bytes = num_bytes + more_bytes;
@@ -80,17 +91,38 @@ struct EventBuffer final : OpenInScope {
     std::uint64_t opened = 0;               // how many were before it
     Array<LogBlock> blocks{Owner(kOwner)};  // all are full but the last
     std::byte* end = nullptr;               // of the events in the last
+    std::byte* room_end = nullptr;          // of the last
+    bool is_in_place = false;               // the first events lie at the end of the array, and not in blocks
     std::size_t place_in_array = 0;         // in bytes, when it is copied
+    bool is_held = false;                   // by a writer, which knows the end
 
-    void close() override;
+    void close(bool is_over) override;
 };
+
+/// Whether nothing of a pass comes before: the pass itself before its first loop, and the first chunk of that.
+bool is_first_of_pass(const WorkPlace& place) {
+    if (place.pass == 0) return false;
+    if (place.num_steps == 1) return place.steps[0].loop == 0;
+    return place.num_steps == 2 && place.steps[0].loop == 1 && place.steps[0].chunk == 0 && place.steps[1].loop == 0;
+}
+
+/// Whether nothing comes between the begin of `next` and the end of `last`, which is over: chunks in a row.
+bool is_next_chunk(const WorkPlace& last, const WorkPlace& next) {
+    return last.num_steps == 2 && next.num_steps == 2 && last.pass == next.pass &&
+           last.steps[0].loop == next.steps[0].loop && last.steps[0].chunk + 1 == next.steps[0].chunk &&
+           next.steps[1].loop == 0;
+}
 
 struct EventLog::State {
     State(std::uint32_t size, EventLog* of) : event_bytes(size), log(of) {}
     ~State();
 
     EventCursor cursor_in(WorkScope& scope);
+    EventCursor& own_cursor(WorkScope& scope);
     EventBuffer& open(const WorkPlace& place);
+    bool is_next(const WorkPlace& place) const;
+    void begin_in_place(EventBuffer& buffer);
+    void end_in_place(const EventBuffer& buffer, bool is_over);
     EventCursor add_block(EventBuffer& buffer);
     std::byte* add_outside();
     std::size_t bytes_in(const EventBuffer& buffer, std::size_t block) const;
@@ -113,6 +145,8 @@ struct EventLog::State {
     std::atomic<bool> passes_run{false};
     std::uint64_t num_opened = 0;
     std::size_t usual_bytes = 0;  // that recent frames have needed
+    bool tail_is_taken = false;   // a buffer grows at the end of this frame's array
+    WorkPlace last_in_place;      // the last chunk that wrote in place and is over
     EventCursor outside = {};     // of the buffer that threads outside of passes append to
     Array<EventBuffer*> idle{Owner(kOwner)};
     LogBlocks blocks{kOwner};
@@ -139,7 +173,8 @@ EventBuffer& EventLog::State::open(const WorkPlace& place) {
     idle.pop_back();
     buffer.place = place;
     buffer.opened = num_opened++;
-    buffer.end = nullptr;
+    buffer.end = buffer.room_end = nullptr;
+    buffer.is_in_place = false;
     frames[now].buffers.push_back(&buffer);
     frames[now].has_new.store(true, std::memory_order_release);
     return buffer;
@@ -147,16 +182,55 @@ EventBuffer& EventLog::State::open(const WorkPlace& place) {
 
 /// Returns a cursor at the begin of a new block.
 EventCursor EventLog::State::add_block(EventBuffer& buffer) {
+    if (buffer.is_in_place && buffer.blocks.empty()) {
+        buffer.end = buffer.room_end;
+        end_in_place(buffer, false);
+    }
     const LogBlock block = blocks.take(event_bytes, !buffer.blocks.empty());
     buffer.blocks.push_back(block);
-    return {log, block.data, block.data + block.num_bytes / event_bytes * event_bytes, &buffer};
+    buffer.room_end = block.data + block.num_bytes / event_bytes * event_bytes;
+    return {log, block.data, buffer.room_end, &buffer};
 }
 
-void EventBuffer::close() {
+/// Whether all events of this frame that come before `place` have been written, and lie in the array.
+bool EventLog::State::is_next(const WorkPlace& place) const {
+    if (is_next_chunk(last_in_place, place)) return true;
+    if (!is_first_of_pass(place)) return false;
+    return std::none_of(frames[now].buffers.begin(), frames[now].buffers.end(), [&](const EventBuffer* buffer) {
+        return !buffer->blocks.empty() && !comes_before(place, buffer->place);
+    });
+}
+
+/// Lets a buffer that was opened grow at the end of the array, if its events belong there and there is room.
+void EventLog::State::begin_in_place(EventBuffer& buffer) {
+    if (tail_is_taken || !is_next(buffer.place)) return;
+    EventArray& array = frames[now].array;
+    const std::size_t room = array.room(usual_bytes, event_bytes);
+    if (room == 0) return;
+    buffer.is_in_place = tail_is_taken = true;
+    buffer.end = array.memory.data + array.num_bytes;
+    buffer.room_end = buffer.end + room;
+}
+
+void EventLog::State::end_in_place(const EventBuffer& buffer, bool is_over) {
+    EventArray& array = frames[now].array;
+    array.num_bytes = static_cast<std::size_t>(buffer.end - array.memory.data);
+    tail_is_taken = false;
+    last_in_place = is_over ? buffer.place : WorkPlace();
+}
+
+void EventBuffer::close(bool is_over) {
+    SHOAL_ASSERT(!is_held,
+                 "an EventWriter lives while its pass starts a loop, reads or ends; let it end before, or write with "
+                 "Events::write()");
     EventCursor& cursor = event_cursors[log->number_ % kNumEventCursors];
     if (cursor.buffer == this) {
         end = cursor.at;
         cursor = {};
+    }
+    if (is_in_place && blocks.empty()) {
+        const std::lock_guard lock(log->state_->mutex);
+        log->state_->end_in_place(*this, is_over);
     }
     log->state_->num_open.fetch_sub(1, std::memory_order_release);
 }
@@ -173,14 +247,40 @@ std::byte* EventLog::State::add_outside() {
     return outside.buffer->end = (outside.at += event_bytes), outside.at - event_bytes;
 }
 
+/// Returns the cursor of the calling thread, in the buffer of the scope.
+EventCursor& EventLog::State::own_cursor(WorkScope& scope) {
+    EventCursor& cursor = event_cursors[log->number_ % kNumEventCursors];
+    if (cursor.log == log) return cursor;
+    if (cursor.buffer != nullptr) cursor.buffer->end = cursor.at;
+    cursor = cursor_in(scope);
+    return cursor;
+}
+
+EventCursor EventLog::hold_more(std::byte* at, EventBuffer* held) {
+    EventCursor result{this, at, at, held};
+    if (held == nullptr) {
+        WorkScope* const scope = WorkScope::current();
+        if (scope == nullptr) {
+            at = state_->add_outside();
+            return {this, at, at + state_->event_bytes, nullptr};
+        }
+        result = std::exchange(state_->own_cursor(*scope), {});
+        result.buffer->is_held = true;
+    }
+    if (result.at != result.end) return result;
+    const std::lock_guard lock(state_->mutex);
+    return state_->add_block(*result.buffer);
+}
+
+void EventLog::release(std::byte* at, EventBuffer& held) {
+    held.end = at;
+    held.is_held = false;
+}
+
 std::byte* EventLog::add_slot_slowly() {
     WorkScope* const scope = WorkScope::current();
     if (scope == nullptr) return state_->add_outside();
-    EventCursor& cursor = event_cursors[number_ % kNumEventCursors];
-    if (cursor.log != this) {
-        if (cursor.buffer != nullptr) cursor.buffer->end = cursor.at;
-        cursor = state_->cursor_in(*scope);
-    }
+    EventCursor& cursor = state_->own_cursor(*scope);
     if (cursor.at == cursor.end) {
         const std::lock_guard lock(state_->mutex);
         cursor = state_->add_block(*cursor.buffer);
@@ -208,15 +308,18 @@ EventCursor EventLog::State::cursor_in(WorkScope& scope) {
     for (OpenInScope* opened = scope.first_open(); opened != nullptr; opened = opened->next)
         if (opened->owner == log) {
             auto& buffer = static_cast<EventBuffer&>(*opened);
-            const LogBlock& block = buffer.blocks.back();
-            return {log, buffer.end, block.data + block.num_bytes / event_bytes * event_bytes, &buffer};
+            SHOAL_ASSERT(
+                !buffer.is_held,
+                "events were written beside an EventWriter of the same channel and thread; write them with it");
+            return {log, buffer.end, buffer.room_end, &buffer};
         }
     if constexpr (SHOAL_CHECKED != 0) ask_write_guard(log, "events");
     const std::lock_guard lock(mutex);
     EventBuffer& buffer = open(WorkScope::place());
     num_open.fetch_add(1, std::memory_order_relaxed);
     scope.keep_open(buffer);
-    return {log, nullptr, nullptr, &buffer};
+    begin_in_place(buffer);
+    return {log, buffer.end, buffer.room_end, &buffer};
 }
 
 // --- reading -----------------------------------------------------------------------------------------------------
@@ -238,7 +341,7 @@ void EventLog::State::copy_buffers(std::span<EventBuffer* const> buffers, std::b
     }
 }
 
-/// Copies what was written to the array, in order.
+/// Copies what was written to the array, in order, behind what was written in place.
 void EventLog::State::copy(std::size_t frame, Executor* executor) {
     Array<EventBuffer*>& buffers = frames[frame].buffers;
     std::sort(buffers.begin(), buffers.end(), [](const EventBuffer* a, const EventBuffer* b) {
@@ -271,6 +374,7 @@ void EventLog::State::recycle(std::size_t frame) {
         if (outside.buffer == buffer) outside = {};
     }
     frames[frame].buffers.clear();
+    last_in_place = {};
     frames[frame].has_new.store(false, std::memory_order_release);
 }
 

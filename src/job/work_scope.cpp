@@ -34,17 +34,17 @@ WorkScope::WorkScope(const WorkPlace& loop, std::uint32_t chunk)
 }
 
 WorkScope::~WorkScope() {
-    close_all();
+    close_all(true);
     t_scope = outer_;
 }
 
 WorkScope* WorkScope::current() { return t_scope; }
 
-void WorkScope::close_all() {
+void WorkScope::close_all(bool is_over) {
     while (opened_ != nullptr) {
         OpenInScope* const opened = opened_;
         opened_ = opened->next;
-        opened->close();
+        opened->close(is_over);
     }
 }
 

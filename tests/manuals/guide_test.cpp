@@ -149,8 +149,8 @@ struct Splash {
 
 void add_splashes(World& world, int& num_heard) {
     Events<Splash>& splashes = world.events<Splash>();
-    world.schedule().add("fall", world.query<Read<&Place::position>>(), {writes(splashes)},
-                         [&](Entity who, const Vec3& at) {
+    world.schedule().add("fall", world.query<Read<&Place::position>>().writing(splashes),
+                         [](EventWriter<Splash>& splashes, Entity who, const Vec3& at) {
                              if (at.z < 0) splashes.write({who, at});
                          });
     world.schedule().add("listen", {reads(splashes), writes(num_heard)},

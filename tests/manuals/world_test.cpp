@@ -193,9 +193,10 @@ TEST(WorldManuals, a_pass_tells_a_later_one_about_collisions) {
     Health health;
     // [command/events]
     Events<Collision>& hits = world.events<Collision>();
-    schedule.add("collide", query<Read<&Body::height>>(bodies), {writes(hits)}, [&](Entity body, float height) {
-        if (height < 0) hits.write({body, height});
-    });
+    schedule.add("collide", query<Read<&Body::height>>(bodies).writing(hits),
+                 [](EventWriter<Collision>& hits, Entity body, float height) {
+                     if (height < 0) hits.write({body, height});
+                 });
     schedule.add("hurt", {reads(hits), writes(health)}, [&](PassContext&) {
         for (const Collision& hit : hits.read()) health.lose(hit.body, -hit.depth);
     });
@@ -204,6 +205,14 @@ TEST(WorldManuals, a_pass_tells_a_later_one_about_collisions) {
     EXPECT_EQ(health.lost, 3);
     ASSERT_EQ(hits.read_last().size(), 2u);
     EXPECT_EQ(hits.read_last()[0].body, created[1]);
+    // [command/events_writer]
+    schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
+        EventWriter<Collision> to(hits);
+        for (const Entity body : bodies.entities()) to.write({body, -1});
+    });
+    // [command/events_writer]
+    world.step(1);
+    EXPECT_EQ(hits.read_last().size(), 6u);
 }
 
 TEST(WorldManuals, bodies_roam) {

@@ -25,6 +25,11 @@ struct Stone {
 };
 SHOAL_COMPONENT(Stone, row)
 
+struct Heat {
+    float degrees = 0;
+};
+SHOAL_COMPONENT((Heat, single), degrees)
+
 /// Who wrote it, and what.
 struct Note {
     std::uint32_t writer = 0, row = 0, number = 0;
@@ -287,6 +292,134 @@ TEST(Events, spans_and_single_events_are_appended_alike) {
     EXPECT_TRUE(all == expected);
 }
 
+/// The notes of a pass that writes one for every row, and in every hundredth ten more as a span.
+Notes notes_with_spans(std::uint32_t writer) {
+    Notes notes;
+    for (std::uint32_t row = 0; row < kManyRows; ++row) {
+        notes.push_back({writer, row, 0});
+        for (std::uint32_t i = 1; i <= 10 && row % 100 == 0; ++i) notes.push_back({writer, row, i});
+    }
+    return notes;
+}
+void write_with_spans(EventWriter<Note>& to, std::uint32_t writer, std::uint32_t row) {
+    to.write({writer, row, 0});
+    Note ten[10];
+    for (std::uint32_t i = 0; i < 10; ++i) ten[i] = {writer, row, i + 1};
+    if (row % 100 == 0) to.write(ten);
+}
+
+TEST(Events, a_writer_writes_what_the_channel_itself_would_in_the_same_order) {
+    for (const std::uint32_t num_workers : {1u, 3u}) {
+        SCOPED_TRACE(num_workers);
+        const LeakCheck leaks;
+        ThreadedExecutor executor(num_workers);
+        Quarry quarry(executor);
+        Events<std::uint32_t>& hundreds = quarry.world.events<std::uint32_t>();
+        const auto rows = quarry.rows();
+        Notes all, expected;
+        quarry.world.schedule().add("rows", rows.writing(quarry.notes, hundreds),
+                                    [](const PassContext&, EventWriter<Note>& to, EventWriter<std::uint32_t>& hundred,
+                                       Entity, std::uint32_t row) {
+                                        write_with_spans(to, 1, row);
+                                        if (row % 100 == 0) hundred.write(row);
+                                    });
+        quarry.world.schedule().add("batches", {writes(quarry.notes)}, [&](PassContext& context) {
+            rows.writing(quarry.notes).for_each_batch(context.executor, [](EventWriter<Note>& to, auto&& batch) {
+                for (const std::uint32_t row : batch.template column<&Stone::row>()) write_with_spans(to, 2, row);
+            });
+            rows.writing(quarry.notes).for_each([](auto& to, std::uint32_t row) { write_with_spans(to, 3, row); });
+            EventWriter<Note> to(quarry.notes);
+            for (std::uint32_t row = 0; row < kManyRows; ++row) write_with_spans(to, 4, row);
+        });
+        quarry.add_writer(5);
+        quarry.add_reader(all);
+        for (const std::uint32_t writer : {1u, 2u, 3u, 4u})
+            for (const Note& note : notes_with_spans(writer)) expected.push_back(note);
+        for (const Note& note : notes_of({5})) expected.push_back(note);
+        for (int frame = 0; frame < 3; ++frame) {
+            quarry.world.step(0);
+            ASSERT_TRUE(all == expected) << frame;
+            ASSERT_EQ(hundreds.read_last().size(), kManyRows / 100);
+            EXPECT_EQ(hundreds.read_last()[7], 700u);
+        }
+    }
+}
+
+TEST(Events, a_writer_goes_along_with_commands_and_singles) {
+    EntityManager entities;
+    World world(entities);
+    Entity ids[300];
+    ASSERT_TRUE((world.database().create<Stone>(ids, world.database().first_zone()).ok()));
+    world.single<Heat>().degrees = 30;
+    Events<Note>& notes = world.events<Note>();
+    const auto heated = world.query<Read<&Stone::row>, Single<Read<&Heat::degrees>>>();
+    world.schedule().add("melt", heated.writing(notes),
+                         [](EventWriter<Note>& to, Commands& commands, Entity stone, std::uint32_t, float degrees) {
+                             to.write({stone.index(), std::uint32_t(degrees), 0});
+                             if (stone.index() % 2 == 0) commands.destroy(stone);
+                         });
+    world.step(0);
+    ASSERT_EQ(notes.read_last().size(), 300u);
+    EXPECT_EQ(notes.read_last()[299], (Note{ids[299].index(), 30, 0}));
+    EXPECT_EQ(world.database().num_rows(), 150u);
+}
+
+TEST(Events, a_query_that_writes_events_declares_it) {
+    SerialExecutor executor;
+    Quarry quarry(executor, 1);
+    const auto accesses = quarry.rows().writing(quarry.notes).accesses();
+    ASSERT_EQ(accesses.size(), 2u);
+    EXPECT_TRUE(conflict(accesses[1], reads(quarry.notes)));
+    EXPECT_FALSE(conflict(accesses[0], reads(quarry.notes)));
+}
+
+TEST(Events, a_writer_outside_of_passes_writes_too) {
+    Events<Note> notes;
+    {
+        EventWriter<Note> to(notes);
+        for (std::uint32_t i = 0; i < 5000; ++i) to.write({1, i, 0});
+    }
+    notes.write({2, 0, 0});
+    Notes expected = notes_of({1}, 5000);
+    expected.push_back({2, 0, 0});
+    EXPECT_EQ(copy_of(notes.read()), expected);
+}
+
+TEST(Events, a_loop_of_one_worker_writes_to_the_array_that_is_read) {
+    SerialExecutor executor;
+    Quarry quarry(executor);
+    Notes all;
+    all.reserve(kManyRows);
+    quarry.add_writer(1);
+    quarry.add_reader(all);
+    const std::size_t before = bookkeeping_bytes();
+    for (int frame = 0; frame < 200; ++frame) quarry.world.step(0);
+    EXPECT_EQ(all, notes_of({1}));
+    EXPECT_LT(bookkeeping_bytes() - before, kManyRows * sizeof(Note) * 5 / 2)
+        << "the arrays of two frames, but no lists of chunks";
+}
+
+TEST(Events, what_is_written_when_the_usual_room_is_full_stays_behind_the_rest) {
+    for (const std::uint32_t read_every : {1u, 3u}) {  // of the others, the next frame is the first to read them
+        SCOPED_TRACE(read_every);
+        SerialExecutor executor;
+        Quarry quarry(executor, 0);
+        std::uint32_t num_first = 0;
+        quarry.world.schedule().add("write", {writes(quarry.notes)}, [&](PassContext&) {
+            for (std::uint32_t i = 0; i < num_first; ++i) quarry.notes.write({1, i, 0});
+            static_cast<void>(quarry.notes.read_last());  // may end the list of the pass
+            for (std::uint32_t i = 0; i < 50; ++i) quarry.notes.write({2, i, 0});
+        });
+        for (std::uint32_t frame = 0; frame < 24; ++frame, num_first += num_first / 2) {
+            if (frame % 12 == 0) num_first = 100;
+            quarry.world.step(0);
+            Notes expected = notes_of({1}, num_first);
+            for (const Note& note : notes_of({2}, 50)) expected.push_back(note);
+            if (frame % read_every == 0) EXPECT_EQ(copy_of(quarry.notes.read_last()), expected) << frame;
+        }
+    }
+}
+
 struct Large {
     std::uint64_t values[5000];
 };
@@ -400,6 +533,29 @@ TEST(EventsDeathTest, a_pass_neither_makes_a_channel_of_its_world_nor_ends_a_fra
                  "a frame of events was ended while passes run");
 }
 
+TEST(EventsDeathTest, writing_beside_a_writer_and_starting_a_loop_while_it_lives_end_the_program) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SerialExecutor executor;
+    Quarry quarry(executor);
+    const auto in_a_pass = [&](auto function) {
+        quarry.world.schedule().add("meddle", [&](PassContext& context) {
+            EventWriter<Note> to(quarry.notes);
+            to.write({1, 0, 0});
+            function(context);
+        });
+        quarry.world.step(0);
+    };
+    EXPECT_DEATH(in_a_pass([&](PassContext&) { quarry.notes.write({2, 0, 0}); }),
+                 "events were written beside an EventWriter of the same channel and thread");
+    EXPECT_DEATH(in_a_pass([&](PassContext&) { EventWriter<Note>(quarry.notes).write({2, 0, 0}); }),
+                 "events were written beside an EventWriter of the same channel and thread");
+    EXPECT_DEATH(
+        in_a_pass([&](PassContext& context) { quarry.rows().for_each(context.executor, [](std::uint32_t) {}); }),
+        "an EventWriter lives while its pass starts a loop, reads or ends");
+    EXPECT_DEATH(in_a_pass([&](PassContext&) { static_cast<void>(quarry.notes.read()); }),
+                 "an EventWriter lives while its pass starts a loop, reads or ends");
+}
+
 #if SHOAL_CHECKED
 TEST(EventsDeathTest, an_undeclared_write_ends_a_checked_program) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -416,7 +572,7 @@ TEST(EventsDeathTest, an_undeclared_write_ends_a_checked_program) {
 constexpr std::uint32_t kNumChannels = 6, kNumPasses = 7, kNumRows = 5000;
 
 /// What a pass does: a list of steps that depends on the seed, the frame and the pass only.
-enum class Step : std::uint8_t { kWrite, kQuery, kRows, kNested, kRead, kReadLast };
+enum class Step : std::uint8_t { kWrite, kQuery, kWriter, kRows, kNested, kRead, kReadLast };
 struct Plan {
     Step step;
     std::uint32_t channel, number;
@@ -429,7 +585,7 @@ std::vector<Plan> plan_of(std::uint32_t frame, std::uint32_t pass) {
     random.next();
     std::vector<Plan> plans(random.below(6));
     for (Plan& plan : plans) {
-        plan = {Step(random.below(6)), random.below(2) == 0 ? pass % kNumChannels : (pass * 5 + 2) % kNumChannels,
+        plan = {Step(random.below(7)), random.below(2) == 0 ? pass % kNumChannels : (pass * 5 + 2) % kNumChannels,
                 random.below(1u << 20)};
         if (plan.step >= Step::kRead && random.below(2) == 0) plan.channel = read_channel(pass);
     }
@@ -458,7 +614,8 @@ struct Model {
             for (std::uint32_t row = 0; row < num_rows; ++row) write_row(pass, plan, first + row, write);
         };
         if (plan.step == Step::kWrite) write(plan.channel, {pass, 0, plan.number});
-        if (plan.step == Step::kQuery || plan.step == Step::kRows) write_rows(kNumRows, 0);
+        if (plan.step == Step::kQuery || plan.step == Step::kWriter || plan.step == Step::kRows)
+            write_rows(kNumRows, 0);
         for (std::uint32_t outer = 0; outer < 8 && plan.step == Step::kNested; ++outer) {
             write(plan.channel, {pass, outer, plan.number});
             write_rows(300, outer * 1000);
@@ -485,6 +642,15 @@ struct Channels {
             quarry.rows().grain(plan.number % 9000 + 1).for_each(context.executor, [&](std::uint32_t row) {
                 write_row(pass, plan, row, write);
             });
+        if (plan.step == Step::kWriter)
+            quarry.rows()
+                .grain(plan.number % 9000 + 1)
+                .writing(channels[plan.channel])
+                .for_each(context.executor, [&](EventWriter<Note>& to, std::uint32_t row) {
+                    write_row(pass, plan, row, [&](std::uint32_t channel, const Note& note) {
+                        channel == plan.channel ? to.write(note) : channels[channel].write(note);
+                    });
+                });
         if (plan.step == Step::kRows)
             for_rows(context.executor, cut_rows(kNumRows, 64, 200),
                      [&](RowRange rows, std::uint32_t) { write_rows(rows, 0); });

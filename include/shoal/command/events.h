@@ -3,9 +3,10 @@
 // frame, read them as one array.
 //
 //     Events<Collision>& hits = world.events<Collision>();
-//     schedule.add("collide", query<Read<&Body::height>>(bodies), {writes(hits)}, [&](Entity body, float height) {
-//         if (height < 0) hits.write({body, height});
-//     });
+//     schedule.add("collide", query<Read<&Body::height>>(bodies).writing(hits),
+//                  [](EventWriter<Collision>& hits, Entity body, float height) {
+//                      if (height < 0) hits.write({body, height});
+//                  });
 //     schedule.add("hurt", {reads(hits), writes(health)}, [&](PassContext&) {
 //         for (const Collision& hit : hits.read()) health.lose(hit.body, -hit.depth);
 //     });
@@ -22,6 +23,15 @@
 // the order of the schedule, loop by loop, chunk by chunk. The number of workers changes nothing. A schedule orders passes
 // by what they declare: a pass with reads(hits) runs after the passes with writes(hits) that come before it. Two passes
 // with writes(hits) never overlap.
+//
+// Writing. The function of a query.writing(hits) gets an EventWriter, whose position the compiler keeps in registers, and a
+// pass over it declares writes(hits). In other loops, an EventWriter is a local variable for the rows of a chunk. Whoever
+// writes few events calls hits.write() anywhere: it takes twice as long, because it counts in memory.
+//
+//     schedule.add("weigh", {reads(bodies), writes(hits)}, [&](PassContext&) {
+//         EventWriter<Collision> to(hits);
+//         for (const Entity body : bodies.entities()) to.write({body, -1});
+//     });
 //
 // Events are plain values: T is trivially copyable. Entities in events may die before the events are read; test alive().
 // Values that refer to a blob do not pin it. The state hash of a world does not contain events.
@@ -49,14 +59,14 @@ public:
     Events() : log_(sizeof(T)) {}
 
     /// Appends an event. Requires: the pass that runs, if any, declares writes() of this channel (tested in checked
-    /// builds). Cost: an append; outside of passes, a lock.
+    /// builds). Cost: an append, counted in memory; outside of passes, a lock.
     SHOAL_INLINE void write(const T& value) { ::new (static_cast<void*>(log_.add_slot(sizeof(T)))) T(value); }
     void write(std::span<const T> values) { log_.append(std::as_bytes(values)); }
 
     /// Returns the events of this frame so far. Requires: no loop that writes them is running. A function of a loop may
     /// only call this if its pass has not written since the last read().
     /// Lifetime: until the end of the next frame; later writes do not change the span.
-    /// Cost: the first call after a write copies what was written.
+    /// Cost: the first call after a write copies what was written, but for what the first worker of a pass wrote.
     std::span<const T> read() const { return span_of(log_.read()); }
     /// Returns the events of the frame before, all of them. Lifetime: until the frame ends.
     std::span<const T> read_last() const { return span_of(log_.read_last()); }
@@ -71,7 +81,56 @@ private:
         return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
     }
 
+    template <class>
+    friend class EventWriter;
     detail::EventLog log_;
+};
+
+/// Writes events of one thread from one place: a local object, whose position the compiler keeps in registers. While it
+/// holds events, nothing else writes to the channel from this thread, and no loop of an executor is started.
+/// Lifetime: ends before the pass or the chunk that made it, and before the events are read.
+/// Thread: the one that made it.
+template <class T>
+class EventWriter {
+public:
+    explicit EventWriter(Events<T>& events) : log_(events.log_) {}
+    EventWriter(const EventWriter&) = delete;
+    EventWriter& operator=(const EventWriter&) = delete;
+    ~EventWriter() { release(); }
+
+    /// Appends an event. Requires: as Events::write(). Cost: an append; outside of passes, a lock.
+    SHOAL_INLINE void write(const T& value) {
+        if (SHOAL_UNLIKELY(at_ == end_)) {
+            const detail::EventCursor more = write_slowly(log_, at_, held_, value);
+            at_ = more.at, end_ = more.end, held_ = more.buffer;
+            return;
+        }
+        ::new (static_cast<void*>(at_)) T(value);
+        at_ += sizeof(T);
+    }
+    void write(std::span<const T> values) {
+        release();
+        log_.append(std::as_bytes(values));
+    }
+
+private:
+    // All by value: as long as the address of the writer is not given away, its members need not be in memory.
+    static SHOAL_NOINLINE detail::EventCursor write_slowly(detail::EventLog& log, std::byte* at,
+                                                           detail::EventBuffer* held, T value) {
+        detail::EventCursor more = log.hold_more(at, held);
+        ::new (static_cast<void*>(more.at)) T(value);
+        more.at += sizeof(T);
+        return more;
+    }
+    SHOAL_INLINE void release() {
+        if (held_ != nullptr) detail::EventLog::release(at_, *held_);
+        at_ = end_ = nullptr, held_ = nullptr;
+    }
+
+    detail::EventLog& log_;
+    std::byte* at_ = nullptr;
+    std::byte* end_ = nullptr;
+    detail::EventBuffer* held_ = nullptr;  // nullptr: none, or outside of passes
 };
 
 namespace detail {

@@ -46,8 +46,8 @@ SHOAL_API bool comes_before(const WorkPlace& a, const WorkPlace& b);
 /// Something that is open while a scope lasts.
 class OpenInScope {
 public:
-    /// Called when the scope ends, or another one begins within it.
-    virtual void close() = 0;
+    /// Called when the scope ends (`is_over`), or another one begins within it.
+    virtual void close(bool is_over) = 0;
     const void* owner = nullptr;  ///< who has opened it
     OpenInScope* next = nullptr;  ///< in the same scope
 
@@ -88,9 +88,10 @@ public:
         opened_ = &opened;
     }
     OpenInScope* first_open() const { return opened_; }
-    SHOAL_API void close_all();
+    void close_all() { close_all(false); }
 
 private:
+    SHOAL_API void close_all(bool is_over);
     WorkPlace own_place() const;
 
     const WorkPlace* loop_ = nullptr;  // nullptr: a pass

@@ -64,8 +64,8 @@
 //     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
 // The function is called with one argument per field, in order, with the Entity before them if it takes one, and with a
-// Commands& before that (see commands.h; a query over managers says asking(database)). A pass may put a const
-// PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: a function that
+// Commands& before that (see commands.h; a query over managers says asking(database)), and the EventWriters of writing()
+// before that (see events.h). A pass may put a const PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: a function that
 // takes the Entity is not called for them, others are. Keep a query: it remembers which tables match, and only looks at
 // new ones.
 //
@@ -87,6 +87,7 @@
 #include "shoal/query/detail/singles.h"
 #include "shoal/query/detail/terms.h"
 #include "shoal/query/detail/world_rows.h"
+#include "shoal/query/detail/writing_query.h"
 
 namespace shoal {
 
@@ -176,6 +177,13 @@ public:
         Query result = *this;
         result.asked_ = &database;
         return result;
+    }
+
+    /// The same query; its function takes an EventWriter<T>& for each channel first, which writes faster than the channel
+    /// itself (see command/events.h). A pass over it declares writes() of the channels. Requires: each of another type.
+    template <class... Ts>
+    WritingQuery<Query, Ts...> writing(Events<Ts>&... events) const {
+        return {*this, events...};
     }
 
     /// The same query; its loops are cut into chunks of at least `rows` rows, rounded up to a multiple of 64. For

@@ -23,7 +23,7 @@
 // touches. It runs on all workers, in ranges of rows that depend only on the number of rows, so the results do not
 // depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
 // structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
-// the passes. It tells later passes of things through Events (see command/events.h). Checked builds end the program when
+// the passes. It tells later passes of things through Events (see command/events.h; query.writing(hits)). Checked builds end the program when
 // a pass writes a column or events that it has not declared.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
@@ -178,8 +178,8 @@ template <PassRows Rows, class Function>
 PassOrder Schedule::add(std::string_view name, const Rows& rows, Function function) {
     static_assert(detail::kFitsPass<Rows, Function>,
                   "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                  "const for Maybe and Gather, and optionally Commands& and an Entity before them, and a const "
-                  "PassContext& before all of these");
+                  "const for Maybe and Gather, and optionally Commands& and an Entity before them; before that, an "
+                  "EventWriter<T>& for each channel of writing(), and a const PassContext& before all of these");
     return emplace<detail::RowsPass<Rows, Function>>(name, rows.accesses(), {}, rows, std::move(function));
 }
 
@@ -188,8 +188,8 @@ PassOrder Schedule::add(std::string_view name, const Rows& rows, std::initialize
                         Function function) {
     static_assert(detail::kFitsPass<Rows, Function>,
                   "the function takes one argument per field: a value for Read, `auto&&` for Write, a pointer to "
-                  "const for Maybe and Gather, and optionally Commands& and an Entity before them, and a const "
-                  "PassContext& before all of these");
+                  "const for Maybe and Gather, and optionally Commands& and an Entity before them; before that, an "
+                  "EventWriter<T>& for each channel of writing(), and a const PassContext& before all of these");
     return emplace<detail::RowsPass<Rows, Function>>(name, rows.accesses(), {further.begin(), further.size()}, rows,
                                                      std::move(function));
 }

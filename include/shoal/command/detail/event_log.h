@@ -46,6 +46,11 @@ public:
         cursor.at = slot + event_bytes;
         return slot;
     }
+    /// What a writer appends to, when the room that it was given is full: returns room for more behind `at` in the buffer
+    /// that it holds, or, with nullptr, in that of the scope, which it holds from now on.
+    SHOAL_API EventCursor hold_more(std::byte* at, EventBuffer* held);
+    /// A writer holds its buffer no longer, and has written up to `at`.
+    SHOAL_API static void release(std::byte* at, EventBuffer& held);
     /// Appends events, as bytes.
     SHOAL_API void append(std::span<const std::byte> events);
     SHOAL_API std::span<const std::byte> read() const;

@@ -131,7 +131,11 @@ private:
     static __attribute__((noinline)) void run_lanes(const Places& places, Function& function, RowRange rows,
                                                     LanePointer<kLanes> __restrict... lane) {
         std::byte* const lanes[] = {lane..., nullptr};
-        run_views(places, function, rows, lanes, FieldIndices());
+        if constexpr (kHasOwnOfRun<Function>)
+            function.with_own_of_run(
+                [&](auto& own) __attribute__((always_inline)) { run_views(places, own, rows, lanes, FieldIndices()); });
+        else
+            run_views(places, function, rows, lanes, FieldIndices());
     }
 
     template <class Function, class Places, std::size_t... kFields>

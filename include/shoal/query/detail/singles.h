@@ -170,6 +170,14 @@ struct WithSingles {
         return WithSinglesBetween<sizeof...(Arguments) - kNumFields, TermList<Terms...>, Arguments&&...>::call(
             function, values, static_cast<Arguments&&>(arguments)...);
     }
+    template <class Then>
+        requires kHasOwnOfRun<Function>
+    SHOAL_INLINE void with_own_of_run(Then&& then) {
+        function.with_own_of_run([&](auto& own) __attribute__((always_inline)) {
+            WithSingles<std::remove_reference_t<decltype(own)>, Terms...> with_singles{own, values};
+            then(with_singles);
+        });
+    }
 };
 
 /// What a loop calls: the function itself, or with singles.

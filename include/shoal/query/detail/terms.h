@@ -132,6 +132,11 @@ struct From {};
 
 namespace detail {
 
+/// Whether a function has something that a loop makes anew for each run of rows, so that it lies in registers there:
+/// with_own_of_run(then) calls then(f) with the function f that has it.
+template <class Function>
+concept kHasOwnOfRun = requires(Function& function) { function.with_own_of_run([](auto&) {}); };
+
 /// A function whose first argument is bound.
 template <class Function, class First>
 struct WithFirst {
@@ -142,6 +147,14 @@ struct WithFirst {
     SHOAL_INLINE auto operator()(Arguments&&... arguments)
         -> decltype(function(first, static_cast<Arguments&&>(arguments)...)) {
         return function(first, static_cast<Arguments&&>(arguments)...);
+    }
+    template <class Then>
+        requires kHasOwnOfRun<Function>
+    SHOAL_INLINE void with_own_of_run(Then&& then) {
+        function.with_own_of_run([&](auto& own) __attribute__((always_inline)) {
+            WithFirst<std::remove_reference_t<decltype(own)>, First> bound{own, first};
+            then(bound);
+        });
     }
 };
 

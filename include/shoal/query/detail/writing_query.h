@@ -1,0 +1,115 @@
+#pragma once
+// A query whose function writes events: it gets a writer for each channel, before its other arguments.
+//
+//     loop of a run of rows     | writers, in registers | row row row ... | what they hold goes to the chunk's buffer |
+//
+// Thread: as for the query; each run of rows has writers of its own.
+
+#include "shoal/command/events.h"
+#include "shoal/query/access.h"
+#include "shoal/query/detail/terms.h"
+
+#include <array>
+
+namespace shoal {
+
+namespace detail {
+
+/// A channel, told from others by its type.
+template <class T>
+struct ChannelOf {
+    Events<T>* events;
+};
+
+/// A function whose first arguments are writers.
+template <class Function, class... Ts>
+struct WithWriters : ChannelOf<Ts>... {
+    /// The same for one run of rows.
+    struct OfRun : EventWriter<Ts>... {
+        Function& function;
+
+        SHOAL_INLINE explicit OfRun(const WithWriters& of)
+            : EventWriter<Ts>(*static_cast<const ChannelOf<Ts>&>(of).events)..., function(of.function) {}
+        template <class... Arguments>
+        SHOAL_INLINE auto operator()(Arguments&&... arguments)
+            -> decltype(function(std::declval<EventWriter<Ts>&>()..., static_cast<Arguments&&>(arguments)...)) {
+            return function(static_cast<EventWriter<Ts>&>(*this)..., static_cast<Arguments&&>(arguments)...);
+        }
+    };
+
+    Function& function;
+
+    WithWriters(Function& f, const ChannelOf<Ts>&... channels) : ChannelOf<Ts>(channels)..., function(f) {}
+    template <class... Arguments>
+    SHOAL_INLINE auto operator()(Arguments&&... arguments)
+        -> decltype(function(std::declval<EventWriter<Ts>&>()..., static_cast<Arguments&&>(arguments)...)) {
+        OfRun own(*this);
+        return own(static_cast<Arguments&&>(arguments)...);
+    }
+    template <class Then>
+    SHOAL_INLINE void with_own_of_run(Then&& then) {
+        OfRun own(*this);
+        then(own);
+    }
+};
+
+}  // namespace detail
+
+/// Made by Query::writing().
+template <class Query, class... Ts>
+class WritingQuery : detail::ChannelOf<Ts>... {
+    template <class Function>
+    using Called = detail::WithWriters<std::remove_reference_t<Function>, Ts...>;
+
+public:
+    template <class Function>
+    static constexpr bool kFits = Query::template kFits<Called<Function>>;
+
+    WritingQuery(const Query& query, Events<Ts>&... events) : detail::ChannelOf<Ts>{&events}..., query_(query) {}
+
+    /// Calls `function` as the query does, with an EventWriter<T>& for each channel before the other arguments.
+    template <class Function>
+    void for_each(Function&& function) const {
+        static_assert(
+            kFits<Function>,
+            "the function takes an EventWriter<T>& for each channel, and then what a function of the query takes");
+        if constexpr (kFits<Function>) query_.for_each(called(function));
+    }
+    template <class Function>
+    void for_each(Executor& executor, Function&& function) const {
+        static_assert(
+            kFits<Function>,
+            "the function takes an EventWriter<T>& for each channel, and then what a function of the query takes");
+        if constexpr (kFits<Function>) query_.for_each(executor, called(function));
+    }
+    template <class Function>
+    void for_each_batch(Function&& function) const {
+        query_.for_each_batch(called(function));
+    }
+    template <class Function>
+    void for_each_batch(Executor& executor, Function&& function) const {
+        query_.for_each_batch(executor, called(function));
+    }
+
+    std::uint64_t num_rows() const { return query_.num_rows(); }
+    static constexpr std::size_t bytes_per_row() { return Query::bytes_per_row(); }
+    /// What a loop touches: what the query does, and the channels.
+    auto accesses() const {
+        const auto of_query = query_.accesses();
+        std::array<Access, std::tuple_size_v<decltype(of_query)> + sizeof...(Ts)> all;
+        Access* to = all.data();
+        for (const Access& access : of_query) *to++ = access;
+        ((*to++ = shoal::writes(*static_cast<const detail::ChannelOf<Ts>&>(*this).events)), ...);
+        return all;
+    }
+
+private:
+    template <class Function>
+    auto called(Function& function) const {
+        return Called<Function>(function, static_cast<const detail::ChannelOf<Ts>&>(*this)...);
+    }
+
+    Query query_;
+};
+
+}  // namespace shoal
