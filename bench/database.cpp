@@ -284,7 +284,9 @@ private:
 
 /// Half of the entities are light, half heavy; they are looked up in random order, and every tenth is stale.
 void look_up(Bench& bench, Sea& sea) {
-    if (!bench.wants("database/get_shuffled") && !bench.wants("database/gather_shuffled")) return;
+    if (!bench.wants("database/get_shuffled") && !bench.wants("database/find_and_get_shuffled") &&
+        !bench.wants("database/gather_shuffled"))
+        return;
     sea.insert_all(true);
     sea.insert_all_plain(true);
     std::vector<Entity> half;
@@ -304,6 +306,13 @@ void look_up(Bench& bench, Sea& sea) {
             if (const Vec3* found = position.find(entity)) sum += std::int64_t(found->x);
         mine = sum;
     };
+    const auto run_singly = [&] {
+        std::int64_t sum = 0;
+        for (const Entity entity : asked)
+            if (const DatabaseRow row = sea.database.find(entity))
+                sum += std::int64_t(sea.database.get<&Position::value>(row).x);
+        mine = sum;
+    };
     const auto run_plain = [&] {
         std::int64_t sum = 0;
         for (const Entity entity : asked) {
@@ -314,6 +323,9 @@ void look_up(Bench& bench, Sea& sea) {
     };
     if (bench.wants("database/get_shuffled"))
         bench.compare({"database/get_shuffled", sea.n, 1.2}, {{}, run, [&] { return std::uint64_t(mine); }},
+                      {{}, run_plain, [&] { return std::uint64_t(other); }});
+    if (bench.wants("database/find_and_get_shuffled"))
+        bench.compare({"database/find_and_get_shuffled", sea.n}, {{}, run_singly, [&] { return std::uint64_t(mine); }},
                       {{}, run_plain, [&] { return std::uint64_t(other); }});
     std::vector<Vec3> gathered(sea.n), gathered_plain(sea.n);
     const auto sum = [](std::span<const Vec3> values) {

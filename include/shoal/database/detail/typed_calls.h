@@ -32,6 +32,12 @@ template <class T>
 SHOAL_INLINE ComponentType Database::find_component() const {
     const std::uint32_t known = component_slots_.find(detail::TypedSlot<T>::known());
     if (SHOAL_LIKELY(known != detail::ComponentSlots::kNone)) return {known};
+    return find_unknown<T>();
+}
+
+/// Apart from the others, which then need no room on the stack for it.
+template <class T>
+SHOAL_NOINLINE ComponentType Database::find_unknown() const {
     return find_described(schema_of<T>());
 }
 
@@ -338,7 +344,7 @@ void Database::for_each_value(Entity entity, Visit&& visit) const {
 }
 
 template <auto kMember>
-decltype(auto) Database::get(DatabaseRow row) const {
+SHOAL_INLINE decltype(auto) Database::get(DatabaseRow row) const {
     const ComponentType component = find_component<ComponentOf<kMember>>();
     if (SHOAL_UNLIKELY(row.table == nullptr || row.row >= row.table->num_rows() ||
                        !row.table->type().has_column_of(component)))
