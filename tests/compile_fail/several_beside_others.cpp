@@ -6,7 +6,11 @@ struct Flag {
     int colour = 0;
 };
 SHOAL_COMPONENT((Flag, many), colour)
+struct Lamp {
+    int colour = 0;
+};
+SHOAL_COMPONENT((Lamp, many), colour)
 
 void use(Database& database) {
-    query<Read<&Sail::area>, Read<&Flag::colour>>(database).for_each([](float, int) {});
+    query<Read<&Lamp::colour>, Read<&Flag::colour>>(database).for_each([](int, int) {});
 }

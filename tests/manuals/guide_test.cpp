@@ -366,7 +366,7 @@ SHOAL_COMPONENT((Medal, many), year)
 // [guide/medal]
 
 Status decorate(World& world, Entity sailor, std::vector<int>& years, std::vector<std::pair<Entity, int>>& wall,
-                int& num_decorated) {
+                std::vector<std::pair<int, Vec3>>& pinned, int& num_decorated) {
     // [guide/medals]
     Database& crew = world.database();
     for (const int year : {2019, 2021, 2024})
@@ -374,6 +374,8 @@ Status decorate(World& world, Entity sailor, std::vector<int>& years, std::vecto
     crew.for_each_value<&Medal::year>(sailor, [&](int year) { years.push_back(year); });  // 2024, 2021, 2019
     if (auto removed = crew.remove_value<Medal>(sailor, 1); !removed) return removed.status();
     world.query<Read<&Medal::year>>().for_each([&](Entity who, int year) { wall.emplace_back(who, year); });
+    world.query<Read<&Medal::year>, Read<&Place::position>>().for_each(
+        [&](int year, const Vec3& at) { pinned.emplace_back(year, at); });  // each medal, where its owner is
     world.query<Read<&Place::position>, With<Medal>>().for_each([&](const Vec3&) { ++num_decorated; });
     // [guide/medals]
     return {};
@@ -386,8 +388,10 @@ TEST(Cookbook, a_sailor_has_several_medals) {
     ASSERT_TRUE(world.database().create<Place>(sailors, 2));
     std::vector<int> years;
     std::vector<std::pair<Entity, int>> wall;
+    std::vector<std::pair<int, Vec3>> pinned;
     int num_decorated = 0;
-    ASSERT_TRUE(decorate(world, sailors[1], years, wall, num_decorated));
+    ASSERT_TRUE(decorate(world, sailors[1], years, wall, pinned, num_decorated));
+    EXPECT_EQ(pinned, (std::vector<std::pair<int, Vec3>>{{2024, {}}, {2019, {}}}));
     EXPECT_EQ(years, (std::vector<int>{2024, 2021, 2019}));
     EXPECT_EQ(wall, (std::vector<std::pair<Entity, int>>{{sailors[1], 2024}, {sailors[1], 2019}}));
     EXPECT_EQ(num_decorated, 1);

@@ -261,6 +261,12 @@ protected:
         return static_cast<int>(std::find(made.begin(), made.end(), entity) - made.begin());
     }
 
+    void remove_second(Entity entity) {
+        if (GetParam()) return static_cast<void>(world.database().remove_value<Flag>(entity, 1).value());
+        auto& flags = world.manager<Flag>();
+        flags.remove(flags.next(flags.instance(entity)));
+    }
+
     EntityManager entities;
     World world{entities};
     std::vector<Entity> made = std::vector<Entity>(2000);
@@ -310,6 +316,67 @@ TEST_P(Flagged, beside_other_terms_an_entity_is_visited_once) {
     EXPECT_EQ(num_any, 500u);
 }
 
+TEST_P(Flagged, a_query_that_reads_values_beside_other_terms_visits_each_value) {
+    for (std::size_t i = 3; i < made.size(); i += 36) remove_second(made[i]);  // of three, with a mast
+    for (std::size_t i = 0; i < made.size(); i += 17) entities.destroy(made[i]);
+    world.settle();
+    std::map<int, int> all, with_mast, visited;
+    for (int i = 0; i < 2000; ++i)
+        for (int k = 0; k < i % 4 && i % 17 != 0; ++k) {
+            if (i % 36 == 3 && k == 1) continue;
+            all[10 * i + k] = 1;
+            if (i % 3 == 0) with_mast[10 * i + k] = 1;
+        }
+    const auto masts = world.query<Read<&Mast::height>, Read<&Flag::colour>, Without<Crew>>();
+    masts.for_each([&](Entity entity, int height, int colour) {
+        EXPECT_EQ(colour / 10, number_of(entity));
+        EXPECT_EQ(height, number_of(entity));
+        ++visited[colour];
+    });
+    EXPECT_EQ(visited, with_mast);
+    EXPECT_GE(masts.num_rows(), with_mast.size());
+    visited.clear();
+    world.query<Read<&Flag::colour>, Maybe<&Mast::height>>().for_each([&](int colour, const int* height) {
+        EXPECT_EQ(height != nullptr, colour / 10 % 3 == 0);
+        ++visited[colour];
+    });
+    EXPECT_EQ(visited, all);
+    visited.clear();
+    masts.for_each_batch([&](auto&& batch) {
+        for (const int colour : batch.template column<&Flag::colour>()) ++visited[colour];
+    });
+    EXPECT_EQ(visited, with_mast);
+    std::atomic<int> num_visited = 0;
+    shoal_test::ThreadPoolExecutor workers(3);
+    masts.grain(64).for_each(workers, [&](int, int) { ++num_visited; });
+    EXPECT_EQ(num_visited, int(with_mast.size()));
+}
+
+TEST_P(Flagged, values_and_what_is_beside_them_are_written_once_for_each_value) {
+    shoal_test::ThreadPoolExecutor workers(3);
+    world.query<Write<&Flag::size>, Read<&Flag::colour>, Read<&Mast::height>>().grain(64).for_each(
+        workers, [](auto&& size, int colour, int height) { size = {float(colour), float(height), 0}; });
+    world.query<Read<all_fields<Flag>>>().for_each([&](Entity entity, const Flag& flag) {
+        const int i = number_of(entity);
+        EXPECT_EQ(flag.size, i % 3 == 0 ? (Vec3{float(flag.colour), float(i), 0}) : Vec3{});
+    });
+    const std::uint64_t stamp = world.stamp();
+    world.query<Write<&Mast::height>, Read<&Flag::colour>>().grain(64).for_each(
+        workers, [](auto&& height, int) { height += 1; });
+    world.query<Read<&Mast::height>>().for_each(
+        [&](Entity entity, int height) { EXPECT_EQ(height, number_of(entity) + number_of(entity) % 4); });
+    std::size_t num_changed = 0;
+    world.query<Read<&Mast::height>, Read<&Flag::colour>>().changed_since(stamp).for_each(
+        [&](int, int) { ++num_changed; });
+    EXPECT_EQ(num_changed, 1001u);
+    ASSERT_TRUE(world.set_active(made[3], false).ok());
+    std::size_t num_active = 0;
+    const auto both = world.query<Read<&Mast::height>, Read<&Flag::colour>>();
+    both.for_each([&](int, int) { ++num_active; });
+    both.with_inactive().for_each([&](int, int) { ++num_active; });
+    EXPECT_EQ(num_active, 998u + 1001u);
+}
+
 TEST_P(Flagged, changed_since_tells_of_every_value) {
     const auto colours = world.query<Read<&Flag::colour>>();
     world.settle();
@@ -336,6 +403,12 @@ TEST(FlaggedZones, values_are_in_the_zone_of_their_entity) {
     std::size_t num_here = 0, num_all = 0;
     flags.for_each([&](int) { ++num_all; });
     flags.in({5}).for_each([&](int colour) { num_here += colour < 100 ? 1 : 1000; });
+    EXPECT_EQ(num_all, 300u);
+    EXPECT_EQ(num_here, 99u);
+    num_all = num_here = 0;
+    const auto masts = query<Read<&Flag::colour>, Read<&Mast::height>>(database);
+    masts.for_each([&](int, int) { ++num_all; });
+    masts.in({5}).for_each([&](int colour, int) { num_here += colour < 100 ? 1 : 1000; });
     EXPECT_EQ(num_all, 300u);
     EXPECT_EQ(num_here, 99u);
 }

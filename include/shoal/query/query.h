@@ -48,8 +48,8 @@
 //     world.query<Write<&Body::velocity>, Read<&WorldPose::matrix>, Without<Frozen>>().for_each(
 //         [](auto&& v, const Matrix3x4& pose) { v += pull_at(pose); });
 //
-// Of a component type that is `many`, a query that asks for nothing else visits each value, with its entity; beside other
-// terms it stands in With, Without and AnyOf.
+// Of a component type that is `many`, a query that reads or writes it visits each value: an entity as often as it has values,
+// each time with the same fields of other terms. It reads one such type; others stand in With, Without and AnyOf.
 //
 // A toggled component that is off counts as missing. Entities that are inactive (see components/activity.h) are passed over,
 // unless a query says with_inactive() or names Inactive. Where several stores must have an entity, a loop visits the rows
@@ -370,10 +370,10 @@ auto query(Stores&... stores) {
     constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles ||
                                                            ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
-    constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(reads_many<Terms>() || ...)
-                                             : !Decides::kJoins || !(kKeepsMany<Stores> || ...);
-    constexpr bool kReadsOne = kVisitsEachValue<Terms...> || kIsOfWorld ||
-                               !((List::template kIsOfDatabase<Terms> && reads_many<Terms>()) || ...);
+    constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
+    constexpr bool kIsOfOne = kIsOfWorld || std::is_same_v<From<Stores...>, From<Database>>;
+    constexpr bool kReadsOne = (kIsOfOne && kVisitsEachValue<Terms...>) ||
+                               !(((kIsOfWorld || List::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
     static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
@@ -402,10 +402,12 @@ auto query(Stores&... stores) {
     static_assert(kAsks,
                   "no term is about the database; leave it out: query<...>(managers...), with "
                   ".asking(database) for commands");
-    static_assert(kJoinsSingly, "a join needs managers with one component per entity");
-    static_assert(kReadsOne,
-                  "an entity may have several of the component: a query that asks for nothing else visits them; beside "
-                  "other terms say With or Without, and Database::for_each_value()");
+    static_assert(kJoinsSingly,
+                  "a join needs managers with one component per entity; query<...>(world) runs once per value");
+    static_assert(
+        kReadsOne,
+        "an entity may have several of the component: a query over a world or a database visits them with Read "
+        "or Write, of one such type; of others say With or Without, and Database::for_each_value()");
     if constexpr (kAreComplete && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives && kAsks &&
                   kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
         return Query<From<Stores...>, Terms...>(stores...);

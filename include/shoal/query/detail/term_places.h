@@ -53,8 +53,10 @@ public:
     SHOAL_API std::uint8_t driver(std::uint64_t num_database_rows) const;
     /// Returns which store drives the loop over a part.
     SHOAL_API std::uint8_t driver_of(const QueryPart& part) const;
-    /// Whether an entity may have several rows in a store, and a query over more than these visits it once.
-    bool visits_each_once(const JoinedStore& store) const { return num_terms_ > 1 && store.rows->schema().many(); }
+    /// Whether an entity may have several rows in a store, and a query that does not read these visits it once.
+    bool visits_each_once(const JoinedStore& store) const {
+        return num_terms_ > 1 && !store.is_driver && store.rows->schema().many();
+    }
     /// Whether there is one store, not a database, of which every row is visited.
     SHOAL_API bool is_one_table() const;
     /// The entities that loops pass over; nullptr: none.

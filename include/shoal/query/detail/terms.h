@@ -304,10 +304,33 @@ constexpr bool reads_many() {
         return false;
 }
 
-/// Whether a query visits each value of a `many` type: only one that asks for nothing else does. An entity is visited as
-/// often as it has values.
+/// The component of the first term that reads a `many` type.
 template <class... Terms>
-inline constexpr bool kVisitsEachValue = false;
+struct ManyOf {
+    using Type = void;
+};
+template <class First, class... Terms>
+struct ManyOf<First, Terms...> {
+    static auto choose() {
+        if constexpr (reads_many<First>())
+            return std::type_identity<typename First::Component>();
+        else
+            return std::type_identity<typename ManyOf<Terms...>::Type>();
+    }
+    using Type = typename decltype(choose())::type;
+};
+/// Whether a term reads no `many` type, or a field of `Many` that the entity must have.
+template <class Term, class Many>
+constexpr bool reads_none_but() {
+    return !reads_many<Term>() || (std::is_same_v<typename Term::Component, Many> && requires_component<Term>() &&
+                                   !Term::kIsOfParent && !Term::kIsSingle);
+}
+
+/// Whether a query visits each value of a `many` type: it reads fields of one such type, or asks for nothing else. An
+/// entity is visited as often as it has values.
+template <class... Terms>
+inline constexpr bool kVisitsEachValue =
+    (reads_many<Terms>() || ...) && (reads_none_but<Terms, typename ManyOf<Terms...>::Type>() && ...);
 template <class Term>
 inline constexpr bool kVisitsEachValue<Term> = [] {
     if constexpr (requires_component<Term>() && !Term::kIsOfParent && !Term::kIsSingle &&
@@ -317,12 +340,9 @@ inline constexpr bool kVisitsEachValue<Term> = [] {
         return false;
 }();
 
-template <class First, class...>
-struct FirstTerm {
-    using Component = typename First::Component;
-};
-template <class... Terms>
-using ComponentOfFirst = typename FirstTerm<Terms...>::Component;
+/// Whether a term is about the values that such a query visits.
+template <class Term, class... Terms>
+inline constexpr bool kIsOfValues = sizeof...(Terms) == 1 || reads_many<Term>();
 
 inline constexpr std::size_t kNoStore = ~std::size_t(0);
 

@@ -1,11 +1,12 @@
 #pragma once
 // The rows of a query over a world, which finds the stores of its terms itself.
 //
-//     all components in the database      the loop of a query over a database; if it visits each value of a `many`
-//                                         type, then one over the values that are not the first of their entities
+//     all components in the database      the loop of a query over a database
 //     all in one other store              one loop over its table
 //     else                                a join
 //
+// A query that visits each value of a `many` type is driven by the rows of its manager. In the database, where the first
+// value of an entity is in its row, a join follows that is driven by the further values.
 // Thread: as for the query.
 
 #include "shoal/query/detail/database_rows.h"
@@ -28,7 +29,10 @@ struct ComponentUse {
     bool of_parent = false;
 };
 
-/// Returns where the values of a `many` type of a database are that are not the first of their entities.
+/// Returns where the values of a `many` type of a database are that are not the first of their entities: in a store that
+/// drives.
+SHOAL_API JoinedStore further_store(Database& database, std::uint32_t component);
+/// Returns the only store of a query over these.
 SHOAL_API TermPlaces places_of_further(Database& database, std::uint32_t component);
 
 /// Finds a component type; without a store if none shows it to queries.
@@ -61,11 +65,10 @@ public:
         : joined_(places, places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : any) {
         if constexpr (kMayBeInDatabase)
             if (joined_.is_in_database()) in_database_.emplace_back(joined_.database());
-        if constexpr (kMayBeInDatabase && kVisitsEachValue<Terms...>)
-            if (joined_.is_in_database()) {
-                Database& database = joined_.database();
-                const auto component = database.template component<ComponentOfFirst<Terms...>>();
-                further_.emplace_back(places_of_further(database, component.number), &database);
+        if constexpr (kVisitsEachValue<Terms...>)
+            if (const TermPlaces further = places_of_further_values(places); further.store_of.size() != 0) {
+                further_.emplace_back(further, &joined_.database());
+                further_table_ = &further.stores[further.driver(0)].rows->table();
             }
     }
     /// Of a database alone.
@@ -100,18 +103,13 @@ public:
             if (!in_database_.empty()) in_database_[0].refresh();
         for (const Joined& further : further_) further.refresh();
     }
-    bool can_share() const { return joined_.can_share(); }
+    bool can_share() const { return joined_.can_share() && (further_.empty() || further_[0].can_share()); }
     bool is_small(std::uint32_t grain) const { return joined_.is_small(grain); }
 
     template <class Visit>
     void for_each_part(Visit&& visit) const {
-        if constexpr (kMayBeInDatabase)
-            if (!in_database_.empty()) {
-                in_database_[0].for_each_part(visit);
-                for (const Joined& further : further_) further.for_each_part(visit);
-                return;
-            }
-        joined_.for_each_part(visit);
+        for_each_first_part(visit);
+        for (const Joined& further : further_) further.for_each_part(visit);
     }
     template <class Function>
     void run(Function& function, const QueryPart& part) const {
@@ -129,12 +127,44 @@ public:
         if (is_further(part)) return further_[0].mark_written(part);
         joined_.mark_written(part);
     }
-    void finish_writes(Executor* executor) const { joined_.finish_writes(executor); }
+    void finish_writes(Executor* executor) const {
+        joined_.finish_writes(executor);
+        for (const Joined& further : further_) further.finish_writes(executor);
+    }
 
 private:
+    template <class Visit>
+    void for_each_first_part(Visit&& visit) const {
+        if constexpr (kMayBeInDatabase)
+            if (!in_database_.empty()) return in_database_[0].for_each_part(visit);
+        joined_.for_each_part(visit);
+    }
     /// Whether a part holds values that are not the first of their entities.
     bool is_further(const QueryPart& part) const {
-        return kVisitsEachValue<Terms...> && !further_.empty() && part.of_database == nullptr;
+        return kVisitsEachValue<Terms...> && further_table_ != nullptr && part.table == further_table_;
+    }
+    /// The places of the same query over values that are not the first of their entities; of no terms if there are none.
+    static TermPlaces places_of_further_values(const TermPlaces& places) {
+        TermPlaces further = places;
+        std::size_t term = 0, of_values = 0;
+        ((kIsOfValues<Terms, Terms...> ? void(of_values = term++) : void(++term)), ...);
+        if (!places.has_database() || places.store_of[of_values] != places.database) return TermPlaces(0);
+        Database& database = static_cast<Database&>(*places.stores[places.database].store);
+        const std::uint32_t component =
+            find_home({&places.stores[places.database].store, 1}, *schemas()[of_values], {}).component;
+        if constexpr (sizeof...(Terms) == 1) return places_of_further(database, component);
+        const std::uint8_t number = further.add(further_store(database, component));
+        term = 0;
+        ((kIsOfValues<Terms, Terms...> ? void(further.store_of[term++] = number) : void(++term)), ...);
+        return further;
+    }
+    static std::array<const Schema*, sizeof...(Terms)> schemas() { return {schema_of_term<Terms>()...}; }
+    template <class Term>
+    static const Schema* schema_of_term() {
+        if constexpr (kIsOfValues<Term, Terms...>)
+            return &schema_of<typename Term::Component>();
+        else
+            return nullptr;
     }
     /// A database, as a world that has no other store.
     struct OneStore {
@@ -164,6 +194,9 @@ private:
             places.stores[number].is_excluded |= home.database == nullptr && excludes_component<Term>();
             places.store_of[term] = number;
             places.first_column[term] = home.columns.first_column;
+            // Each of its rows is a value; in the database, only the first of an entity is in a row.
+            if constexpr (sizeof...(Terms) > 1 && reads_many<Term>())
+                places.stores[number].is_driver |= kVisitsEachValue<Terms...> && home.database == nullptr;
         }
     }
     static std::uint8_t add(TermPlaces& places, const ComponentHome& home) {
@@ -201,6 +234,7 @@ private:
     Array<std::conditional_t<kMayBeInDatabase, InDatabase, Nothing>> in_database_{
         Owner("query")};                     // one, if all is there
     Array<Joined> further_{Owner("query")};  // one, if it visits each value of a `many` type there
+    const Table* further_table_ = nullptr;   // that drives it
 };
 
 }  // namespace shoal::detail
