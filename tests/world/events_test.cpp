@@ -415,7 +415,9 @@ TEST(Events, what_is_written_when_the_usual_room_is_full_stays_behind_the_rest) 
             quarry.world.step(0);
             Notes expected = notes_of({1}, num_first);
             for (const Note& note : notes_of({2}, 50)) expected.push_back(note);
-            if (frame % read_every == 0) EXPECT_EQ(copy_of(quarry.notes.read_last()), expected) << frame;
+            if (frame % read_every == 0) {
+                EXPECT_EQ(copy_of(quarry.notes.read_last()), expected) << frame;
+            }
         }
     }
 }
