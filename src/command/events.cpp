@@ -397,7 +397,9 @@ std::span<const std::byte> EventLog::State::read(std::size_t frame) {
         if (scope != nullptr && !scope->is_in_loop()) scope->close_all();
         const std::lock_guard lock(mutex);
         if (frame == now) require_readable(scope);
-        if (read.has_new.load(std::memory_order_relaxed)) copy(frame, scope == nullptr ? nullptr : scope->executor());
+        // The function of a loop copies alone: a loop within it would close what it writes to, which takes the mutex.
+        const bool may_share = scope != nullptr && !scope->is_in_loop();
+        if (read.has_new.load(std::memory_order_relaxed)) copy(frame, may_share ? scope->executor() : nullptr);
     }
     return {read.array.memory.data, read.array.num_bytes};
 }
