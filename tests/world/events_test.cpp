@@ -292,6 +292,26 @@ TEST(Events, spans_and_single_events_are_appended_alike) {
     EXPECT_TRUE(all == expected);
 }
 
+TEST(Events, the_function_of_a_loop_on_one_thread_reads_a_large_last_frame_while_it_writes) {
+    ThreadedExecutor executor(2);
+    Quarry quarry(executor);
+    std::uint32_t frame = 0;
+    std::size_t num_read = 0;
+    quarry.world.schedule().add("write", {writes(quarry.notes), reads(quarry.stones)}, [&](PassContext& context) {
+        const auto rows = quarry.rows();
+        for (std::uint32_t i = 0; i < 4 && frame == 6; ++i)  // more than usual, from many chunks
+            rows.grain(64).for_each(context.executor, [&](std::uint32_t row) { quarry.notes.write({2, row, i}); });
+        if (frame < 7) static_cast<void>(quarry.notes.read_last());  // so that there is a usual size
+        rows.for_each([&](std::uint32_t row) {
+            quarry.notes.write({1, row, 0});
+            if (frame == 7 && row == 50) num_read = quarry.notes.read_last().size();
+        });
+    });
+    for (; frame < 8; ++frame) quarry.world.step(0);
+    EXPECT_EQ(num_read, 5 * kManyRows);
+    EXPECT_EQ(copy_of(quarry.notes.read_last()), notes_of({1}));
+}
+
 /// The notes of a pass that writes one for every row, and in every hundredth ten more as a span.
 Notes notes_with_spans(std::uint32_t writer) {
     Notes notes;
