@@ -29,15 +29,19 @@ private:
     using Kind = detail::CommandKind;
     using List = detail::CommandList;
     using Part = detail::CommandPart;
-    using Row = detail::CommandRow;
     using Run = detail::CommandRun;
 
-    /// A command about an entity that other commands are about, too.
-    struct Contended {
+    /// A command that is dealt with one by one: a call, or one about an entity that other commands are about, too.
+    struct Single {
         Entity entity;
-        std::uint32_t chunk;
-        const List* list;
-        std::byte* row;
+        std::uint32_t chunk, number;
+        const Run* run;
+        std::uint32_t row;
+    };
+
+    struct Move {
+        Entity entity;
+        Zone zone;
     };
 
     /// Copies of the same blob, or of the same entity, that are made in one call.
@@ -73,7 +77,8 @@ private:
     void for_each_pending(Visit&& visit);
     EntityBits number_of(std::uint32_t chunk, Entity pending) const;
     Entity resolve(std::uint32_t chunk, Entity entity) const;
-    bool resolve_row(std::uint32_t chunk, Row& row);
+    template <class Note>
+    void resolve_entities(std::uint32_t chunk, const Run& run, Note&& note);
     void resolve_values(std::uint32_t chunk, const Run& run);
 
     void destroy();
@@ -86,9 +91,10 @@ private:
     void copy();
     void move();
     void change();
+    void note_named(std::span<const Entity> entities, bool are_run);
     void change_rows(std::uint32_t chunk, const Run& run);
     void change_contended();
-    void change_one(std::span<const Contended> commands);
+    void change_one(std::span<const Single> commands);
     void change_links();
     void call();
     void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
@@ -98,11 +104,6 @@ private:
     /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
     void for_each_run(Kind first, Kind last, Visit&& visit);
-    template <class Visit>
-    static void for_each_row(const Run& run, Visit&& visit) {
-        for (std::byte* row = run.begin; row != run.end; row += run.list->row_bytes)
-            visit(*reinterpret_cast<Row*>(row));
-    }
     /// Returns the store that keeps a component type if it is not the database.
     Store* store_of(const Part& part) const { return part.schema == nullptr ? nullptr : store_of(part.schema()); }
     Store* store_of(const Schema& schema) const {
@@ -128,6 +129,7 @@ private:
     void note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several);
     void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
+    const std::byte* gather(const Run& run, const Part& part, std::span<const std::uint32_t> order);
     void clear_named();
     void note_failure(const char* what, std::size_t count, std::string_view message);
 
@@ -149,10 +151,10 @@ private:
         Array<const void*> values{Owner("commands")};  // of types that are more than bytes
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
-        Array<Row> moves{Owner("commands")};
+        Array<Move> moves{Owner("commands")};
         BitSet once{Owner("commands")};   // by entity index: was it named,
         BitSet twice{Owner("commands")};  // and again?
-        Array<Contended> contended{Owner("commands")};
+        Array<Single> singles{Owner("commands")};
         Array<ComponentValues> given{Owner("commands")};
         Array<ComponentType> components{Owner("commands")};
         Array<Elsewhere> elsewhere{Owner("commands")};

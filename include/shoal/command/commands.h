@@ -152,9 +152,9 @@ private:
     template <class Function>
     void record_call(Entity entity, Entity other, Function&& function) {
         using Call = detail::CallCommand<std::remove_cvref_t<Function>>;
-        std::byte* const to = recorder_.add_row(Call::kList, entity, recorder_.next_number());
-        ::new (static_cast<void*>(&reinterpret_cast<detail::CallHead*>(to)->other)) Entity(other);
-        ::new (static_cast<void*>(to + Call::kOffset)) std::remove_cvref_t<Function>(std::forward<Function>(function));
+        const auto added = recorder_.add_row(Call::kList, entity, recorder_.next_number());
+        ::new (static_cast<void*>(added.value(Call::kOffset, sizeof(typename Call::Value))))
+            typename Call::Value(other, std::move(function));
     }
 
     detail::CommandRecorder recorder_;
