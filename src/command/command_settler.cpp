@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 constexpr std::size_t kLookedAt = 512;  // entities that are looked at in one go: they stay in the cache
+constexpr std::size_t kManyRows = 256;  // that are worth a call of their own
 
 /// Returns whether any of the bits begin to end - 1 is set.
 bool any_bit(const std::uint64_t* words, std::size_t begin, std::size_t end) {
@@ -48,8 +49,9 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
 
 void CommandSettler::trim() {
     num_kept_rows_ = decaying_peak(std::exchange(num_rows_, 0), num_kept_rows_);
-    const std::size_t capacity = std::max({scratch_.entities.capacity(), scratch_.made.capacity(),
-                                           scratch_.moves.capacity(), scratch_.singles.capacity()});
+    std::size_t capacity = std::max({scratch_.entities.capacity(), scratch_.made.capacity(), scratch_.moves.capacity(),
+                                     scratch_.singles.capacity()});
+    for (const Batch& batch : scratch_.batches) capacity = std::max(capacity, batch.entities.capacity());
     if (capacity / 8 > num_kept_rows_ + 4096) scratch_ = Scratch();
 }
 
@@ -186,6 +188,7 @@ void CommandSettler::create() {
         resolve_values(chunk, run);
         create_rows(chunk, run);
     });
+    finish_batches();
 }
 
 void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
@@ -197,12 +200,12 @@ void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
     for (std::size_t i = 0; i < count; ++i) is_one_zone &= zones[i] == zones[0];
     for (std::size_t i = 0; i < count; ++i) is_dense &= number_at(i) == first + i;
     if (is_one_zone && is_dense)
-        return create_in_zone(chunk, run, {}, std::span(scratch_.made).subspan(first, count), zones[0]);
+        return carry_out(chunk, run, {}, std::span(scratch_.made).subspan(first, count), zones[0]);
     Array<Entity>& made = scratch_.entities;
     if (is_one_zone) {
         made.resize(count);
         for (std::size_t i = 0; i < count; ++i) made[i] = scratch_.made[number_at(i)];
-        return create_in_zone(chunk, run, {}, made, zones[0]);
+        return carry_out(chunk, run, {}, made, zones[0]);
     }
     Array<std::uint32_t>& order = scratch_.order;
     order.resize(count);
@@ -216,19 +219,17 @@ void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
         made.clear();
         for (; end < order.size() && zone_of(order[end]) == zone_of(order[begin]); ++end)
             made.push_back(scratch_.made[number_at(order[end])]);
-        create_in_zone(chunk, run, std::span(order).subspan(begin, end - begin), made, zone_of(order[begin]));
+        carry_out(chunk, run, std::span(order).subspan(begin, end - begin), made, zone_of(order[begin]));
         begin = end;
     }
 }
 
-/// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all.
-void CommandSettler::create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
-                                    std::span<const Entity> made, Zone zone) {
-    give_values(chunk, run, order, made);
+/// Gives rows with the values that were given to `made`.
+void CommandSettler::create_all(const List& list, std::span<const Entity> made, Zone zone) {
     for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
     Status failure;
     std::uint32_t num_made = 0;
-    if (run.list->parts.empty() || !scratch_.components.empty()) {
+    if (list.parts.empty() || !scratch_.components.empty()) {
         const Result<AddCounts> added =
             database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given);
         failure = added.status();
@@ -250,29 +251,32 @@ void CommandSettler::group_spawns(Kind kind) {
     HashMap<std::uint64_t, std::uint32_t> group_of{Owner("commands")};
     for_each_run(kind, kind, [&](std::uint32_t chunk, const Run& run) {
         const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
+        const auto* const poses = reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
+        const bool has_poses = run.list == &detail::kSpawnAtList || run.list == &detail::kCopyAtList;
+        std::uint32_t last = 0;  // mostly the group of the next one too
         for (std::uint32_t i = 0; i < run.num_rows; ++i) {
-            const detail::SpawnValue& asked = values[i];
             const Zone zone = run.numbers()[i];
-            const Entity first = resolve(chunk, run.entities()[i]), original = resolve(chunk, asked.original);
+            const Entity first = resolve(chunk, run.entities()[i]), original = resolve(chunk, values[i].original);
             if (!first) continue;  // another command has destroyed it
-            const auto fits = [&](std::uint32_t number) {
-                const SpawnGroup& group = groups[number];
-                return group.blob == asked.blob && group.original == original && group.zone == zone &&
-                       group.has_poses == asked.has_pose;
-            };
-            const std::uint64_t key =
-                hash_key(reinterpret_cast<std::uintptr_t>(asked.blob) ^ std::uint64_t(original.id) << 8) + zone;
-            const std::uint32_t* known = group_of.find_if(key, fits);
-            if (known == nullptr) {
-                known = &group_of.add(key, static_cast<std::uint32_t>(groups.size()));
-                groups.push_back({asked.blob, original, zone, asked.has_pose});
-            }
-            groups[*known].firsts.push_back(first);
-            if (asked.has_pose) groups[*known].poses.push_back(asked.pose);
+            const SpawnKey asked{values[i].blob, original, zone, has_poses};
+            if (last >= groups.size() || groups[last].key != asked) last = find_group(group_of, asked);
+            groups[last].firsts.push_back(first);
+            if (has_poses) groups[last].poses.push_back(poses[i]);
         }
     });
     SHOAL_ASSERT(groups.empty() || database_.homes().spawn != nullptr,
                  "commands spawn and copy in worlds; make the database with World::database()");
+}
+
+/// Returns the number of the group of copies that are like these, which may be a new one.
+std::uint32_t CommandSettler::find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked) {
+    Array<SpawnGroup>& groups = scratch_.groups;
+    const std::uint64_t key =
+        hash_key(reinterpret_cast<std::uintptr_t>(asked.blob) ^ std::uint64_t(asked.original.id) << 8) + asked.zone;
+    const auto fits = [&](std::uint32_t number) { return groups[number].key == asked; };
+    if (const std::uint32_t* const known = group_of.find_if(key, fits)) return *known;
+    groups.push_back({asked});
+    return group_of.add(key, static_cast<std::uint32_t>(groups.size() - 1));
 }
 
 void CommandSettler::note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned) {
@@ -286,15 +290,16 @@ void CommandSettler::spawn() {
     group_spawns(Kind::kSpawn);
     const ComponentHomes& homes = database_.homes();
     for (const SpawnGroup& group : scratch_.groups)
-        note_spawned("spawn", group, homes.spawn(homes.context, *group.blob, group.firsts, group.poses, group.zone));
+        note_spawned("spawn", group,
+                     homes.spawn(homes.context, *group.key.blob, group.firsts, group.poses, group.key.zone));
 }
 
 void CommandSettler::copy() {
     group_spawns(Kind::kCopy);
     const ComponentHomes& homes = database_.homes();
     for (const SpawnGroup& group : scratch_.groups) {
-        if (entities_.alive(group.original)) {
-            note_spawned("copy", group, homes.copy(homes.context, group.original, group.firsts, group.poses));
+        if (entities_.alive(group.key.original)) {
+            note_spawned("copy", group, homes.copy(homes.context, group.key.original, group.firsts, group.poses));
             continue;
         }
         entities_.destroy(group.firsts);
@@ -348,6 +353,7 @@ void CommandSettler::change() {
     });
     scratch_.singles.clear();
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) { change_rows(chunk, run); });
+    finish_batches();
     change_contended();
     change_links();
 }
@@ -369,12 +375,9 @@ void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) 
 /// Changes the entities of a run that no other command is about. The others wait for change_contended().
 void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     const std::span<const Entity> entities = run.entities();
-    bool are_all_meant = !any_twice_;
-    for (const Entity entity : entities) are_all_meant &= bool(entity);
-    if (are_all_meant) {
-        give_values(chunk, run, {}, entities);
-        return apply(entities, scratch_.given, scratch_.components);
-    }
+    std::uint32_t num_dead = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) num_dead += entities[i] == kNullEntity ? 1 : 0;
+    if (num_dead == 0 && !any_twice_) return carry_out(chunk, run, {}, entities, kNoZone);
     Array<Entity>& changed = scratch_.entities;
     Array<std::uint32_t>& order = scratch_.order;
     changed.clear();
@@ -389,8 +392,7 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
         }
     }
     if (changed.empty()) return;
-    give_values(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed);
-    apply(changed, scratch_.given, scratch_.components);
+    carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
 /// Gives components to entities, and takes others away.
@@ -443,11 +445,8 @@ void CommandSettler::change_contended() {
 /// Changes one entity once, however many commands are about it: of each component type, the last one counts.
 void CommandSettler::change_one(std::span<const Single> commands) {
     Array<ComponentValues>& given = scratch_.given;
-    given.clear();
-    scratch_.components.clear();
-    scratch_.elsewhere.clear();
+    clear_given();
     scratch_.named.clear();
-    scratch_.values.clear();
     std::size_t num_parts = 0;
     for (const Single& command : commands) num_parts += command.run->list->parts.size();
     scratch_.values.reserve(num_parts);  // values are referred to while others are added
@@ -541,15 +540,11 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
 /// meant for `entities`. Links are kept for later.
 void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
-    scratch_.given.clear();
-    scratch_.components.clear();
-    scratch_.elsewhere.clear();
-    scratch_.values.clear();
-    const std::size_t count = entities.size();
-    // What is listed is referred to while more is added.
-    scratch_.values.reserve(count * run.list->parts.size());
+    clear_given();
     scratch_.images.clear();
-    scratch_.images.reserve(order.size() * run.list->row_bytes);
+    if (!order.empty()) append_images(run, order, scratch_.images);
+    const std::size_t count = entities.size();
+    scratch_.values.reserve(count * run.list->parts.size());  // values are referred to while others are added
     const bool removes = run.list->kind == Kind::kRemove;
     const auto row_at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
     for (const Part& part : run.list->parts) {
@@ -564,8 +559,8 @@ void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<
         }
         AddedValues values;
         if (part.offset != 0 && part.write == nullptr) {
-            values.images = order.empty() ? run.column(part.offset) : gather(run, part, order);
-            values.stride = part.num_bytes;
+            values.images = order.empty() ? run.column(part.offset) : scratch_.images.data() + part.offset;
+            values.stride = order.empty() ? part.num_bytes : run.list->row_bytes;
         } else if (part.offset != 0) {
             values.write = part.write;
             values.context = scratch_.values.data() + scratch_.values.size();
@@ -575,13 +570,85 @@ void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<
     }
 }
 
-/// Returns a copy of the values of some rows, which lie one after the other. Requires: there is room in images.
-const std::byte* CommandSettler::gather(const Run& run, const Part& part, std::span<const std::uint32_t> order) {
-    const std::size_t begin = scratch_.images.size();
-    scratch_.images.resize(begin + order.size() * part.num_bytes);
-    for (std::size_t i = 0; i < order.size(); ++i)
-        std::memcpy(scratch_.images.data() + begin + i * part.num_bytes, run.value(part, order[i]), part.num_bytes);
-    return scratch_.images.data() + begin;
+/// The same of values that append_images() has copied.
+void CommandSettler::give_images(const List& list, const std::byte* images) {
+    clear_given();
+    for (const Part& part : list.parts) {
+        AddedValues values;
+        if (part.offset != 0) values.images = images + part.offset, values.stride = list.row_bytes;
+        note_change(part, list.kind == Kind::kRemove, values, false);
+    }
+}
+
+void CommandSettler::clear_given() {
+    scratch_.given.clear();
+    scratch_.components.clear();
+    scratch_.elsewhere.clear();
+    scratch_.values.clear();
+}
+
+/// Copies the values of those rows of a run that `order` lists, or of all, row by row, each to its offset in the row.
+void CommandSettler::append_images(const Run& run, std::span<const std::uint32_t> order, Array<std::byte>& images) {
+    const std::size_t count = order.empty() ? run.num_rows : order.size(), row_bytes = run.list->row_bytes;
+    const std::size_t begin = images.size();
+    images.resize(begin + count * row_bytes);
+    for (const Part& part : run.list->parts) {
+        if (part.offset == 0 || part.write != nullptr) continue;
+        std::byte* to = images.data() + begin + part.offset;
+        for (std::size_t i = 0; i < count; ++i, to += row_bytes)
+            std::memcpy(to, run.value(part, order.empty() ? i : order[i]), part.num_bytes);
+    }
+}
+
+// --- batches -----------------------------------------------------------------------------------------------------
+
+/// Carries out those commands of a run that `order` lists, or all, which are about `entities`; if they are few, together
+/// with others of the same list, at the latest in finish_batches().
+void CommandSettler::carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                               std::span<const Entity> entities, Zone zone) {
+    Batch& batch = batch_of(*run.list, zone);
+    if (batch.takes_bytes && entities.size() < kManyRows) {
+        batch.entities.insert(batch.entities.end(), entities.begin(), entities.end());
+        return append_images(run, order, batch.images);
+    }
+    finish(batch);
+    give_values(chunk, run, order, entities);
+    carry_out(*run.list, entities, zone);
+}
+
+/// The same for the values that were given.
+void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone) {
+    if (list.kind == Kind::kCreate) return create_all(list, entities, zone);
+    apply(entities, scratch_.given, scratch_.components);
+}
+
+CommandSettler::Batch& CommandSettler::batch_of(const List& list, Zone zone) {
+    const std::uint64_t key = hash_key(reinterpret_cast<std::uintptr_t>(&list)) + zone;
+    const auto fits = [&](std::uint32_t number) {
+        return scratch_.batches[number].list == &list && scratch_.batches[number].zone == zone;
+    };
+    if (const std::uint32_t* const known = scratch_.batch_numbers.find_if(key, fits)) return scratch_.batches[*known];
+    scratch_.batch_numbers.add(key, static_cast<std::uint32_t>(num_batches_));
+    if (num_batches_ == scratch_.batches.size()) scratch_.batches.emplace_back();
+    Batch& batch = scratch_.batches[num_batches_++];
+    batch.list = &list, batch.zone = zone;
+    batch.takes_bytes = std::all_of(list.parts.begin(), list.parts.end(), [this](const Part& part) {
+        return part.write == nullptr && (part.schema == nullptr || link_store_of(part) == nullptr);
+    });
+    return batch;
+}
+
+void CommandSettler::finish(Batch& batch) {
+    if (batch.entities.empty()) return;
+    give_images(*batch.list, batch.images.data());
+    carry_out(*batch.list, batch.entities, batch.zone);
+    batch.entities.clear();
+    batch.images.clear();
+}
+
+void CommandSettler::finish_batches() {
+    for (std::size_t i = 0; i < num_batches_; ++i) finish(scratch_.batches[i]);
+    if (std::exchange(num_batches_, 0) != 0) scratch_.batch_numbers.clear();
 }
 
 /// Clears the bits of all entities.

@@ -45,13 +45,27 @@ private:
     };
 
     /// Copies of the same blob, or of the same entity, that are made in one call.
-    struct SpawnGroup {
+    struct SpawnKey {
         const Blob* blob;
         Entity original;
         Zone zone;
         bool has_poses;
+
+        friend bool operator==(const SpawnKey&, const SpawnKey&) = default;
+    };
+    struct SpawnGroup {
+        SpawnKey key;
         Array<Entity> firsts{Owner("commands")};
         Array<RootPose> poses{Owner("commands")};
+    };
+
+    /// Commands of one list that several chunks ask for, few each: they are carried out in one call.
+    struct Batch {
+        const List* list = nullptr;
+        Zone zone = kNoZone;  // of those that create
+        bool takes_bytes = false;
+        Array<Entity> entities{Owner("commands")};
+        Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
     };
 
     /// A change of a component that its store keeps as a link to another row, such as ChildOf: it waits until all else
@@ -85,8 +99,7 @@ private:
     bool cancel(std::uint32_t chunk, Entity pending);
     void create();
     void create_rows(std::uint32_t chunk, const Run& run);
-    void create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
-                        std::span<const Entity> made, Zone zone);
+    void create_all(const List& list, std::span<const Entity> made, Zone zone);
     void spawn();
     void copy();
     void move();
@@ -125,11 +138,20 @@ private:
         return part.find == nullptr ? part.component : part.find(database_);
     }
     void group_spawns(Kind kind);
+    std::uint32_t find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
     void note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several);
     void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
-    const std::byte* gather(const Run& run, const Part& part, std::span<const std::uint32_t> order);
+    void clear_given();
+    static void append_images(const Run& run, std::span<const std::uint32_t> order, Array<std::byte>& images);
+    void give_images(const List& list, const std::byte* images);
+    void carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                   std::span<const Entity> entities, Zone zone);
+    void carry_out(const List& list, std::span<const Entity> entities, Zone zone);
+    Batch& batch_of(const List& list, Zone zone);
+    void finish(Batch& batch);
+    void finish_batches();
     void clear_named();
     void note_failure(const char* what, std::size_t count, std::string_view message);
 
@@ -161,8 +183,11 @@ private:
         Array<ComponentId> named{Owner("commands")};
         Array<SpawnGroup> groups{Owner("commands")};
         Array<LinkChange> links{Owner("commands")};
+        Array<Batch> batches{Owner("commands")};  // the first num_batches_
+        HashMap<std::uint64_t, std::uint32_t> batch_numbers{Owner("commands")};
     };
     Scratch scratch_;
+    std::size_t num_batches_ = 0;
     std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones
 };
 

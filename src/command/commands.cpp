@@ -166,7 +166,8 @@ Entity Commands::record_spawn(const detail::CommandList& list, Zone zone, const 
     const Entity first = recorder_.take_pending();
     const auto added = recorder_.add_row(list, first, zone);
     ::new (static_cast<void*>(added.value(detail::SpawnValue::kOffset, sizeof(detail::SpawnValue))))
-        detail::SpawnValue{blob, original, pose != nullptr, pose != nullptr ? *pose : RootPose()};
+        detail::SpawnValue{blob, original};
+    if (pose != nullptr) ::new (static_cast<void*>(added.value(detail::kPoseOffset, sizeof(RootPose)))) RootPose(*pose);
     return first;
 }
 

@@ -120,14 +120,14 @@ public:
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone) {
         SHOAL_ASSERT(zone < kMaxZones || zone == kNoZone, "zones are 0 to kMaxZones - 1");
-        return record_spawn(detail::kSpawnList, zone, &blob, {}, &pose);
+        return record_spawn(detail::kSpawnAtList, zone, &blob, {}, &pose);
     }
     /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and
     /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
     /// Requires: a world.
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
     Entity copy(Entity original, const RootPose& pose) {
-        return record_spawn(detail::kCopyList, kNoZone, nullptr, original, &pose);
+        return record_spawn(detail::kCopyAtList, kNoZone, nullptr, original, &pose);
     }
 
     /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is no

@@ -68,18 +68,20 @@ struct CommandRun {
 /// Entities and nothing more.
 inline constexpr CommandList kDestroyList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
 
-/// A copy of a blob, or of an entity. The entity of the command is the pending one that becomes the first of the copy.
+/// A copy of a blob, or of an entity, which has a pose in two of the lists. The entity of the command is the pending one
+/// that becomes the first of the copy.
 struct SpawnValue {
     static constexpr std::uint32_t kOffset = head_bytes(alignof(const Blob*));
 
     const Blob* blob;
     Entity original;
-    bool has_pose;
-    RootPose pose;
 };
-inline constexpr std::uint32_t kSpawnBytes = SpawnValue::kOffset + sizeof(SpawnValue);
-inline constexpr CommandList kSpawnList{CommandKind::kSpawn, kSpawnBytes, alignof(SpawnValue), {}};
-inline constexpr CommandList kCopyList{CommandKind::kCopy, kSpawnBytes, alignof(SpawnValue), {}};
+inline constexpr std::uint32_t kPoseOffset = SpawnValue::kOffset + sizeof(SpawnValue);
+inline constexpr std::uint32_t kPosedBytes = kPoseOffset + sizeof(RootPose);
+inline constexpr CommandList kSpawnList{CommandKind::kSpawn, kPoseOffset, alignof(SpawnValue), {}};
+inline constexpr CommandList kSpawnAtList{CommandKind::kSpawn, kPosedBytes, alignof(SpawnValue), {}};
+inline constexpr CommandList kCopyList{CommandKind::kCopy, kPoseOffset, alignof(SpawnValue), {}};
+inline constexpr CommandList kCopyAtList{CommandKind::kCopy, kPosedBytes, alignof(SpawnValue), {}};
 
 /// What the value of every call begins with, whatever the function.
 struct CallHead {
@@ -192,11 +194,7 @@ public:
         }
     };
     SHOAL_INLINE NewRow add_row(const CommandList& list, Entity entity, std::uint32_t number) {
-        Stream* stream = streams_.data();
-        Stream* const end = stream + streams_.size();
-        while (stream != end && stream->list != &list) ++stream;
-        if (SHOAL_UNLIKELY(stream == end)) stream = &add_stream(list);
-        const NewRow added = add_row(*stream, entity);
+        const NewRow added = add_row(stream_of(list), entity);
         ::new (static_cast<void*>(added.column<std::uint32_t>(sizeof(Entity)) + added.row)) std::uint32_t(number);
         return added;
     }
@@ -235,6 +233,12 @@ private:
         std::uint32_t run = 0;                     // its place among all
     };
 
+    SHOAL_INLINE Stream& stream_of(const CommandList& list) {
+        Stream* const end = streams_.data() + streams_.size();
+        for (Stream* stream = streams_.data(); stream != end; ++stream)
+            if (SHOAL_LIKELY(stream->list == &list)) return *stream;
+        return add_stream(list);
+    }
     SHOAL_INLINE NewRow add_row(Stream& stream, Entity entity) {
         if (SHOAL_UNLIKELY(stream.num_rows == stream.capacity)) begin_run(stream);
         const NewRow added{stream.begin, stream.capacity, stream.num_rows++};
