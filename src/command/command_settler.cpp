@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
 constexpr std::size_t kLookedAt = 512;  // entities that are looked at in one go: they stay in the cache
-constexpr std::size_t kManyRows = 256;  // that are worth a call of their own
+constexpr std::size_t kManyRows = 128;  // that are worth a call of their own
 
 /// Returns whether any of the bits begin to end - 1 is set.
 bool any_bit(const std::uint64_t* words, std::size_t begin, std::size_t end) {
