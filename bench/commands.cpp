@@ -153,98 +153,11 @@ void spawn_from_pass(Bench& bench, std::size_t n) {
                    [&] { return direct.sum(); }});
 }
 
-struct Wet {
-    float since = 0;
-};
-SHOAL_COMPONENT(Wet, since)
-struct Red {};
-SHOAL_COMPONENT(Red)
-struct Old {};
-SHOAL_COMPONENT(Old)
-struct Hungry {};
-SHOAL_COMPONENT(Hungry)
-
-/// 200,000 entities of 12 archetypes, of which 2,000, spread over all, are given a component in one frame and lose it in
-/// the next.
-struct Weather {
-    static constexpr std::size_t kAll = 200'000, kChanged = 2'000;
-
-    explicit Weather(bool in_database) : all(kAll) {
-        Database& database = world.database();
-        if (in_database)
-            database.component<Wet>();
-        else
-            world.manager<Wet>();
-        need_ok(database.create<Position, Velocity>(all, 0));
-        for (std::size_t i = 0; i < kAll; ++i) {
-            if (i % 12 % 2 != 0) need_ok(database.add(all[i], Red{}));
-            if (i % 12 % 4 >= 2) need_ok(database.add(all[i], Old{}));
-            if (i % 12 >= 8) need_ok(database.add(all[i], Hungry{}));
-            if (i % 12 >= 4 && i % 12 < 8) need_ok(database.add(all[i], Mass{}));
-        }
-        for (const std::uint32_t number : shuffled_numbers(kAll, 5))
-            if (changed.size() < kChanged) changed.push_back(all[number]);
-        world.settle();
-    }
-    void frame() {
-        Commands& commands = world.commands();
-        for (const Entity entity : changed)
-            if (is_raining)
-                commands.add(entity, Wet{1});
-            else
-                commands.remove<Wet>(entity);
-        is_raining = !is_raining;
-        world.settle();
-        num_changed += world.settle_statistics().last.num_moved;
-    }
-
-    EntityManager entities;
-    World world{entities};
-    std::vector<Entity> all, changed;
-    bool is_raining = true;
-    std::uint64_t num_changed = 0;
-};
-
-/// A component that few entities have, and seldom long: what giving and taking it costs, by where it is kept. The
-/// reference appends to, and takes from, a packed array with the row of each entity beside it.
-void come_and_go(Bench& bench, bool in_database) {
-    const std::string name = in_database ? "commands/come_and_go_database" : "commands/come_and_go_manager";
-    if (!bench.wants(name)) return;
-    Weather weather(in_database);
-    std::vector<std::uint32_t> row_of(Weather::kAll + 1), owners, changed;
-    std::vector<float> since;
-    for (const Entity entity : weather.changed) changed.push_back(entity.index());
-    bool is_raining = true;
-    std::uint64_t num_changed = 0;
-    bench.compare({name, Weather::kChanged, 0},
-                  {[&] { weather.num_changed = 0; }, [&] { weather.frame(); }, [&] { return weather.num_changed; }},
-                  {[&] { num_changed = 0; },
-                   [&] {
-                       for (const std::uint32_t index : changed) {
-                           if (is_raining) {
-                               row_of[index] = static_cast<std::uint32_t>(owners.size());
-                               owners.push_back(index);
-                               since.push_back(1);
-                           } else {
-                               const std::uint32_t row = row_of[index], last = owners.back();
-                               owners[row] = last, since[row] = since.back(), row_of[last] = row;
-                               owners.pop_back();
-                               since.pop_back();
-                           }
-                           ++num_changed;
-                       }
-                       is_raining = !is_raining;
-                   },
-                   [&] { return num_changed; }});
-}
-
 }  // namespace
 
 void measure_commands(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) any_store(bench, n);
     for (const std::size_t n : bench.sizes({1'000, 10'000})) spawn_from_pass(bench, n);
-    come_and_go(bench, false);
-    come_and_go(bench, true);
     if (!bench.wants("command_log/destroy_and_create")) return;
     for (const std::size_t n : bench.sizes({10'000, 100'000, 1'000'000})) {
         Tide asked(n), direct(n);

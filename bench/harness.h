@@ -55,6 +55,7 @@ struct Measurement {
     double target = 0;                                                              ///< 0: none
     double bytes_per_entity = 0, reference_bytes_per_entity = 0, target_bytes = 0;  ///< 0: does not apply
     double mb_per_s = 0, target_mb_per_s = 0;                                       ///< 0: does not apply
+    double change_ns = 0, target_change_ns = 0;  ///< what a change costs a frame; 0: does not apply
 };
 
 class Bench {

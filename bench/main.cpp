@@ -72,6 +72,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_compiling(bench);
     measure_jobs(bench);
     measure_commands(bench);
+    measure_frames(bench);
     measure_events(bench);
     measure_reactions(bench);
     measure_database_queries(bench);

@@ -32,6 +32,10 @@ std::string note(const Measurement& result) {
         text = format("%.0f MB/s", result.mb_per_s);
         if (result.target_mb_per_s != 0) text += format(", at least %.0f", result.target_mb_per_s);
     }
+    if (result.change_ns != 0) {
+        text = format("%.0f ns/change", result.change_ns);
+        if (result.target_change_ns != 0) text += format(", at most %.0f", result.target_change_ns);
+    }
     return text;
 }
 
@@ -88,6 +92,8 @@ std::string to_json(std::span<const Measurement> results) {
         add_if("target_bytes_per_entity", result.target_bytes);
         add_if("mb_per_s", result.mb_per_s);
         add_if("target_mb_per_s", result.target_mb_per_s);
+        add_if("change_ns", result.change_ns);
+        add_if("target_change_ns", result.target_change_ns);
         text += "}";
     }
     return text + "\n]\n";
@@ -118,7 +124,9 @@ std::vector<Measurement> read_results(const std::string& path) {
                            .reference_bytes_per_entity = number("reference_bytes_per_entity"),
                            .target_bytes = number("target_bytes_per_entity"),
                            .mb_per_s = number("mb_per_s"),
-                           .target_mb_per_s = number("target_mb_per_s")});
+                           .target_mb_per_s = number("target_mb_per_s"),
+                           .change_ns = number("change_ns"),
+                           .target_change_ns = number("target_change_ns")});
     }
     return results;
 }

@@ -15,6 +15,7 @@ void measure_compiling(Bench& bench);
 void measure_jobs(Bench& bench);
 void measure_commands(Bench& bench);
 void measure_events(Bench& bench);
+void measure_frames(Bench& bench);
 void measure_reactions(Bench& bench);
 void measure_database_queries(Bench& bench);
 void measure_typed_databases(Bench& bench);

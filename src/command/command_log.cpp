@@ -15,9 +15,9 @@ std::uint64_t count_pins_in(const detail::CommandRun& run, const detail::Command
     std::uint64_t num_pins = 0;
     for (const Field& field : schema.fields())
         for (std::uint32_t i = 0; field.type == FieldType::kBlobArray && i < field.num_values(); ++i)
-            for (const std::byte* row = run.begin; row != run.end; row += run.list->row_bytes) {
+            for (std::uint32_t row = 0; row < run.num_rows; ++row) {
                 BlobArrayBase array;
-                std::memcpy(static_cast<void*>(&array), row + part.offset + field.struct_offset + i * sizeof array,
+                std::memcpy(static_cast<void*>(&array), run.value(part, row) + field.struct_offset + i * sizeof array,
                             sizeof array);
                 num_pins += array.count > 0 && array.resource == resource;
             }

@@ -11,6 +11,18 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kNoChunk = 0xFFFFFFFF;
+constexpr std::size_t kLookedAt = 512;  // entities that are looked at in one go: they stay in the cache
+constexpr std::size_t kManyRows = 128;  // that are worth a call of their own
+
+/// Returns whether any of the bits begin to end - 1 is set.
+bool any_bit(const std::uint64_t* words, std::size_t begin, std::size_t end) {
+    while (begin < end) {
+        const std::size_t room = 64 - begin % 64, count = std::min(room, end - begin);
+        if (words[begin / 64] >> (begin % 64) << (64 - count) != 0) return true;
+        begin += count;
+    }
+    return false;
+}
 
 }  // namespace
 
@@ -23,7 +35,7 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
     counts_ = {};
     scratch_.links.clear();
     for (detail::CommandRecorder* chunk : chunks)
-        for (const Run& run : chunk->runs()) num_rows_ += run.num_rows();
+        for (const Run& run : chunk->runs()) num_rows_ += run.num_rows;
     number_pending();
     destroy();
     create();
@@ -37,8 +49,9 @@ SettleCounts CommandSettler::settle(std::span<detail::CommandRecorder* const> ch
 
 void CommandSettler::trim() {
     num_kept_rows_ = decaying_peak(std::exchange(num_rows_, 0), num_kept_rows_);
-    const std::size_t capacity = std::max({scratch_.entities.capacity(), scratch_.made.capacity(),
-                                           scratch_.moves.capacity(), scratch_.contended.capacity()});
+    std::size_t capacity = std::max({scratch_.entities.capacity(), scratch_.made.capacity(), scratch_.moves.capacity(),
+                                     scratch_.singles.capacity()});
+    for (const Batch& batch : scratch_.batches) capacity = std::max(capacity, batch.entities.capacity());
     if (capacity / 8 > num_kept_rows_ + 4096) scratch_ = Scratch();
 }
 
@@ -89,13 +102,22 @@ Entity CommandSettler::resolve(std::uint32_t chunk, Entity entity) const {
     return number == num_pending_ ? kNullEntity : scratch_.made[number];
 }
 
-/// Replaces a pending entity, and a dead one by null. Returns whether it lives.
-SHOAL_INLINE bool CommandSettler::resolve_row(std::uint32_t chunk, Row& row) {
-    row.entity = resolve(chunk, row.entity);
-    if (SHOAL_LIKELY(entities_.alive(row.entity))) return true;
-    row.entity = kNullEntity;
-    ++counts_.num_dropped;
-    return false;
+/// Replaces the pending entities of a run, and the dead ones by null. Calls note(span, are_run) for all, in pieces; with
+/// `are_run` the ids of the piece are consecutive, and all of them live.
+template <class Note>
+void CommandSettler::resolve_entities(std::uint32_t chunk, const Run& run, Note&& note) {
+    for (std::span<Entity> rest = run.entities(); !rest.empty();) {
+        const std::span<Entity> some = rest.first(std::min(rest.size(), kLookedAt));
+        rest = rest.subspan(some.size());
+        const bool are_run = entities_.is_living_run(some);
+        for (std::size_t i = are_run ? some.size() : 0; i < some.size(); ++i) {
+            some[i] = resolve(chunk, some[i]);
+            if (SHOAL_LIKELY(entities_.alive(some[i]))) continue;
+            some[i] = kNullEntity;
+            ++counts_.num_dropped;
+        }
+        note(some, are_run);
+    }
 }
 
 /// Replaces pending entities in the entity fields of the values.
@@ -106,11 +128,11 @@ void CommandSettler::resolve_values(std::uint32_t chunk, const Run& run) {
         if (!schema.has(FieldType::kEntity)) continue;
         for (const Field& field : schema.fields())
             for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i)
-                for_each_row(run, [&](Row& row) {
-                    Entity& value = *reinterpret_cast<Entity*>(reinterpret_cast<std::byte*>(&row) + part.offset +
-                                                               field.struct_offset + i * sizeof(Entity));
+                for (std::uint32_t row = 0; row < run.num_rows; ++row) {
+                    Entity& value =
+                        *reinterpret_cast<Entity*>(run.value(part, row) + field.struct_offset + i * sizeof(Entity));
                     value = resolve(chunk, value);
-                });
+                }
     }
 }
 
@@ -120,7 +142,7 @@ void CommandSettler::destroy() {
     Array<Entity>& doomed = scratch_.entities;
     doomed.clear();
     for_each_run(Kind::kDestroy, Kind::kDestroy, [&](std::uint32_t chunk, const Run& run) {
-        const std::span<const Entity> named(reinterpret_cast<const Entity*>(run.begin), run.num_rows());
+        const std::span<const Entity> named = run.entities();
         bool any_pending = false;
         for (const Entity entity : named) any_pending |= is_pending(entity);
         if (!any_pending) return static_cast<void>(doomed.insert(doomed.end(), named.begin(), named.end()));
@@ -166,31 +188,29 @@ void CommandSettler::create() {
         resolve_values(chunk, run);
         create_rows(chunk, run);
     });
+    finish_batches();
 }
 
 void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
-    const auto number_at = [&](std::size_t i) {
-        return static_cast<std::size_t>(run.row(i).entity.id & kPendingNumberMask);
-    };
-    const Zone zone = run.row(0).number;
-    const std::size_t count = run.num_rows(), first = number_at(0);
+    const std::span<const Entity> pending = run.entities();
+    const std::span<const Zone> zones = run.numbers();
+    const auto number_at = [&](std::size_t i) { return static_cast<std::size_t>(pending[i].id & kPendingNumberMask); };
+    const std::size_t count = run.num_rows, first = number_at(0);
     bool is_one_zone = true, is_dense = true;
-    for (std::size_t i = 0; i < count; ++i) {
-        is_one_zone &= run.row(i).number == zone;
-        is_dense &= number_at(i) == first + i;
-    }
+    for (std::size_t i = 0; i < count; ++i) is_one_zone &= zones[i] == zones[0];
+    for (std::size_t i = 0; i < count; ++i) is_dense &= number_at(i) == first + i;
     if (is_one_zone && is_dense)
-        return create_in_zone(chunk, run, {}, std::span(scratch_.made).subspan(first, count), zone);
+        return carry_out(chunk, run, {}, std::span(scratch_.made).subspan(first, count), zones[0]);
     Array<Entity>& made = scratch_.entities;
     if (is_one_zone) {
         made.resize(count);
         for (std::size_t i = 0; i < count; ++i) made[i] = scratch_.made[number_at(i)];
-        return create_in_zone(chunk, run, {}, made, zone);
+        return carry_out(chunk, run, {}, made, zones[0]);
     }
     Array<std::uint32_t>& order = scratch_.order;
     order.resize(count);
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    const auto zone_of = [&](std::uint32_t i) { return run.row(i).number; };
+    const auto zone_of = [&](std::uint32_t i) { return zones[i]; };
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return zone_of(a) != zone_of(b) ? zone_of(a) < zone_of(b) : a < b;
     });
@@ -199,19 +219,17 @@ void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
         made.clear();
         for (; end < order.size() && zone_of(order[end]) == zone_of(order[begin]); ++end)
             made.push_back(scratch_.made[number_at(order[end])]);
-        create_in_zone(chunk, run, std::span(order).subspan(begin, end - begin), made, zone_of(order[begin]));
+        carry_out(chunk, run, std::span(order).subspan(begin, end - begin), made, zone_of(order[begin]));
         begin = end;
     }
 }
 
-/// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all.
-void CommandSettler::create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
-                                    std::span<const Entity> made, Zone zone) {
-    give_values(chunk, run, order, made);
+/// Gives rows with the values that were given to `made`.
+void CommandSettler::create_all(const List& list, std::span<const Entity> made, Zone zone) {
     for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
     Status failure;
     std::uint32_t num_made = 0;
-    if (run.list->parts.empty() || !scratch_.components.empty()) {
+    if (list.parts.empty() || !scratch_.components.empty()) {
         const Result<AddCounts> added =
             database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given);
         failure = added.status();
@@ -232,28 +250,33 @@ void CommandSettler::group_spawns(Kind kind) {
     groups.clear();
     HashMap<std::uint64_t, std::uint32_t> group_of{Owner("commands")};
     for_each_run(kind, kind, [&](std::uint32_t chunk, const Run& run) {
-        for_each_row(run, [&](const Row& row) {
-            const auto& asked = reinterpret_cast<const detail::SpawnRow&>(row);
-            const Entity first = resolve(chunk, row.entity), original = resolve(chunk, asked.original);
-            if (!first) return;  // another command has destroyed it
-            const auto fits = [&](std::uint32_t number) {
-                const SpawnGroup& group = groups[number];
-                return group.blob == asked.blob && group.original == original && group.zone == row.number &&
-                       group.has_poses == asked.has_pose;
-            };
-            const std::uint64_t key =
-                hash_key(reinterpret_cast<std::uintptr_t>(asked.blob) ^ std::uint64_t(original.id) << 8) + row.number;
-            const std::uint32_t* known = group_of.find_if(key, fits);
-            if (known == nullptr) {
-                known = &group_of.add(key, static_cast<std::uint32_t>(groups.size()));
-                groups.push_back({asked.blob, original, row.number, asked.has_pose});
-            }
-            groups[*known].firsts.push_back(first);
-            if (asked.has_pose) groups[*known].poses.push_back(asked.pose);
-        });
+        const auto* const values = reinterpret_cast<const detail::SpawnValue*>(run.column(detail::SpawnValue::kOffset));
+        const auto* const poses = reinterpret_cast<const RootPose*>(run.column(detail::kPoseOffset));
+        const bool has_poses = run.list == &detail::kSpawnAtList || run.list == &detail::kCopyAtList;
+        std::uint32_t last = 0;  // mostly the group of the next one too
+        for (std::uint32_t i = 0; i < run.num_rows; ++i) {
+            const Zone zone = run.numbers()[i];
+            const Entity first = resolve(chunk, run.entities()[i]), original = resolve(chunk, values[i].original);
+            if (!first) continue;  // another command has destroyed it
+            const SpawnKey asked{values[i].blob, original, zone, has_poses};
+            if (last >= groups.size() || groups[last].key != asked) last = find_group(group_of, asked);
+            groups[last].firsts.push_back(first);
+            if (has_poses) groups[last].poses.push_back(poses[i]);
+        }
     });
     SHOAL_ASSERT(groups.empty() || database_.homes().spawn != nullptr,
                  "commands spawn and copy in worlds; make the database with World::database()");
+}
+
+/// Returns the number of the group of copies that are like these, which may be a new one.
+std::uint32_t CommandSettler::find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked) {
+    Array<SpawnGroup>& groups = scratch_.groups;
+    const std::uint64_t key =
+        hash_key(reinterpret_cast<std::uintptr_t>(asked.blob) ^ std::uint64_t(asked.original.id) << 8) + asked.zone;
+    const auto fits = [&](std::uint32_t number) { return groups[number].key == asked; };
+    if (const std::uint32_t* const known = group_of.find_if(key, fits)) return *known;
+    groups.push_back({asked});
+    return group_of.add(key, static_cast<std::uint32_t>(groups.size() - 1));
 }
 
 void CommandSettler::note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned) {
@@ -267,15 +290,16 @@ void CommandSettler::spawn() {
     group_spawns(Kind::kSpawn);
     const ComponentHomes& homes = database_.homes();
     for (const SpawnGroup& group : scratch_.groups)
-        note_spawned("spawn", group, homes.spawn(homes.context, *group.blob, group.firsts, group.poses, group.zone));
+        note_spawned("spawn", group,
+                     homes.spawn(homes.context, *group.key.blob, group.firsts, group.poses, group.key.zone));
 }
 
 void CommandSettler::copy() {
     group_spawns(Kind::kCopy);
     const ComponentHomes& homes = database_.homes();
     for (const SpawnGroup& group : scratch_.groups) {
-        if (entities_.alive(group.original)) {
-            note_spawned("copy", group, homes.copy(homes.context, group.original, group.firsts, group.poses));
+        if (entities_.alive(group.key.original)) {
+            note_spawned("copy", group, homes.copy(homes.context, group.key.original, group.firsts, group.poses));
             continue;
         }
         entities_.destroy(group.firsts);
@@ -286,13 +310,11 @@ void CommandSettler::copy() {
 // --- moving ------------------------------------------------------------------------------------------------------
 
 void CommandSettler::move() {
-    Array<Row>& moves = scratch_.moves;
+    Array<Move>& moves = scratch_.moves;
     moves.clear();
     for_each_run(Kind::kMove, Kind::kMove, [&](std::uint32_t chunk, const Run& run) {
-        for_each_row(run, [&](Row& row) {
-            resolve_row(chunk, row);
-            moves.push_back(row);
-        });
+        resolve_entities(chunk, run, [](std::span<const Entity>, bool) {});
+        for (std::uint32_t i = 0; i < run.num_rows; ++i) moves.push_back({run.entities()[i], run.numbers()[i]});
     });
     if (moves.empty()) return;
     clear_named();
@@ -301,12 +323,12 @@ void CommandSettler::move() {
     for (auto i = static_cast<std::uint32_t>(moves.size()); i-- > 0;)  // the last counts
         if (moves[i].entity && !scratch_.once.test_and_set(moves[i].entity.index())) order.push_back(i);
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return moves[a].number != moves[b].number ? moves[a].number < moves[b].number : a < b;
+        return moves[a].zone != moves[b].zone ? moves[a].zone < moves[b].zone : a < b;
     });
     for (std::size_t begin = 0; begin < order.size();) {
-        const Zone zone = moves[order[begin]].number;
+        const Zone zone = moves[order[begin]].zone;
         scratch_.entities.clear();
-        for (; begin < order.size() && moves[order[begin]].number == zone; ++begin)
+        for (; begin < order.size() && moves[order[begin]].zone == zone; ++begin)
             scratch_.entities.push_back(moves[order[begin]].entity);
         const Result<std::uint32_t> moved = database_.move(scratch_.entities, zone);
         if (moved)
@@ -327,49 +349,50 @@ void CommandSettler::change() {
     any_twice_ = false;
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) {
         if (run.list->kind == Kind::kAdd) resolve_values(chunk, run);
-        std::uint64_t* const once = scratch_.once.words().data();
-        for_each_row(run, [&](Row& row) {
-            if (!resolve_row(chunk, row) || SHOAL_LIKELY(!test_and_set_bit(once, row.entity.index()))) return;
-            scratch_.twice.set(row.entity.index());
-            any_twice_ = true;
-        });
+        resolve_entities(chunk, run, [&](std::span<const Entity> some, bool are_run) { note_named(some, are_run); });
     });
-    scratch_.contended.clear();
+    scratch_.singles.clear();
     for_each_run(Kind::kAdd, Kind::kRemove, [&](std::uint32_t chunk, const Run& run) { change_rows(chunk, run); });
+    finish_batches();
     change_contended();
     change_links();
 }
 
+/// Notes that a command is about each of these entities, of which some may be null. With `are_run` their ids are
+/// consecutive.
+void CommandSettler::note_named(std::span<const Entity> entities, bool are_run) {
+    std::uint64_t* const once = scratch_.once.words().data();
+    const std::size_t first = entities.front().index();
+    if (are_run && !any_bit(once, first, first + entities.size()))
+        return set_bits(once, first, first + entities.size(), true);
+    for (const Entity entity : entities) {
+        if (!entity || SHOAL_LIKELY(!test_and_set_bit(once, entity.index()))) continue;
+        scratch_.twice.set(entity.index());
+        any_twice_ = true;
+    }
+}
+
 /// Changes the entities of a run that no other command is about. The others wait for change_contended().
 void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
+    const std::span<const Entity> entities = run.entities();
+    std::uint32_t num_dead = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) num_dead += entities[i] == kNullEntity ? 1 : 0;
+    if (num_dead == 0 && !any_twice_) return carry_out(chunk, run, {}, entities, kNoZone);
     Array<Entity>& changed = scratch_.entities;
     Array<std::uint32_t>& order = scratch_.order;
     changed.clear();
     order.clear();
-    const std::uint32_t count = run.num_rows();
-    bool are_all_meant = !any_twice_;
-    changed.resize(count);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        changed[i] = run.row(i).entity;
-        are_all_meant &= bool(changed[i]);
-    }
-    if (are_all_meant) {
-        give_values(chunk, run, {}, changed);
-        return apply(changed, scratch_.given, scratch_.components);
-    }
-    changed.clear();
-    for (std::uint32_t i = 0; i < count; ++i) {
-        Row& row = run.row(i);
-        if (row.entity && scratch_.twice[row.entity.index()]) {
-            scratch_.contended.push_back({row.entity, chunk, run.list, reinterpret_cast<std::byte*>(&row)});
-        } else if (row.entity) {
-            changed.push_back(row.entity);
+    for (std::uint32_t i = 0; i < run.num_rows; ++i) {
+        const Entity entity = entities[i];
+        if (entity && scratch_.twice[entity.index()]) {
+            scratch_.singles.push_back({entity, chunk, run.numbers()[i], &run, i});
+        } else if (entity) {
+            changed.push_back(entity);
             order.push_back(i);
         }
     }
     if (changed.empty()) return;
-    give_values(chunk, run, changed.size() == count ? std::span<const std::uint32_t>() : order, changed);
-    apply(changed, scratch_.given, scratch_.components);
+    carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
 /// Gives components to entities, and takes others away.
@@ -406,12 +429,11 @@ Result<std::uint32_t> CommandSettler::apply_elsewhere(std::span<const Entity> en
 }
 
 void CommandSettler::change_contended() {
-    Array<Contended>& commands = scratch_.contended;
-    const auto when = [](const Contended& command) {
-        return std::tuple(command.entity.index(), command.chunk, reinterpret_cast<const Row*>(command.row)->number);
+    Array<Single>& commands = scratch_.singles;
+    const auto when = [](const Single& command) {
+        return std::tuple(command.entity.index(), command.chunk, command.number);
     };
-    std::sort(commands.begin(), commands.end(),
-              [&](const Contended& a, const Contended& b) { return when(a) < when(b); });
+    std::sort(commands.begin(), commands.end(), [&](const Single& a, const Single& b) { return when(a) < when(b); });
     for (std::size_t begin = 0; begin < commands.size();) {
         std::size_t end = begin + 1;
         while (end < commands.size() && commands[end].entity == commands[begin].entity) ++end;
@@ -421,29 +443,26 @@ void CommandSettler::change_contended() {
 }
 
 /// Changes one entity once, however many commands are about it: of each component type, the last one counts.
-void CommandSettler::change_one(std::span<const Contended> commands) {
+void CommandSettler::change_one(std::span<const Single> commands) {
     Array<ComponentValues>& given = scratch_.given;
-    given.clear();
-    scratch_.components.clear();
-    scratch_.elsewhere.clear();
+    clear_given();
     scratch_.named.clear();
-    scratch_.values.clear();
     std::size_t num_parts = 0;
-    for (const Contended& command : commands) num_parts += command.list->parts.size();
+    for (const Single& command : commands) num_parts += command.run->list->parts.size();
     scratch_.values.reserve(num_parts);  // values are referred to while others are added
     for (std::size_t i = commands.size(); i-- > 0;)
-        for (const Part& part : commands[i].list->parts) {
+        for (const Part& part : commands[i].run->list->parts) {
+            const Single& command = commands[i];
             const Schema& schema = schema_of_part(part);
             if (std::find(scratch_.named.begin(), scratch_.named.end(), schema.id()) != scratch_.named.end()) continue;
-            const bool removes = commands[i].list->kind == Kind::kRemove;
+            const bool removes = command.run->list->kind == Kind::kRemove;
             if (removes || !schema.many()) scratch_.named.push_back(schema.id());
+            const std::byte* const value =
+                removes || part.offset == 0 ? nullptr : command.run->value(part, command.row);
             if (Store* const links = part.schema == nullptr ? nullptr : link_store_of(part)) {
-                const std::byte* const link = removes ? nullptr : commands[i].row + part.offset;
-                const std::uint32_t number = reinterpret_cast<const Row*>(commands[i].row)->number;
-                scratch_.links.push_back({links, &schema, commands[i].entity, link, commands[i].chunk, number});
+                scratch_.links.push_back({links, &schema, command.entity, value, command.chunk, command.number});
                 continue;
             }
-            const std::byte* const value = removes || part.offset == 0 ? nullptr : commands[i].row + part.offset;
             scratch_.values.push_back(value);
             const AddedValues values{part.write == nullptr ? value : nullptr, 0,
                                      value == nullptr ? nullptr : part.write, &scratch_.values.back()};
@@ -476,28 +495,23 @@ void CommandSettler::change_links() {
 // --- calls -------------------------------------------------------------------------------------------------------
 
 void CommandSettler::call() {
-    Array<Contended>& calls = scratch_.contended;
+    Array<Single>& calls = scratch_.singles;
     calls.clear();
     for_each_run(Kind::kCall, Kind::kCall, [&](std::uint32_t chunk, const Run& run) {
-        for_each_row(run, [&](Row& row) {
-            calls.push_back({resolve(chunk, row.entity), chunk, run.list, reinterpret_cast<std::byte*>(&row)});
-        });
+        for (std::uint32_t i = 0; i < run.num_rows; ++i)
+            calls.push_back({resolve(chunk, run.entities()[i]), chunk, run.numbers()[i], &run, i});
     });
-    std::sort(calls.begin(), calls.end(), [](const Contended& a, const Contended& b) {
-        const auto when = [](const Contended& call) {
-            return std::tuple(call.chunk, reinterpret_cast<const Row*>(call.row)->number);
-        };
-        return when(a) < when(b);
+    std::sort(calls.begin(), calls.end(), [](const Single& a, const Single& b) {
+        return std::tuple(a.chunk, a.number) < std::tuple(b.chunk, b.number);
     });
-    for (const Contended& call : calls) {
+    for (const Single& call : calls) {
         if (!entities_.alive(call.entity)) {
             ++counts_.num_dropped;
             continue;
         }
-        // Every row of a call begins alike, whatever the function.
-        const auto& head = *reinterpret_cast<const detail::CallHead*>(call.row);
-        const Part& part = call.list->parts.front();
-        part.call(call.row + part.offset, call.entity, resolve(call.chunk, head.other));
+        const Part& part = call.run->list->parts.front();
+        std::byte* const value = call.run->value(part, call.row);
+        part.call(value, call.entity, resolve(call.chunk, reinterpret_cast<const detail::CallHead*>(value)->other));
     }
 }
 
@@ -526,45 +540,115 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
 /// meant for `entities`. Links are kept for later.
 void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                                  std::span<const Entity> entities) {
-    const std::size_t row_bytes = run.list->row_bytes;
-    const std::byte* first = run.begin;
-    if (!order.empty() && row_bytes > sizeof(Row)) {
-        scratch_.images.resize(order.size() * row_bytes);
-        for (std::size_t i = 0; i < order.size(); ++i)
-            std::memcpy(scratch_.images.data() + i * row_bytes, run.begin + order[i] * row_bytes, row_bytes);
-        first = scratch_.images.data();
-    }
-    scratch_.given.clear();
-    scratch_.components.clear();
-    scratch_.elsewhere.clear();
-    scratch_.values.clear();
-    const std::size_t count = order.empty() ? run.num_rows() : order.size();
-    scratch_.values.reserve(count * run.list->parts.size());
+    clear_given();
+    scratch_.images.clear();
+    if (!order.empty()) append_images(run, order, scratch_.images);
+    const std::size_t count = entities.size();
+    scratch_.values.reserve(count * run.list->parts.size());  // values are referred to while others are added
     const bool removes = run.list->kind == Kind::kRemove;
+    const auto row_at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
     for (const Part& part : run.list->parts) {
         if (Store* const links = part.schema == nullptr ? nullptr : link_store_of(part)) {
             for (std::size_t i = 0; i < count; ++i) {
-                const Row& row = run.row(order.empty() ? i : order[i]);
-                const auto* const value = reinterpret_cast<const std::byte*>(&row) + part.offset;
-                const std::uint32_t number = run.list->kind == Kind::kCreate ? 0 : row.number;
+                const std::uint32_t number = run.list->kind == Kind::kCreate ? 0 : run.numbers()[row_at(i)];
                 if (entities[i])
-                    scratch_.links.push_back(
-                        {links, &part.schema(), entities[i], removes ? nullptr : value, chunk, number});
+                    scratch_.links.push_back({links, &part.schema(), entities[i],
+                                              removes ? nullptr : run.value(part, row_at(i)), chunk, number});
             }
             continue;
         }
         AddedValues values;
         if (part.offset != 0 && part.write == nullptr) {
-            values.images = first + part.offset;
-            values.stride = row_bytes;
+            values.images = order.empty() ? run.column(part.offset) : scratch_.images.data() + part.offset;
+            values.stride = order.empty() ? part.num_bytes : run.list->row_bytes;
         } else if (part.offset != 0) {
             values.write = part.write;
             values.context = scratch_.values.data() + scratch_.values.size();
-            for (std::size_t i = 0; i < count; ++i)
-                scratch_.values.push_back(run.begin + (order.empty() ? i : order[i]) * row_bytes + part.offset);
+            for (std::size_t i = 0; i < count; ++i) scratch_.values.push_back(run.value(part, row_at(i)));
         }
         note_change(part, removes, values, false);
     }
+}
+
+/// The same of values that append_images() has copied.
+void CommandSettler::give_images(const List& list, const std::byte* images) {
+    clear_given();
+    for (const Part& part : list.parts) {
+        AddedValues values;
+        if (part.offset != 0) values.images = images + part.offset, values.stride = list.row_bytes;
+        note_change(part, list.kind == Kind::kRemove, values, false);
+    }
+}
+
+void CommandSettler::clear_given() {
+    scratch_.given.clear();
+    scratch_.components.clear();
+    scratch_.elsewhere.clear();
+    scratch_.values.clear();
+}
+
+/// Copies the values of those rows of a run that `order` lists, or of all, row by row, each to its offset in the row.
+void CommandSettler::append_images(const Run& run, std::span<const std::uint32_t> order, Array<std::byte>& images) {
+    const std::size_t count = order.empty() ? run.num_rows : order.size(), row_bytes = run.list->row_bytes;
+    const std::size_t begin = images.size();
+    images.resize(begin + count * row_bytes);
+    for (const Part& part : run.list->parts) {
+        if (part.offset == 0 || part.write != nullptr) continue;
+        std::byte* to = images.data() + begin + part.offset;
+        for (std::size_t i = 0; i < count; ++i, to += row_bytes)
+            std::memcpy(to, run.value(part, order.empty() ? i : order[i]), part.num_bytes);
+    }
+}
+
+// --- batches -----------------------------------------------------------------------------------------------------
+
+/// Carries out those commands of a run that `order` lists, or all, which are about `entities`; if they are few, together
+/// with others of the same list, at the latest in finish_batches().
+void CommandSettler::carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                               std::span<const Entity> entities, Zone zone) {
+    Batch& batch = batch_of(*run.list, zone);
+    if (batch.takes_bytes && entities.size() < kManyRows) {
+        batch.entities.insert(batch.entities.end(), entities.begin(), entities.end());
+        return append_images(run, order, batch.images);
+    }
+    finish(batch);
+    give_values(chunk, run, order, entities);
+    carry_out(*run.list, entities, zone);
+}
+
+/// The same for the values that were given.
+void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone) {
+    if (list.kind == Kind::kCreate) return create_all(list, entities, zone);
+    apply(entities, scratch_.given, scratch_.components);
+}
+
+CommandSettler::Batch& CommandSettler::batch_of(const List& list, Zone zone) {
+    const std::uint64_t key = hash_key(reinterpret_cast<std::uintptr_t>(&list)) + zone;
+    const auto fits = [&](std::uint32_t number) {
+        return scratch_.batches[number].list == &list && scratch_.batches[number].zone == zone;
+    };
+    if (const std::uint32_t* const known = scratch_.batch_numbers.find_if(key, fits)) return scratch_.batches[*known];
+    scratch_.batch_numbers.add(key, static_cast<std::uint32_t>(num_batches_));
+    if (num_batches_ == scratch_.batches.size()) scratch_.batches.emplace_back();
+    Batch& batch = scratch_.batches[num_batches_++];
+    batch.list = &list, batch.zone = zone;
+    batch.takes_bytes = std::all_of(list.parts.begin(), list.parts.end(), [this](const Part& part) {
+        return part.write == nullptr && (part.schema == nullptr || link_store_of(part) == nullptr);
+    });
+    return batch;
+}
+
+void CommandSettler::finish(Batch& batch) {
+    if (batch.entities.empty()) return;
+    give_images(*batch.list, batch.images.data());
+    carry_out(*batch.list, batch.entities, batch.zone);
+    batch.entities.clear();
+    batch.images.clear();
+}
+
+void CommandSettler::finish_batches() {
+    for (std::size_t i = 0; i < num_batches_; ++i) finish(scratch_.batches[i]);
+    if (std::exchange(num_batches_, 0) != 0) scratch_.batch_numbers.clear();
 }
 
 /// Clears the bits of all entities.

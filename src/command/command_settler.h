@@ -29,25 +29,43 @@ private:
     using Kind = detail::CommandKind;
     using List = detail::CommandList;
     using Part = detail::CommandPart;
-    using Row = detail::CommandRow;
     using Run = detail::CommandRun;
 
-    /// A command about an entity that other commands are about, too.
-    struct Contended {
+    /// A command that is dealt with one by one: a call, or one about an entity that other commands are about, too.
+    struct Single {
         Entity entity;
-        std::uint32_t chunk;
-        const List* list;
-        std::byte* row;
+        std::uint32_t chunk, number;
+        const Run* run;
+        std::uint32_t row;
+    };
+
+    struct Move {
+        Entity entity;
+        Zone zone;
     };
 
     /// Copies of the same blob, or of the same entity, that are made in one call.
-    struct SpawnGroup {
+    struct SpawnKey {
         const Blob* blob;
         Entity original;
         Zone zone;
         bool has_poses;
+
+        friend bool operator==(const SpawnKey&, const SpawnKey&) = default;
+    };
+    struct SpawnGroup {
+        SpawnKey key;
         Array<Entity> firsts{Owner("commands")};
         Array<RootPose> poses{Owner("commands")};
+    };
+
+    /// Commands of one list that several chunks ask for, few each: they are carried out in one call.
+    struct Batch {
+        const List* list = nullptr;
+        Zone zone = kNoZone;  // of those that create
+        bool takes_bytes = false;
+        Array<Entity> entities{Owner("commands")};
+        Array<std::byte> images{Owner("commands")};  // row by row, each value at its offset
     };
 
     /// A change of a component that its store keeps as a link to another row, such as ChildOf: it waits until all else
@@ -73,22 +91,23 @@ private:
     void for_each_pending(Visit&& visit);
     EntityBits number_of(std::uint32_t chunk, Entity pending) const;
     Entity resolve(std::uint32_t chunk, Entity entity) const;
-    bool resolve_row(std::uint32_t chunk, Row& row);
+    template <class Note>
+    void resolve_entities(std::uint32_t chunk, const Run& run, Note&& note);
     void resolve_values(std::uint32_t chunk, const Run& run);
 
     void destroy();
     bool cancel(std::uint32_t chunk, Entity pending);
     void create();
     void create_rows(std::uint32_t chunk, const Run& run);
-    void create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
-                        std::span<const Entity> made, Zone zone);
+    void create_all(const List& list, std::span<const Entity> made, Zone zone);
     void spawn();
     void copy();
     void move();
     void change();
+    void note_named(std::span<const Entity> entities, bool are_run);
     void change_rows(std::uint32_t chunk, const Run& run);
     void change_contended();
-    void change_one(std::span<const Contended> commands);
+    void change_one(std::span<const Single> commands);
     void change_links();
     void call();
     void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
@@ -98,11 +117,6 @@ private:
     /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
     void for_each_run(Kind first, Kind last, Visit&& visit);
-    template <class Visit>
-    static void for_each_row(const Run& run, Visit&& visit) {
-        for (std::byte* row = run.begin; row != run.end; row += run.list->row_bytes)
-            visit(*reinterpret_cast<Row*>(row));
-    }
     /// Returns the store that keeps a component type if it is not the database.
     Store* store_of(const Part& part) const { return part.schema == nullptr ? nullptr : store_of(part.schema()); }
     Store* store_of(const Schema& schema) const {
@@ -124,10 +138,20 @@ private:
         return part.find == nullptr ? part.component : part.find(database_);
     }
     void group_spawns(Kind kind);
+    std::uint32_t find_group(HashMap<std::uint64_t, std::uint32_t>& group_of, const SpawnKey& asked);
     void note_spawned(const char* what, const SpawnGroup& group, const Result<std::uint32_t>& spawned);
     void note_change(const Part& part, bool removes, const AddedValues& values, bool is_one_of_several);
     void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
+    void clear_given();
+    static void append_images(const Run& run, std::span<const std::uint32_t> order, Array<std::byte>& images);
+    void give_images(const List& list, const std::byte* images);
+    void carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                   std::span<const Entity> entities, Zone zone);
+    void carry_out(const List& list, std::span<const Entity> entities, Zone zone);
+    Batch& batch_of(const List& list, Zone zone);
+    void finish(Batch& batch);
+    void finish_batches();
     void clear_named();
     void note_failure(const char* what, std::size_t count, std::string_view message);
 
@@ -149,18 +173,21 @@ private:
         Array<const void*> values{Owner("commands")};  // of types that are more than bytes
         Array<std::byte> images{Owner("commands")};
         Array<std::uint32_t> order{Owner("commands")};
-        Array<Row> moves{Owner("commands")};
+        Array<Move> moves{Owner("commands")};
         BitSet once{Owner("commands")};   // by entity index: was it named,
         BitSet twice{Owner("commands")};  // and again?
-        Array<Contended> contended{Owner("commands")};
+        Array<Single> singles{Owner("commands")};
         Array<ComponentValues> given{Owner("commands")};
         Array<ComponentType> components{Owner("commands")};
         Array<Elsewhere> elsewhere{Owner("commands")};
         Array<ComponentId> named{Owner("commands")};
         Array<SpawnGroup> groups{Owner("commands")};
         Array<LinkChange> links{Owner("commands")};
+        Array<Batch> batches{Owner("commands")};  // the first num_batches_
+        HashMap<std::uint64_t, std::uint32_t> batch_numbers{Owner("commands")};
     };
     Scratch scratch_;
+    std::size_t num_batches_ = 0;
     std::uint64_t num_rows_ = 0, num_kept_rows_ = 0;  // of the commands of this settle, and of recent ones
 };
 

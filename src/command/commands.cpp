@@ -43,28 +43,26 @@ void CommandRecorder::begin_run(Stream& stream) {
     SHOAL_ASSERT(is_open_, "commands were kept beyond a settle; ask for them anew");
     const std::uint32_t row_bytes = stream.list->row_bytes;
     const auto most_rows = static_cast<std::uint32_t>(std::max<std::size_t>(1, kMostRunBytes / row_bytes));
-    if (stream.num_rows != 0) runs_[stream.run].end = stream.cursor;
-    stream.num_rows = stream.num_rows == 0 ? kFirstRows : std::min(stream.num_rows * 4, most_rows);
-    stream.num_rows = std::min(stream.num_rows, most_rows);
-    stream.cursor = take_memory(std::size_t(stream.num_rows) * row_bytes, stream.list->alignment);
-    stream.room_end = stream.cursor + std::size_t(stream.num_rows) * row_bytes;
+    if (stream.capacity != 0) runs_[stream.run].num_rows = stream.num_rows;
+    stream.capacity = std::min(stream.capacity == 0 ? kFirstRows : stream.capacity * 4, most_rows);
+    stream.begin = take_memory(std::size_t(stream.capacity) * row_bytes, stream.list->alignment);
+    stream.num_rows = 0;
     stream.run = static_cast<std::uint32_t>(runs_.size());
-    runs_.push_back({stream.list, stream.cursor, stream.cursor});
+    runs_.push_back({stream.list, stream.begin, stream.capacity, 0});
 }
 
-/// Notes where the last run of each list ends.
+/// Notes how many rows the last run of each list has.
 std::span<const CommandRun> CommandRecorder::runs() {
-    if (destroyed_.num_rows != 0) runs_[destroyed_.run].end = destroyed_.cursor;
-    for (const Stream& stream : streams_)
-        if (stream.num_rows != 0) runs_[stream.run].end = stream.cursor;
+    if (destroyed_.capacity != 0) runs_[destroyed_.run].num_rows = destroyed_.num_rows;
+    for (const Stream& stream : streams_) runs_[stream.run].num_rows = stream.num_rows;
     return runs_;
 }
 
 void CommandRecorder::close() {
     runs();
     is_open_ = false;
-    destroyed_.room_end = destroyed_.cursor;
-    for (Stream& stream : streams_) stream.room_end = stream.cursor;
+    destroyed_.capacity = destroyed_.num_rows;
+    for (Stream& stream : streams_) stream.capacity = stream.num_rows;
 }
 
 std::byte* CommandRecorder::take_memory(std::size_t num_bytes, std::size_t alignment) {
@@ -87,9 +85,8 @@ void CommandRecorder::clear() {
     close();
     for (const CommandRun& run : runs_)
         for (const CommandPart& part : run.list->parts)
-            for (std::byte* row = run.begin; part.destroy != nullptr && part.offset != 0 && row != run.end;
-                 row += run.list->row_bytes)
-                part.destroy(row + part.offset);
+            for (std::uint32_t i = 0; part.destroy != nullptr && part.offset != 0 && i < run.num_rows; ++i)
+                part.destroy(run.value(part, i));
     destroyed_ = {&kDestroyList};
     streams_.clear();
     runs_.clear();
@@ -106,7 +103,7 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, std::span<const 
                                               std::span<const ComponentValues> values) {
     const Database& database = log_->database();
     Array<CommandPart> parts("commands");
-    std::size_t end = sizeof(CommandRow), alignment = alignof(CommandRow);
+    std::size_t end = head_bytes(1), alignment = alignof(Entity);
     for (const ComponentType component : components) {
         SHOAL_ASSERT(component.number < database.schemas().size(),
                      "the component type is not registered in this database");
@@ -116,7 +113,8 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, std::span<const 
             const Schema& schema = database.schema(component);
             end = round_up(end, schema.struct_alignment());
             part.offset = static_cast<std::uint32_t>(end);
-            end += schema.struct_bytes();
+            part.num_bytes = static_cast<std::uint32_t>(schema.struct_bytes());
+            end += part.num_bytes;
             alignment = std::max<std::size_t>(alignment, schema.struct_alignment());
         }
         parts.push_back(part);
@@ -128,8 +126,7 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, std::span<const 
         if (made->list.kind == kind && std::ranges::equal(parts, made->parts, same)) return made->list;
     auto* made = ::new (allocate_memory(sizeof(MadeList), "commands")) MadeList();
     made->parts = std::move(parts);
-    made->list = {kind, static_cast<std::uint32_t>(round_up(end, alignment)), static_cast<std::uint32_t>(alignment),
-                  made->parts};
+    made->list = {kind, static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(alignment), made->parts};
     made_.push_back(made);
     return made->list;
 }
@@ -137,19 +134,19 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, std::span<const 
 void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number,
                              std::span<const ComponentType> components, std::span<const ComponentValues> values) {
     const CommandList& list = made_list(kind, components, values);
-    std::byte* const to = add_row(list, entity, number);
+    const NewRow added = add_row(list, entity, number);
     for (const CommandPart& part : list.parts) {
         if (part.offset == 0) continue;
         const Schema& schema = log_->database().schema(part.component);
         const ComponentValues& given = *find_values(values, part.component);
+        std::byte* const to = added.value(part.offset, part.num_bytes);
         if (given.images != nullptr) {
-            std::memcpy(to + part.offset, given.images, schema.struct_bytes());
+            std::memcpy(to, given.images, schema.struct_bytes());
             continue;
         }
-        std::memcpy(to + part.offset, schema.default_image().data(), schema.struct_bytes());
+        std::memcpy(to, schema.default_image().data(), schema.struct_bytes());
         for (std::size_t c = 0; c < schema.columns().size(); ++c)
-            std::memcpy(to + part.offset + schema.columns()[c].struct_offset, given.columns[c],
-                        schema.columns()[c].element_bytes);
+            std::memcpy(to + schema.columns()[c].struct_offset, given.columns[c], schema.columns()[c].element_bytes);
     }
 }
 
@@ -167,9 +164,10 @@ Entity Commands::create(const Archetype& type, Zone zone, std::span<const Compon
 Entity Commands::record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
                               const RootPose* pose) {
     const Entity first = recorder_.take_pending();
-    std::byte* const to = recorder_.add_row(list, first, zone);
-    ::new (static_cast<void*>(to))
-        detail::SpawnRow{{first, zone}, blob, original, pose != nullptr, pose != nullptr ? *pose : RootPose()};
+    const auto added = recorder_.add_row(list, first, zone);
+    ::new (static_cast<void*>(added.value(detail::SpawnValue::kOffset, sizeof(detail::SpawnValue))))
+        detail::SpawnValue{blob, original};
+    if (pose != nullptr) ::new (static_cast<void*>(added.value(detail::kPoseOffset, sizeof(RootPose)))) RootPose(*pose);
     return first;
 }
 

@@ -138,7 +138,10 @@ void Database::transfer(std::span<const Entity> entities, std::span<const Compon
         DatabaseTable& from = *group.table;
         DatabaseTable& to = *group.target;
         const TakePlan& plan = plan_to(from, to);
-        for (const std::uint32_t source : s.sources_of(group)) {
+        const std::span<const std::uint32_t> rows = s.rows_of(group), sources = s.sources_of(group);
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            if (i + detail::kRowsAhead < rows.size()) from.table_.prefetch(rows[i + detail::kRowsAhead]);
+            const std::uint32_t source = sources[i];
             DatabaseRow at = find(entities[source]);
             if (!at) continue;  // the destructor of a dropped value has destroyed it
             SHOAL_ASSERT(at.table == &from, Selection::kRuleForDestructors);

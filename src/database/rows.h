@@ -38,7 +38,8 @@ namespace detail {
 inline constexpr std::size_t kPrefetchFrom = 4096;  // entities in a call; below it all is in the cache
 inline constexpr std::size_t kPrefetchAhead = 48;
 
-inline constexpr std::size_t kFewRows = 8;  // are moved one by one
+inline constexpr std::size_t kFewRows = 8;    // are moved one by one
+inline constexpr std::size_t kRowsAhead = 8;  // whose columns are fetched while rows are moved one by one
 
 }  // namespace detail
 }  // namespace shoal

@@ -482,4 +482,68 @@ TEST_F(CommandsOfWorld, what_a_store_refuses_is_dropped_counted_and_logged) {
     EXPECT_EQ(entities.num_alive(), 3u) << "no entity stays half made";
 }
 
+/// A store that counts the calls that give components.
+struct Counted : Sealed {
+    using Sealed::Sealed;
+    Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> given,
+                                     const AddedValues& values) override {
+        ++num_calls;
+        return OwnedRows::add_values(component, given, values);
+    }
+    int num_calls = 0;
+};
+
+TEST(CommandBatches, what_many_chunks_ask_for_is_one_call_in_the_order_of_the_chunks) {
+    EntityManager entities;
+    shoal_test::ThreadPoolExecutor pool(3);
+    World world(entities, {.executor = &pool});
+    auto& hulls = world.make_store<Counted>();
+    std::vector<Entity> all(16 * 256);
+    ASSERT_TRUE(entities.create(all).ok());
+    ASSERT_TRUE(world.manager<Mast>().add(all, Mast{}).ok());
+    world.database();
+    world.schedule().add("ask", world.query<Read<&Mast::height>>().grain(256),
+                         [](Commands& commands, Entity self, int) {
+                             if (self.index() % 8 == 0) commands.add(self, Hull{int(self.index())});
+                         });
+    world.step(0.1f);
+    EXPECT_EQ(hulls.num_calls, 1);
+    std::vector<Entity> owners;
+    for (const Entity entity : all)
+        if (entity.index() % 8 == 0) owners.push_back(entity);
+    EXPECT_TRUE(std::ranges::equal(hulls.table().entities(), owners));
+    for (const Entity owner : owners) ASSERT_EQ(*world.field<int>(owner, "hull.length"), int(owner.index()));
+}
+
+TEST(CommandBatches, what_a_chunk_asks_for_stays_in_order_however_much_it_is) {
+    for (const int count : {1, 100, 1000, 5000}) {
+        EntityManager entities;
+        World world(entities);
+        auto& hulls = world.make_store<Counted>();
+        std::vector<Entity> all(static_cast<std::size_t>(count));
+        ASSERT_TRUE(entities.create(all).ok());
+        world.database();
+        for (int i = 0; i < count; ++i) world.commands().add(all[static_cast<std::size_t>(i)], Hull{i});
+        world.settle();
+        EXPECT_TRUE(std::ranges::equal(hulls.table().entities(), all));
+        for (int i = 0; i < count; ++i)
+            ASSERT_EQ(*world.field<int>(all[static_cast<std::size_t>(i)], "hull.length"), i);
+        EXPECT_LT(hulls.num_calls, 8) << "an entity has no call of its own";
+    }
+}
+
+TEST_P(AnyStore, of_several_commands_about_a_run_of_ids_the_last_counts) {
+    std::vector<Entity> run(1000);
+    ASSERT_TRUE(fleet.entities.create(run).ok());
+    Commands& commands = fleet.world.commands();
+    for (int i = 0; i < 1000; ++i) commands.add(run[static_cast<std::size_t>(i)], Hull{i});
+    for (int i = 200; i < 800; ++i) commands.remove<Hull>(run[static_cast<std::size_t>(i)]);
+    for (int i = 450; i < 550; ++i) commands.add(run[static_cast<std::size_t>(i)], Hull{-i});
+    fleet.world.settle();
+    for (int i = 0; i < 1000; ++i) {
+        const int length = i >= 450 && i < 550 ? -i : i >= 200 && i < 800 ? -1 : i;
+        ASSERT_EQ(fleet.values(run[static_cast<std::size_t>(i)])[0], length) << i;
+    }
+}
+
 }  // namespace

@@ -120,14 +120,14 @@ public:
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone) {
         SHOAL_ASSERT(zone < kMaxZones || zone == kNoZone, "zones are 0 to kMaxZones - 1");
-        return record_spawn(detail::kSpawnList, zone, &blob, {}, &pose);
+        return record_spawn(detail::kSpawnAtList, zone, &blob, {}, &pose);
     }
     /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and
     /// returns the pending entity that becomes the copy. With a pose, that is where it lies in the world.
     /// Requires: a world.
     Entity copy(Entity original) { return record_spawn(detail::kCopyList, kNoZone, nullptr, original, nullptr); }
     Entity copy(Entity original, const RootPose& pose) {
-        return record_spawn(detail::kCopyList, kNoZone, nullptr, original, &pose);
+        return record_spawn(detail::kCopyAtList, kNoZone, nullptr, original, &pose);
     }
 
     /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is no
@@ -152,9 +152,9 @@ private:
     template <class Function>
     void record_call(Entity entity, Entity other, Function&& function) {
         using Call = detail::CallCommand<std::remove_cvref_t<Function>>;
-        std::byte* const to = recorder_.add_row(Call::kList, entity, recorder_.next_number());
-        ::new (static_cast<void*>(&reinterpret_cast<detail::CallHead*>(to)->other)) Entity(other);
-        ::new (static_cast<void*>(to + Call::kOffset)) std::remove_cvref_t<Function>(std::forward<Function>(function));
+        const auto added = recorder_.add_row(Call::kList, entity, recorder_.next_number());
+        ::new (static_cast<void*>(added.value(Call::kOffset, sizeof(typename Call::Value))))
+            typename Call::Value(other, std::move(function));
     }
 
     detail::CommandRecorder recorder_;

@@ -1,8 +1,8 @@
 #pragma once
-// How one chunk records its commands: rows of the same kind and component types lie side by side.
+// How one chunk records its commands: those of the same kind and component types lie side by side, in columns, as the
+// span calls of the stores take them.
 //
-//     row of add<Position, Velocity>    entity, number | Position | Velocity     each aligned as C++ wants it
-//     run                               row row row ...                          as far as one piece of memory reaches
+//     run of add<Position, Velocity>    entities | numbers | positions | velocities     as far as one piece of memory reaches
 //     stream                            the runs of one list; the last one grows
 //
 // Thread: a recorder belongs to one thread at a time.
@@ -22,7 +22,8 @@ struct CommandPart {
     ComponentType component{};                            // of a part without `find`
     ComponentType (*find)(Database& database) = nullptr;  // of a C++ type: registers it
     const Schema& (*schema)() = nullptr;                  // the same
-    std::uint32_t offset = 0;                             // of its struct in a row; 0: no value
+    std::uint32_t offset = 0;                             // bytes per row of the columns before; 0: no value
+    std::uint32_t num_bytes = 0;                          // of a value
     decltype(ComponentValues::write) write = nullptr;     // for types that are more than bytes
     void (*destroy)(std::byte* value) = nullptr;          // the same
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
@@ -31,7 +32,7 @@ struct CommandPart {
 /// What commands of one kind with the same component types have in common.
 struct CommandList {
     CommandKind kind;
-    std::uint32_t row_bytes, alignment;
+    std::uint32_t row_bytes, alignment;  // bytes per row of all columns
     std::span<const CommandPart> parts;
 };
 
@@ -41,74 +42,85 @@ struct LogBlock {
     std::size_t num_bytes = 0;
 };
 
-/// What every command but destroy begins with.
-struct CommandRow {
-    Entity entity;
-    std::uint32_t number;  // create, move, spawn: the zone; add, remove, call: when, in the chunk
-};
+/// Bytes per row of what every command but destroy begins with, an entity and a number, if values of that alignment follow.
+constexpr std::uint32_t head_bytes(std::size_t alignment) {
+    return static_cast<std::uint32_t>(round_up(sizeof(Entity) + sizeof(std::uint32_t), alignment));
+}
 
-/// Rows of one list that lie side by side.
+/// Commands of one list. Each column begins at `capacity` times the bytes per row of the columns before it, so that the
+/// columns of a run of any capacity are aligned.
 struct CommandRun {
     const CommandList* list;
     std::byte* begin;
-    std::byte* end;
+    std::uint32_t capacity, num_rows;
 
-    std::uint32_t num_rows() const { return static_cast<std::uint32_t>((end - begin) / list->row_bytes); }
-    /// Requires: not of destroyed entities.
-    CommandRow& row(std::size_t i) const { return *reinterpret_cast<CommandRow*>(begin + i * list->row_bytes); }
+    std::span<Entity> entities() const { return {reinterpret_cast<Entity*>(begin), num_rows}; }
+    /// Create, move, spawn: the zones; add, remove, call: when, in the chunk. Requires: not of destroyed entities.
+    std::span<const std::uint32_t> numbers() const {
+        return {reinterpret_cast<const std::uint32_t*>(column(sizeof(Entity))), num_rows};
+    }
+    std::byte* column(std::uint32_t offset) const { return begin + std::size_t(capacity) * offset; }
+    std::byte* value(const CommandPart& part, std::size_t row) const {
+        return column(part.offset) + row * part.num_bytes;
+    }
 };
 
 /// Entities and nothing more.
 inline constexpr CommandList kDestroyList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
 
-/// Copies of a blob, or of an entity.
-struct SpawnRow {
-    CommandRow row;  // of the pending entity that becomes the first of the copy
+/// A copy of a blob, or of an entity, which has a pose in two of the lists. The entity of the command is the pending one
+/// that becomes the first of the copy.
+struct SpawnValue {
+    static constexpr std::uint32_t kOffset = head_bytes(alignof(const Blob*));
+
     const Blob* blob;
     Entity original;
-    bool has_pose;
-    RootPose pose;
 };
-inline constexpr CommandList kSpawnList{CommandKind::kSpawn, sizeof(SpawnRow), alignof(SpawnRow), {}};
-inline constexpr CommandList kCopyList{CommandKind::kCopy, sizeof(SpawnRow), alignof(SpawnRow), {}};
+inline constexpr std::uint32_t kPoseOffset = SpawnValue::kOffset + sizeof(SpawnValue);
+inline constexpr std::uint32_t kPosedBytes = kPoseOffset + sizeof(RootPose);
+inline constexpr CommandList kSpawnList{CommandKind::kSpawn, kPoseOffset, alignof(SpawnValue), {}};
+inline constexpr CommandList kSpawnAtList{CommandKind::kSpawn, kPosedBytes, alignof(SpawnValue), {}};
+inline constexpr CommandList kCopyList{CommandKind::kCopy, kPoseOffset, alignof(SpawnValue), {}};
+inline constexpr CommandList kCopyAtList{CommandKind::kCopy, kPosedBytes, alignof(SpawnValue), {}};
 
-/// What every call begins with, whatever the function.
+/// What the value of every call begins with, whatever the function.
 struct CallHead {
-    CommandRow row;
     Entity other;
 };
 
 /// The list of calls of a function.
 template <class Function>
 struct CallCommand {
-    static constexpr std::uint32_t kOffset = round_up(sizeof(CallHead), alignof(Function));
-    static constexpr std::uint32_t kAlignment = alignof(Function) > alignof(CallHead) ? alignof(Function)
-                                                                                      : alignof(CallHead);
+    struct Value : CallHead {
+        Value(Entity with, Function&& called) : CallHead{with}, function(std::move(called)) {}
+        Function function;
+    };
+    static constexpr std::uint32_t kOffset = head_bytes(alignof(Value));
     static constexpr CommandPart kPart{
         .offset = kOffset,
-        .destroy = [](std::byte* function) { reinterpret_cast<Function*>(function)->~Function(); },
+        .num_bytes = sizeof(Value),
+        .destroy = [](std::byte* value) { reinterpret_cast<Value*>(value)->~Value(); },
         .call =
-            [](std::byte* closure, Entity entity, Entity other) {
-                Function& function = *reinterpret_cast<Function*>(closure);
+            [](std::byte* value, Entity entity, Entity other) {
+                Function& function = reinterpret_cast<Value*>(value)->function;
                 if constexpr (std::is_invocable_v<Function&, Entity, Entity>)
                     function(entity, other);
                 else
                     static_cast<void>(other), function(entity);
             },
     };
-    static constexpr CommandList kList{
-        CommandKind::kCall, std::uint32_t(round_up(kOffset + sizeof(Function), kAlignment)), kAlignment, {&kPart, 1}};
+    static constexpr CommandList kList{CommandKind::kCall, kOffset + sizeof(Value), alignof(Value), {&kPart, 1}};
 };
 
 /// The list of commands that name C++ types.
 template <CommandKind kKind, class... Ts>
 struct TypedCommand {
     struct Layout {
-        std::uint32_t offsets[sizeof...(Ts) + 1] = {}, row_bytes = sizeof(CommandRow), alignment = alignof(CommandRow);
+        std::uint32_t offsets[sizeof...(Ts) + 1] = {}, row_bytes = head_bytes(1), alignment = alignof(Entity);
     };
     static constexpr Layout kLayout = [] {
         Layout layout;
-        std::size_t end = sizeof(CommandRow), alignment = alignof(CommandRow), i = 0;
+        std::size_t end = head_bytes(1), alignment = alignof(Entity), i = 0;
         static_cast<void>(i);
         const auto add = [&](std::size_t bytes, std::size_t aligned) {
             layout.offsets[i++] = static_cast<std::uint32_t>(end = round_up(end, aligned));
@@ -117,14 +129,15 @@ struct TypedCommand {
         };
         static_cast<void>(add);
         if constexpr (kKind != CommandKind::kRemove) (add(sizeof(Ts), alignof(Ts)), ...);
-        layout.row_bytes = static_cast<std::uint32_t>(round_up(end, alignment));
+        layout.row_bytes = static_cast<std::uint32_t>(end);
         layout.alignment = static_cast<std::uint32_t>(alignment);
         return layout;
     }();
 
     template <class T>
     static constexpr CommandPart part(std::uint32_t offset) {
-        CommandPart result{.schema = []() -> const Schema& { return schema_of<T>(); }, .offset = offset};
+        CommandPart result{
+            .schema = []() -> const Schema& { return schema_of<T>(); }, .offset = offset, .num_bytes = sizeof(T)};
         if constexpr (!DescriptionOf<T>::kMany || !kIsToggled<T>)
             result.find = [](Database& database) { return database.component<T>(); };
         if constexpr (kHasOpaque<T>) {
@@ -164,32 +177,34 @@ public:
         if (SHOAL_UNLIKELY(next_pending_ % kPendingBlock == 0)) take_pending_block();
         return {next_pending_++};
     }
-    void destroy(Entity entity) {
-        if (SHOAL_UNLIKELY(destroyed_.cursor == destroyed_.room_end)) begin_run(destroyed_);
-        ::new (static_cast<void*>(destroyed_.cursor)) Entity(entity);
-        destroyed_.cursor += sizeof(Entity);
-    }
+    void destroy(Entity entity) { add_row(destroyed_, entity); }
     /// Numbers the adds and removes of the chunk.
     std::uint32_t next_number() { return ++num_ordered_; }
-    /// Adds a row and returns it; its values are still to be made.
-    SHOAL_INLINE std::byte* add_row(const CommandList& list, Entity entity, std::uint32_t number) {
-        Stream* stream = streams_.data();
-        Stream* const end = stream + streams_.size();
-        while (stream != end && stream->list != &list) ++stream;
-        if (SHOAL_UNLIKELY(stream == end)) stream = &add_stream(list);
-        if (SHOAL_UNLIKELY(stream->cursor == stream->room_end)) begin_run(*stream);
-        std::byte* const to = stream->cursor;
-        stream->cursor += list.row_bytes;
-        ::new (static_cast<void*>(to)) CommandRow{entity, number};
-        return to;
+    /// A new row of a run, whose values are still to be made.
+    struct NewRow {
+        std::byte* begin;
+        std::uint32_t capacity, row;
+
+        template <class T>
+        SHOAL_INLINE T* column(std::uint32_t offset) const {
+            return reinterpret_cast<T*>(begin + std::size_t(capacity) * offset);
+        }
+        SHOAL_INLINE std::byte* value(std::uint32_t offset, std::size_t num_bytes) const {
+            return column<std::byte>(offset) + row * num_bytes;
+        }
+    };
+    SHOAL_INLINE NewRow add_row(const CommandList& list, Entity entity, std::uint32_t number) {
+        const NewRow added = add_row(stream_of(list), entity);
+        ::new (static_cast<void*>(added.column<std::uint32_t>(sizeof(Entity)) + added.row)) std::uint32_t(number);
+        return added;
     }
     template <CommandKind kKind, class... Ts>
     void record(Entity entity, std::uint32_t number, const Ts&... values) {
         using Command = TypedCommand<kKind, Ts...>;
-        std::byte* const to = add_row(Command::kList, entity, number);
+        const NewRow added = add_row(Command::kList, entity, number);
         std::size_t i = 0;
-        static_cast<void>(to), static_cast<void>(i);
-        (::new (static_cast<void*>(to + Command::kLayout.offsets[i++])) Ts(values), ...);
+        static_cast<void>(added), static_cast<void>(i);
+        (::new (static_cast<void*>(added.value(Command::kLayout.offsets[i++], sizeof(Ts)))) Ts(values), ...);
     }
     /// The same for component types that are known at run time only; `values` are those of some of them.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number,
@@ -200,7 +215,7 @@ public:
     /// Takes commands until close().
     void open() { is_open_ = true; }
     void close();
-    /// The rows so far, in the order in which runs were begun.
+    /// The commands so far, in the order in which runs were begun.
     std::span<const CommandRun> runs();
     /// The first of each kPendingBlock ids that the chunk took; it has given out those before next_pending().
     std::span<const EntityBits> pending_blocks() const { return pending_blocks_; }
@@ -213,10 +228,23 @@ private:
     struct MadeList;
     struct Stream {
         const CommandList* list;
-        std::byte* cursor = nullptr;
-        std::byte* room_end = nullptr;
-        std::uint32_t run = 0, num_rows = 0;  // the last run, and the rows that it has room for
+        std::byte* begin = nullptr;                // of the last run
+        std::uint32_t num_rows = 0, capacity = 0;  // the same
+        std::uint32_t run = 0;                     // its place among all
     };
+
+    SHOAL_INLINE Stream& stream_of(const CommandList& list) {
+        Stream* const end = streams_.data() + streams_.size();
+        for (Stream* stream = streams_.data(); stream != end; ++stream)
+            if (SHOAL_LIKELY(stream->list == &list)) return *stream;
+        return add_stream(list);
+    }
+    SHOAL_INLINE NewRow add_row(Stream& stream, Entity entity) {
+        if (SHOAL_UNLIKELY(stream.num_rows == stream.capacity)) begin_run(stream);
+        const NewRow added{stream.begin, stream.capacity, stream.num_rows++};
+        ::new (static_cast<void*>(added.column<Entity>(0) + added.row)) Entity(entity);
+        return added;
+    }
 
     SHOAL_API Stream& add_stream(const CommandList& list);
     SHOAL_API void begin_run(Stream& stream);
