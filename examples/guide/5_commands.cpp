@@ -22,8 +22,8 @@ void add_hitting(World& world) {
                 commands.destroy(bullet);
                 commands.destroy(rock);
                 if (size < 4) return;
-                commands.create(0, Body{centre, {6, 0, 0}}, Rock{size / 2});
-                commands.create(0, Body{centre, {-6, 0, 0}}, Rock{size / 2});
+                commands.create(Body{centre, {6, 0, 0}}, Rock{size / 2});
+                commands.create(Body{centre, {-6, 0, 0}}, Rock{size / 2});
             });
         });
     });

@@ -62,7 +62,7 @@ inline void add_shooting(shoal::World& world) {
             wait += period;
             const Vec3 muzzle = {pose.row[0].w, pose.row[1].w, 0};
             const Vec3 ahead = {pose.row[0].x, pose.row[1].x, 0};
-            commands.create(0, Body{muzzle, ahead * 40}, Bullet{});
+            commands.create(Body{muzzle, ahead * 40}, Bullet{});
         });
     world.schedule().add("age", world.query<Write<&Bullet::age>>(),
                          [](const PassContext& frame, Commands& commands, Entity bullet, auto&& age) {

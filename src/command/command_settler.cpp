@@ -231,7 +231,8 @@ void CommandSettler::create_all(const List& list, std::span<const Entity> made, 
     std::uint32_t num_made = 0;
     if (list.parts.empty() || !scratch_.components.empty()) {
         const Result<AddCounts> added =
-            database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given);
+            database_.insert(made, database_.archetype(scratch_.components),
+                             zone == kNoZone ? database_.first_zone() : zone, scratch_.given);
         failure = added.status();
         num_made = added ? added->num_added : 0;
     } else {

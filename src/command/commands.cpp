@@ -153,7 +153,7 @@ void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t numb
 }  // namespace detail
 
 Entity Commands::create(const Archetype& type, Zone zone, std::span<const ComponentValues> values) {
-    SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+    SHOAL_ASSERT(zone < kMaxZones || zone == kNoZone, "zones are 0 to kMaxZones - 1");
     for (const ComponentValues& given : values)
         SHOAL_ASSERT(type.has(given.component), "values were given for a component type that the archetype lacks");
     const Entity entity = recorder_.take_pending();

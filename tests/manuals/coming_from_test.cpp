@@ -104,7 +104,7 @@ TEST_F(ComingFrom, changes_events_and_things_that_are_there_once) {
                          [&](const PassContext& frame, Commands& commands, Entity e, auto&& v, float gravity) {
                              v.z += gravity * frame.dt;
                              hits.write({e});
-                             commands.create(0, Place{});
+                             commands.create(Place{});
                              commands.add(e, Asleep{});
                              commands.remove<Asleep>(e);
                              commands.destroy(e);

@@ -375,6 +375,23 @@ TEST_F(CommandsOfWorld, an_entity_whose_components_are_all_in_managers_gets_no_r
     EXPECT_EQ(world.settle_statistics().last.num_created, 1u);
 }
 
+TEST_F(CommandsOfWorld, what_is_created_without_a_zone_lies_in_the_first_one) {
+    Database& database = world.database({.first_zone = 3});
+    database.component<Hull>();
+    world.commands().create(Hull{1});
+    world.commands().create(std::span(made), Hull{1});
+    world.commands().create(5, Hull{2});
+    world.settle();
+    EXPECT_EQ(database.num_rows(3), 4u);
+    EXPECT_EQ(database.num_rows(5), 1u);
+    const Entity by_hand = *entities.create();
+    EXPECT_TRUE(*database.insert(by_hand, Hull{4}));
+    EXPECT_TRUE(database.create(std::span(made), Hull{5}, Anchored{6}));
+    EXPECT_TRUE(database.create<Hull>(made));
+    EXPECT_TRUE(database.create<Hull>(made, std::vector<Hull>(3)));
+    EXPECT_EQ(database.num_rows(3), 4u + 1 + 3 * 3);
+}
+
 TEST_F(CommandsOfWorld, transforms_and_owners_come_and_go_by_commands) {
     auto& owners = world.ownership();
     world.transforms();

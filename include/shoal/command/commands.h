@@ -70,22 +70,29 @@ public:
     explicit Commands(CommandLog& log) : recorder_(log) {}
     Commands(Commands&&) = default;
 
-    /// Asks for an entity with these components and returns the pending entity.
+    /// Asks for an entity with these components and returns the pending entity. Those in the database lie in `zone`, or
+    /// in the first one.
     template <DescribedComponent... Ts>
     Entity create(Zone zone, const Ts&... values) {
         SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
-        const Entity entity = recorder_.take_pending();
-        recorder_.record<Kind::kCreate>(entity, zone, values...);
-        return entity;
+        return record_create(zone, values...);
+    }
+    template <DescribedComponent... Ts>
+    Entity create(const Ts&... values) {
+        return record_create(kNoZone, values...);
     }
     /// The same for as many entities as `out` has room for.
     template <DescribedComponent... Ts>
     void create(std::span<Entity> out, Zone zone, const Ts&... values) {
         for (Entity& entity : out) entity = create(zone, values...);
     }
+    template <DescribedComponent... Ts>
+    void create(std::span<Entity> out, const Ts&... values) {
+        for (Entity& entity : out) entity = create(values...);
+    }
     /// The same for the component types of an archetype; those without a value get their defaults.
     /// Requires: values are bytes.
-    SHOAL_API Entity create(const Archetype& type, Zone zone, std::span<const ComponentValues> values = {});
+    SHOAL_API Entity create(const Archetype& type, Zone zone = kNoZone, std::span<const ComponentValues> values = {});
 
     void destroy(Entity entity) { recorder_.destroy(entity); }
     void destroy(std::span<const Entity> entities) {
@@ -147,6 +154,12 @@ public:
 private:
     friend class CommandLog;
 
+    template <class... Ts>
+    SHOAL_INLINE Entity record_create(Zone zone, const Ts&... values) {
+        const Entity entity = recorder_.take_pending();
+        recorder_.record<Kind::kCreate>(entity, zone, values...);
+        return entity;
+    }
     SHOAL_API Entity record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
                                   const RootPose* pose);
     template <class Function>

@@ -100,7 +100,26 @@ public:
     /// columns have one element per entity. Errors: no ids, no memory or a full table; no entity was made.
     SHOAL_API Status create(std::span<Entity> out, const Archetype& type, Zone zone,
                             std::span<const ComponentValues> values = {});
-    /// With defaults, with one value of each type for all, or with a span of values, one per entity.
+    /// With defaults, with one value of each type for all, or with a span of values, one per entity. Without a zone, they
+    /// lie in the first one (see DatabaseOptions), here and in all that follows.
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out)
+        requires(sizeof...(Ts) > 0)
+    {
+        return create<Ts...>(out, options_.first_zone);
+    }
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, const Ts&... values)
+        requires(sizeof...(Ts) > 0)
+    {
+        return create<Ts...>(out, options_.first_zone, values...);
+    }
+    template <DescribedComponent... Ts>
+    Status create(std::span<Entity> out, std::span<const std::type_identity_t<Ts>>... values)
+        requires(sizeof...(Ts) > 0)
+    {
+        return create<Ts...>(out, options_.first_zone, values...);
+    }
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out, Zone zone)
         requires(sizeof...(Ts) > 0);
@@ -111,7 +130,7 @@ public:
     Status create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Makes one entity with these components, in the first zone or in `zone`, and returns it. Errors: as above.
+    /// Makes one entity with these components and returns it. Errors: as above.
     template <DescribedComponent... Ts>
     Result<Entity> create(const Ts&... values)
         requires(sizeof...(Ts) > 0)
@@ -146,10 +165,22 @@ public:
     Result<AddCounts> insert(std::span<const Entity> entities, Zone zone,
                              std::span<const std::type_identity_t<Ts>>... values)
         requires(sizeof...(Ts) > 0);
+    template <DescribedComponent... Ts>
+    Result<AddCounts> insert(std::span<const Entity> entities, std::span<const std::type_identity_t<Ts>>... values)
+        requires(sizeof...(Ts) > 0)
+    {
+        return insert<Ts...>(entities, options_.first_zone, values...);
+    }
     /// Returns whether the entity got a row.
     template <DescribedComponent... Ts>
     Result<bool> insert(Entity entity, Zone zone, const Ts&... values)
         requires(sizeof...(Ts) > 0);
+    template <DescribedComponent... Ts>
+    SHOAL_INLINE Result<bool> insert(Entity entity, const Ts&... values)
+        requires(sizeof...(Ts) > 0)
+    {
+        return insert(entity, options_.first_zone, values...);
+    }
 
     /// Gives living entities components, or sets the values of those they have (a value that is not given stays).
     /// Entities without a row get one in the first zone. num_added counts those that have gained a component. Of a

@@ -116,11 +116,15 @@ public:
         return component_of<T>();
     }
 
-    /// As in Database: defaults, one value each for all, or spans of one value per entity.
+    /// As in Database: defaults, one value each for all, or spans of one value per entity; all with or without a zone.
     template <DescribedComponent... Ts, class... Values>
-    Status create(std::span<Entity> out, Zone zone, const Values&... values) {
+    Status create(std::span<Entity> out, const Values&... zone_and_values) {
         static_assert(kListed<Ts...>, "no listed archetype has just these components; add Has<...> to Archetypes");
-        if constexpr (kListed<Ts...>) return database_->template create<Ts...>(out, zone, values...);
+        if constexpr (kListed<Ts...>) return database_->template create<Ts...>(out, zone_and_values...);
+    }
+    template <DescribedComponent... Ts>
+    Result<bool> insert(Entity entity, const Ts&... values) {
+        return insert(entity, database_->first_zone(), values...);
     }
     template <DescribedComponent... Ts>
     Result<bool> insert(Entity entity, Zone zone, const Ts&... values) {

@@ -13,7 +13,8 @@
 // found by argument-dependent look-up. `&Body::mass` names a field, `all_fields<Body>` all of them.
 //
 // A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
-// (scratch, ignored): it is no field. Structs with constructors or base classes are not checked.
+// (scratch, ignored): it is no field. Structs with constructors, base classes or private members are not
+// checked.
 //
 //     template <class Of>
 //     struct Stock {

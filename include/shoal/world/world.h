@@ -65,7 +65,7 @@ struct SettleStatistics {
 /// Where World::adopt_schemas() keeps component types that come in blobs, without a C++ type.
 enum class DefaultHome : std::uint8_t {
     kManagers,
-    kDatabase,  ///< except those of which an entity may have several
+    kDatabase,  ///< except `many` types that are `toggled`: managers keep them
 };
 
 struct WorldOptions {
