@@ -19,11 +19,11 @@ namespace {
 
 using namespace shoal;
 
-struct Hull {
+struct Keel {
     float length = 0;
     Entity captain;  // below the boat, or elsewhere
 };
-SHOAL_COMPONENT(Hull, length, captain)
+SHOAL_COMPONENT(Keel, length, captain)
 struct Sail {
     float area = 0;
 };
@@ -69,8 +69,8 @@ protected:
         transforms.set_position(transforms.instance(dog), {11, 1, 0});
         EXPECT_TRUE(owners.own(boat, captain));
         EXPECT_TRUE(owners.own(captain, dog));
-        EXPECT_TRUE(hulls.add(boat, Hull{7, captain}));
-        EXPECT_TRUE(hulls.add(mast, Hull{8, lighthouse}));
+        EXPECT_TRUE(hulls.add(boat, Keel{7, captain}));
+        EXPECT_TRUE(hulls.add(mast, Keel{8, lighthouse}));
         EXPECT_TRUE(world.manager<Log>().add(captain, Log{"a long line that is kept on the heap", boat}));
 
         for (const Entity entity : {boat, flag}) EXPECT_TRUE(world.database().insert(entity, 3, Sail{2}));
@@ -89,7 +89,7 @@ protected:
     World world{entities};
     TransformManager& transforms = world.transforms();
     OwnershipManager& owners = world.ownership();
-    Manager<Hull>& hulls = world.manager<Hull>();
+    Manager<Keel>& hulls = world.manager<Keel>();
     Entity lighthouse = *entities.create();
     Entity boat, mast, flag, captain, dog;
 };
@@ -104,14 +104,14 @@ TEST_F(Harbour, a_copy_has_what_the_original_has_in_every_store) {
     EXPECT_EQ(entities.num_alive(), num_alive + 10);
     for (std::uint32_t copy = 0; copy < 2; ++copy) {
         const Entity twin = copies->entity(0, copy);
-        const Entity twin_captain = hulls.get<&Hull::captain>(hulls.instance(twin));
+        const Entity twin_captain = hulls.get<&Keel::captain>(hulls.instance(twin));
         EXPECT_NE(twin_captain, captain);
         EXPECT_EQ(owners.owner(twin_captain), twin);
-        EXPECT_EQ(hulls.get<&Hull::length>(hulls.instance(twin)), 7);
+        EXPECT_EQ(hulls.get<&Keel::length>(hulls.instance(twin)), 7);
         EXPECT_EQ(place(twin), poses[copy].position);
         const Instance twin_mast = transforms.first_child(transforms.instance(twin));
         EXPECT_EQ(place(transforms.entity(twin_mast)), (poses[copy].position + Vec3{0, 0, copy == 0 ? 5.0f : 10.0f}));
-        EXPECT_EQ(hulls.get<&Hull::captain>(hulls.instance(transforms.entity(twin_mast))), lighthouse)
+        EXPECT_EQ(hulls.get<&Keel::captain>(hulls.instance(transforms.entity(twin_mast))), lighthouse)
             << "a reference to what was not copied stays";
         const Entity twin_flag = transforms.entity(transforms.first_child(twin_mast));
         Database& sea = world.database();
@@ -180,7 +180,7 @@ TEST_F(Harbour, saved_entities_are_a_prefab_that_is_spawned_as_often_as_wanted) 
     EXPECT_EQ(hulls.num_components(), 1u + 6u) << "the old mast and two in each copy";
     EXPECT_EQ(place(fleet->entity(0, 2)), (Vec3{10, 0, 0}));
     const Instance twin_mast = transforms.first_child(transforms.instance(fleet->entity(0)));
-    EXPECT_EQ(hulls.get<&Hull::captain>(hulls.instance(transforms.entity(twin_mast))), kNullEntity);
+    EXPECT_EQ(hulls.get<&Keel::captain>(hulls.instance(transforms.entity(twin_mast))), kNullEntity);
 }
 
 // --- commands ----------------------------------------------------------------------------------------------------
@@ -188,13 +188,13 @@ TEST_F(Harbour, saved_entities_are_a_prefab_that_is_spawned_as_often_as_wanted) 
 std::vector<std::byte> rowing_boat() {
     BlobWriter writer;
     const std::uint32_t boat = writer.add_entity({.name = "boat"}), oar = writer.add_entity({.parent = boat});
-    const std::uint32_t hull = *writer.add_component_type(schema_of<Hull>());
+    const std::uint32_t hull = *writer.add_component_type(schema_of<Keel>());
     const std::uint32_t transform = *writer.add_component_type(schema_of<Transform>());
     const std::uint32_t sail = *writer.add_component_type(schema_of<Sail>());
     writer.add_component(sail, oar, blob_default_image(schema_of<Sail>()));
     writer.add_component(sail, boat, blob_default_image(schema_of<Sail>()));
     for (const std::uint32_t entity : {boat, oar}) {
-        std::vector<std::byte> image = blob_default_image(schema_of<Hull>());
+        std::vector<std::byte> image = blob_default_image(schema_of<Keel>());
         const float length = entity == boat ? 3 : 2;
         std::memcpy(image.data(), &length, sizeof length);
         writer.add_component(hull, entity, image);
@@ -222,7 +222,7 @@ TEST_F(Harbour, commands_spawn_copy_link_own_name_and_tag) {
     commands.remove<ChildOf>(mast);
     commands.remove<Tag>(boat);
     commands.add(boat, Tag{StringId("blue")});
-    commands.add(second, Hull{70, spawned});
+    commands.add(second, Keel{70, spawned});
     Entity real;
     std::string order;
     commands.call(spawned, [&](Entity self) { real = self, order += 'a'; });
@@ -261,8 +261,8 @@ TEST_F(Harbour, dead_originals_are_dropped_and_what_cannot_be_spawned_is_counted
     const Entity dead = *entities.create();
     entities.destroy(dead);
     const Entity first = commands.copy(dead), second = commands.spawn(*nothing);
-    commands.add(first, Hull{});
-    commands.add(second, Hull{});
+    commands.add(first, Keel{});
+    commands.add(second, Keel{});
     const std::uint64_t num_alive = entities.num_alive();
     world.settle();
     EXPECT_EQ(entities.num_alive(), num_alive);
@@ -288,7 +288,7 @@ TEST_F(Harbour, links_are_made_when_all_else_is_there) {
     Commands& commands = world.commands();
     commands.add(made[1], ChildOf{made[0]});  // both get their transforms later in the list
     commands.add(made[0], Transform{});
-    commands.add(made[0], Hull{});
+    commands.add(made[0], Keel{});
     commands.add(made[1], Transform{});
     commands.add(made[3], ChildOf{made[2]});
     commands.add(made[2], Transform{});
@@ -394,15 +394,15 @@ TEST_F(Harbour, a_pass_spawns_and_copies_the_same_with_any_number_of_workers) {
         shoal_test::ThreadPoolExecutor executor(num_workers);
         EntityManager entities;
         World world(entities, {.executor = &executor});
-        auto& hulls = world.manager<Hull>();
+        auto& hulls = world.manager<Keel>();
         world.transforms();
         world.ownership();
         world.database().component<Sail>();
         Entities made(9000);
         EXPECT_TRUE(entities.create(made));
-        EXPECT_TRUE(hulls.add(made, Hull{}));
+        EXPECT_TRUE(hulls.add(made, Keel{}));
         EXPECT_TRUE(world.transforms().add(std::span(made).first(50), Transform{}));
-        world.schedule().add("breed", world.query<Read<&Hull::length>>(), [&](Commands& commands, Entity self, float) {
+        world.schedule().add("breed", world.query<Read<&Keel::length>>(), [&](Commands& commands, Entity self, float) {
             const float x = float(self.index());
             if (self.index() % 7 == 0) commands.add(commands.spawn(*blob, {.position = {x, 0, 0}}), Owned{self});
             if (self.index() < 40) commands.add(commands.copy(self, {.position = {0, x, 0}}), ChildOf{self});
