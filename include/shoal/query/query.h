@@ -347,6 +347,18 @@ private:
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
 
+namespace detail {
+
+/// Whether each field that a query reads has one value per entity in these stores, or the query visits each value.
+template <class Stores, class... Terms>
+inline constexpr bool kReadsAllValues = [] {
+    constexpr bool kIsOfWorld = std::is_same_v<Stores, From<World>>;
+    if (kVisitsEachValue<Terms...> && (kIsOfWorld || std::is_same_v<Stores, From<Database>>)) return true;
+    return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
+}();
+
+}  // namespace detail
+
 /// Makes a query over the rows of stores: a Database, or none, and then Managers.
 template <class... Terms, class... Stores>
     requires(detail::kIsTerm<Terms> && ...)
@@ -371,9 +383,7 @@ auto query(Stores&... stores) {
                                                            ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
-    constexpr bool kIsOfOne = kIsOfWorld || std::is_same_v<From<Stores...>, From<Database>>;
-    constexpr bool kReadsOne = (kIsOfOne && kVisitsEachValue<Terms...>) ||
-                               !(((kIsOfWorld || List::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
+    constexpr bool kReadsOne = kReadsAllValues<From<Stores...>, Terms...>;
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
     static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
