@@ -204,24 +204,60 @@ void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
     }
 }
 
-/// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all.
+/// Gives rows to `made`: the entities of those rows of the run that `order` lists, or of all. If a store refuses that, the
+/// entities are made one by one, and those that are refused alone are destroyed.
 void CommandSettler::create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                                     std::span<const Entity> made, Zone zone) {
+    Status failure = create_together(chunk, run, order, made, zone);
+    if (failure) return;
+    if (has_begun_ || made.size() == 1) return note_failure("create", database_.destroy(made), failure.message());
+    do_one_by_one("create", made.size(), std::move(failure), [&](std::size_t i) {
+        const std::uint32_t row = order.empty() ? static_cast<std::uint32_t>(i) : order[i];
+        Status status = create_together(chunk, run, {&row, 1}, made.subspan(i, 1), zone);
+        if (!status) database_.destroy(made.subspan(i, 1));
+        has_begun_ = false;  // what is destroyed is not there in part
+        return status;
+    });
+}
+
+/// Errors: a store refuses; the entities live, and have what others have given them.
+Status CommandSettler::create_together(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                                       std::span<const Entity> made, Zone zone) {
+    const std::size_t num_links = scratch_.links.size();
     give_values(chunk, run, order, made);
     for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
-    Status failure;
-    std::uint32_t num_made = 0;
-    if (run.list->parts.empty() || !scratch_.components.empty()) {
-        const Result<AddCounts> added =
-            database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given);
-        failure = added.status();
-        num_made = added ? added->num_added : 0;
-    } else {
-        for (const Entity entity : made) num_made += entities_.alive(entity);
+    const bool has_row = run.list->parts.empty() || !scratch_.components.empty();
+    std::uint32_t num_made = 0, num_changed = 0;
+    for (const Entity entity : made) num_made += entities_.alive(entity);
+    has_begun_ = false;
+    Status failure = prepare_elsewhere(made, has_row);
+    if (failure) failure = apply_elsewhere(made, false, num_changed);
+    if (failure && has_row) {
+        failure = database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given).status();
+        has_begun_ |= failure.ok();
     }
-    if (failure) failure = apply_elsewhere(made).status();
-    if (failure) return static_cast<void>(counts_.num_created += num_made);
-    note_failure("create", database_.destroy(made), failure.message());
+    if (failure) failure = apply_elsewhere(made, true, num_changed);
+    if (failure)
+        counts_.num_created += num_made;
+    else
+        scratch_.links.resize(num_links);
+    return failure;
+}
+
+/// Carries commands out one by one that a store has refused together, so that those which it can take are not lost:
+/// alone(i) returns what becomes of one.
+template <class Alone>
+void CommandSettler::do_one_by_one(const char* what, std::size_t count, Status failure, Alone&& alone) {
+    std::size_t num_failed = 0;
+    bool any_in_part = false;
+    for (std::size_t i = 0; i < count; ++i) {
+        Status status = alone(i);
+        if (status) continue;
+        ++num_failed;
+        any_in_part |= has_begun_;
+        failure = std::move(status);
+    }
+    if (num_failed != 0) note_failure(what, num_failed, failure.message(), any_in_part);
 }
 
 // --- spawning and copying ----------------------------------------------------------------------------------------
@@ -353,10 +389,7 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
         changed[i] = run.row(i).entity;
         are_all_meant &= bool(changed[i]);
     }
-    if (are_all_meant) {
-        give_values(chunk, run, {}, changed);
-        return apply(changed, scratch_.given, scratch_.components);
-    }
+    if (are_all_meant) return change_all(chunk, run, {}, changed);
     changed.clear();
     for (std::uint32_t i = 0; i < count; ++i) {
         Row& row = run.row(i);
@@ -368,41 +401,92 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
         }
     }
     if (changed.empty()) return;
-    give_values(chunk, run, changed.size() == count ? std::span<const std::uint32_t>() : order, changed);
-    apply(changed, scratch_.given, scratch_.components);
+    change_all(chunk, run, changed.size() == count ? std::span<const std::uint32_t>() : order, changed);
 }
 
-/// Gives components to entities, and takes others away.
-void CommandSettler::apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
-                           std::span<const ComponentType> removed) {
-    std::uint32_t num_moved = 0;
+/// Changes the entities of those rows of the run that `order` lists, or of all. If a store refuses that, one by one.
+void CommandSettler::change_all(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                                std::span<const Entity> entities) {
+    Status failure = change_together(chunk, run, order, entities);
+    if (failure) return;
+    if (has_begun_ || entities.size() == 1)
+        return note_failure("change", entities.size(), failure.message(), has_begun_);
+    do_one_by_one("change", entities.size(), std::move(failure), [&](std::size_t i) {
+        const std::uint32_t row = order.empty() ? static_cast<std::uint32_t>(i) : order[i];
+        return change_together(chunk, run, {&row, 1}, entities.subspan(i, 1));
+    });
+}
+
+Status CommandSettler::change_together(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                                       std::span<const Entity> entities) {
+    const std::size_t num_links = scratch_.links.size();
+    give_values(chunk, run, order, entities);
+    Status changed = apply(entities, scratch_.given, scratch_.components);
+    if (!changed) scratch_.links.resize(num_links);
+    return changed;
+}
+
+/// Gives components to entities, and takes others away. Errors: a store refuses. Then nothing has changed, or `has_begun_`:
+/// a store that does not say before what it refuses came after another one, or the database did.
+Status CommandSettler::apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
+                             std::span<const ComponentType> removed) {
+    has_begun_ = false;
+    std::uint32_t num_changed = 0;
+    if (Status status = prepare_elsewhere(entities, !given.empty() || !removed.empty()); !status) return status;
+    if (Status status = apply_elsewhere(entities, false, num_changed); !status) return status;
     if (!given.empty()) {
         const Result<AddCounts> added = database_.add(entities, given);
-        if (!added) return note_failure("change", entities.size(), added.message());
-        num_moved = added->num_added;
+        if (!added) return added.status();
+        num_changed = std::max(num_changed, added->num_added);
+        has_begun_ = true;
     }
     if (!removed.empty()) {
         const Result<std::uint32_t> lost = database_.remove(entities, removed);
-        if (!lost) return note_failure("change", entities.size(), lost.message());
-        num_moved = std::max(num_moved, *lost);
+        if (!lost) return lost.status();
+        num_changed = std::max(num_changed, *lost);
+        has_begun_ = true;
     }
-    const Result<std::uint32_t> changed = apply_elsewhere(entities);
-    if (!changed) return note_failure("change", entities.size(), changed.message());
-    counts_.num_moved += std::max(num_moved, *changed);
+    if (Status status = apply_elsewhere(entities, true, num_changed); !status) return status;
+    counts_.num_moved += num_changed;
+    return {};
 }
 
-/// Does what is to be done in other stores than the database, and returns for how many entities at most.
-Result<std::uint32_t> CommandSettler::apply_elsewhere(std::span<const Entity> entities) {
-    std::uint32_t most = 0;
+/// Where several stores are changed, asks those other than the database whether they will refuse.
+Status CommandSettler::prepare_elsewhere(std::span<const Entity> entities, bool changes_database) {
+    Array<Elsewhere>& all = scratch_.elsewhere;
+    if (all.size() + changes_database < 2) return {};
+    Array<Entity> repeated{Owner("commands")};
+    for (Elsewhere& change : all) {
+        // One entity may be given several values of a `many` type, by commands of their own.
+        const auto num_alike = std::count_if(all.begin(), all.end(), [&](const Elsewhere& other) {
+            return other.store == change.store && other.schema == change.schema && !other.removes;
+        });
+        std::span<const Entity> asked = entities;
+        if (num_alike > 1 && entities.size() == 1) {
+            repeated.assign(static_cast<std::size_t>(num_alike), entities[0]);
+            asked = repeated;
+        }
+        const Result<bool> promised = change.store->prepare_values(*change.schema, asked, change.removes);
+        if (!promised) return promised.status();
+        change.is_promised = *promised;
+    }
+    return {};
+}
+
+/// Does what is to be done in other stores than the database: in those that have promised to do it, or in the others.
+/// Raises `num_changed` to the most entities that a store has changed.
+Status CommandSettler::apply_elsewhere(std::span<const Entity> entities, bool promised, std::uint32_t& num_changed) {
     for (const Elsewhere& change : scratch_.elsewhere) {
+        if (change.is_promised != promised) continue;
         const Result<std::uint32_t> changed = change.removes
                                                   ? change.store->remove_values(*change.schema, entities)
                                                   : change.store->add_values(*change.schema, entities, change.values);
         if (!changed) return changed.status();
         if (!change.removes) counts_.num_dropped += entities.size() - *changed;
-        most = std::max(most, *changed);
+        num_changed = std::max(num_changed, *changed);
+        has_begun_ = true;
     }
-    return most;
+    return {};
 }
 
 void CommandSettler::change_contended() {
@@ -428,6 +512,7 @@ void CommandSettler::change_one(std::span<const Contended> commands) {
     scratch_.elsewhere.clear();
     scratch_.named.clear();
     scratch_.values.clear();
+    const std::size_t num_links = scratch_.links.size();
     std::size_t num_parts = 0;
     for (const Contended& command : commands) num_parts += command.list->parts.size();
     scratch_.values.reserve(num_parts);  // values are referred to while others are added
@@ -450,7 +535,10 @@ void CommandSettler::change_one(std::span<const Contended> commands) {
             note_change(part, removes, values, true);
         }
     std::reverse(scratch_.elsewhere.begin(), scratch_.elsewhere.end());  // with `many`, the order counts
-    apply({&commands.front().entity, 1}, given, scratch_.components);
+    const Status changed = apply({&commands.front().entity, 1}, given, scratch_.components);
+    if (changed) return;
+    scratch_.links.resize(num_links);
+    note_failure("change", 1, changed.message(), has_begun_);
 }
 
 /// Makes the links that commands ask for, in their order.
@@ -570,9 +658,10 @@ void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<
 /// Clears the bits of all entities.
 void CommandSettler::clear_named() { scratch_.once.clear(entities_.num_indices_used() + 1); }
 
-void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message) {
+void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message, bool is_in_part) {
     counts_.num_dropped += count;
-    log(LogLevel::kError, concat("commands to ", what, " ", count, " entities were dropped: ", message));
+    log(LogLevel::kError, concat("commands to ", what, " ", count, " entities were ",
+                                 is_in_part ? "carried out in part, not in all stores: " : "dropped: ", message));
 }
 
 }  // namespace shoal

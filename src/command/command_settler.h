@@ -66,6 +66,7 @@ private:
         const Schema* schema;
         bool removes;
         AddedValues values;
+        bool is_promised = false;  // the store has made room, and will not refuse
     };
 
     void number_pending();
@@ -82,6 +83,8 @@ private:
     void create_rows(std::uint32_t chunk, const Run& run);
     void create_in_zone(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                         std::span<const Entity> made, Zone zone);
+    Status create_together(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                           std::span<const Entity> made, Zone zone);
     void spawn();
     void copy();
     void move();
@@ -91,9 +94,16 @@ private:
     void change_one(std::span<const Contended> commands);
     void change_links();
     void call();
-    void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
-               std::span<const ComponentType> removed);
-    Result<std::uint32_t> apply_elsewhere(std::span<const Entity> entities);
+    void change_all(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                    std::span<const Entity> entities);
+    Status change_together(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
+                           std::span<const Entity> entities);
+    Status apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
+                 std::span<const ComponentType> removed);
+    Status prepare_elsewhere(std::span<const Entity> entities, bool changes_database);
+    Status apply_elsewhere(std::span<const Entity> entities, bool promised, std::uint32_t& num_changed);
+    template <class Alone>
+    void do_one_by_one(const char* what, std::size_t count, Status failure, Alone&& alone);
 
     /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
@@ -129,7 +139,7 @@ private:
     void give_values(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                      std::span<const Entity> entities);
     void clear_named();
-    void note_failure(const char* what, std::size_t count, std::string_view message);
+    void note_failure(const char* what, std::size_t count, std::string_view message, bool is_in_part = false);
 
     Database& database_;
     EntityManager& entities_;
@@ -139,6 +149,7 @@ private:
     EntityBits epoch_ = 0, num_pending_ = 0;
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
     bool any_twice_ = false;         // several adds and removes are about one entity
+    bool has_begun_ = false;         // a store has made its part of the change that is tried now
     SettleCounts counts_;
 
     /// Working memory, kept from one settle to the next.
