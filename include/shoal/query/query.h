@@ -382,7 +382,6 @@ auto query(Stores&... stores) {
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
-    constexpr bool kHasOneDatabase = List::kNumDatabases <= 1;
     constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
     constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
     constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
@@ -390,16 +389,12 @@ auto query(Stores&... stores) {
     constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
     constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles || sizeof...(Terms) == 0 ||
                                                            ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
-    constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld ? sizeof...(Terms) == 1 || !(reads_many<Terms>() || ...)
                                              : !Decides::kJoins || !(kKeepsMany<Stores> || ...);
     constexpr bool kReadsOne = kVisitsEachValue<Terms...> || kIsOfWorld ||
                                !((List::template kIsOfDatabase<Terms> && reads_many<Terms>()) || ...);
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
-    static_assert(
-        kHasOneDatabase,
-        "a query joins one database with managers; make a query for each database, or keep what both need in a "
-        "manager");
+    static_assert(List::kNumDatabases <= 1, "a query joins one database with managers; make a query for each");
     static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static_assert(kArePlain,
@@ -424,15 +419,15 @@ auto query(Stores&... stores) {
                   "query<...>(database, managers...) for what is gathered");
     static_assert(!kAllGiven || kDrives,
                   "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
-    static_assert(kAsks,
+    static_assert(!Decides::kIgnoresDatabase,
                   "no term is about the database; leave it out: query<...>(managers...), with "
                   ".asking(database) for commands");
     static_assert(kJoinsSingly, "a join needs managers with one component per entity");
     static_assert(kReadsOne,
                   "an entity may have several of the component: a query that asks for nothing else visits them; beside "
                   "other terms say With or Without, and Database::for_each_value()");
-    if constexpr (kAreComplete && kHasOneDatabase && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives &&
-                  kAsks && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
+    if constexpr (kAreComplete && List::kNumDatabases <= 1 && kNamesSome && kArePlain && kEachOnce && kAllGiven &&
+                  kDrives && !Decides::kIgnoresDatabase && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.
