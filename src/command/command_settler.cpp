@@ -228,13 +228,16 @@ Status CommandSettler::create_together(std::uint32_t chunk, const Run& run, std:
     for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
     const bool has_row = run.list->parts.empty() || !scratch_.components.empty();
     std::uint32_t num_made = 0, num_changed = 0;
-    for (const Entity entity : made) num_made += entities_.alive(entity);
+    for (std::size_t i = 0; !has_row && i < made.size(); ++i) num_made += entities_.alive(made[i]);
     has_begun_ = false;
     Status failure = prepare_elsewhere(made, has_row);
     if (failure) failure = apply_elsewhere(made, false, num_changed);
     if (failure && has_row) {
-        failure = database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given).status();
-        has_begun_ |= failure.ok();
+        const Result<AddCounts> added =
+            database_.insert(made, database_.archetype(scratch_.components), zone, scratch_.given);
+        failure = added.status();
+        num_made = added ? added->num_added : 0;
+        has_begun_ |= added.ok();
     }
     if (failure) failure = apply_elsewhere(made, true, num_changed);
     if (failure)

@@ -48,12 +48,12 @@ IndexRange index_range(std::span<const Entity> entities) {
 OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool& pool, const OwnedRowsOptions& options)
     : schema_(component),
       entities_(entities),
-      pool_(pool),
       options_(options),
       index_(options.index, &pool),
       table_(options.row_schema != nullptr ? *options.row_schema : schema_, pool,
              {.capacity_rows = options.capacity_rows, .chain = component.many(), .tree = options.tree}),
-      plain_index_(options.index == RowIndexKind::kPaged && !component.many()) {
+      plain_index_(options.index == RowIndexKind::kPaged && !component.many()),
+      pool_(pool) {
     SHOAL_ASSERT(!component.many() || options.index != RowIndexKind::kIdentity,
                  "with an identity index an entity has one row; use a paged or hash index for `many`");
     SHOAL_ASSERT(options.remove_dead == nullptr || options.death != DeathPolicy::kRandomProbe,

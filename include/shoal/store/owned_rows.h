@@ -254,8 +254,6 @@ private:
     Schema schema_;
     const Schema* schema_pointer_ = &schema_;
     EntityManager& entities_;
-    PagePool& pool_;
-    OwnersByValue* owners_by_value_ = nullptr;
     OwnedRowsOptions options_;
     RowIndex index_;
     Table table_;
@@ -267,6 +265,8 @@ private:
     bool plain_index_ = false;                                // paged, one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, of the changes of counted_at_
     std::uint64_t counted_at_ = ~std::uint64_t(0);
+    PagePool& pool_;
+    OwnersByValue* owners_by_value_ = nullptr;
 };
 
 /// Keeps the rows of stores where they are: while it lives, structural calls end the program.
