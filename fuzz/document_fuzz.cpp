@@ -2,6 +2,7 @@
 // read back as the same tree. The text of a query gives a query, which runs, or a diagnostic.
 #include "shoal/components/debug_name.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/components/tag.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
 #include "shoal/query/text_query.h"
@@ -41,6 +42,11 @@ struct Sea {
         require(world.manager<PointMass>().add(std::span(made).first(200), PointMass{.mass = 2}).ok());
         for (const Entity entity : std::span(made).last(200))
             require(world.database().add(entity, DebugName{StringId("boat")}).ok());
+        require(world.manager<Tag>().add(std::span(made).first(50), {StringId("enemy")}).ok());
+        for (std::size_t i = 1; i < 100; ++i)
+            require(world.transforms()
+                        .link(world.transforms().instance(made[i]), world.transforms().instance(made[i / 2]))
+                        .ok());
     }
     EntityManager entities;
     World world{entities};

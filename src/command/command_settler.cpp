@@ -224,23 +224,27 @@ void CommandSettler::create_rows(std::uint32_t chunk, const Run& run) {
     }
 }
 
-/// Gives rows with the values that were given to `made`.
-void CommandSettler::create_all(const List& list, std::span<const Entity> made, Zone zone) {
+/// Gives rows with the values that were given to `made`. Errors: a store refuses; the entities live, and have what others
+/// have given them.
+Status CommandSettler::create_together(const List& list, std::span<const Entity> made, Zone zone) {
     for (const ComponentValues& given : scratch_.given) scratch_.components.push_back(given.component);
-    Status failure;
-    std::uint32_t num_made = 0;
-    if (list.parts.empty() || !scratch_.components.empty()) {
+    const bool has_row = list.parts.empty() || !scratch_.components.empty();
+    std::uint32_t num_made = 0, num_changed = 0;
+    for (std::size_t i = 0; !has_row && i < made.size(); ++i) num_made += entities_.alive(made[i]);
+    has_begun_ = false;
+    Status failure = prepare_elsewhere(made, has_row);
+    if (failure) failure = apply_elsewhere(made, false, num_changed);
+    if (failure && has_row) {
         const Result<AddCounts> added =
             database_.insert(made, database_.archetype(scratch_.components),
                              zone == kNoZone ? database_.first_zone() : zone, scratch_.given);
         failure = added.status();
         num_made = added ? added->num_added : 0;
-    } else {
-        for (const Entity entity : made) num_made += entities_.alive(entity);
+        has_begun_ |= added.ok();
     }
-    if (failure) failure = apply_elsewhere(made).status();
-    if (failure) return static_cast<void>(counts_.num_created += num_made);
-    note_failure("create", database_.destroy(made), failure.message());
+    if (failure) failure = apply_elsewhere(made, true, num_changed);
+    if (failure) counts_.num_created += num_made;
+    return failure;
 }
 
 // --- spawning and copying ----------------------------------------------------------------------------------------
@@ -396,37 +400,67 @@ void CommandSettler::change_rows(std::uint32_t chunk, const Run& run) {
     carry_out(chunk, run, changed.size() == run.num_rows ? std::span<const std::uint32_t>() : order, changed, kNoZone);
 }
 
-/// Gives components to entities, and takes others away.
-void CommandSettler::apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
-                           std::span<const ComponentType> removed) {
-    std::uint32_t num_moved = 0;
+/// Gives components to entities, and takes others away. Errors: a store refuses. Then nothing has changed, or `has_begun_`:
+/// a store that does not say before what it refuses came after another one, or the database did.
+Status CommandSettler::apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
+                             std::span<const ComponentType> removed) {
+    has_begun_ = false;
+    std::uint32_t num_changed = 0;
+    if (Status status = prepare_elsewhere(entities, !given.empty() || !removed.empty()); !status) return status;
+    if (Status status = apply_elsewhere(entities, false, num_changed); !status) return status;
     if (!given.empty()) {
         const Result<AddCounts> added = database_.add(entities, given);
-        if (!added) return note_failure("change", entities.size(), added.message());
-        num_moved = added->num_added;
+        if (!added) return added.status();
+        num_changed = std::max(num_changed, added->num_added);
+        has_begun_ = true;
     }
     if (!removed.empty()) {
         const Result<std::uint32_t> lost = database_.remove(entities, removed);
-        if (!lost) return note_failure("change", entities.size(), lost.message());
-        num_moved = std::max(num_moved, *lost);
+        if (!lost) return lost.status();
+        num_changed = std::max(num_changed, *lost);
+        has_begun_ = true;
     }
-    const Result<std::uint32_t> changed = apply_elsewhere(entities);
-    if (!changed) return note_failure("change", entities.size(), changed.message());
-    counts_.num_moved += std::max(num_moved, *changed);
+    if (Status status = apply_elsewhere(entities, true, num_changed); !status) return status;
+    counts_.num_moved += num_changed;
+    return {};
 }
 
-/// Does what is to be done in other stores than the database, and returns for how many entities at most.
-Result<std::uint32_t> CommandSettler::apply_elsewhere(std::span<const Entity> entities) {
-    std::uint32_t most = 0;
+/// Where several stores are changed, asks those other than the database whether they will refuse.
+Status CommandSettler::prepare_elsewhere(std::span<const Entity> entities, bool changes_database) {
+    Array<Elsewhere>& all = scratch_.elsewhere;
+    if (all.size() + changes_database < 2) return {};
+    Array<Entity> repeated{Owner("commands")};
+    for (Elsewhere& change : all) {
+        // One entity may be given several values of a `many` type, by commands of their own.
+        const auto num_alike = std::count_if(all.begin(), all.end(), [&](const Elsewhere& other) {
+            return other.store == change.store && other.schema == change.schema && !other.removes;
+        });
+        std::span<const Entity> asked = entities;
+        if (num_alike > 1 && entities.size() == 1) {
+            repeated.assign(static_cast<std::size_t>(num_alike), entities[0]);
+            asked = repeated;
+        }
+        const Result<bool> promised = change.store->prepare_values(*change.schema, asked, change.removes);
+        if (!promised) return promised.status();
+        change.is_promised = *promised;
+    }
+    return {};
+}
+
+/// Does what is to be done in other stores than the database: in those that have promised to do it, or in the others.
+/// Raises `num_changed` to the most entities that a store has changed.
+Status CommandSettler::apply_elsewhere(std::span<const Entity> entities, bool promised, std::uint32_t& num_changed) {
     for (const Elsewhere& change : scratch_.elsewhere) {
+        if (change.is_promised != promised) continue;
         const Result<std::uint32_t> changed = change.removes
                                                   ? change.store->remove_values(*change.schema, entities)
                                                   : change.store->add_values(*change.schema, entities, change.values);
         if (!changed) return changed.status();
         if (!change.removes) counts_.num_dropped += entities.size() - *changed;
-        most = std::max(most, *changed);
+        num_changed = std::max(num_changed, *changed);
+        has_begun_ = true;
     }
-    return most;
+    return {};
 }
 
 void CommandSettler::change_contended() {
@@ -448,6 +482,7 @@ void CommandSettler::change_one(std::span<const Single> commands) {
     Array<ComponentValues>& given = scratch_.given;
     clear_given();
     scratch_.named.clear();
+    const std::size_t num_links = scratch_.links.size();
     std::size_t num_parts = 0;
     for (const Single& command : commands) num_parts += command.run->list->parts.size();
     scratch_.values.reserve(num_parts);  // values are referred to while others are added
@@ -470,7 +505,10 @@ void CommandSettler::change_one(std::span<const Single> commands) {
             note_change(part, removes, values, true);
         }
     std::reverse(scratch_.elsewhere.begin(), scratch_.elsewhere.end());  // with `many`, the order counts
-    apply({&commands.front().entity, 1}, given, scratch_.components);
+    const Status changed = apply({&commands.front().entity, 1}, given, scratch_.components);
+    if (changed) return;
+    scratch_.links.resize(num_links);
+    note_failure("change", 1, changed.message(), has_begun_);
 }
 
 /// Makes the links that commands ask for, in their order.
@@ -613,14 +651,46 @@ void CommandSettler::carry_out(std::uint32_t chunk, const Run& run, std::span<co
         return append_images(run, order, batch.images);
     }
     finish(batch);
-    give_values(chunk, run, order, entities);
-    carry_out(*run.list, entities, zone);
+    carry_out(*run.list, entities, zone, [&](std::size_t first, std::size_t count) {
+        if (count == entities.size()) return give_values(chunk, run, order, entities);
+        const std::uint32_t row = order.empty() ? static_cast<std::uint32_t>(first) : order[first];
+        give_values(chunk, run, {&row, 1}, entities.subspan(first, 1));
+    });
 }
 
-/// The same for the values that were given.
-void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone) {
-    if (list.kind == Kind::kCreate) return create_all(list, entities, zone);
-    apply(entities, scratch_.given, scratch_.components);
+/// Creates or changes entities. give(first, count) lists the values for all of them, or for one. If a store refuses them
+/// together, they are created or changed one by one, so that those which it can take are not lost; of those that are
+/// created, the ones that are refused alone are destroyed.
+template <class Give>
+void CommandSettler::carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give) {
+    const bool creates = list.kind == Kind::kCreate;
+    const auto do_some = [&](std::size_t first, std::size_t count) {
+        const std::size_t num_links = scratch_.links.size();
+        give(first, count);
+        const std::span<const Entity> some = entities.subspan(first, count);
+        Status done = creates ? create_together(list, some, zone) : apply(some, scratch_.given, scratch_.components);
+        if (!done) scratch_.links.resize(num_links);
+        return done;
+    };
+    Status failure = do_some(0, entities.size());
+    if (failure) return;
+    const char* const what = creates ? "create" : "change";
+    std::size_t num_failed = creates ? 0 : entities.size();
+    bool any_in_part = !creates && has_begun_;
+    if (has_begun_ || entities.size() == 1) {
+        if (creates) num_failed = database_.destroy(entities);
+        return note_failure(what, num_failed, failure.message(), any_in_part);
+    }
+    num_failed = 0;
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        Status status = do_some(i, 1);
+        if (status) continue;
+        ++num_failed;
+        any_in_part |= !creates && has_begun_;  // what is destroyed is not there in part
+        if (creates) database_.destroy(entities.subspan(i, 1));
+        failure = std::move(status);
+    }
+    if (num_failed != 0) note_failure(what, num_failed, failure.message(), any_in_part);
 }
 
 CommandSettler::Batch& CommandSettler::batch_of(const List& list, Zone zone) {
@@ -641,8 +711,9 @@ CommandSettler::Batch& CommandSettler::batch_of(const List& list, Zone zone) {
 
 void CommandSettler::finish(Batch& batch) {
     if (batch.entities.empty()) return;
-    give_images(*batch.list, batch.images.data());
-    carry_out(*batch.list, batch.entities, batch.zone);
+    carry_out(*batch.list, batch.entities, batch.zone, [&](std::size_t first, std::size_t) {
+        give_images(*batch.list, batch.images.data() + first * batch.list->row_bytes);
+    });
     batch.entities.clear();
     batch.images.clear();
 }
@@ -655,9 +726,10 @@ void CommandSettler::finish_batches() {
 /// Clears the bits of all entities.
 void CommandSettler::clear_named() { scratch_.once.clear(entities_.num_indices_used() + 1); }
 
-void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message) {
+void CommandSettler::note_failure(const char* what, std::size_t count, std::string_view message, bool is_in_part) {
     counts_.num_dropped += count;
-    log(LogLevel::kError, concat("commands to ", what, " ", count, " entities were dropped: ", message));
+    log(LogLevel::kError, concat("commands to ", what, " ", count, " entities were ",
+                                 is_in_part ? "carried out in part, not in all stores: " : "dropped: ", message));
 }
 
 }  // namespace shoal

@@ -84,6 +84,7 @@ private:
         const Schema* schema;
         bool removes;
         AddedValues values;
+        bool is_promised = false;  // the store has made room, and will not refuse
     };
 
     void number_pending();
@@ -99,7 +100,7 @@ private:
     bool cancel(std::uint32_t chunk, Entity pending);
     void create();
     void create_rows(std::uint32_t chunk, const Run& run);
-    void create_all(const List& list, std::span<const Entity> made, Zone zone);
+    Status create_together(const List& list, std::span<const Entity> made, Zone zone);
     void spawn();
     void copy();
     void move();
@@ -110,9 +111,10 @@ private:
     void change_one(std::span<const Single> commands);
     void change_links();
     void call();
-    void apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
-               std::span<const ComponentType> removed);
-    Result<std::uint32_t> apply_elsewhere(std::span<const Entity> entities);
+    Status apply(std::span<const Entity> entities, std::span<const ComponentValues> given,
+                 std::span<const ComponentType> removed);
+    Status prepare_elsewhere(std::span<const Entity> entities, bool changes_database);
+    Status apply_elsewhere(std::span<const Entity> entities, bool promised, std::uint32_t& num_changed);
 
     /// Calls visit(chunk, run) for the rows of some kinds, in order.
     template <class Visit>
@@ -148,12 +150,13 @@ private:
     void give_images(const List& list, const std::byte* images);
     void carry_out(std::uint32_t chunk, const Run& run, std::span<const std::uint32_t> order,
                    std::span<const Entity> entities, Zone zone);
-    void carry_out(const List& list, std::span<const Entity> entities, Zone zone);
+    template <class Give>
+    void carry_out(const List& list, std::span<const Entity> entities, Zone zone, Give&& give);
     Batch& batch_of(const List& list, Zone zone);
     void finish(Batch& batch);
     void finish_batches();
     void clear_named();
-    void note_failure(const char* what, std::size_t count, std::string_view message);
+    void note_failure(const char* what, std::size_t count, std::string_view message, bool is_in_part = false);
 
     Database& database_;
     EntityManager& entities_;
@@ -163,6 +166,7 @@ private:
     EntityBits epoch_ = 0, num_pending_ = 0;
     std::size_t num_cancelled_ = 0;  // pending entities that are never created
     bool any_twice_ = false;         // several adds and removes are about one entity
+    bool has_begun_ = false;         // a store has made its part of the change that is tried now
     SettleCounts counts_;
 
     /// Working memory, kept from one settle to the next.

@@ -48,6 +48,13 @@ OwnedColumns OwnershipManager::find_columns(const Schema& component) {
     return columns;
 }
 
+/// Makes room for the entities, and for as many owners.
+Result<bool> OwnershipManager::prepare_values(const Schema&, std::span<const Entity> entities, bool removes) {
+    if (!removes)
+        if (Status status = rows_.reserve(2 * entities.size()); !status) return status;
+    return true;
+}
+
 Result<std::uint32_t> OwnershipManager::add_values(const Schema&, std::span<const Entity> entities,
                                                    const AddedValues& values) {
     std::uint32_t num_owned = 0;

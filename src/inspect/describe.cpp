@@ -72,16 +72,16 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
 }
 
 void append_components(std::string& text, const Store& store, Entity entity, const WorldNames& names) {
-    for (const Schema* schema : store.schemas())
-        for (std::uint32_t i = 0;; ++i) {
-            const ComponentRow at = store.find_row(schema->id(), entity, i);
-            if (!at) break;
+    for (const Schema* schema : store.schemas()) {
+        ComponentRow at = store.find_row(schema->id(), entity, 0);
+        for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) {
             append_text(text, concat("  ", schema->name()));
             if (schema->many()) append_text(text, concat('[', i, ']'));
             if (!at.is_on) append_text(text, " (switched off)");
             const std::string fields = fields_text(at, names);
             append_text(text, concat(fields.empty() ? "" : ": ", fields, links_text(at, names), '\n'));
         }
+    }
 }
 
 }  // namespace

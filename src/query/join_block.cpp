@@ -61,11 +61,30 @@ std::uint8_t TermPlaces::add(const JoinedStore& store) {
     return static_cast<std::uint8_t>(stores.size() - 1);
 }
 
+OwnersByValue* find_tag_lists(Store& store) {
+    for (const Schema* schema : store.schemas()) {
+        if (schema->id() != ComponentId(kTagName)) continue;
+        const OwnedColumns columns = store.find_columns(*schema);
+        return columns && columns.has_fields && columns.first_column == 0 ? &columns.rows->owners_by_value() : nullptr;
+    }
+    return nullptr;
+}
+
+void TermPlaces::add_tag(Store& store, StringId tag, bool excludes) {
+    OwnersByValue* const lists = find_tag_lists(store);
+    SHOAL_ASSERT(lists != nullptr, "the store keeps no tags, or does not list who has them");
+    const std::uint8_t number = add({.store = &store, .rows = &lists->rows_of(tag), .lists = lists});
+    stores[number].is_required |= !excludes;
+    stores[number].is_excluded |= excludes;
+    ++num_terms_;
+}
+
 std::uint8_t TermPlaces::driver(std::uint64_t num_database_rows) const {
     std::uint8_t fewest = kNone;
     std::uint64_t num_rows = ~std::uint64_t(0);
     for (std::uint8_t i = 0; i < stores.size(); ++i) {
         const JoinedStore& store = stores[i];
+        if (store.lists != nullptr) store.lists->refresh();
         if (store.is_driver) return i;
         if (!store.is_required) continue;
         // An entity may have several rows there, and is visited once.
@@ -77,6 +96,7 @@ std::uint8_t TermPlaces::driver(std::uint64_t num_database_rows) const {
         fewest = i;
         num_rows = count;
     }
+    SHOAL_ASSERT(fewest != kNone, "the query says of no entity that it visits it; name a component, or a tag");
     return fewest;
 }
 
@@ -88,6 +108,14 @@ std::uint8_t TermPlaces::driver_of(const QueryPart& part) const {
     };
     while (!drives(stores[store])) ++store;
     return store;
+}
+
+Entity TermPlaces::parent_of(Entity entity) const {
+    const std::uint32_t row = parents->find(entity);
+    if (row == kNilRow) return kNullEntity;
+    const Table& table = parents->table();
+    const std::uint32_t parent = table.links(LinkColumn::kTreeParent)[row];
+    return parent == kNilRow ? kNullEntity : table.entities()[parent];
 }
 
 bool TermPlaces::is_one_table() const {
@@ -106,7 +134,7 @@ const InactiveEntities* TermPlaces::left_out() const {
 Array<OwnedRows*> TermPlaces::locked() const {
     Array<OwnedRows*> rows("query");
     for (const JoinedStore& store : stores)
-        if (store.rows != nullptr) rows.push_back(store.rows);
+        if (store.rows != nullptr) rows.push_back(store.lists != nullptr ? &store.lists->source() : store.rows);
     if (parents != nullptr) rows.push_back(parents);
     return rows;
 }

@@ -5,7 +5,7 @@
 #include "query/text_plan.h"
 #include "shoal/command/loop_scope.h"
 #include "shoal/database/lock.h"
-#include "shoal/query/detail/join_block.h"
+#include "shoal/query/detail/told_rows.h"
 #include "shoal/store/owned_rows.h"
 
 #include <cstring>
@@ -88,7 +88,7 @@ TextColumn TextBatch::column(std::size_t component, std::size_t column) const {
     SHOAL_ASSERT(column < shown.schema->columns().size(), "the component has no such column");
     const Place& place = places_[component];
     if (place.table == nullptr) return {nullptr, 0, nullptr, shown.is_written, num_rows()};
-    const std::size_t stride = shown.schema->columns()[column].element_bytes;
+    const std::size_t stride = place.is_single ? 0 : shown.schema->columns()[column].element_bytes;
     std::byte* const first = place.table->unmarked_column(place.first_column + static_cast<std::uint32_t>(column));
     return {first + place.first_row * stride, stride, place.rows, shown.is_written, num_rows()};
 }
@@ -97,42 +97,91 @@ bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t
     SHOAL_ASSERT(components_[component].has_columns, "the component's store keeps its fields in another form");
     SHOAL_ASSERT(i < num_rows(), "the row is past the end of the batch");
     const Place& place = places_[component];
-    const std::uint32_t row = place.rows != nullptr ? place.rows[i] : place.first_row + i;
+    const std::uint32_t row = place.is_single ? 0 : place.rows != nullptr ? place.rows[i] : place.first_row + i;
     if (place.table == nullptr || row == kNilRow) return false;
     read_part(*place.table, place.first_column, row, part, value);
     return true;
 }
 
-/// One loop.
+/// A loop, or what one thread does of it.
 class TextQuery::Loop {
 public:
     using Visit = void (*)(void* context, const TextBatch& batch);
 
-    Loop(const Plan& plan, Visit visit, void* context)
+    /// `marks`: what is visited is marked as written, and told to stores that compute more from it.
+    Loop(const Plan& plan, Visit visit, void* context, bool marks)
         : plan_(plan),
           match_(plan.match.empty() ? nullptr : &plan.match[0]),
           fetched_(fetched_columns(plan)),
           finder_(plan.places, match_, nullptr, {fetched_.data(), fetched_.size()}),
           visit_(visit),
           context_(context),
+          marks_(marks),
           batch_({plan.components.data(), plan.components.size()}) {
         const std::size_t num_stores = plan.places.stores.size(), num_shown = plan.components.size();
-        found_.resize((num_stores + num_shown) * JoinBlock::kRows);
+        for (const TextComponent& component : plan.components) any_parents_ |= component.is_of_parent;
+        found_.resize((num_stores + num_shown * (any_parents_ ? 2 : 1)) * JoinBlock::kRows);
         block_.found = reinterpret_cast<std::uint32_t(*)[JoinBlock::kRows]>(found_.data());
         shown_ = block_.found + num_stores;
+        of_parents_ = shown_ + num_shown;
+        for (std::uint8_t store = 0; store < num_stores; ++store)
+            if (plan.places.stores[store].is_told) told_.push_back(detail::ToldRows(store));
         if (match_ == nullptr) return;
-        tables_.resize(JoinBlock::kRows);
+        tables_.resize(JoinBlock::kRows * 2);
         block_.tables = tables_.data();
+        for (std::size_t i = 0; i < num_shown; ++i)
+            if (plan.components[i].is_of_parent && plan.types[i])
+                block_.tables_of_parents = tables_.data() + JoinBlock::kRows;
     }
 
-    void run() {
-        const detail::TermPlaces& places = plan_.places;
-        const std::uint8_t driver = places.driver(match_ == nullptr ? 0 : match_->num_rows());
+    /// Calls visit(part) for the rows of the driver.
+    template <class VisitPart>
+    static void for_each_part(const Plan& plan, VisitPart&& visit) {
+        const detail::TermPlaces& places = plan.places;
+        const DatabaseMatch* const match = plan.match.empty() ? nullptr : &plan.match[0];
+        const std::uint8_t driver = places.driver(match == nullptr ? 0 : match->num_rows());
         if (driver == places.database)
-            return match_->for_each_table(
-                [&](DatabaseTable& table) { run_part({&table.table(), &table, {0, table.num_rows()}}); });
+            return match->for_each_table(
+                [&](DatabaseTable& table) { visit(QueryPart{&table.table(), &table, {0, table.num_rows()}}); });
         Table& table = places.stores[driver].rows->table();
-        run_part({&table, nullptr, {0, table.num_rows()}});
+        visit(QueryPart{&table, nullptr, {0, table.num_rows()}});
+    }
+    /// Whether threads may share the loop: two would write one cache line of a store whose rows are met in any order.
+    static bool can_share(const Plan& plan) {
+        const std::uint8_t driver = plan.places.driver(plan.match.empty() ? 0 : plan.match[0].num_rows());
+        for (std::size_t i = 0; i < plan.components.size(); ++i)
+            if (plan.components[i].is_written &&
+                (plan.places.store_of[i] != driver || plan.places.stores[driver].is_told))
+                return false;
+        return true;
+    }
+    /// Marks all rows of a part of the driver as written.
+    static void mark_part(const Plan& plan, const QueryPart& part) {
+        for (std::size_t i = 0; i < plan.components.size(); ++i) {
+            if (!plan.components[i].is_written) continue;
+            const std::uint32_t first = part.of_database != nullptr ? part.of_database->first_column(plan.types[i])
+                                                                    : plan.places.first_column[i];
+            if (first != kNoColumn) mark_columns(*part.table, first, num_columns(plan, i), part.rows);
+        }
+    }
+
+    void run(Executor* executor) {
+        for (detail::ToldRows& told : told_) told.begin(0);
+        for_each_part(plan_, [&](const QueryPart& part) { run_part(part); });
+        for (detail::ToldRows& told : told_)
+            told.tell(*plan_.places.stores[told.store].store, written_columns(told.store), executor);
+    }
+    void run_part(const QueryPart& part) {
+        if (part.rows.size() == 0) return;
+        if (visits_all(part))
+            return detail::for_each_run(plan_.places.left_out(), part,
+                                        [&](RowRange rows) { visit_all({part.table, part.of_database, rows}); });
+        for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += JoinBlock::kRows) {
+            finder_.find(block_, part, begin);
+            if (any_parents_) find_parents();
+            block_.for_each_pair_of_tables([&](DatabaseTable* table, DatabaseTable* of_parents,
+                                               const std::uint64_t* words) { visit_block(table, of_parents, words); });
+        }
     }
 
 private:
@@ -141,68 +190,104 @@ private:
         constexpr std::size_t kMostColumns = 8;
         Array<detail::FetchedColumn> fetched("query");
         for (std::size_t i = 0; i < plan.components.size(); ++i) {
-            const std::span<const ColumnDefinition> columns = plan.components[i].schema->columns();
+            const TextComponent& component = plan.components[i];
+            const std::span<const ColumnDefinition> columns = component.schema->columns();
             const std::uint8_t store = plan.places.store_of[i];
-            if (plan.types[i] || !plan.components[i].has_columns || columns.size() > kMostColumns) continue;
+            if (plan.types[i] || !component.has_columns || columns.size() > kMostColumns) continue;
+            if (component.is_of_parent || component.is_single) continue;
             const Table& table = plan.places.stores[store].rows->table();
             for (std::uint32_t c = 0; c < columns.size(); ++c)
                 fetched.push_back({store, table.column(plan.places.first_column[i] + c), columns[c].element_bytes});
         }
         return fetched;
     }
-
-    void run_part(const QueryPart& part) {
-        if (part.rows.size() == 0) return;
-        if (visits_all(part))
-            return detail::for_each_run(plan_.places.left_out(), part,
-                                        [&](RowRange rows) { visit_all({part.table, part.of_database, rows}); });
-        for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += JoinBlock::kRows) {
-            finder_.find(block_, part, begin);
-            block_.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) { visit_block(table, words); });
-        }
+    static std::size_t num_columns(const Plan& plan, std::size_t component) {
+        return plan.components[component].schema->columns().size();
     }
+    /// A bit for each column of a store that the query writes.
+    std::uint64_t written_columns(std::uint8_t store) const {
+        std::uint64_t columns = 0;
+        for (std::size_t i = 0; i < plan_.components.size(); ++i)
+            if (plan_.components[i].is_written && plan_.places.store_of[i] == store)
+                for (std::size_t c = 0; c < num_columns(plan_, i); ++c)
+                    columns |= std::uint64_t(1) << (plan_.places.first_column[i] + c);
+        return columns;
+    }
+
     /// Whether all rows of a part match, and all that is shown lies in its table.
     bool visits_all(const QueryPart& part) const {
-        if (!plan_.comparisons.empty()) return false;
+        if (!plan_.comparisons.empty() || !plan_.places.any.empty() || any_parents_) return false;
         if (part.of_database == nullptr) return plan_.places.is_one_table() && part.table->num_holes() == 0;
         if (plan_.places.stores.size() != 1 || !match_->all_rows(*part.of_database)) return false;
         for (std::size_t i = 0; i < plan_.components.size(); ++i)
-            if (part.of_database->presence(plan_.types[i]) != nullptr && plan_.components[i].is_optional) return false;
+            if (plan_.types[i] && part.of_database->presence(plan_.types[i]) != nullptr &&
+                plan_.components[i].is_optional)
+                return false;
         return true;
     }
     void visit_all(const QueryPart& part) {
-        bind(part.of_database);
+        bind(part.of_database, nullptr);
         for (std::size_t i = 0; i < plan_.components.size(); ++i) batch_.places_[i].first_row = part.rows.begin;
         batch_.entities_ = part.table->entities().subspan(part.rows.begin, part.rows.size());
         visit_(context_, batch_);
-        for (std::size_t i = 0; i < plan_.components.size(); ++i)
-            if (plan_.components[i].is_written && batch_.places_[i].table != nullptr)
-                mark_columns(*part.table, batch_.places_[i].first_column, num_columns(i), part.rows);
+        if (marks_) mark();
     }
 
-    /// Notes the tables of the components; that of the database, for those which it keeps.
-    void bind(DatabaseTable* of_database) {
+    /// Notes the tables of the components; those of the database for the rows, and for their parents.
+    void bind(DatabaseTable* own, DatabaseTable* of_parents) {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
             TextBatch::Place& place = batch_.places_[i];
             place = {};
             if (plan_.types[i]) {
-                const std::uint32_t first =
-                    of_database == nullptr ? kNoColumn : of_database->first_column(plan_.types[i]);
-                if (first != kNoColumn) place = {&of_database->table(), first, 0, nullptr};
+                DatabaseTable* const table = plan_.components[i].is_of_parent ? of_parents : own;
+                const std::uint32_t first = table == nullptr ? kNoColumn : table->first_column(plan_.types[i]);
+                if (first != kNoColumn) place = {&table->table(), first, 0, nullptr, false};
+            } else if (plan_.components[i].is_single) {
+                place = {&plan_.singles[i]->table(), 0, 0, nullptr, true};
             } else {
                 place = {&plan_.places.stores[plan_.places.store_of[i]].rows->table(), plan_.places.first_column[i], 0,
-                         nullptr};
+                         nullptr, false};
             }
         }
     }
-    void visit_block(DatabaseTable* table, const std::uint64_t* visited) {
+    /// Finds the rows of the components that are those of parents.
+    void find_parents() {
+        for (std::size_t c = 0; c < plan_.components.size(); ++c) {
+            if (!plan_.components[c].is_of_parent) continue;
+            const detail::JoinedStore& store = plan_.places.stores[plan_.places.store_of[c]];
+            const ComponentType type = plan_.types[c];
+            for (std::uint32_t i = 0; i < block_.size(); ++i) {
+                of_parents_[c][i] = kNilRow;
+                if (!block_.is_visited(i)) continue;
+                if (!type)
+                    of_parents_[c][i] = plan_.places.parent_row(block_.entities()[i], store);
+                else
+                    of_parents_[c][i] = find_parent_in(static_cast<Database&>(*store.store), type, i);
+            }
+        }
+    }
+    /// Returns the row of the parent of a row if it has the component, and notes its table.
+    std::uint32_t find_parent_in(Database& database, ComponentType type, std::uint32_t i) {
+        const auto at = database.find(plan_.places.parent_of(block_.entities()[i]));
+        block_.tables_of_parents[i] = at.table;
+        return at && at.table->has(type, at.row) ? at.row : kNilRow;
+    }
+
+    void visit_block(DatabaseTable* own, DatabaseTable* of_parents, const std::uint64_t* visited) {
         std::uint64_t words[JoinBlock::kWords];
         for (std::uint32_t word = 0; word < JoinBlock::kWords; ++word) words[word] = visited[word];
-        bind(table);
-        for (const TextComparison& comparison : plan_.comparisons) keep_those(column_of(comparison), comparison, words);
+        bind(own, of_parents);
+        for (const TextComparison& comparison : plan_.comparisons) {
+            if (plan_.components[comparison.component].is_of_parent) leave_out_without(comparison.component, words);
+            keep_those(column_of(comparison), comparison, words);
+        }
         if (!choose(words)) return;
         visit_(context_, batch_);
-        mark();
+        if (marks_) mark();
+    }
+    void leave_out_without(std::size_t component, std::uint64_t* words) const {
+        for (std::uint32_t i = 0; i < block_.size(); ++i)
+            if (of_parents_[component][i] == kNilRow) words[i / 64] &= ~(std::uint64_t(1) << (i % 64));
     }
     ComparedColumn column_of(const TextComparison& comparison) const {
         const TextBatch::Place& place = batch_.places_[comparison.component];
@@ -213,7 +298,10 @@ private:
         return {table.column(place.first_column + part.first_column) + part.offset_in_column,
                 schema.columns()[part.first_column].element_bytes, found(comparison.component)};
     }
-    const std::uint32_t* found(std::size_t component) const { return block_.found[plan_.places.store_of[component]]; }
+    const std::uint32_t* found(std::size_t component) const {
+        if (plan_.components[component].is_of_parent) return of_parents_[component];
+        return block_.found[plan_.places.store_of[component]];
+    }
     /// Makes the chosen rows of the block the batch. Returns whether there are some.
     bool choose(const std::uint64_t* words) {
         std::uint32_t num_chosen = 0;
@@ -228,7 +316,7 @@ private:
             batch_.entities_ = {entities_, num_chosen};
         }
         for (std::size_t i = 0; i < plan_.components.size(); ++i)
-            if (batch_.places_[i].table != nullptr) choose_rows(i);
+            if (batch_.places_[i].table != nullptr && !batch_.places_[i].is_single) choose_rows(i);
         return true;
     }
     void choose_rows(std::size_t component) {
@@ -245,7 +333,7 @@ private:
         std::uint32_t* const out = shown_[component];
         for (std::uint32_t k = 0; k < num_chosen; ++k) out[k] = rows[chosen_[k]];
         place.rows = out;
-        if (!is_optional) return;
+        if (!is_optional || plan_.components[component].is_of_parent) return;
         for (std::uint32_t k = 0; k < num_chosen; ++k)
             if (!has(component, chosen_[k], out[k])) out[k] = kNilRow;
     }
@@ -253,22 +341,23 @@ private:
         if (plan_.types[component]) return row != kNilRow && block_.table_of(i)->has(plan_.types[component], row);
         return plan_.places.stores[plan_.places.store_of[component]].has(row);
     }
-    void mark() const {
+    void mark() {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
             const TextBatch::Place& place = batch_.places_[i];
             if (!plan_.components[i].is_written || place.table == nullptr) continue;
-            if (place.rows == nullptr)
-                mark_columns(*place.table, place.first_column, num_columns(i),
-                             {place.first_row, place.first_row + batch_.num_rows()});
-            else
-                for (std::uint32_t k = 0; k < batch_.num_rows(); ++k)
-                    if (place.rows[k] != kNilRow)
-                        mark_columns(*place.table, place.first_column, num_columns(i),
-                                     {place.rows[k], place.rows[k] + 1});
+            if (place.rows == nullptr) {
+                mark_rows(i, {place.first_row, place.first_row + batch_.num_rows()});
+                continue;
+            }
+            for (std::uint32_t k = 0; k < batch_.num_rows(); ++k)
+                if (place.rows[k] != kNilRow) mark_rows(i, {place.rows[k], place.rows[k] + 1});
         }
     }
-    std::size_t num_columns(std::size_t component) const {
-        return plan_.components[component].schema->columns().size();
+    void mark_rows(std::size_t component, RowRange rows) {
+        const TextBatch::Place& place = batch_.places_[component];
+        mark_columns(*place.table, place.first_column, num_columns(plan_, component), rows);
+        for (detail::ToldRows& told : told_)
+            if (told.store == plan_.places.store_of[component]) told.add_all(rows);
     }
 
     const Plan& plan_;
@@ -277,13 +366,32 @@ private:
     detail::JoinFinder finder_;
     Visit visit_;
     void* context_;
+    bool marks_;
+    bool any_parents_ = false;
     TextBatch batch_;
     JoinBlock block_;
-    Array<std::uint32_t> found_{Owner("query")};  // by store, then by component: the rows of a block
+    Array<std::uint32_t> found_{Owner("query")};  // by store, by component, by component of parents: rows of a block
     Array<DatabaseTable*> tables_{Owner("query")};
-    std::uint32_t (*shown_)[JoinBlock::kRows] = nullptr;  // by component: the rows of a batch
-    std::uint32_t chosen_[JoinBlock::kRows];              // places in the block
+    std::uint32_t (*shown_)[JoinBlock::kRows] = nullptr;       // by component: the rows of a batch
+    std::uint32_t (*of_parents_)[JoinBlock::kRows] = nullptr;  // the same: of the parents, by place in the block
+    Array<detail::ToldRows> told_{Owner("query")};
+    std::uint32_t chosen_[JoinBlock::kRows];  // places in the block
     Entity entities_[JoinBlock::kRows];
+};
+
+/// A loop that threads share.
+struct TextQuery::SharedLoop {
+    const Plan& plan;
+    Loop::Visit visit;
+    void* context;
+
+    static void run(void* shared, Commands*, const QueryPart& part) {
+        const SharedLoop& self = *static_cast<const SharedLoop*>(shared);
+        Loop(self.plan, self.visit, self.context, false).run_part(part);
+    }
+    static void mark(void* shared, const QueryPart& part) {
+        Loop::mark_part(static_cast<const SharedLoop*>(shared)->plan, part);
+    }
 };
 
 TextQuery::~TextQuery() { delete plan_; }
@@ -309,16 +417,58 @@ const Store& TextQuery::driver() const {
     return *places.stores[places.driver(places.has_database() ? plan_->match[0].num_rows() : 0)].store;
 }
 
+namespace {
+
+/// Whether the singles of a query are there, and what it says of them holds.
+template <class Plan>
+bool singles_hold(const Plan& plan) {
+    for (const OwnedRows* single : plan.singles)
+        if (single != nullptr && single->num_rows() != 1) return false;
+    for (const TextComparison& comparison : plan.of_singles) {
+        const Table& table = plan.singles[comparison.component]->table();
+        const std::uint32_t first_row = 0;
+        std::uint64_t words[JoinBlock::kWords] = {1};
+        keep_those({table.column(comparison.part.first_column) + comparison.part.offset_in_column, 0, &first_row},
+                   comparison, words);
+        if (words[0] == 0) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void TextQuery::run(const Plan& plan, Executor* executor, void (*visit)(void* context, const TextBatch& batch),
+                    void* context) {
+    if (!singles_hold(plan)) return;
+    if (executor == nullptr || !Loop::can_share(plan)) {
+        const detail::LoopScope scope;
+        return Loop(plan, visit, context, true).run(executor);
+    }
+    SharedLoop shared{plan, visit, context};
+    detail::StartedLoop loop;
+    Loop::for_each_part(plan, [&](const QueryPart& part) { loop.add(part); });
+    loop.start(executor, kUsualRowsPerChunk, false, nullptr, &shared, SharedLoop::run, SharedLoop::mark);
+    loop.wait();
+}
+
 void TextQuery::for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const {
+    run_all(nullptr, visit, context);
+}
+
+void TextQuery::for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch),
+                               void* context) const {
+    run_all(&executor, visit, context);
+}
+
+void TextQuery::run_all(Executor* executor, void (*visit)(void* context, const TextBatch& batch), void* context) const {
     const detail::TermPlaces& places = plan_->places;
     Database* const database =
         places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : nullptr;
     const DatabaseLock database_lock(database);
     const RowLock lock(std::span<OwnedRows* const>(plan_->locked));
     if (database != nullptr) plan_->match[0].refresh();
-    const detail::LoopScope scope;
-    Loop(*plan_, visit, context).run();
-    if (plan_->further != nullptr) Loop(*plan_->further, visit, context).run();
+    run(*plan_, executor, visit, context);
+    if (plan_->further != nullptr) run(*plan_->further, executor, visit, context);
 }
 
 }  // namespace shoal

@@ -1,7 +1,9 @@
 // Reads the text of a query: terms, and the stores that keep what they name.
 //
 //     query        term {"," term}
-//     term         ["!" | "?" | "&"] component  |  path operator value
+//     term         ["!" | "?" | "&"] component  |  ["^" | "$"] path [operator value]  |  component {"|" component}
+//                  |  ["!"] "#" tag
+//     tag          word | '"' text '"'
 //     path         component ["." field {"." part | "[" index "]"}]
 //     operator     "<" | "<=" | ">" | ">=" | "==" | "!="
 //     value        number | true | false | word | '"' text '"'
@@ -18,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostTerms = 100;
 constexpr std::string_view kSpace = " \t\r\n";
-constexpr std::string_view kEndsWord = " \t\r\n,<>=!?&\"";
+constexpr std::string_view kEndsWord = " \t\r\n,<>=!?&|^$#\"";
 
 constexpr std::uint8_t kDiffers = kLess | kGreater | kUnordered;
 
@@ -32,9 +34,11 @@ constexpr Operator kOperators[] = {
 
 /// A term as it stands in the text.
 struct ReadTerm {
-    char sign = 0;  // ! ? & or 0
+    char sign = 0;  // ! ? & ^ $ or 0
+    bool is_tag = false;
     std::string_view path;
-    std::uint8_t holds_for = 0;  // 0: no comparison
+    Array<std::string_view> others{Owner("query")};  // of which an entity has one, or that of the path
+    std::uint8_t holds_for = 0;                      // 0: no comparison
     std::string_view value;
 };
 
@@ -77,7 +81,7 @@ public:
         TextQuery query(new TextQuery::Plan(terms_.size()));
         plan_ = query.plan_;
         for (const ReadTerm& term : terms_)
-            if (!(term.sign == '!' ? exclude(term) : include(term))) return failed();
+            if (!take_term(term)) return failed();
         if (!find_stores()) return failed();
         if (visits_each_value()) plan_further();
         return query;
@@ -121,12 +125,14 @@ private:
         }
     }
     bool read_term(ReadTerm& term) {
-        if (!rest_.empty() && std::string_view("!?&").find(rest_[0]) != std::string_view::npos) term.sign = take(1)[0];
+        if (!rest_.empty() && std::string_view("!?&^$").find(rest_[0]) != std::string_view::npos)
+            term.sign = take(1)[0];
+        if (rest_.starts_with('#')) return read_tag(term);
         term.path = take(std::min(rest_.find_first_of(kEndsWord), rest_.size()));
         if (term.path.empty()) return error(rest_.substr(0, 1), "the name of a component type is expected");
         for (const Operator& known : kOperators) {
             if (!rest_.starts_with(known.text)) continue;
-            if (term.sign != 0)
+            if (term.sign != 0 && term.sign != '^' && term.sign != '$')
                 return error(term.path, concat("a term with ", term.sign, " names a component type only"),
                              "compare its fields in a term of their own");
             take(known.text.size());
@@ -134,6 +140,27 @@ private:
             return read_value(term.value);
         }
         if (rest_.starts_with('=')) return error(rest_.substr(0, 1), "= is no comparison", "write ==");
+        return read_others(term);
+    }
+    bool read_tag(ReadTerm& term) {
+        term.is_tag = true;
+        const std::string_view sign = take(1);
+        if (term.sign != 0 && term.sign != '!')
+            return error(sign, concat("a tag is had or lacked, so ", term.sign, " says nothing of it"),
+                         "write #name or !#name");
+        if (!read_value(term.path)) return false;
+        if (term.path.starts_with('"')) term.path = term.path.substr(1, term.path.size() - 2);
+        return !term.path.empty() || error(sign, "a tag needs a name");
+    }
+    bool read_others(ReadTerm& term) {
+        while (rest_.starts_with('|')) {
+            const std::string_view bar = take(1);
+            if (term.sign != 0)
+                return error(bar, concat("a term with ", term.sign, " names one component type"),
+                             "leave the sign out, or write a term for each");
+            term.others.push_back(take(std::min(rest_.find_first_of(kEndsWord), rest_.size())));
+            if (term.others.back().empty()) return error(bar, "the name of a component type is expected behind |");
+        }
         return true;
     }
     bool read_value(std::string_view& value) {
@@ -159,6 +186,11 @@ private:
                 names.push_back(schema->name());
             }
         }
+        for (const Store* store : stores_)
+            for (const Schema* schema : store->shown_schemas()) {
+                if (schema->id() == id) return schema;
+                names.push_back(schema->name());
+            }
         error(name, concat("no store keeps a component ", quoted(name)), hint_about(name, names));
         return nullptr;
     }
@@ -175,6 +207,37 @@ private:
         home = detail::look_up_home(stores_, schema);
         if (home.store == nullptr)
             return error(name, concat("the store of ", quoted(name), " shows queries no rows"), "ask the store");
+        return true;
+    }
+    bool take_term(const ReadTerm& term) {
+        if (term.is_tag) return take_tag(term);
+        if (!term.others.empty()) return take_any(term);
+        return term.sign == '!' ? exclude(term) : include(term);
+    }
+    bool take_tag(const ReadTerm& term) {
+        for (Store* store : stores_) {
+            const auto is_tag = [](const Schema* schema) { return schema->id() == ComponentId(detail::kTagName); };
+            if (std::none_of(store->schemas().begin(), store->schemas().end(), is_tag)) continue;
+            if (detail::find_tag_lists(*store) == nullptr)
+                return error(term.path,
+                             concat("tags have their home in ", store->kind(), ", which does not list who has one"),
+                             "keep them in a manager, World::manager<Tag>()");
+            plan_->places.add_tag(*store, StringId(term.path), term.sign == '!');
+            any_tag_ |= term.sign != '!';
+            return true;
+        }
+        return error(term.path, "no store keeps tags yet", "call World::require_tags() before the query is made");
+    }
+    bool take_any(const ReadTerm& term) {
+        Array<std::string_view> names(term.others);
+        names.insert(names.begin(), term.path);
+        for (const std::string_view name : names) {
+            const Schema* const schema = find_component(name);
+            detail::ComponentHome home;
+            std::uint8_t number = 0;
+            if (schema == nullptr || !find_home(name, *schema, home) || !add_store(home, name, number)) return false;
+            plan_->places.any.push_back({static_cast<std::uint8_t>(&term - terms_.data()), number, home.component});
+        }
         return true;
     }
     bool exclude(const ReadTerm& term) {
@@ -194,32 +257,54 @@ private:
         if (is_field && term.holds_for == 0)
             return error(term.path, "a field alone says nothing about rows",
                          concat("compare it, or name the component ", quoted(name)));
+        if (!check_sign(term, name, *schema)) return false;
         const bool has_fields = home.database != nullptr || home.columns.has_fields;
-        if (!has_fields && (term.holds_for != 0 || term.sign == '&'))
+        if (!has_fields && (term.holds_for != 0 || std::string_view("&^").find(term.sign) != std::string_view::npos))
             return error(name, concat("the store of ", quoted(name), " keeps its fields in another form"),
                          "ask the store for them");
         if (term.sign == '&' && home.database == nullptr && home.columns.is_read_only)
             return error(name, concat("the store of ", quoted(name), " computes it, and does not let it be written"),
                          "set what it is computed from");
-        if (term.sign == '&' && home.database == nullptr && home.columns.is_source)
-            return error(
-                name,
-                concat("the store of ", quoted(name), " computes more from it, so a text query does not write it"),
-                "use a query with C++ types, or set it through the store");
+        const std::size_t end_column = home.columns.first_column + schema->columns().size();
+        if (term.sign == '&' && home.database == nullptr && home.columns.is_source && end_column > 64)
+            return error(name,
+                         concat("the store of ", quoted(name),
+                                " is told of writes to columns 0 to 63, and keeps it "
+                                "behind them"),
+                         "set it through the store");
         const std::size_t component = add(*schema, home, has_fields, term);
         return term.holds_for == 0 || compare(term, component);
+    }
+    /// Errors: a component type of the world is not declared so, or parents are not known.
+    bool check_sign(const ReadTerm& term, std::string_view name, const Schema& schema) {
+        if (term.sign == '$' && !schema.single())
+            return error(name, concat(quoted(name), " is not declared single, so rows have their own"),
+                         concat("write ", name));
+        if (term.sign != '^' || plan_->places.parents != nullptr) return true;
+        for (Store* store : stores_)
+            for (const Schema* kept : store->schemas())
+                if (kept->id() == ComponentId("transform") && store->find_columns(*kept)) {
+                    plan_->places.parents = store->find_columns(*kept).rows;
+                    plan_->places.parents_store = store;
+                    return true;
+                }
+        return error(name, "nothing has a parent in a world without transforms", "call World::transforms() before");
     }
     /// Returns the number of a component type that is shown, which is added if need be.
     std::size_t add(const Schema& schema, const detail::ComponentHome& home, bool has_columns, const ReadTerm& term) {
         Array<TextComponent>& components = plan_->components;
         std::size_t i = 0;
-        while (i < components.size() && components[i].schema->id() != schema.id()) ++i;
+        const bool is_of_parent = term.sign == '^', is_single = term.sign == '$';
+        while (i < components.size() &&
+               (components[i].schema->id() != schema.id() || components[i].is_of_parent != is_of_parent ||
+                components[i].is_single != is_single))
+            ++i;
         if (i == components.size()) {
-            components.push_back({&schema, has_columns, true, false});
+            components.push_back({&schema, has_columns, true, false, is_of_parent, is_single});
             homes_.push_back(home);
             shown_names_.push_back(term.path);
         }
-        components[i].is_optional = components[i].is_optional && term.sign == '?';
+        components[i].is_optional = components[i].is_optional && (term.sign == '?' || is_of_parent || is_single);
         components[i].is_written = components[i].is_written || term.sign == '&';
         return i;
     }
@@ -256,7 +341,7 @@ private:
         const Result<AnyValue> value = given.convert(type, term.path);
         if (!value) return error(term.value, std::string(value.status().message()));
         comparison.value = *value;
-        plan_->comparisons.push_back(comparison);
+        (plan_->components[component].is_single ? plan_->of_singles : plan_->comparisons).push_back(comparison);
         return true;
     }
 
@@ -265,10 +350,10 @@ private:
     bool find_stores() {
         for (const Excluded& excluded : excluded_)
             for (const TextComponent& component : plan_->components)
-                if (component.schema->id() == excluded.schema->id())
+                if (component.schema->id() == excluded.schema->id() && !component.is_of_parent && !component.is_single)
                     return error(names_[static_cast<std::size_t>(&excluded - excluded_.data())],
                                  concat(quoted(excluded.schema->name()), " is both asked for and ruled out"));
-        bool is_required = false;
+        bool is_required = any_tag_;
         for (std::size_t i = 0; i < plan_->components.size(); ++i) {
             if (!place_component(i)) return false;
             is_required |= !plan_->components[i].is_optional;
@@ -280,6 +365,9 @@ private:
             return error(text_, "no term says whose rows to visit", "name a component type without a sign");
         make_match();
         plan_->locked = plan_->places.locked();
+        if (plan_->places.parents_store != nullptr) plan_->accesses.push_back(reads(*plan_->places.parents_store));
+        for (OwnedRows* single : plan_->singles)
+            if (single != nullptr) plan_->locked.push_back(single);
         return true;
     }
     bool names_inactive() const {
@@ -293,16 +381,24 @@ private:
         places.stores[number].is_derived |= home.columns.is_read_only || home.columns.is_source;
         if (home.database == nullptr) return true;
         if (places.has_database() && places.database != number)
-            return error(name, "the components are in two databases", "make a query for each");
+            return error(name, "the components are in two databases, of which a query joins one",
+                         "make a query for each");
         places.database = number;
         return true;
     }
     bool place_component(std::size_t i) {
         const TextComponent& component = plan_->components[i];
         const detail::ComponentHome& home = homes_[i];
+        plan_->singles.push_back(component.is_single ? home.columns.rows : nullptr);
+        if (component.is_single) {
+            plan_->types.push_back({});
+            plan_->accesses.push_back({home.store, nullptr, component.schema->id(), kAllFields, false});
+            return true;
+        }
         std::uint8_t number = 0;
         if (!add_store(home, shown_names_[i], number)) return false;
         detail::TermPlaces& places = plan_->places;
+        places.stores[number].is_told |= component.is_written && home.columns.is_source;
         places.stores[number].is_required |= !component.is_optional;
         places.store_of[i] = number;
         places.first_column[i] = home.columns.first_column;
@@ -321,7 +417,8 @@ private:
     }
     /// Whether the query asks for a `many` type of the database, and for nothing else.
     bool visits_each_value() const {
-        return terms_.size() == 1 && plan_->types[0] && plan_->components[0].schema->many();
+        return terms_.size() == 1 && plan_->components.size() == 1 && plan_->types[0] &&
+               plan_->components[0].schema->many();
     }
     void plan_further() {
         Store& store = *plan_->places.stores[plan_->places.database].store;
@@ -355,6 +452,7 @@ private:
     Array<detail::ComponentHome> homes_{Owner("query")};   // by component that is shown
     Array<std::string_view> shown_names_{Owner("query")};  // the same
     Array<Excluded> excluded_{Owner("query")};
+    bool any_tag_ = false;                           // a term says which tag an entity has
     Array<std::string_view> names_{Owner("query")};  // by excluded component
 };
 

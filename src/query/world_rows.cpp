@@ -15,9 +15,6 @@ namespace {
 /// Asserts that the fields of a component type that a store keeps may be used in this way.
 void require_use(const ComponentHome& home, const Schema& component, const ComponentUse& use) {
     const std::string name = concat("a query over a world names \"", component.name(), "\", ");
-    if (use.of_parent && home.database != nullptr)
-        refuse("home.database == nullptr",
-               concat(name, "of a parent, which the database keeps; look parents up, or keep it in a manager"));
     if (home.database != nullptr) return;
     if (use.has_field && !home.columns.has_fields)
         refuse("home.columns.has_fields",

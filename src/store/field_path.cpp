@@ -122,7 +122,8 @@ Status FieldPath::absence(Entity entity) const {
     if (!entities_->alive(entity)) return Status::error(concat(who, entity ? " is dead" : " is no entity"));
     const std::string_view component = std::string_view(name_).substr(0, name_.find_first_of(".["));
     std::uint32_t count = 0;
-    while (count < index_ && store_->find_row(component_, entity, count)) ++count;
+    for (ComponentRow at = store_->find_row(component_, entity, 0); at && count < index_;)
+        at = store_->find_next(at, entity, ++count);
     if (count > 0)
         return Status::error(concat(who, " has no ", quoted(concat(component, '[', index_, ']')), "; it has ", count));
     if (!store_->find_row(component_, entity, index_)) return Status::error(concat(who, " has no ", quoted(component)));

@@ -2,6 +2,7 @@
 
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
+#include "shoal/store/owners_by_value.h"
 #include "shoal/store/stable_span.h"
 
 #include <algorithm>
@@ -51,7 +52,8 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
       index_(options.index, &pool),
       table_(options.row_schema != nullptr ? *options.row_schema : schema_, pool,
              {.capacity_rows = options.capacity_rows, .chain = component.many(), .tree = options.tree}),
-      plain_index_(options.index == RowIndexKind::kPaged && !component.many()) {
+      plain_index_(options.index == RowIndexKind::kPaged && !component.many()),
+      pool_(pool) {
     SHOAL_ASSERT(!component.many() || options.index != RowIndexKind::kIdentity,
                  "with an identity index an entity has one row; use a paged or hash index for `many`");
     SHOAL_ASSERT(options.remove_dead == nullptr || options.death != DeathPolicy::kRandomProbe,
@@ -67,9 +69,21 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
 }
 
 OwnedRows::~OwnedRows() {
+    delete owners_by_value_;
     if (cursor_.number != 0) entities_.close_death_cursor(cursor_);
     if (callback_.number != 0) entities_.remove_destruction_callback(callback_);
     if (table_.schema().has_opaque()) table_.clear();  // destructors may remove other rows while all is here
+}
+
+OwnersByValue& OwnedRows::owners_by_value() {
+    OwnersByValue* known = __atomic_load_n(&owners_by_value_, __ATOMIC_ACQUIRE);
+    if (known != nullptr) return *known;
+    auto* const made = new OwnersByValue(*this, pool_);
+    // Of two passes that ask first, one keeps what it has made.
+    if (__atomic_compare_exchange_n(&owners_by_value_, &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return *made;
+    delete made;
+    return *known;
 }
 
 void OwnedRows::refuse_change() const {
@@ -140,7 +154,12 @@ Status OwnedRows::reserve(std::size_t count) {
     return reserve(count, static_cast<std::uint32_t>(highest));
 }
 
-/// Makes room for what add() of these entities needs.
+Result<bool> OwnedRows::prepare_values(std::span<const Entity> entities, bool removes) {
+    if (!removes)
+        if (Status status = reserve_for(entities); !status) return status;
+    return true;
+}
+
 Status OwnedRows::reserve_for(std::span<const Entity> entities) {
     // The living have indices that were given out; whatever else is in the span needs no room.
     const auto num_used = static_cast<std::uint32_t>(entities_.num_indices_used());

@@ -102,6 +102,8 @@ Result<std::uint32_t> Store::add_values(const Schema& component, std::span<const
     return refuse_change(*this, component);
 }
 
+Result<bool> Store::prepare_values(const Schema&, std::span<const Entity>, bool) { return false; }
+
 Result<std::uint32_t> Store::remove_values(const Schema& component, std::span<const Entity>) {
     return refuse_change(*this, component);
 }

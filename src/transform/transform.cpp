@@ -59,6 +59,11 @@ Schema make_row_schema(Extra extra) {
 
 }  // namespace
 
+std::span<const Schema* const> TransformManager::shown_schemas() const {
+    static const Schema* const kShown[] = {&schema_of<WorldPose>(), &schema_of<ChildOf>()};
+    return kShown;
+}
+
 OwnedColumns TransformManager::find_columns(const Schema& component) {
     const bool is_world = component.id() == schema_of<WorldPose>().id();
     const bool is_link = component.id() == schema_of<ChildOf>().id();
@@ -106,6 +111,11 @@ Result<std::uint32_t> TransformManager::remove_values(const Schema& component, s
         ++num_unlinked;
     }
     return num_unlinked;
+}
+
+Result<bool> TransformManager::prepare_values(const Schema& component, std::span<const Entity> entities, bool removes) {
+    if (component.id() != schema_of<Transform>().id()) return false;
+    return rows_.prepare_values(entities, removes);
 }
 
 Result<std::uint32_t> TransformManager::add_values(const Schema& component, std::span<const Entity> entities,

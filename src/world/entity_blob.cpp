@@ -310,7 +310,7 @@ private:
         const Store& store;
         const Schema& component;
         Entity entity;
-        std::uint32_t index;
+        const ComponentRow* at;  // where the value is; nullptr: the first, which is looked up
         const CopyCall& call;
         std::span<const Entity> copies;
     };
@@ -343,16 +343,21 @@ private:
 
     /// Gives the copy the components of a type that is more than bytes. With `many`, a new one becomes the first.
     Status add_all_opaque(Store& store, const Schema& component, std::size_t original, std::span<const Entity> copies) {
-        std::uint32_t count = 0;
-        for (ComponentRow at = store.find_row(component.id(), originals_[original], 0); at; ++count)
-            at = next_value(store, component, at, originals_[original], count + 1);
+        Array<ComponentRow> values("entity blob");
+        for (ComponentRow at = store.find_row(component.id(), originals_[original], 0); at;) {
+            values.push_back(at);
+            at = next_value(store, component, at, originals_[original], static_cast<std::uint32_t>(values.size()));
+        }
         auto* const database = dynamic_cast<Database*>(&store);
         const bool is_new = database != nullptr && !database->has_row(copies[original]);
-        while (count-- > 0)
+        for (std::size_t i = values.size(); i-- > 0;) {
+            // The first value may lie in a row that moves when the copy is given room; those behind it stay.
+            const ComponentRow* const at = i == 0 ? nullptr : &values[i];
             if (Status status =
-                    add_opaque({store, component, originals_[original], count, *this, copies}, store, copies[original]);
+                    add_opaque({store, component, originals_[original], at, *this, copies}, store, copies[original]);
                 !status)
                 return status;
+        }
         if (!is_new) return {};
         const Zone zone = zone_ != kNoZone ? zone_ : database->find(originals_[original]).table->zone();
         return database->move(copies[original], zone).status();
@@ -364,8 +369,8 @@ private:
         values.write = [](const void* context, Table& table, std::uint32_t first_column, std::uint32_t row,
                           std::size_t) {
             const auto& from = *static_cast<const Original*>(context);
-            // Found now, because room for the copy may have moved the rows.
-            const ComponentRow at = from.store.find_row(from.component.id(), from.entity, from.index);
+            const ComponentRow at =
+                from.at != nullptr ? *from.at : from.store.find_row(from.component.id(), from.entity, 0);
             for (std::uint32_t c = 0; c < from.component.columns().size(); ++c) {
                 const ColumnDefinition& column = from.component.columns()[c];
                 const std::byte* const source =

@@ -176,6 +176,7 @@ void World::note(Store& store) {
     if (auto* activity = dynamic_cast<ActivityManager*>(&store)) activity_ = activity;
     if (auto* ownership = dynamic_cast<OwnershipManager*>(&store)) ownership_ = ownership;
     if (auto* models = dynamic_cast<ModelPoseManager*>(&store)) model_poses_ = models;
+    if (auto* database = dynamic_cast<Database*>(&store); database_ == nullptr) database_ = database;
 }
 
 /// Returns the store that takes a component type, or shows it beside those that it takes, or nullptr.
@@ -319,6 +320,16 @@ TransformManager& World::transforms(const TransformOptions& options) {
                  "the transforms were made with another mode; make them before the first query or blob that names "
                  "Transform, or call set_mode()");
     return *transforms_;
+}
+
+Store& World::require_tags() {
+    require_built_in(schema_of<Tag>());
+    Store* const store = find_store(schema_of<Tag>().id());
+    const bool lists = detail::find_tag_lists(*store) != nullptr;
+    SHOAL_ASSERT(lists,
+                 "a query asks who has a tag, but this world keeps its tags in a store that does not list that; call "
+                 "World::manager<Tag>() before tags are used");
+    return *store;
 }
 
 OwnershipManager& World::ownership() {

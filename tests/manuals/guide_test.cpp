@@ -267,11 +267,14 @@ TEST(Cookbook, tags_find_their_entities) {
     EntityManager entities;
     World world(entities);
     const Entity crab = entities.create().value();
+    ASSERT_TRUE(world.manager<Place>().add(crab, {.velocity = {1, 2, 3}}).ok());
     // [guide/tag]
     TagManager tags(world.manager<Tag>(), world.strings());
     if (Status added = tags.add_tag(crab, "enemy"); !added) FAIL() << added.message();
     for (const Entity enemy : tags.entities_with("enemy")) EXPECT_EQ(enemy, crab);
+    world.query<Write<&Place::velocity>>().tagged("enemy").for_each([](auto&& velocity) { velocity = {}; });
     // [guide/tag]
+    EXPECT_EQ(world.manager<Place>().get<&Place::velocity>(world.manager<Place>().instance(crab)), Vec3{});
     EXPECT_EQ(tags.entities_with("enemy").size(), 1u);
 }
 

@@ -563,4 +563,54 @@ TEST_P(AnyStore, of_several_commands_about_a_run_of_ids_the_last_counts) {
     }
 }
 
+TEST_F(CommandsOfWorld, a_command_that_a_store_refuses_changes_none_of_the_others) {
+    world.make_store<Sealed>();
+    auto& masts = world.manager<Mast>();
+    Database& database = world.database();
+    ASSERT_TRUE(database.add(made[2], Anchored{1}));
+    Commands& commands = world.commands();
+    commands.add(made[0], Mast{1, {}}, Hull{1}, Anchored{7}, ChildOf{made[1]});
+    commands.add(made[1], Mast{2, {}}, Anchored{8});
+    commands.remove<Anchored>(made[2]);  // with the next, two commands about one entity
+    commands.add(made[2], Hull{2}, Mast{3, {}});
+    world.settle();
+    EXPECT_FALSE(masts.has(made[0]) || database.has<Anchored>(made[0]));
+    EXPECT_TRUE(masts.has(made[1]) && database.has<Anchored>(made[1]));
+    EXPECT_FALSE(masts.has(made[2]));
+    EXPECT_TRUE(database.has<Anchored>(made[2]));
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 2u);
+    EXPECT_EQ(world.settle_statistics().last.num_moved, 1u);
+}
+
+TEST_F(CommandsOfWorld, a_store_that_is_full_takes_what_fits_and_loses_no_other_command) {
+    auto& hulls = world.manager<Hull>({.capacity_rows = 4});
+    auto& badges = world.manager<Badge>({.capacity_rows = 3});
+    auto& masts = world.manager<Mast>();
+    Database& database = world.database();
+    database.component<Anchored>();
+    for (const Entity entity : made) world.commands().add(entity, Mast{1, {}}, Hull{1}, Anchored{1});
+    for (int i = 0; i < 5; ++i) world.commands().create(Anchored{2}, Hull{2}, Mast{2, {}});
+    world.settle();  // creates first
+    EXPECT_EQ(hulls.num_rows(), 4u);
+    EXPECT_EQ(masts.num_rows(), 4u);
+    EXPECT_EQ(database.num_rows(), 4u);
+    EXPECT_EQ(entities.num_alive(), 7u) << "who is not made whole is not made";
+    EXPECT_EQ(world.settle_statistics().last.num_created, 4u);
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 4u);
+    const Entity boat = hulls.entities()[0];
+    world.commands().add(boat, Hull{9}, Mast{9, {}});  // set, and not added
+    world.commands().add(made[0], Hull{8}, Mast{8, {}});
+    world.settle();
+    EXPECT_EQ(hulls.get<&Hull::length>(hulls.instance(boat)), 9);
+    EXPECT_EQ(masts.get<&Mast::height>(masts.instance(boat)), 9);
+    EXPECT_FALSE(masts.has(made[0]));
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
+    world.commands().add(boat, Badge{1}, Mast{5, {}});
+    for (int i = 2; i < 5; ++i) world.commands().add(boat, Badge{i});
+    world.settle();
+    EXPECT_EQ(badges.num_rows(), 0u) << "four badges of one entity are one change";
+    EXPECT_EQ(masts.get<&Mast::height>(masts.instance(boat)), 9);
+    EXPECT_EQ(world.settle_statistics().last.num_dropped, 1u);
+}
+
 }  // namespace

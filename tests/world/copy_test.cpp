@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+// Named, because g++ gives queries over members of types in an unnamed namespace a name that other sources may give theirs.
+namespace copy_test {
 namespace {
 
 using namespace shoal;
@@ -437,3 +439,4 @@ TEST_F(HarbourDeathTest, commands_that_need_a_world_end_the_program_without_one)
 }
 
 }  // namespace
+}  // namespace copy_test

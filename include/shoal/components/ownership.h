@@ -76,6 +76,7 @@ public:
     /// As own() and release() do, for each entity alone.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
+    SHOAL_API Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override;
     Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
         return release(entities);
     }

@@ -5,13 +5,15 @@
 //     tag --------------------> entities, side by side                    entities_with
 //
 // entities_with() builds the second direction in one pass over all rows and keeps it until a row is added or removed,
-// by this class, the manager, a spawn or a settle. Dead entities are left out at once. Add and remove tags; do not
-// overwrite them through the manager, because entities_with() would not notice.
+// by this class, the manager, a spawn or a settle (see store/owners_by_value.h). Dead entities are left out at once.
+// Queries of a world have the same lists, `world.query<Read<&Body::position>>().tagged("enemy")`, and so have those from
+// text: "body, #enemy". Add and remove tags; do not overwrite them through the manager, because the lists would not
+// notice.
 // Thread: as for Manager; entities_with() counts as a structural call, because it may build the lists.
 
-#include "shoal/base/hash_map.h"
 #include "shoal/base/string_table.h"
 #include "shoal/store/manager.h"
+#include "shoal/store/owners_by_value.h"
 
 namespace shoal {
 
@@ -23,8 +25,7 @@ SHOAL_COMPONENT((Tag, many), tag)
 class TagManager {
 public:
     /// Lifetime: `tags` and `texts` outlive this.
-    SHOAL_API TagManager(Manager<Tag>& tags, StringTable& texts);
-    SHOAL_API ~TagManager();
+    TagManager(Manager<Tag>& tags, StringTable& texts) : tags_(tags), texts_(texts) {}
     TagManager(const TagManager&) = delete;
     TagManager& operator=(const TagManager&) = delete;
 
@@ -53,35 +54,18 @@ public:
     /// Lifetime: until the next call, or until a tag is added or removed or an entity is destroyed.
     /// Cost: O(tags of all entities) after a tag was added or removed; O(result) after an entity died; otherwise one
     /// look-up.
-    SHOAL_API std::span<const Entity> entities_with(StringId tag);
+    std::span<const Entity> entities_with(StringId tag) { return tags_.core().rows().owners_by_value().living(tag); }
     std::span<const Entity> entities_with(std::string_view tag) { return entities_with(StringId(tag)); }
 
 private:
-    /// The entities of one tag: by_tag_[begin, begin + count).
-    struct List {
-        StringId tag;
-        std::uint32_t begin = 0;
-        std::uint32_t count = 0;
-        std::uint64_t num_deaths = 0;  // num_deaths_ when dead entities were last left out
-    };
-
     /// Returns the first instance of a living entity.
     Instance first(Entity entity) const {
         return tags_.core().entity_manager().alive(entity) ? tags_.instance(entity) : kNilInstance;
     }
     Instance find(Entity entity, StringId tag) const;
-    void build();
-    void count_tags();
-    List& list_of(StringId tag);
 
     Manager<Tag>& tags_;
     StringTable& texts_;
-    DestructionCallback callback_;
-    std::uint64_t num_deaths_ = 0;  // batches of entities that were destroyed
-    std::uint64_t built_at_;        // num_structural_changes() of the manager when the lists were built
-    Array<List> lists_{Owner("tags")};
-    HashMap<StringId, std::uint32_t> list_by_tag_{Owner("tags")};  // place in lists_
-    Array<Entity> by_tag_{Owner("tags")};                          // list after list
 };
 
 }  // namespace shoal

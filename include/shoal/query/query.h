@@ -42,6 +42,9 @@
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
 //     Single<Read<&T::field>>   all                             the value of the one T that the world has
 //
+// It may also say which tags the entities have, tagged("enemy"), or lack, untagged("enemy"): the entities of a tag are
+// one more store that is joined. `world.query<>().tagged("enemy")` names nothing else.
+//
 // A query of singles alone calls its function once, and may write them, Single<Write<&T::field>>: no other may, because
 // its loops run on several threads.
 //
@@ -72,6 +75,8 @@
 // While a loop runs, its function uses a field that the query writes through its argument only: the compiler assumes
 // that nothing else reads or writes that column, and a read by Manager::get() or Database::get() may give an old or a
 // new value. Read such values of other rows from a copy, or in a second pass. Other fields may be read in any way.
+//
+// A query joins one database: a world may have several, and the terms say which of them is asked.
 //
 // A program that uses a Database includes database/database.h, one that uses Commands command/commands.h.
 // Lifetime: a query refers to its stores; columns are looked up anew by each loop.
@@ -126,7 +131,9 @@ class Query;
 template <class... Stores, class... Terms>
 class Query<From<Stores...>, Terms...> {
     using Singles = detail::Singles<detail::TermsOfSingles<Terms...>>;
-    static constexpr bool kHasSingles = (Terms::kIsSingle || ...), kIsOfSingles = (Terms::kIsSingle && ...);
+    static constexpr bool kHasSingles = (Terms::kIsSingle || ...),
+                          kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
+    static constexpr bool kIsOfWorld = std::is_same_v<From<Stores...>, From<World>>;
     using Visited = typename detail::VisitedTerms<detail::TermsOfRows<Terms...>, detail::FirstOf<Terms...>>::Type;
     using Rows = typename detail::RowsOf<From<Stores...>, Visited>::Type;
     using Loop = typename Rows::Loop;
@@ -171,6 +178,14 @@ public:
         result.rows_.see_inactive();
         return result;
     }
+    /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of the
+    /// tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no error.
+    /// Requires: the tags lie in a manager, as they do unless World::home() was told otherwise; at most four tags.
+    Query tagged(StringId tag) const { return with_tag(tag, false); }
+    Query tagged(std::string_view tag) const { return with_tag(StringId(tag), false); }
+    /// The same query, on the entities that lack a tag. Requires: as above.
+    Query untagged(StringId tag) const { return with_tag(tag, true); }
+    Query untagged(std::string_view tag) const { return with_tag(StringId(tag), true); }
     /// The same query; its function may take a Commands& first, which asks `database` for changes. Without this call, a
     /// query over a database asks that one.
     Query asking(Database& database) const {
@@ -285,6 +300,19 @@ private:
             return 0;
     }
 
+    Query with_tag(StringId tag, bool excludes) const {
+        constexpr bool kIsOfRows = !kIsOfSingles;
+        constexpr bool kReadsOne = !(detail::reads_many<Terms>() || ...);
+        static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
+        static_assert(kIsOfRows, "a query of singles alone visits no rows, so no tag chooses among them");
+        static_assert(kReadsOne,
+                      "an entity may have several of the component, and a query that names a tag visits it once; "
+                      "say With, and read them of each entity");
+        Query result = *this;
+        if constexpr (kIsOfWorld && kIsOfRows && kReadsOne) result.rows_.add_tag(tag, excludes);
+        return result;
+    }
+
     void finish_writes([[maybe_unused]] Executor* executor) const {
         if constexpr (requires { rows_.finish_writes(executor); }) rows_.finish_writes(executor);
     }
@@ -367,7 +395,7 @@ auto query(Stores&... stores) {
     using List = StoreList<From<Stores...>>;
     using Decides = Deciding<From<Stores...>, Terms...>;
     constexpr bool kAreComplete = (requires { sizeof(Stores); } && ...);
-    constexpr bool kNamesSome = sizeof...(Terms) > 0;
+    constexpr bool kNamesSome = sizeof...(Terms) > 0 || (std::is_same_v<Stores, World> || ...);  // or tags
     constexpr bool kAreDescribed = kAreDeclared<Terms...>;
     constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
     constexpr bool kArePlain = (fields_are_plain<Terms>() && ...);
@@ -375,16 +403,17 @@ auto query(Stores&... stores) {
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
     constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
-    constexpr bool kIsOfSingles = (Terms::kIsSingle && ...);
+    constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
     constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
     constexpr bool kLeavesSingles = kIsOfSingles || !((Terms::kIsSingle && Terms::kWrites) || ...);
     constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
-    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles ||
+    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles || sizeof...(Terms) == 0 ||
                                                            ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
     constexpr bool kReadsOne = kReadsAllValues<From<Stores...>, Terms...>;
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
+    static_assert(List::kNumDatabases <= 1, "a query joins one database with managers; make a query for each");
     static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static_assert(kArePlain,
@@ -418,8 +447,8 @@ auto query(Stores&... stores) {
         kReadsOne,
         "an entity may have several of the component: a query over a world or a database visits them with Read "
         "or Write, of one such type; of others say With or Without, and Database::for_each_value()");
-    if constexpr (kAreComplete && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives && kAsks &&
-                  kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
+    if constexpr (kAreComplete && List::kNumDatabases <= 1 && kNamesSome && kArePlain && kEachOnce && kAllGiven &&
+                  kDrives && kAsks && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.

@@ -14,14 +14,23 @@
 //     ?body                     all                     to read; none where the entity lacks it
 //     !body                     those that lack it      none
 //     body.position.x < 10      where this holds        to read, as by the name alone
+//     ^body                     all                     of the parent in the transforms, to read; none for roots
+//     mast | crew               those that have one     none
+//     #enemy, !#enemy           those with the tag      none
+//     $wind                     all                     of the one `wind` that the world has, to read
 //
-// Terms stand between commas; all must hold. A comparison is < <= > >= == != between a field, or a part of one, and a
+// Terms stand between commas; all must hold, and one says whose rows are visited: a component or a tag that they have. A
+// tag with other characters than a name stands in quotes, #"needs light". `^body` and `$wind` may be compared too. While the
+// world has no `wind`, no row is visited. A comparison is < <= > >= == != between a field, or a part of one, and a
 // number, true, false, or a text in quotes or an enumerator's name without. `health < 10` names the only field of "health".
-// A toggled component that is off counts as missing. Inactive entities are passed over, unless a term names "inactive". Of several components of one entity, the first is looked at.
+// A toggled component that is off counts as missing. Inactive entities are passed over, unless a term names "inactive". Of
+// several components of one entity, the first is looked at.
 //
 // The rows are found as by compiled queries over a world, by the same loops: batches are runs of a table, or up to 256 rows
 // of a join. See query.h for what a function must not do, and for lifetimes.
-// Thread: as for a Query; loops run on the calling thread.
+// What a store computes, such as world_pose, is read and not written; where it computes more from what is written, as
+// transforms do, it does so when the loop ends.
+// Thread: as for a Query.
 
 #include "shoal/document/diagnostics.h"
 #include "shoal/query/access.h"
@@ -38,12 +47,14 @@ struct TextComponent {
     bool has_columns = true;         ///< false: its store keeps the fields in another form
     bool is_optional = false;        ///< rows may lack it
     bool is_written = false;
+    bool is_of_parent = false;  ///< it is that of the parent
+    bool is_single = false;     ///< it is the one that the world has: its columns are the same for all rows
 };
 
 /// One column of a component in the rows of a batch.
 struct TextColumn {
     std::byte* first = nullptr;  ///< of the batch's first row, or of row 0 if there are `rows`
-    std::size_t stride = 0;      ///< bytes from one row to the next
+    std::size_t stride = 0;      ///< bytes from one row to the next; 0: all rows have the same
     const std::uint32_t* rows =
         nullptr;  ///< the row of each; kNilRow: the entity lacks it. nullptr: they follow each other
     bool is_written = false;
@@ -101,6 +112,7 @@ private:
         std::uint32_t first_column = 0;
         std::uint32_t first_row = 0;
         const std::uint32_t* rows = nullptr;  // nullptr: they follow each other from first_row on
+        bool is_single = false;               // all have row 0
     };
     explicit TextBatch(std::span<const TextComponent> components) : components_(components) {
         places_.resize(components.size());
@@ -139,19 +151,36 @@ public:
 
     /// Calls visit(context, batch) for all rows that match, and marks the components that the text writes.
     void for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const;
+    /// The same on several threads; the function is called from all of them at once, and all rows of the driver are marked
+    /// that were looked at. A loop that writes another store than the driver, or one that computes more from what is
+    /// written, stays on this thread. Batches are the same for any number of workers.
+    void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
+    template <class Function>
+    void for_each_batch(Executor& executor, Function&& function) const {
+        for_each_batch(
+            executor,
+            [](void* context, const TextBatch& batch) {
+                (*static_cast<std::remove_reference_t<Function>*>(context))(batch);
+            },
+            const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
+    }
     template <class Function>
     void for_each_batch(Function&& function) const {
         for_each_batch(
             [](void* context, const TextBatch& batch) {
                 (*static_cast<std::remove_reference_t<Function>*>(context))(batch);
             },
-            &function);
+            const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
     }
 
 private:
     struct Plan;
     class Loop;
+    struct SharedLoop;
     friend class TextQueryReader;
+    void run_all(Executor* executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
+    static void run(const Plan& plan, Executor* executor, void (*visit)(void* context, const TextBatch& batch),
+                    void* context);
     explicit TextQuery(Plan* plan) : plan_(plan) {}
 
     Plan* plan_;

@@ -92,6 +92,9 @@ public:
                                      const AddedValues& values) override {
         return rows_.add_values(component, entities, values);
     }
+    Result<bool> prepare_values(const Schema&, std::span<const Entity> entities, bool removes) override {
+        return rows_.prepare_values(entities, removes);
+    }
     Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity> entities) override {
         return rows_.remove(entities);
     }

@@ -28,6 +28,8 @@
 
 namespace shoal {
 
+class OwnersByValue;
+
 enum class DeathPolicy : std::uint8_t { kAtSettle, kByCallback, kRandomProbe };
 
 /// A row of a store. Lifetime: until the store's next structural call.
@@ -109,6 +111,9 @@ public:
     /// Grows with every row that is added, removed or moved by a call of this class: while it stays, what was derived
     /// from rows holds.
     std::uint64_t num_structural_changes() const { return num_structural_changes_; }
+    /// Returns the owners by the value of their string id (see owners_by_value.h). The first call makes the lists.
+    /// Requires: a component with one field, a string id. Thread: any, between structural calls.
+    SHOAL_API OwnersByValue& owners_by_value();
 
     // --- adding --------------------------------------------------------------------------------------------------
 
@@ -116,6 +121,11 @@ public:
     /// unless the schema says `many`. Errors: no memory or the capacity is reached (an entity that occurs twice may
     /// need room twice); nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, FillRows fill, void* context);
+
+    /// Makes room for what add() of these entities needs. Errors: as add().
+    SHOAL_API Status reserve_for(std::span<const Entity> entities);
+    /// The same for a store whose rows are all that a command changes: see Store::prepare_values().
+    SHOAL_API Result<bool> prepare_values(std::span<const Entity> entities, bool removes);
 
     /// Gives each living entity a row with one of these values, or sets the one that it has: see Store::add_values().
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
@@ -231,7 +241,6 @@ private:
 
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change() const;
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(std::uint32_t row) const;
-    Status reserve_for(std::span<const Entity> entities);
     std::uint32_t place_leading(std::span<const Entity> entities);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);
     void remove_listed_deaths();
@@ -256,6 +265,8 @@ private:
     bool plain_index_ = false;                                // paged, one row per entity
     Array<std::uint32_t> num_owned_in_{Owner("owned rows")};  // by block of rows, of the changes of counted_at_
     std::uint64_t counted_at_ = ~std::uint64_t(0);
+    PagePool& pool_;
+    OwnersByValue* owners_by_value_ = nullptr;
 };
 
 /// Keeps the rows of stores where they are: while it lives, structural calls end the program.

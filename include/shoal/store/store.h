@@ -97,7 +97,7 @@ struct SettleCounts {
     std::uint64_t num_created = 0;    ///< entities
     std::uint64_t num_destroyed = 0;  ///< the same
     std::uint64_t num_moved = 0;      ///< entities that went to another zone, have gained or have lost components
-    std::uint64_t num_dropped = 0;    ///< commands about entities that did not live
+    std::uint64_t num_dropped = 0;    ///< commands about entities that did not live, or that a store refused
 
     std::uint64_t num_removed = 0;  ///< rows of the dead
 
@@ -189,6 +189,8 @@ public:
     virtual std::string_view kind() const { return "a store"; }
     /// The component types that it takes. Lifetime: that of the store.
     virtual std::span<const Schema* const> schemas() const = 0;
+    /// The component types that it shows queries beside those, such as what it computes. Lifetime: as above.
+    virtual std::span<const Schema* const> shown_schemas() const { return {}; }
     /// Where queries find a component type that it takes, or shows beside those. Requires: of a type that it takes, the
     /// schema's layout is that of the store. Lifetime: that of the store.
     virtual OwnedColumns find_columns(const Schema&) { return {}; }
@@ -211,6 +213,10 @@ public:
     /// changed.
     virtual Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                              const AddedValues& values);
+    /// Makes room for the add_values() that comes next, or for remove_values(), before a command changes other stores
+    /// too. Returns whether the store cannot refuse it then: a store that does not say so is changed before the others.
+    /// Errors: it would refuse; nothing has changed.
+    virtual Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes);
     /// Takes it from them, and returns how many had it.
     virtual Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities);
 

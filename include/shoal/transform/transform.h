@@ -210,6 +210,7 @@ public:
     std::string_view kind() const override { return "the transforms"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     /// For queries, Transform can be read and written, WorldPose can be read, and ChildOf can be had.
+    SHOAL_API std::span<const Schema* const> shown_schemas() const override;
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// As the setters do for each row: rotations that are not of length 1 are normalised, or end the program in checked builds.
     SHOAL_API void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows,
@@ -219,6 +220,8 @@ public:
     /// As add() and remove() do; for ChildOf as link() and unlink(), with KeepPose::kLocal.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
+    SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,
+                                          bool removes) override;
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;

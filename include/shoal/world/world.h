@@ -115,6 +115,9 @@ public:
     TransformManager* find_transforms() const { return transforms_; }
     /// The same for database().
     Database* find_database() const { return database_; }
+    /// Returns the store that keeps Tag, whose entities queries find by Query::tagged(). The first call makes it.
+    /// Requires: it lists the entities of each tag, as a manager does; at the first call, no passes run.
+    SHOAL_API Store& require_tags();
 
     /// Returns who owns whom in this world (see components/ownership.h), and the poses of models (see pose/model_pose.h).
     /// The first call makes them; the poses of models use transforms() and the library.
@@ -130,7 +133,9 @@ public:
     /// The same for what a program cannot go on without. Requires: no error.
     SHOAL_API void require_built_in(const Schema& component);
 
-    /// Returns the database of this world. The first call makes it, with `options`. Requires: then, no passes run.
+    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`.
+    /// Others may be attached too. They settle and spawn with it, each component type has its home in one of them, and a
+    /// query joins one of them with the other stores. Requires: if it is made, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
 
     /// Makes a store of another class, as S(entities, pool, arguments...), which the world owns.

@@ -153,7 +153,8 @@ private:
         }
         template <class Field>
         void add_field([[maybe_unused]] Database& database, [[maybe_unused]] std::size_t field) {
-            if constexpr (kIsHere<Field>) fields[field] = database.template component<typename Field::Component>();
+            if constexpr (List::template kHasColumnsInDatabase<Field>)
+                fields[field] = database.template component<typename Field::Component>();
         }
         template <class Term>
         void add([[maybe_unused]] Database& database) {

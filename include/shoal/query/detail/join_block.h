@@ -30,6 +30,8 @@ struct JoinBlock {
     std::uint64_t words[kWords];              ///< the rows to visit
     std::uint32_t (*found)[kRows] = nullptr;  ///< by store: the rows there, or kNilRow
     DatabaseTable** tables = nullptr;  ///< by row, if a database is joined and does not drive; nullptr: no database
+    /// By row, if fields of parents lie in the database: the table of the parent's row; nullptr: none.
+    DatabaseTable** tables_of_parents = nullptr;
 
     std::uint32_t size() const { return rows.size(); }
     std::span<const Entity> entities() const { return {owners + rows.begin, size()}; }
@@ -62,10 +64,27 @@ struct JoinBlock {
     /// Calls visit(table, words) for each table of the database that the visited rows are in, or once.
     template <class Visit>
     void for_each_table(Visit&& visit) const {
-        std::uint64_t left[kWords], here[kWords];
         if (tables == nullptr || of_database != nullptr)
             return visit(of_database, static_cast<const std::uint64_t*>(words));
-        copy_bytes(left, words, sizeof left);
+        for_each_of(tables, words, visit);
+    }
+    /// Calls visit(table of the rows, table of their parents, words) in the same way.
+    template <class Visit>
+    void for_each_pair_of_tables(Visit&& visit) const {
+        for_each_table([&](DatabaseTable* table, const std::uint64_t* here) {
+            if (SHOAL_LIKELY(tables_of_parents == nullptr))
+                return visit(table, static_cast<DatabaseTable*>(nullptr), here);
+            for_each_of(tables_of_parents, here,
+                        [&](DatabaseTable* parents, const std::uint64_t* of_both) { visit(table, parents, of_both); });
+        });
+    }
+
+private:
+    /// Calls visit(table, words) for each of the tables that `visited` rows have in a list.
+    template <class Visit>
+    static void for_each_of(DatabaseTable* const* tables, const std::uint64_t* visited, Visit&& visit) {
+        std::uint64_t left[kWords], here[kWords];
+        copy_bytes(left, visited, sizeof left);
         for (std::uint32_t word = 0; word < kWords;) {
             if (left[word] == 0) {
                 ++word;

@@ -77,6 +77,12 @@ public:
     }
     void set_since(std::uint64_t stamp) { since_ = stamp; }
     void see_inactive() { places_.sees_inactive = true; }
+    void add_tag(Store& tags, StringId tag, bool excludes) {
+        SHOAL_ASSERT(num_tags_ < kMostTags, "a query names at most four tags; test further ones in its function");
+        ++num_tags_;
+        places_.add_tag(tags, tag, excludes);
+        owned_ = places_.locked();
+    }
     auto& database() const {
         SHOAL_ASSERT(!side_.empty(), "the world had no database when the query was made");
         return side().database();
@@ -107,7 +113,9 @@ public:
     }
     bool is_small(std::uint32_t grain) const { return is_alone() && num_rows() <= grain; }
     /// Whether all terms are about the database.
-    bool is_in_database() const { return places_.stores.size() == 1 && places_.database == 0 && kNumAny == 0; }
+    bool is_in_database() const {
+        return places_.stores.size() == 1 && places_.database == 0 && kNumAny == 0 && !kHasParents;
+    }
 
     template <class Visit>
     void for_each_part(Visit&& visit) const {
@@ -123,11 +131,11 @@ public:
     void run(Function& function, const QueryPart& part) const {
         if (is_alone()) return run_alone(function, part);
         for_each_block(part, [&](const Block& block) {
-            block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
+            for_each_tables(block, [&](const Tables& tables, const std::uint64_t* words) {
                 typename Loop::Lanes lanes;
-                collect(table, lanes);
+                collect(tables, lanes);
                 if (!are_side_by_side(block, words))
-                    return Loop::run(RowsOfBlock(*this, block, words, table), function, block.rows, lanes);
+                    return Loop::run(RowsOfBlock(*this, block, words, tables), function, block.rows, lanes);
                 begin_at(block, 0, lanes);
                 Loop::run(SameRows{block.owners + block.rows.begin, block.rows.size()}, function,
                           RowRange{0, block.rows.size()}, lanes);
@@ -140,16 +148,16 @@ public:
         if (is_alone()) return run_batches_alone(function, part);
         Run run;
         const auto end_run = [&] {
-            if (run.rows.size() != 0) call_with_batch(function, part, run.rows, run.table, run.lanes);
+            if (run.rows.size() != 0) call_with_batch(function, part, run.rows, run.tables.own, run.lanes);
         };
         for_each_block(part, [&](const Block& block) {
-            block.for_each_table([&](DatabaseTable* table, const std::uint64_t* words) {
+            for_each_tables(block, [&](const Tables& tables, const std::uint64_t* words) {
                 for (std::uint32_t word = 0; word * 64 < block.size(); ++word)
                     for_each_bit(words[word], word * 64, [&](std::size_t bit) {
                         const auto i = static_cast<std::uint32_t>(bit);
-                        if (continues(run, block, table, i)) return static_cast<void>(++run.rows.end);
+                        if (continues(run, block, tables, i)) return static_cast<void>(++run.rows.end);
                         end_run();
-                        begin_run(run, block, table, i);
+                        begin_run(run, block, tables, i);
                     });
             });
             mark_others(block);
@@ -181,7 +189,9 @@ public:
 
 private:
     static constexpr bool kIsOptional[sizeof...(Fields) + 1] = {Fields::kIsOptional..., false};
+    static constexpr bool kIsOfParent[sizeof...(Fields) + 1] = {Fields::kIsOfParent..., false};
     static constexpr bool kLooksUp[sizeof...(Fields) + 1] = {List::template kLooksUp<Fields>..., false};
+    static constexpr std::size_t kMostTags = std::is_same_v<Stores, From<World>> ? 4 : 0;
     static constexpr std::size_t kNumOptional = (0 + ... + (Fields::kIsOptional ? 1 : 0));
 
     /// The term of each field.
@@ -238,8 +248,8 @@ private:
             return nullptr;
     }
     bool is_of_database(const Schema& component) const {
-        std::size_t term = 0;
-        const auto is_it = [&]<class Term>(std::size_t number) {
+        [[maybe_unused]] std::size_t term = 0;
+        [[maybe_unused]] const auto is_it = [&]<class Term>(std::size_t number) {
             return !Term::kIsAny && places_.store_of[number] == places_.database &&
                    schema_of<typename Term::Component>().id() == component.id();
         };
@@ -266,9 +276,24 @@ private:
     struct Block : JoinBlock {
         const std::uint32_t* rows_of[kNumFields + 1];  // by field: the rows in its store, or kNilRow
         std::uint32_t optional[kNumOptional + 1][kRows];
-        std::uint32_t room[sizeof...(Stores_) + sizeof...(Terms) + kNumAny + 1][kRows];
+        std::uint32_t room[sizeof...(Stores_) + sizeof...(Terms) + kNumAny + kMostTags + 1][kRows];
         DatabaseTable* room_for_tables[kHasDatabase ? kRows : 1];
+        DatabaseTable* room_for_parents[kHasParents ? kRows : 1];
+        std::uint32_t parents[kHasParents ? kRows : 1];  // the rows in these tables, or kNilRow
     };
+    /// The tables of the database that rows are in, and their parents; nullptr: none.
+    struct Tables {
+        DatabaseTable* own = nullptr;
+        DatabaseTable* of_parents = nullptr;
+    };
+    template <class Visit>
+    static void for_each_tables(const Block& block, Visit&& visit) {
+        if constexpr (kHasParents)
+            block.for_each_pair_of_tables([&](DatabaseTable* own, DatabaseTable* of_parents,
+                                              const std::uint64_t* words) { visit(Tables{own, of_parents}, words); });
+        else
+            block.for_each_table([&](DatabaseTable* own, const std::uint64_t* words) { visit(Tables{own}, words); });
+    }
 
     template <class Visit>
     void for_each_block(const QueryPart& part, Visit&& visit) const {
@@ -279,6 +304,7 @@ private:
         const JoinFinder finder = make_finder(fetched);
         for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += JoinBlock::kRows) {
             finder.find(block, part, begin);
+            if constexpr (kHasParents) find_parents(block);
             [[maybe_unused]] std::size_t field = 0, optional = 0;
             (note_rows<Fields>(block, field++, optional), ...);
             if (since_ != 0) leave_out_unchanged(block);
@@ -322,10 +348,11 @@ private:
     template <class Field>
     std::uint32_t optional_row(const Block& block, std::size_t field, std::uint8_t store, std::uint32_t i) const {
         if constexpr (Field::kIsOfParent) {
-            const Entity parent = parent_of(block.entities()[i]);
-            if (!parent) return kNilRow;
-            const std::uint32_t row = places_.stores[store].rows->find(parent);
-            return places_.stores[store].has(row) ? row : kNilRow;
+            if (store == places_.database) {
+                const std::uint32_t row = block.parents[i];
+                return row != kNilRow && side().has_field(*block.room_for_parents[i], field, row) ? row : kNilRow;
+            }
+            return places_.parent_row(block.entities()[i], places_.stores[store]);
         } else {
             const std::uint32_t row = block.found[store][i];
             if constexpr (List::template kIsOfDatabase<Field>)
@@ -334,17 +361,23 @@ private:
             return places_.stores[store].has(row) ? row : kNilRow;
         }
     }
-    Entity parent_of(Entity entity) const {
-        const std::uint32_t row = places_.parents->find(entity);
-        if (row == kNilRow) return kNullEntity;
-        const Table& table = places_.parents->table();
-        const std::uint32_t parent = table.links(LinkColumn::kTreeParent)[row];
-        return parent == kNilRow ? kNullEntity : table.entities()[parent];
+    /// Finds the rows of the parents in the database, if fields of theirs lie there.
+    void find_parents(Block& block) const {
+        bool any = false;
+        for (std::size_t field = 0; field < kNumFields; ++field)
+            any |= kIsOfParent[field] && places_.store_of[kTerms[field]] == places_.database;
+        if (!any) return;
+        block.tables_of_parents = block.room_for_parents;
+        for (std::uint32_t i = 0; i < block.size(); ++i) {
+            const Entity parent = block.is_visited(i) ? places_.parent_of(block.entities()[i]) : kNullEntity;
+            const auto at = side().database().find(parent);
+            block.room_for_parents[i] = at.table, block.parents[i] = at ? at.row : kNilRow;
+        }
     }
 
     template <class Field>
     std::uint32_t first_column([[maybe_unused]] const DatabaseTable* table, std::size_t field) const {
-        if constexpr (List::template kIsOfDatabase<Field>)
+        if constexpr (List::template kHasColumnsInDatabase<Field>)
             if (places_.store_of[kTerms[field]] == places_.database)
                 return table == nullptr ? kLacksColumns : side().first_column(*table, field);
         return places_.first_column[kTerms[field]];
@@ -387,10 +420,10 @@ private:
         const JoinedRows& joined;
         const Block& block;
         const std::uint64_t* words;
-        DatabaseTable* table;
+        const Tables tables;
 
-        RowsOfBlock(const JoinedRows& rows, const Block& of_block, const std::uint64_t* visited, DatabaseTable* in)
-            : owners(of_block.owners), joined(rows), block(of_block), words(visited), table(in) {}
+        RowsOfBlock(const JoinedRows& rows, const Block& of_block, const std::uint64_t* visited, const Tables& in)
+            : owners(of_block.owners), joined(rows), block(of_block), words(visited), tables(in) {}
         SHOAL_INLINE std::uint64_t word(std::uint32_t index) const { return words[index - block.rows.begin / 64]; }
         template <std::size_t kField>
         SHOAL_INLINE std::uint32_t row(std::uint32_t owner_row) const {
@@ -398,6 +431,7 @@ private:
         }
         template <std::size_t kField>
         std::size_t size() const {
+            DatabaseTable* const table = kIsOfParent[kField] ? tables.of_parents : tables.own;
             if (joined.store_of(kField).rows == nullptr && table == nullptr) return 0;
             return joined.table_of(table, kField).num_rows();
         }
@@ -413,21 +447,23 @@ private:
     /// Rows that follow each other in every store, perhaps over several blocks.
     struct Run {
         RowRange rows;  // of the table that a batch shows
-        DatabaseTable* table = nullptr;
+        Tables tables;
         std::uint32_t first[kNumFields + 1] = {};  // by field
         typename Loop::Lanes lanes;
     };
 
-    void begin_run(Run& run, const Block& block, DatabaseTable* table, std::uint32_t i) const {
+    void begin_run(Run& run, const Block& block, const Tables& tables, std::uint32_t i) const {
         const std::uint32_t row = row_in_batch(block, i);
-        run.rows = {row, row + 1}, run.table = table, run.lanes = {};
-        collect(table, run.lanes);
+        run.rows = {row, row + 1}, run.tables = tables, run.lanes = {};
+        collect(tables, run.lanes);
         begin_at(block, i, run.lanes);
         for (std::size_t field = 0; field < kNumFields; ++field) run.first[field] = block.rows_of[field][i];
     }
-    bool continues(const Run& run, const Block& block, const DatabaseTable* table, std::uint32_t i) const {
+    bool continues(const Run& run, const Block& block, const Tables& tables, std::uint32_t i) const {
         const std::uint32_t size = run.rows.size();
-        if (size == 0 || run.table != table || row_in_batch(block, i) != run.rows.end) return false;
+        if (size == 0 || run.tables.own != tables.own || run.tables.of_parents != tables.of_parents ||
+            row_in_batch(block, i) != run.rows.end)
+            return false;
         for (std::size_t field = 0; field < kNumFields; ++field) {
             const std::uint32_t expected = run.first[field] == kNilRow ? kNilRow : run.first[field] + size;
             if (!kLooksUp[field] && block.rows_of[field][i] != expected) return false;
@@ -455,7 +491,7 @@ private:
     template <class Function>
     void run_alone(Function& function, const QueryPart& part) const {
         typename Loop::Lanes lanes;
-        collect(nullptr, lanes);
+        collect({}, lanes);
         const SameRows places{part.table->entities().data(), part.table->num_rows()};
         for_each_run(places_.left_out(), part, [&](RowRange rows) { Loop::run(places, function, rows, lanes); });
     }
@@ -463,7 +499,7 @@ private:
     void run_batches_alone(Function& function, const QueryPart& part) const {
         for_each_run(places_.left_out(), part, [&](RowRange rows) {
             typename Loop::Lanes lanes;
-            collect(nullptr, lanes);
+            collect({}, lanes);
             [[maybe_unused]] std::size_t field = 0;
             ((Loop::template advance<Fields>(lanes.data + Loop::first_lane(field++), rows.begin)), ...);
             call_with_batch(function, part, rows, nullptr, lanes);
@@ -471,9 +507,12 @@ private:
     }
     // These two are always inlined. In a large source with -O3, g++ 12.2 otherwise takes lanes for null that they set; it
     // does not with -fno-ipa-modref.
-    SHOAL_INLINE void collect([[maybe_unused]] DatabaseTable* table, typename Loop::Lanes& lanes) const {
+    SHOAL_INLINE void collect([[maybe_unused]] const Tables& tables, typename Loop::Lanes& lanes) const {
         [[maybe_unused]] std::size_t field = 0;
-        ((collect_field<Fields>(table, field, lanes.data + Loop::first_lane(field)), ++field), ...);
+        ((collect_field<Fields>(Fields::kIsOfParent ? tables.of_parents : tables.own, field,
+                                lanes.data + Loop::first_lane(field)),
+          ++field),
+         ...);
     }
     template <class Field>
     SHOAL_INLINE void collect_field(DatabaseTable* table, std::size_t field, std::byte** lanes) const {
@@ -541,6 +580,7 @@ private:
     // By store that is told what was written; used by the loop that runs. A query has one loop at a time.
     mutable Array<ToldRows> told_{Owner("query")};
     std::uint64_t since_ = 0;
+    std::size_t num_tags_ = 0;
 };
 
 }  // namespace shoal::detail

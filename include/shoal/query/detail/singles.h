@@ -35,6 +35,10 @@ template <class First>
 struct VisitedTerms<TermList<>, First> {
     using Type = TermList<With<typename First::Component>>;
 };
+template <>
+struct VisitedTerms<TermList<>, void> {
+    using Type = TermList<>;
+};
 
 /// What the function gets for a single: a value that was copied, or a reference into the row.
 template <class Term>
@@ -190,8 +194,12 @@ struct CalledWithSingles<true, Function, Terms...> {
     using Type = WithSingles<Function, Terms...>;
 };
 
-template <class First, class...>
+template <class...>
 struct FirstOfTerms {
+    using Type = void;  // of a query that names tags only
+};
+template <class First, class... Others>
+struct FirstOfTerms<First, Others...> {
     using Type = First;
 };
 template <class... Terms>

@@ -352,7 +352,8 @@ struct StoreList;
 template <class... Stores>
 struct StoreList<From<Stores...>> {
     static constexpr std::size_t kNumStores = sizeof...(Stores);
-    static constexpr bool kHasDatabase = (std::is_same_v<Stores, Database> || ...);
+    static constexpr std::size_t kNumDatabases = (0 + ... + (std::is_same_v<Stores, Database> ? 1 : 0));
+    static constexpr bool kHasDatabase = kNumDatabases != 0;
     static constexpr std::size_t kNumManagers = kNumStores - (kHasDatabase ? 1 : 0);
 
     /// The store in which a term's component lies: its manager if it was given, else the database. kNoStore: nowhere.
@@ -366,6 +367,9 @@ struct StoreList<From<Stores...>> {
     }
     template <class Term>
     static constexpr bool kIsOfDatabase = kHasDatabase && store_of<Term>() == 0;
+    /// Whether a field of the term lies in a table of the database: that of the row, or of its parent.
+    template <class Term>
+    static constexpr bool kHasColumnsInDatabase = kIsOfDatabase<Term>;
     /// Whether a term's field is looked up by entity, row by row.
     template <class Term>
     static constexpr bool kLooksUp = Term::kIsOptional && !kIsOfDatabase<Term>;
@@ -378,6 +382,7 @@ struct StoreList<From<Stores...>> {
 template <>
 struct StoreList<From<World>> {
     static constexpr std::size_t kNumStores = 1;
+    static constexpr std::size_t kNumDatabases = 1;  ///< that have a part in the query
     static constexpr bool kHasDatabase = true;
     template <class Term>
     static constexpr std::size_t store_of() {
@@ -387,6 +392,8 @@ struct StoreList<From<World>> {
     static constexpr bool kIsOfDatabase =
         !Term::kIsOfParent && !Term::kIsAny &&
         !(DescriptionOf<typename Term::Component>::kMany && kCanBeOff<typename Term::Component>);  ///< perhaps
+    template <class Term>
+    static constexpr bool kHasColumnsInDatabase = kIsOfDatabase<Term> || Term::kIsOfParent;  ///< perhaps
     template <class Term>
     static constexpr bool kLooksUp = false;
     template <class Term>

@@ -26,7 +26,6 @@ struct ComponentHome {
 struct ComponentUse {
     bool has_field = false;
     bool writes = false;
-    bool of_parent = false;
 };
 
 /// Returns where the values of a `many` type of a database are that are not the first of their entities: in a store that
@@ -47,6 +46,7 @@ template <class... Terms, class... Fields>
 class WorldRows<From<World>, TermList<Terms...>, TermList<Fields...>> {
     using Joined = JoinedRows<From<World>, TermList<Terms...>, TermList<Fields...>>;
     using Database = typename Later<Joined, shoal::Database>::Type;
+    using KnownWorld = typename Later<Joined, shoal::World>::Type;
     using InDatabase = DatabaseRows<From<shoal::Database>, TermList<Terms...>, TermList<Fields...>>;
     static constexpr bool kMayBeInDatabase =
         ((!Terms::kGathers && StoreList<From<World>>::template kIsOfDatabase<Terms>) && ...);
@@ -58,8 +58,9 @@ public:
         explicit Lock(const WorldRows& rows) : Joined::Lock(rows.joined_) {}
     };
 
-    template <class AnyWorld>
-    explicit WorldRows(AnyWorld& world) : WorldRows(places_of(world), find_database(world.stores())) {}
+    explicit WorldRows(shoal::World& world) : WorldRows(places_of(later(world)), find_database(later(world).stores())) {
+        world_ = &world;
+    }
     /// `any` is a database of the world, for zones, if no term is about one.
     WorldRows(const TermPlaces& places, Database* any)
         : joined_(places, places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : any) {
@@ -91,6 +92,12 @@ public:
         if constexpr (kMayBeInDatabase)
             if (!in_database_.empty()) in_database_[0].see_inactive();
         for (Joined& further : further_) further.see_inactive();
+    }
+    /// Visits only those that have a tag, or lack it. Requires: a world.
+    void add_tag(StringId tag, bool excludes) {
+        joined_.add_tag(later(*world_).require_tags(), tag, excludes);
+        if constexpr (kMayBeInDatabase) in_database_.clear();
+        further_.clear();
     }
     Database& database() const { return joined_.database(); }
     const Store& driver() const { return joined_.driver(); }
@@ -133,6 +140,8 @@ public:
     }
 
 private:
+    static KnownWorld& later(shoal::World& world) { return world; }
+
     template <class Visit>
     void for_each_first_part(Visit&& visit) const {
         if constexpr (kMayBeInDatabase)
@@ -186,8 +195,7 @@ private:
         } else {
             const Schema& component = schema_of<typename Term::Component>();
             world.require_built_in(component);
-            const ComponentHome home =
-                find_home(world.stores(), component, {Term::kIsField, Term::kWrites, Term::kIsOfParent});
+            const ComponentHome home = find_home(world.stores(), component, {Term::kIsField, Term::kWrites});
             const std::uint8_t number = add(places, home);
             places.stores[number].is_told |= Term::kWrites && home.columns.is_source;
             places.stores[number].is_required |= requires_component<Term>();
@@ -204,7 +212,8 @@ private:
         places.stores[number].is_derived |= home.columns.is_read_only || home.columns.is_source;
         if (home.database == nullptr) return number;
         SHOAL_ASSERT(!places.has_database() || places.database == number,
-                     "a query over a world names components of two databases; make a query for each");
+                     "a query over a world names components of two databases, and joins one with other stores; make a "
+                     "query for each, or give a component type its home in a manager, World::manager<T>()");
         places.database = number;
         return number;
     }
@@ -230,6 +239,7 @@ private:
     }
 
     struct Nothing {};
+    shoal::World* world_ = nullptr;  // of which the stores are, unless they are a database alone
     Joined joined_;
     Array<std::conditional_t<kMayBeInDatabase, InDatabase, Nothing>> in_database_{
         Owner("query")};                     // one, if all is there
