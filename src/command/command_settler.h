@@ -130,10 +130,7 @@ private:
     /// Returns the store that keeps a component type as links between its rows, or nullptr.
     Store* link_store_of(const Part& part) const {
         Store* const store = store_of(part);
-        return store != nullptr && store->find_columns(part.schema()).needs_parent &&
-                       !store->find_columns(part.schema()).has_fields
-                   ? store
-                   : nullptr;
+        return store != nullptr && store->find_columns(part.schema()).is_link ? store : nullptr;
     }
     /// Requires: store_of() says that it is the database's.
     ComponentType component_of(const Part& part) {

@@ -45,6 +45,7 @@ OwnedColumns OwnershipManager::find_columns(const Schema& component) {
     OwnedColumns columns = rows_.find_columns(component);
     columns.is_read_only = true;  // the links say the same
     columns.needs_parent = true;
+    columns.instead = "own entities with Commands::add(owned, Owned{owner}) or OwnershipManager::own()";
     return columns;
 }
 

@@ -264,7 +264,7 @@ private:
                          "ask the store for them");
         if (term.sign == '&' && home.database == nullptr && home.columns.is_read_only)
             return error(name, concat("the store of ", quoted(name), " computes it, and does not let it be written"),
-                         "set what it is computed from");
+                         std::string(home.columns.instead));
         const std::size_t end_column = home.columns.first_column + schema->columns().size();
         if (term.sign == '&' && home.database == nullptr && home.columns.is_source && end_column > 64)
             return error(name,

@@ -21,7 +21,7 @@ void require_use(const ComponentHome& home, const Schema& component, const Compo
                concat(name, "whose store keeps its fields in another form; say With, or ask the store"));
     if (use.writes && home.columns.is_read_only)
         refuse("!home.columns.is_read_only",
-               concat(name, "which its store computes; say Read, and set what it is computed from, or call the store"));
+               concat(name, "which its store computes; say Read, and ", home.columns.instead));
     if (use.writes && home.columns.is_source && home.columns.first_column + component.columns().size() > 64)
         refuse("first_column + num_columns <= 64",
                concat(name,

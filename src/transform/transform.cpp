@@ -41,7 +41,7 @@ FieldDefinition extra_field(const char* name, FieldType type) {
 
 enum class Extra : std::uint8_t { kWorld, kAll };
 
-/// Returns the fields of Transform, followed by the world pose and by what only the manager uses.
+/// Returns the fields of Transform, followed by the world pose, the parent, and what only the manager uses.
 Schema make_row_schema(Extra extra) {
     ComponentDefinition definition = make_definition<Transform>();
     definition.struct_bytes = 0;
@@ -49,6 +49,7 @@ Schema make_row_schema(Extra extra) {
     for (FieldDefinition& field : definition.fields) field.struct_offset = FieldDefinition::kPacked;
     definition.fields.push_back(extra_field("world", FieldType::kMatrix3x4));
     if (extra == Extra::kAll) {
+        definition.fields.push_back(extra_field("parent", FieldType::kEntity));
         definition.fields.push_back(extra_field("extent", FieldType::kUint32));
         definition.fields.push_back(extra_field("mark", FieldType::kUint32));
     }
@@ -68,10 +69,12 @@ OwnedColumns TransformManager::find_columns(const Schema& component) {
     const bool is_world = component.id() == schema_of<WorldPose>().id();
     const bool is_link = component.id() == schema_of<ChildOf>().id();
     OwnedColumns columns = is_world || is_link ? OwnedColumns{.rows = &rows_} : rows_.find_columns(component);
-    columns.first_column = is_world ? kWorldColumn : 0;
-    columns.has_fields = !is_link;
-    columns.needs_parent = is_link;
+    columns.first_column = is_world ? kWorldColumn : is_link ? kParentColumn : 0;
+    columns.needs_parent = columns.is_link = is_link;
     columns.is_read_only = is_world || is_link;
+    if (is_link)
+        columns.instead = "link transforms with Commands::add(child, ChildOf{parent}) or TransformManager::link()";
+    if (is_world) columns.instead = "write \"transform\", or call TransformManager::set_world_pose()";
     columns.is_source = !columns.is_read_only;
     return columns;
 }
@@ -91,7 +94,7 @@ std::uint32_t TransformManager::link_all(std::span<const Entity> entities, const
         else if (parent)
             status = link(child, parent);
         else
-            unlink(child, KeepPose::kLocal);
+            unlink(child);
         if (status)
             ++num_linked;
         else
@@ -107,7 +110,7 @@ Result<std::uint32_t> TransformManager::remove_values(const Schema& component, s
     for (const Entity entity : entities) {
         const Instance child = instance(entity);
         if (!child || !parent(child)) continue;
-        unlink(child, KeepPose::kLocal);
+        unlink(child);
         ++num_unlinked;
     }
     return num_unlinked;
@@ -157,8 +160,12 @@ TransformManager::~TransformManager() {
 
 ComponentRow TransformManager::find_row(ComponentId component, Entity entity, std::uint32_t index) const {
     static const Schema kShown = make_row_schema(Extra::kWorld);
-    ComponentRow found = Store::find_row(component, entity, index);
-    if (found.schema != nullptr) found.schema = &kShown;
+    const bool is_world = component == schema_of<WorldPose>().id(), is_link = component == schema_of<ChildOf>().id();
+    ComponentRow found = Store::find_row(is_world || is_link ? rows_.schema().id() : component, entity, index);
+    if (found.schema == nullptr) return found;
+    found.schema = is_world ? &schema_of<WorldPose>() : is_link ? &schema_of<ChildOf>() : &kShown;
+    found.first_column = is_world ? kWorldColumn : is_link ? kParentColumn : 0;
+    if (is_link && found && !parent({found.row})) found.table = nullptr;
     return found;
 }
 
@@ -180,6 +187,7 @@ void TransformManager::Work::admit(RowRange rows) {
     if (rows.size() >= rows.begin - manager_.num_clean_) leave_all();
     std::fill(extents() + rows.begin, extents() + rows.end, 1u);
     std::fill(marks() + rows.begin, marks() + rows.end, 0u);
+    std::fill(parent_entities() + rows.begin, parent_entities() + rows.end, kNullEntity);
 }
 
 /// Links new rows to each other; `parents` is repeated for each copy. Returns whether they are in depth-first order.
@@ -187,6 +195,8 @@ bool TransformManager::Work::link_new(RowRange rows, std::span<const std::uint32
     if (parents.empty()) return true;
     const auto step = static_cast<std::uint32_t>(parents.size());
     for (std::uint32_t row = rows.begin; row < rows.end; row += step) table_.link_trees(row, parents);
+    for (std::uint32_t row = rows.begin; row < rows.end; ++row)
+        parent_entities()[row] = owner_or_null(this->parents()[row]);
     return add_extents(rows);
 }
 

@@ -203,6 +203,8 @@ std::uint32_t TransformManager::Work::link(std::uint32_t child, std::uint32_t pa
     break_up(old_parent);
     break_up(parent);
     table_.link_tree(child, parent);
+    parent_entities()[child] = owner_or_null(parent);
+    stamp(1u << kParentColumn, child);
     links_changed();
     if (old_parent != kNilRow && first_children()[old_parent] == kNilRow) extents()[old_parent] = 1;
     if (SHOAL_UNLIKELY(!entities_.inactive().empty())) follow_parent(child);

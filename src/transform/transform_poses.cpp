@@ -58,7 +58,7 @@ void TransformManager::Work::stamp_columns(std::uint32_t mask, std::uint32_t row
     stamped_block_ = block;
     stamped_at_ = table_.stamp();
     stamped_columns_ |= mask;
-    for (std::uint32_t column = 0; column <= kWorldColumn; ++column)
+    for (std::uint32_t column = 0; column <= kParentColumn; ++column)
         if ((mask >> column & 1) != 0) table_.mark_written(column, {row, row + 1});
 }
 
@@ -218,6 +218,9 @@ bool TransformManager::set_world_pose(Instance instance, const Matrix3x4& world)
 }
 
 Status TransformManager::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
+    if (at.schema->id() == schema_of<WorldPose>().id() || at.schema->id() == schema_of<ChildOf>().id())
+        return Status::error(
+            concat("the transforms compute \"", at.schema->name(), "\"; ", find_columns(*at.schema).instead));
     const Instance row{at.row};
     if (part.field->struct_offset >= sizeof(Transform)) {
         Matrix3x4 pose = world(row);

@@ -22,6 +22,9 @@ Status TransformManager::Work::validate() {
     for (std::uint32_t row = 0; row < manager_.num_clean_; ++row)
         if (const std::uint32_t parent = parents()[row]; parent != kNilRow && parent >= manager_.num_clean_)
             return broken("it is clean, but its parent is not", row);
+    for (std::uint32_t row = 0; row < table_.num_rows(); ++row)
+        if (parent_entities()[row] != owner_or_null(parents()[row]))
+            return broken("the entity of its parent is not that of the row that it is linked to", row);
     if (Status status = validate_extents(); !status) return status;
     return validate_poses();
 }

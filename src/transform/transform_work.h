@@ -1,7 +1,8 @@
 #pragma once
 // The implementation of a TransformManager: which poses are pending, extents, and the suffix.
 //
-// Besides the fields of Transform, a row has a world pose, an extent and a mark. An extent of 0 is unknown. If an
+// Besides the fields of Transform, a row has a world pose, the entity of its parent, which queries read and which follows
+// the links, an extent and a mark. An extent of 0 is unknown. If an
 // extent is known, those of all descendants are; so marking the ancestors of a row as unknown stops at the first
 // unknown one. A mark is a tick, which counts computations so that nothing has to be reset, and a code:
 //
@@ -38,8 +39,8 @@ public:
     static constexpr std::uint32_t kRotationColumn = FieldPlace<&Transform::rotation>::kFirstColumn;
     static constexpr std::uint32_t kScaleColumn = FieldPlace<&Transform::scale>::kFirstColumn;
     static constexpr std::uint32_t kLocalMask = 1u << kPositionColumn | 1u << kRotationColumn | 1u << kScaleColumn;
-    static constexpr std::uint32_t kExtentColumn = kWorldColumn + 1;
-    static constexpr std::uint32_t kMarkColumn = kWorldColumn + 2;
+    static constexpr std::uint32_t kExtentColumn = kParentColumn + 1;
+    static constexpr std::uint32_t kMarkColumn = kParentColumn + 2;
 
     // --- columns -------------------------------------------------------------------------------------------------
 
@@ -49,6 +50,7 @@ public:
     }
     std::uint32_t* extents() { return column<std::uint32_t>(kExtentColumn); }
     std::uint32_t* marks() { return column<std::uint32_t>(kMarkColumn); }
+    Entity* parent_entities() { return column<Entity>(kParentColumn); }
     Matrix3x4* worlds() { return column<Matrix3x4>(kWorldColumn); }
     const std::uint32_t* parents() const { return table_.links(LinkColumn::kTreeParent).data(); }
     const std::uint32_t* first_children() const { return table_.links(LinkColumn::kTreeFirstChild).data(); }
@@ -59,6 +61,7 @@ public:
     }
     std::uint32_t num_rows() const { return table_.num_rows(); }
     Entity owner(std::uint32_t row) const { return table_.entities()[row]; }
+    Entity owner_or_null(std::uint32_t row) const { return row == kNilRow ? kNullEntity : owner(row); }
     std::uint32_t row_of(Entity entity) const { return rows_.find(entity); }
     void write_local(std::uint32_t row, const Transform& local);
     /// Stamps one row in the columns of `mask`. Remembers the last stamp, because setters often go through rows in

@@ -307,11 +307,9 @@ Database& World::database(const DatabaseOptions& options) {
 
 TransformManager& World::transforms() { return transforms_ != nullptr ? *transforms_ : transforms({}); }
 
-Store& World::require_transforms() const {
-    Store* const store = find_store(schema_of<Transform>().id());
-    SHOAL_ASSERT(store != nullptr,
-                 "nothing has a parent in a world without transforms; call World::transforms() before");
-    return *store;
+Store& World::require_transforms() {
+    require_built_in(schema_of<Transform>());
+    return *find_store(schema_of<Transform>().id());
 }
 
 TransformManager& World::transforms(const TransformOptions& options) {

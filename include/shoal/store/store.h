@@ -124,6 +124,9 @@ struct OwnedColumns {
     bool is_read_only = false;       ///< the store computes them, so queries do not write them
     bool is_source = false;          ///< the store computes more from them: it is told what queries have written
     bool needs_parent = false;       ///< a row that is linked to no parent does not have the component
+    bool is_link = false;  ///< it says which row of the store a row is linked to: both are there before it is added
+    /// What to do instead of writing read-only columns, for messages: "link transforms with ...".
+    std::string_view instead = "set what it is computed from, or call the store";
 
     explicit operator bool() const { return rows != nullptr; }
 };

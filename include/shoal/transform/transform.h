@@ -6,6 +6,7 @@
 //     world       M    M    M    M    M  |  M    M        a 3x4 matrix: the parent's world x T x R x S
 //     extent      4    1    2    1    1  |  2    1        rows of the subtree if it is one range, otherwise 0
 //     links       parent, first child, next, previous     rows
+//     parent      e    a    b    a    a  |  e    f        the entity of the parent's row; null for a root
 //                                clean   |  dirty         the suffix: whole subtrees that move every frame
 //
 //     TransformManager& transforms = world.transforms();
@@ -57,8 +58,8 @@ struct WorldPose {
 };
 SHOAL_COMPONENT((WorldPose, name("world_pose")), matrix)
 
-/// Who the parent of a transform is, for queries (With and Without) and commands: `commands.add(sword, ChildOf{hand})`.
-/// The parent is kept as a link between rows.
+/// Who the parent of a transform is, for queries, Read<&ChildOf::parent>, and commands: `commands.add(sword, ChildOf{hand})`.
+/// Roots have none. Linking and unlinking change it; queries do not write it.
 struct ChildOf {
     Entity parent;
 };
@@ -209,7 +210,7 @@ public:
     // Store
     std::string_view kind() const override { return "the transforms"; }
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    /// For queries, Transform can be read and written, WorldPose can be read, and ChildOf can be had.
+    /// For queries, Transform can be read and written, WorldPose and ChildOf can be read.
     SHOAL_API std::span<const Schema* const> shown_schemas() const override;
     SHOAL_API OwnedColumns find_columns(const Schema& component) override;
     /// As the setters do for each row: rotations that are not of length 1 are normalised, or end the program in checked builds.
@@ -217,7 +218,7 @@ public:
                                  Executor* executor) override;
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
     void drop(std::span<const Entity> entities) override { remove(entities); }
-    /// As add() and remove() do; for ChildOf as link() and unlink(), with KeepPose::kLocal.
+    /// As add() and remove() do; for ChildOf as link() and unlink() do by default.
     SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                                const AddedValues& values) override;
     SHOAL_API Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities,
@@ -227,9 +228,10 @@ public:
     SHOAL_API void settle(const SettleContext& context) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// The columns are those of Transform, and `world`, a matrix.
+    /// The columns of a transform are those of Transform, and `world`, a matrix. WorldPose and ChildOf are found too.
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
-    /// As the setters do, but what they require is an error here. Writing `world` is set_world_pose().
+    /// As the setters do, but what they require is an error here. Writing `world` is set_world_pose(). WorldPose and
+    /// ChildOf are not written: the message says what to call.
     SHOAL_API Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
 
 private:
@@ -237,6 +239,7 @@ private:
     class Work;
 
     static constexpr std::uint32_t kWorldColumn = DescriptionOf<Transform>::first_column(3);
+    static constexpr std::uint32_t kParentColumn = kWorldColumn + 1;
 
     std::uint32_t link_all(std::span<const Entity> entities, const AddedValues& values);
     void require(Instance instance) const { rows_.require_row(instance.row); }

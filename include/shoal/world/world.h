@@ -109,8 +109,9 @@ public:
     /// if they have to be made, no passes run.
     SHOAL_API TransformManager& transforms();
     SHOAL_API TransformManager& transforms(const TransformOptions& options);
-    /// Returns the store that keeps Transform, which knows who is whose parent. Requires: there is one.
-    SHOAL_API Store& require_transforms() const;
+    /// Returns the store that keeps Transform, which knows who is whose parent. It is made if need be.
+    /// Requires: then, no passes run.
+    SHOAL_API Store& require_transforms();
     /// Returns the transforms if they were made or attached, otherwise nullptr.
     TransformManager* find_transforms() const { return transforms_; }
     /// The same for database().
