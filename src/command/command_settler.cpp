@@ -564,6 +564,9 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
     SHOAL_ASSERT(store != nullptr || part.schema == nullptr || part.find != nullptr,
                  "a component type that is `many` and `toggled` cannot be kept in a database; call World::manager<T>() "
                  "before commands name it");
+    SHOAL_ASSERT(store == nullptr || !part.is_off,
+                 "a command gives a component that is switched off, but its home is a store without a bit per row for "
+                 "that; give the component type its home in the database, World::home<T>(database)");
     if (store != nullptr) return scratch_.elsewhere.push_back({store, &schema_of_part(part), removes, values});
     const ComponentType component = component_of(part);
     if (is_one_of_several && database_.schema(component).many())
@@ -572,6 +575,7 @@ void CommandSettler::note_change(const Part& part, bool removes, const AddedValu
     ComponentValues given{.component = component};
     given.images = values.images, given.stride = values.stride;
     given.write = values.write, given.context = values.context;
+    given.is_off = part.is_off;
     scratch_.given.push_back(given);
 }
 

@@ -3,6 +3,9 @@
 #include "shoal/command/commands.h"
 
 #include "command/command_log.h"
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -64,6 +67,8 @@ void CommandRecorder::close() {
     destroyed_.capacity = destroyed_.num_rows;
     for (Stream& stream : streams_) stream.capacity = stream.num_rows;
 }
+
+Database& CommandRecorder::database() const { return log_->database(); }
 
 std::byte* CommandRecorder::take_memory(std::size_t num_bytes, std::size_t alignment) {
     std::byte* result = aligned(free_begin_, alignment);
@@ -170,6 +175,23 @@ Entity Commands::record_spawn(const detail::CommandList& list, Zone zone, const 
     if (pose != nullptr) ::new (static_cast<void*>(added.value(detail::kPoseOffset, sizeof(RootPose)))) RootPose(*pose);
     return first;
 }
+
+void Commands::record_text(TextChange change, Entity entity, std::string_view text) {
+    Database& database = recorder_.database();
+    call(entity, [&database, change, kept = std::string(text)](Entity self) {
+        const ComponentHomes& homes = database.homes();
+        SHOAL_ASSERT(homes.change_text != nullptr,
+                     "a command names or tags an entity, whose texts a world keeps, but the database belongs to none; "
+                     "attach it to a world");
+        if (Status status = homes.change_text(homes.context, change, self, kept); !status)
+            log(LogLevel::kError,
+                concat("a command to name or tag entity ", entity_text(self), " was dropped: ", status.message()));
+    });
+}
+
+void Commands::name(Entity entity, std::string_view name) { record_text(TextChange::kName, entity, name); }
+void Commands::tag(Entity entity, std::string_view tag) { record_text(TextChange::kTag, entity, tag); }
+void Commands::untag(Entity entity, std::string_view tag) { record_text(TextChange::kUntag, entity, tag); }
 
 void Commands::add(Entity entity, std::span<const ComponentValues> values) {
     Array<ComponentType> components("commands");

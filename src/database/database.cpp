@@ -340,7 +340,7 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
         std::uint32_t num_added = group.moves() ? size : 0;
         if (!group.target->presence_.empty())
             for (const std::uint32_t source : s.sources_of(group)) {
-                const bool lacked = switch_on(find(arguments.entities()[source]), values);
+                const bool lacked = switch_as_given(find(arguments.entities()[source]), values);
                 num_added += lacked && !group.moves();
             }
         counts.num_added += num_added;
@@ -382,7 +382,7 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
         prepare(from, from.last_added_, key, values);
     }
     write_rows(*at.table, {at.row, at.row + 1}, &before, values, RowRange{0, 1});
-    const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && switch_on(at, values);
+    const bool lacked = SHOAL_UNLIKELY(!at.table->presence_.empty()) && switch_as_given(at, values);
     if (values.size() == 1) at.table->note_switch(values.front().component, key);
     return moves || lacked ? AddCounts{.num_added = 1} : AddCounts{.num_set = 1};
 }

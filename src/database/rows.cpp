@@ -10,6 +10,13 @@
 #include <cstring>
 
 namespace shoal {
+namespace {
+
+bool gives_off(std::span<const ComponentValues> values) {
+    return std::any_of(values.begin(), values.end(), [](const ComponentValues& given) { return given.is_off; });
+}
+
+}  // namespace
 
 // --- room --------------------------------------------------------------------------------------------------------
 
@@ -81,6 +88,8 @@ AddCounts Database::insert_reserved(DatabaseTable& table, Arguments& arguments, 
         const std::uint32_t first = table.num_rows();
         if (const std::uint32_t count = place_leading(table, arguments.entities().subspan(i, end - i)); count != 0) {
             write_rows(table, {first, first + count}, nullptr, arguments.values(), RowRange{source, source + count});
+            for (std::uint32_t row = first; gives_off(arguments.values()) && row < first + count; ++row)
+                switch_as_given({&table, row}, arguments.values());
             counts.num_added += count;
             i += count;
             continue;
@@ -288,16 +297,19 @@ void Database::write_component(DatabaseTable& table, RowRange rows, ComponentTyp
     }
 }
 
-/// Lets a row have the toggled component types that it was given. Returns whether it lacked any.
-bool Database::switch_on(DatabaseRow at, std::span<const ComponentValues> values) {
-    bool lacked = false;
+/// Switches the toggled component types on that a row was given, or off. Returns whether it lacked any that are on now.
+bool Database::switch_as_given(DatabaseRow at, std::span<const ComponentValues> values) {
+    bool lacked = false, any_changed = false;
     for (std::size_t i = 0; i < at.table->presence_.size(); ++i) {
-        if (find_values(values, at.table->type().toggled()[i]) == nullptr) continue;
-        lacked |= !at.table->presence_[i].get(at.row);
-        at.table->presence_[i].set(at.row, true);
+        const ComponentValues* const given = find_values(values, at.table->type().toggled()[i]);
+        if (given == nullptr) continue;
+        const bool was_on = at.table->presence_[i].get(at.row);
+        lacked |= !was_on && !given->is_off;
+        any_changed |= was_on == given->is_off;
+        at.table->presence_[i].set(at.row, !given->is_off);
     }
-    if (lacked) at.table->table_.stamp_row(at.row);
-    tables_.count_changes(lacked);
+    if (any_changed) at.table->table_.stamp_row(at.row);
+    tables_.count_changes(any_changed);
     return lacked;
 }
 

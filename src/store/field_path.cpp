@@ -7,6 +7,7 @@
 #include "shoal/table/table.h"
 
 #include <charconv>
+#include <cstring>
 
 namespace shoal {
 namespace {
@@ -52,6 +53,7 @@ Result<FoundStore> find_store(std::span<Store* const> stores, std::string_view c
     Array<std::string_view> names{Owner("field path")};
     for (Store* store : stores) {
         if (const Schema* schema = store->find_row(id, kNullEntity, 0).schema) return FoundStore{store, schema};
+        for (const Schema* schema : store->shown_schemas()) names.push_back(schema->name());
         for (const Schema* schema : store->schemas()) {
             names.push_back(schema->name());
             if (schema->id() == id)
@@ -110,6 +112,13 @@ Status FieldPath::write(Entity entity, const AnyValue& value) const {
     if (!at || !at.is_on) return absence(entity);
     const Result<AnyValue> converted = value.convert(part_.type, name_);
     if (!converted) return converted.status();
+    if (value.is_text() && part_.type.type == FieldType::kEntity) {
+        Entity target;
+        std::memcpy(&target, converted->bytes().data(), sizeof target);
+        if (target && !entities_->alive(target))
+            return Status::error(
+                concat("entity ", entity_text(target), ", which ", quoted(name_), " is to refer to, is not alive"));
+    }
     return store_->write_field(at, part_, converted->bytes().data());
 }
 
@@ -119,15 +128,21 @@ Status FieldPath::type_error(const ValueType& wanted) const {
 
 Status FieldPath::absence(Entity entity) const {
     const std::string who = concat("entity ", entity_text(entity));
-    if (!entities_->alive(entity)) return Status::error(concat(who, entity ? " is dead" : " is no entity"));
     const std::string_view component = std::string_view(name_).substr(0, name_.find_first_of(".["));
+    if (!entities_->alive(entity)) return absence_of(*entities_, entity, component);
     std::uint32_t count = 0;
     for (ComponentRow at = store_->find_row(component_, entity, 0); at && count < index_;)
         at = store_->find_next(at, entity, ++count);
     if (count > 0)
         return Status::error(concat(who, " has no ", quoted(concat(component, '[', index_, ']')), "; it has ", count));
-    if (!store_->find_row(component_, entity, index_)) return Status::error(concat(who, " has no ", quoted(component)));
+    if (!store_->find_row(component_, entity, index_)) return absence_of(*entities_, entity, component);
     return Status::error(concat(who, " has ", quoted(component), ", but it is switched off; add it to switch it on"));
+}
+
+Status FieldPath::absence_of(const EntityManager& entities, Entity entity, std::string_view component) {
+    const std::string who = concat("entity ", entity_text(entity));
+    if (!entities.alive(entity)) return Status::error(concat(who, entity ? " is dead" : " is no entity"));
+    return Status::error(concat(who, " has no ", quoted(component)));
 }
 
 }  // namespace shoal

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
+#include "shoal/entity/entity_text.h"
 #include "table/visit_value.h"
 
 #include <cmath>
@@ -119,6 +120,12 @@ Result<AnyValue> AnyValue::convert_text(const ValueType& type, std::string_view 
         AnyValue result(type);
         copy_bytes(result.bytes().data(), data(), text().size());
         return result;
+    }
+    if (type.array_length == 0 && type.type == FieldType::kEntity) {
+        Entity entity;
+        if (read_entity(text(), entity)) return AnyValue(type, reinterpret_cast<const std::byte*>(&entity));
+        return Status::error(concat(quoted(name), " is an entity, which ", quoted(text()),
+                                    " does not name; write its index and generation, such as \"12:3\", or \"null\""));
     }
     std::uint64_t bits = StringId(text()).hash;
     if (type.array_length == 0 && type.type == FieldType::kEnum) {

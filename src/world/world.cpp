@@ -15,6 +15,7 @@
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
+#include "world/entity_texts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -162,6 +163,9 @@ Status World::attach(Store& store) {
         },
         [](void* self, Entity original, std::span<const Entity> firsts, std::span<const RootPose> poses) {
             return static_cast<World*>(self)->copy_for_commands(original, firsts, poses);
+        },
+        [](void* self, TextChange change, Entity entity, std::string_view text) {
+            return static_cast<World*>(self)->change_text(change, entity, text);
         },
         this};
     if (store.set_homes(homes)) asking_.push_back(&store);
@@ -531,16 +535,48 @@ Status World::keep_in_tiles(ComponentId component, std::uint32_t field, const Gr
     return places_.keep_in_tiles(**store, *find_schema(**store, component), field, tiles);
 }
 
+// --- texts of entities -------------------------------------------------------------------------------------------
+
+Status World::change_text(TextChange change, Entity entity, std::string_view text) {
+    const Schema& component = change == TextChange::kName ? schema_of<DebugName>() : schema_of<Tag>();
+    const Result<Store*> home = home_of(component);
+    return home ? change_text_in(**home, component, strings_, change, entity, text) : home.status();
+}
+
 // --- fields by name ----------------------------------------------------------------------------------------------
 
+namespace {
+
+std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
+
+}  // namespace
+
+Result<FieldPath> World::find_field(std::string_view name) {
+    const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
+    if (built_in != nullptr && built_in->make != nullptr && !passes_run_)
+        if (const Result<Store*> home = home_of(*built_in->schema); !home) return home.status();
+    return FieldPath::find_in(stores_, entities_, name);
+}
+
+/// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
+/// entity has none.
+Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
+    Result<FieldPath> path = FieldPath::find_in(stores_, entities_, name);
+    if (path) return path;
+    const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
+    if (built_in == nullptr || find_keeper(*built_in->schema) != nullptr) return path;
+    return FieldPath::absence_of(entities_, entity, component_of_path(name));
+}
+
 Result<AnyValue> World::field(Entity entity, std::string_view name) const {
-    const Result<FieldPath> path = FieldPath::find_in(stores_, entities_, name);
+    const Result<FieldPath> path = find_path(entity, name);
     if (!path) return path.status();
     return path->read(entity);
 }
 
 Status World::set_field(Entity entity, std::string_view name, const AnyValue& value) {
-    const Result<FieldPath> path = find_field(name);
+    Result<FieldPath> path = find_field(name);
+    if (!path) path = find_path(entity, name);
     if (!path) return path.status();
     if (path->type().type == FieldType::kStringId && value.is_text() && !passes_run_)
         if (Result<StringId> kept = strings_.intern(value.text()); !kept) return kept.status();

@@ -274,6 +274,43 @@ TEST_F(Databases, a_toggled_component_comes_and_goes_without_a_move) {
     EXPECT_EQ(database.get<&Asleep::since>(row), 5u);
 }
 
+TEST_F(Databases, a_toggled_component_is_born_off_with_its_value) {
+    const Result<Entity> one = database.create(Mass{3}, Off{Asleep{7}});
+    ASSERT_TRUE(one.ok()) << one.message();
+    std::vector<Entity> out(100);
+    ASSERT_TRUE(database.create(out, 4, Off{Asleep{8}}, Mass{2}, Hungry{}).ok());
+    const Entity inserted = *entities.create(), given = *entities.create();
+    EXPECT_TRUE(*database.insert(inserted, 5, Off<Asleep>{}));
+    EXPECT_FALSE(*database.insert(out[3], 5, Off<Asleep>{})) << "it has a row";
+    EXPECT_EQ(database.add(given, Mass{1}, Off{Asleep{9}})->num_added, 1u);
+    for (const Entity entity : {*one, out[0], out[99], inserted, given}) {
+        const DatabaseRow row = database.find(entity);
+        EXPECT_FALSE(database.has<Asleep>(entity));
+        EXPECT_TRUE(row.table->type().has(database.component<Asleep>())) << "it is there";
+    }
+    EXPECT_TRUE(database.has<Hungry>(out[50])) << "what is not given off is on";
+    EXPECT_EQ(database.find(out[50]).table->zone(), 4u);
+    const auto since = [&](Entity entity) { return database.get<&Asleep::since>(database.find(entity)); };
+    EXPECT_EQ(since(*one), 7u);
+    EXPECT_EQ(since(out[99]), 8u);
+    EXPECT_EQ(since(given), 9u);
+    const ComponentValues without_value[] = {{.component = database.component<Asleep>()}};
+    EXPECT_EQ(database.add({&given, 1}, without_value)->num_added, 1u);
+    EXPECT_TRUE(database.has<Asleep>(given));
+    EXPECT_EQ(since(given), 9u) << "the value has waited";
+    EXPECT_EQ(database.add(given, Off{Asleep{10}})->num_set, 1u) << "one that is on is switched off";
+    EXPECT_FALSE(database.has<Asleep>(given));
+    EXPECT_EQ(since(given), 10u);
+    std::vector<Entity> plain(300);
+    ASSERT_TRUE(database.create<Mass>(plain, 4).ok());
+    EXPECT_EQ(database.add(std::span<const Entity>(plain), Off{Asleep{11}})->num_added, 300u);
+    for (const Entity entity : plain) {
+        ASSERT_FALSE(database.has<Asleep>(entity));
+        ASSERT_EQ(since(entity), 11u);
+    }
+    EXPECT_TRUE(database.validate().ok());
+}
+
 TEST_F(Databases, bits_follow_their_rows) {
     std::vector<Entity> out(300);
     ASSERT_TRUE((database.create<Mass, Asleep, Hungry>(out, 0).ok()));

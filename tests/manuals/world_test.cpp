@@ -483,10 +483,11 @@ TEST(WorldManuals, commands_link_own_tag_name_spawn_copy_and_call) {
     } crews;
     Commands& commands = world.commands();
     // [command/commands everything]
-    commands.add(sword, ChildOf{hand});            // links transforms; remove<ChildOf> unlinks them
-    commands.add(cannon, Owned{ship});             // gives it an owner; remove<Owned> releases it
-    commands.add(shark, Tag{StringId("hungry")});  // one more: an entity may have several tags
-    commands.add(shark, DebugName{StringId("Bruce")});
+    commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
+    commands.add(cannon, Owned{ship});   // gives it an owner; remove<Owned> releases it
+    commands.name(shark, "Bruce");
+    commands.tag(shark, "hungry");                                  // one more: an entity may have several tags
+    commands.untag(shark, "sleepy");                                // remove<Tag> takes all of them
     const Entity boat = commands.spawn(blob, {.position = place});  // a copy of a blob: its first entity
     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });

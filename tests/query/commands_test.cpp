@@ -275,6 +275,29 @@ TEST_F(CommandsTest, toggled_and_opaque_components_come_and_go_with_their_values
     EXPECT_EQ(database.get<&Title::text>(database.find(in(kDeep)[0])), "a text that does not fit in place, ever");
 }
 
+TEST_F(CommandsTest, toggled_components_are_created_and_added_off) {
+    const std::vector<Entity> fish = made(200, kReef, Mass{});
+    Commands& commands = database.commands();
+    for (const Entity entity : fish) {
+        commands.add(entity, Off{Asleep{.since = 5}}, Position{});
+        if (entity == fish[3]) commands.add(entity, Asleep{.since = 6});
+    }
+    commands.create(kDeep, Off{Asleep{.since = 7}}, Title{.text = "asleep", .number = 1});
+    settle();
+    for (const Entity entity : fish) {
+        ASSERT_EQ(database.has<Asleep>(entity), entity == fish[3]) << "the last command counts";
+        ASSERT_EQ(database.get<&Asleep::since>(database.find(entity)), entity == fish[3] ? 6u : 5u);
+    }
+    ASSERT_EQ(in(kDeep).size(), 1u);
+    EXPECT_FALSE(database.has<Asleep>(in(kDeep)[0]));
+    EXPECT_EQ(database.get<&Asleep::since>(database.find(in(kDeep)[0])), 7u);
+    database.commands().add(in(kDeep)[0], Asleep{.since = 8});
+    database.commands().add(in(kDeep)[0], Off{Asleep{.since = 9}});
+    settle();
+    EXPECT_FALSE(database.has<Asleep>(in(kDeep)[0]));
+    EXPECT_EQ(database.get<&Asleep::since>(database.find(in(kDeep)[0])), 9u);
+}
+
 TEST_F(CommandsTest, commands_that_never_settle_leave_nothing_behind) {
     const LeakCheck leaks;
     EntityManager others;

@@ -284,6 +284,79 @@ TEST_F(Harbour, of_several_tags_all_adds_after_the_last_remove_count_in_order) {
     EXPECT_EQ(tags, (std::vector<StringId>{StringId("c"), StringId("b"), StringId("a")})) << "newest first";
 }
 
+TEST_F(Harbour, a_command_that_unlinks_keeps_the_place_in_the_world_as_the_call_does) {
+    Entities made(5);
+    ASSERT_TRUE(entities.create(made));
+    const Transform locals[] = {{.position = {1, 0, 0}}, {.position = {0, 2, 0}}, {.position = {0, 0, 3}}, {}, {}};
+    const std::uint32_t parents[] = {kNilRow, 0, 0, 0, kNilRow};
+    ASSERT_TRUE(transforms.add(made, locals, parents));
+    world.commands().remove<ChildOf>(made[1]);
+    world.commands().add(made[2], ChildOf{});
+    world.commands().add(made[4], ChildOf{made[0]});
+    world.settle();
+    transforms.unlink(transforms.instance(made[3]));
+    for (const std::size_t i : {1, 2, 3}) EXPECT_FALSE(transforms.parent(transforms.instance(made[i])));
+    EXPECT_EQ(place(made[1]), (Vec3{1, 2, 0}));
+    EXPECT_EQ(place(made[2]), (Vec3{1, 0, 3}));
+    EXPECT_EQ(place(made[3]), (Vec3{1, 0, 0}));
+    EXPECT_EQ(place(made[4]), (Vec3{1, 0, 0})) << "linking keeps the local pose, as link() does";
+}
+
+TEST_F(Harbour, commands_name_and_tag_with_texts_that_the_world_keeps) {
+    for (const bool in_database : {false, true}) {
+        ThreadedExecutor executor(2);
+        World sea(entities, {.executor = &executor});
+        if (in_database) {
+            ASSERT_TRUE(sea.home<Tag>(sea.database()));
+            ASSERT_TRUE(sea.home<DebugName>(sea.database()));
+        }
+        auto& keels = sea.manager<Keel>();
+        Entities fleet(3000);
+        ASSERT_TRUE(entities.create(fleet));
+        ASSERT_TRUE(keels.add(fleet));
+        sea.commands();
+        sea.schedule().add("christen", sea.query<With<Keel>>(), [](Commands& commands, Entity self) {
+            const std::string number = std::to_string(self.index());
+            commands.name(self, "ship " + number);
+            commands.tag(self, "afloat");
+            commands.tag(self, "afloat");
+            commands.tag(self, "ship_with_a_long_name_" + number);
+            commands.tag(self, "in_dock");
+            commands.untag(self, "in_dock");
+        });
+        sea.step(0.1f);
+        const auto text = [&](Entity entity, const char* field) {
+            const Result<StringId> id = sea.field<StringId>(entity, field);
+            return id ? std::string(sea.strings().text(*id)) : std::string("none");
+        };
+        for (const Entity ship : fleet) {
+            const std::string number = std::to_string(ship.index());
+            ASSERT_EQ(text(ship, "debug_name.name"), "ship " + number);
+            ASSERT_EQ(text(ship, "tag[0].tag"), "ship_with_a_long_name_" + number);
+            ASSERT_EQ(text(ship, "tag[1].tag"), "afloat") << "once";
+            ASSERT_EQ(text(ship, "tag[2].tag"), "none");
+        }
+        Commands& commands = sea.commands();
+        const Entity boat = commands.create(Keel{});
+        Entity real;
+        commands.name(boat, "launch");
+        commands.call(boat, [&](Entity self) { real = self; });
+        commands.name(fleet[0], "");
+        commands.untag(fleet[1], "afloat");
+        commands.tag(fleet[2], "");  // a line in the log
+        const Entity sunk = commands.create(Keel{});
+        commands.destroy(sunk);
+        commands.name(sunk, "a name that nobody gets");
+        ASSERT_TRUE(sea.schedule().remove("christen"));
+        sea.settle();
+        EXPECT_EQ(text(real, "debug_name.name"), "launch");
+        EXPECT_EQ(text(fleet[0], "debug_name.name"), "none");
+        EXPECT_EQ(text(fleet[1], "tag[1].tag"), "none");
+        EXPECT_EQ(text(fleet[2], "tag[1].tag"), "afloat");
+        entities.destroy(fleet);
+    }
+}
+
 TEST_F(Harbour, links_are_made_when_all_else_is_there) {
     Entities made(6);
     ASSERT_TRUE(entities.create(made));

@@ -270,6 +270,63 @@ TEST_F(Fields, of_ownership_own_and_release_when_written) {
     EXPECT_TRUE(owners.validate());
 }
 
+TEST_F(Fields, that_a_store_computes_are_read_and_say_what_to_call_instead_of_writing) {
+    TransformManager& transforms = world.transforms();
+    const Entity both[] = {boat, bird};
+    const Transform locals[] = {{.position = {0, 0, 4}}, {.position = {1, 0, 0}}};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(transforms.add(both, locals, parents));
+    EXPECT_EQ(world.field<float>(bird, "world_pose.matrix[2].w").value(), 4);
+    EXPECT_EQ(world.field<Entity>(bird, "child_of.parent").value(), boat);
+    EXPECT_EQ(*world.find_field("child_of.parent")->find<Entity>(bird), boat);
+    EXPECT_EQ(problem("child_of.parent"), "entity " + boat_text(boat) + " has no \"child_of\"") << "it is a root";
+    EXPECT_EQ(world.set_field(bird, "child_of.parent", boat_text(boat)).message(),
+              "the transforms compute \"child_of\"; link transforms with Commands::add(child, ChildOf{parent}) or "
+              "TransformManager::link()");
+    EXPECT_EQ(world.set_field(bird, "world_pose.matrix[0].w", 3).message(),
+              "the transforms compute \"world_pose\"; write \"transform\", or call TransformManager::set_world_pose()");
+    EXPECT_EQ(problem("child_off.parent"), "no component type \"child_off\" in this world; did you mean \"child_of\"?");
+    EXPECT_EQ(world.field<Entity>(bird, "child_of.parent").value(), boat);
+}
+
+TEST_F(Fields, of_built_in_types_that_nobody_has_used_are_lacked) {
+    const World& seen = world;
+    for (const std::string name : {"tag", "debug_name", "transform", "world_pose", "child_of", "owned", "inactive"})
+        EXPECT_EQ(seen.field(boat, name + ".x").message(), "entity " + boat_text(boat) + " has no \"" + name + '"');
+    EXPECT_TRUE(seen.stores().empty()) << "reading makes no store";
+    EXPECT_EQ(seen.field<float>(boat, "transform.scale.x").message(),
+              "entity " + boat_text(boat) + " has no \"transform\"");
+    EXPECT_EQ(refusal("tag.tag", "fast"), "entity " + boat_text(boat) + " has no \"tag\"");
+    EXPECT_EQ(refusal("attached_to_node.node", "hand"), "entity " + boat_text(boat) + " has no \"attached_to_node\"");
+    entities.destroy(bird);
+    EXPECT_EQ(seen.field(bird, "owned.owner").message(), "entity " + boat_text(bird) + " is dead");
+    EXPECT_TRUE(world.find_field("debug_name.name")) << "a path is for many entities, so the store is made";
+    ASSERT_TRUE(world.manager<DebugName>().add(boat, {StringId("Argo")}));
+    EXPECT_EQ(world.field<StringId>(boat, "debug_name.name").value(), StringId("Argo"));
+}
+
+TEST_F(Fields, that_refer_to_entities_take_the_text_of_one) {
+    auto& owners = world.ownership();
+    ASSERT_TRUE(owners.own(bird, boat));
+    const Entity third = entities.create().value();
+    const std::string text = world.field(boat, "owned.owner")->to_text();
+    EXPECT_EQ(text, '"' + boat_text(bird) + '"');
+    ASSERT_TRUE(world.set_field(boat, "owned.owner", boat_text(third)));
+    EXPECT_EQ(owners.owner(boat), third);
+    ASSERT_TRUE(world.set_field(boat, "owned.owner", text.substr(1, text.size() - 2)));
+    EXPECT_EQ(owners.owner(boat), bird) << "what was printed is taken";
+    entities.destroy(third);
+    EXPECT_EQ(refusal("owned.owner", boat_text(third)),
+              "entity " + boat_text(third) + ", which \"owned.owner\" is to refer to, is not alive");
+    for (const std::string wrong : {"", "1", "1:", ":1", "1:x", "0:0", "1:1 ", "5000000000:1", "1:5000000000"})
+        EXPECT_EQ(refusal("owned.owner", wrong), "\"owned.owner\" is an entity, which \"" + wrong +
+                                                     "\" does not name; write its index and generation, such as "
+                                                     "\"12:3\", or \"null\"");
+    EXPECT_EQ(owners.owner(boat), bird);
+    ASSERT_TRUE(world.set_field(boat, "owned.owner", "null"));
+    EXPECT_EQ(owners.owner(boat), kNullEntity);
+}
+
 TEST_F(Fields, of_debug_names_take_text) {
     auto& names = world.manager<DebugName>();
     ASSERT_TRUE(names.add(boat));

@@ -470,6 +470,69 @@ TEST_F(SceneQuery, a_parent_without_the_component_gives_null) {
     EXPECT_EQ(has_size, (std::map<Entity, bool>{{made[0], false}, {made[1], true}, {made[2], false}}));
 }
 
+TEST_F(SceneQuery, the_parent_is_read_where_there_is_one_alone_and_beside_other_stores) {
+    using Parents = std::map<Entity, Entity>;
+    TransformManager& transforms = world.transforms();
+    ASSERT_TRUE(world.database().add(made[2], Mast{7}).ok());
+    const auto expect_parents = [&](const Parents& expected) {
+        Parents alone, joined, optional, with_poses;
+        world.query<Read<&ChildOf::parent>>().for_each([&](Entity child, Entity parent) { alone[child] = parent; });
+        world.query<Read<&Crew::size>, Read<&ChildOf::parent>>().for_each(
+            [&](Entity child, int, Entity parent) { joined[child] = parent; });
+        world.query<With<Crew>, Maybe<&ChildOf::parent>>().for_each([&](Entity child, const Entity* parent) {
+            if (parent != nullptr) optional[child] = *parent;
+        });
+        world.query<Read<&ChildOf::parent>, Read<&WorldPose::matrix>>().for_each(
+            [&](Entity child, Entity parent, const Matrix3x4& pose) {
+                with_poses[child] = parent;
+                EXPECT_EQ(pose, transforms.world(transforms.instance(child)));
+            });
+        EXPECT_EQ(alone, expected);
+        EXPECT_EQ(joined, expected);
+        EXPECT_EQ(optional, expected);
+        EXPECT_EQ(with_poses, expected);
+    };
+    expect_parents({{made[1], made[0]}, {made[2], made[1]}});
+    world.query<Read<&Mast::height>, Read<&ChildOf::parent>, Parent<Read<&ChildOf::parent>>>().for_each(
+        [&](Entity child, int, Entity parent, const Entity* grandparent) {
+            EXPECT_EQ(child, made[2]);
+            EXPECT_EQ(parent, made[1]);
+            ASSERT_NE(grandparent, nullptr);
+            EXPECT_EQ(*grandparent, made[0]);
+        });
+    world.query<With<Crew>, Parent<Read<&ChildOf::parent>>>().for_each(
+        [&](Entity child, const Entity* grandparent) { EXPECT_EQ(grandparent != nullptr, child == made[2]); });
+    const std::uint64_t linked_at = (world.settle(), world.stamp());
+    ASSERT_TRUE(transforms.add({&made[3], 1}).ok());
+    ASSERT_TRUE(transforms.link(transforms.instance(made[0]), transforms.instance(made[3])).ok());
+    expect_parents({{made[0], made[3]}, {made[1], made[0]}, {made[2], made[1]}});
+    int num_changed = 0;
+    world.query<Read<&ChildOf::parent>>().changed_since(linked_at).for_each([&](Entity) { ++num_changed; });
+    EXPECT_NE(num_changed, 0) << "a link counts as written";
+    transforms.remove({&made[1], 1});
+    expect_parents({{made[0], made[3]}});
+    transforms.unlink(transforms.instance(made[0]));
+    expect_parents({});
+    world.commands().add(made[2], ChildOf{made[0]});
+    world.settle();
+    expect_parents({{made[2], made[0]}});
+    EXPECT_TRUE(transforms.validate().ok()) << transforms.validate().message();
+}
+
+TEST_F(SceneQuery, a_query_that_names_a_parent_makes_the_transforms) {
+    World other(entities);
+    Manager<Crew>& sailors = other.manager<Crew>();
+    ASSERT_TRUE(sailors.add(made[0], {4}).ok());
+    int num_visited = 0;
+    other.query<Read<&Crew::size>, Parent<Read<&Crew::size>>>().for_each([&](int size, const int* of_parent) {
+        EXPECT_EQ(size, 4);
+        EXPECT_EQ(of_parent, nullptr);
+        ++num_visited;
+    });
+    EXPECT_EQ(num_visited, 1);
+    EXPECT_NE(other.find_transforms(), nullptr);
+}
+
 TEST_F(SceneQuery, who_owns_others_and_is_owned_by_nobody_does_not_count_as_owned) {
     auto& owners = world.ownership();
     ASSERT_TRUE(owners.own(made[0], made[1]).ok());
@@ -796,7 +859,13 @@ TEST_F(SceneQueryDeath, a_component_type_that_no_store_keeps_ends_the_program_wi
 TEST_F(SceneQueryDeath, world_poses_are_not_written) {
     world.transforms();
     EXPECT_DEATH((world.query<Write<&WorldPose::matrix>>()),
-                 "names \"world_pose\", which its store computes; say Read, and set what it is computed from");
+                 "names \"world_pose\", which its store computes; say Read, and write \"transform\", or call ");
+}
+
+TEST_F(SceneQueryDeath, parents_are_not_written_by_queries) {
+    EXPECT_DEATH((world.query<Write<&ChildOf::parent>>()),
+                 "\"child_of\", which its store computes; say Read, and link transforms with "
+                 "Commands::add\\(child, ChildOf\\{parent\\}\\) or TransformManager::link\\(\\)");
 }
 
 TEST_F(SceneQueryDeath, a_query_that_writes_a_pose_that_is_not_sound_ends_a_checked_program_with_the_entity) {
@@ -1191,8 +1260,8 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
     });
     EXPECT_EQ(visited, std::vector<Entity>{made[3]});
     EXPECT_EQ(TextQuery::make(world.stores(), "transform, &world_pose").status().message(),
-              "1:13: the store of \"world_pose\" computes it, and does not let it be written; set what it is computed "
-              "from");
+              "1:13: the store of \"world_pose\" computes it, and does not let it be written; write "
+              "\"transform\", or call TransformManager::set_world_pose()");
     TransformManager& transforms = world.transforms();
     ASSERT_TRUE(transforms.link(transforms.instance(made[1]), transforms.instance(made[3])));
     const auto move = [&](const char* text, auto&& run) {
@@ -1213,6 +1282,17 @@ TEST(TextQueryOfWorld, finds_transforms_and_world_poses_and_writes_what_stores_c
             heights[batch.entities()[i]] = batch.column(0, 0).read<Matrix3x4>(i)->row[1].w;
     });
     EXPECT_EQ(heights, (std::map<Entity, float>{{made[0], 5}, {made[1], 15}, {made[2], 10}, {made[3], 10}}));
+    const Result<TextQuery> children = TextQuery::make(world.stores(), "child_of, transform");
+    ASSERT_TRUE(children.ok()) << children.status().message();
+    std::map<Entity, Entity> parents;
+    children->for_each_batch([&](const TextBatch& batch) {
+        for (std::uint32_t i = 0; i < batch.num_rows(); ++i)
+            parents[batch.entities()[i]] = *batch.column(0, 0).read<Entity>(i);
+    });
+    EXPECT_EQ(parents, (std::map<Entity, Entity>{{made[1], made[3]}}));
+    EXPECT_EQ(TextQuery::make(world.stores(), "&child_of").status().message(),
+              "1:2: the store of \"child_of\" computes it, and does not let it be written; link transforms with "
+              "Commands::add(child, ChildOf{parent}) or TransformManager::link()");
 }
 
 }  // namespace

@@ -23,8 +23,9 @@
 //
 //     commands.add(sword, ChildOf{hand});            // links transforms; remove<ChildOf> unlinks them
 //     commands.add(cannon, Owned{ship});             // gives it an owner; remove<Owned> releases it
-//     commands.add(shark, Tag{StringId("hungry")});  // one more: an entity may have several tags
-//     commands.add(shark, DebugName{StringId("Bruce")});
+//     commands.name(shark, "Bruce");
+//     commands.tag(shark, "hungry");                 // one more: an entity may have several tags
+//     commands.untag(shark, "sleepy");               // remove<Tag> takes all of them
 //     const Entity boat = commands.spawn(blob, {.position = place});  // a copy of a blob: its first entity
 //     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
@@ -76,21 +77,21 @@ public:
 
     /// Asks for an entity with these components and returns the pending entity. Those in the database lie in `zone`, or
     /// in the first one.
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     Entity create(Zone zone, const Ts&... values) {
         SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
         return record_create(zone, values...);
     }
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     Entity create(const Ts&... values) {
         return record_create(kNoZone, values...);
     }
     /// The same for as many entities as `out` has room for.
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     void create(std::span<Entity> out, Zone zone, const Ts&... values) {
         for (Entity& entity : out) entity = create(zone, values...);
     }
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     void create(std::span<Entity> out, const Ts&... values) {
         for (Entity& entity : out) entity = create(values...);
     }
@@ -107,8 +108,8 @@ public:
         recorder_.record<Kind::kMove>(entity, zone);
     }
 
-    /// Gives components, or sets the values of those that are there.
-    template <DescribedComponent... Ts>
+    /// Gives components, or sets the values of those that are there. Off{value} gives one that is switched off.
+    template <GivenComponent... Ts>
     void add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0)
     {
@@ -141,6 +142,14 @@ public:
         return record_spawn(detail::kCopyAtList, kNoZone, nullptr, original, &pose);
     }
 
+    /// Names an entity in place of the name that it has, or takes its name for the empty text (see
+    /// components/debug_name.h). The world keeps the text, which a command that adds a DebugName does not. Done with the
+    /// calls, in the order of the list; what the world refuses is a line in the log. Requires: a world.
+    SHOAL_API void name(Entity entity, std::string_view name);
+    /// Gives an entity a tag, unless it has it, or takes one from it, in the same way (see components/tag.h).
+    SHOAL_API void tag(Entity entity, std::string_view tag);
+    SHOAL_API void untag(Entity entity, std::string_view tag);
+
     /// Calls function(entity) when all other commands are carried out, in the order of the list; the entity is no
     /// pending one any more. The function may do what a destruction callback may (see world.h). It is copied.
     template <class Function>
@@ -164,6 +173,7 @@ private:
         recorder_.record<Kind::kCreate>(entity, zone, values...);
         return entity;
     }
+    void record_text(TextChange change, Entity entity, std::string_view text);
     SHOAL_API Entity record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
                                   const RootPose* pose);
     template <class Function>

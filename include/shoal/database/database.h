@@ -181,6 +181,28 @@ public:
     {
         return insert(entity, options_.first_zone, values...);
     }
+    /// The calls with one value of each type take components that are off, too: create(Position{}, Off{Asleep{}}).
+    template <GivenComponent... Vs>
+    Status create(std::span<Entity> out, Zone zone, const Vs&... values)
+        requires detail::kSomeOff<Vs...>;
+    template <GivenComponent... Vs>
+    Result<Entity> create(Zone zone, const Vs&... values)
+        requires detail::kSomeOff<Vs...>;
+    template <GivenComponent... Vs>
+    Result<Entity> create(const Vs&... values)
+        requires detail::kSomeOff<Vs...>
+    {
+        return create(options_.first_zone, values...);
+    }
+    template <GivenComponent... Vs>
+    Result<bool> insert(Entity entity, Zone zone, const Vs&... values)
+        requires detail::kSomeOff<Vs...>;
+    template <GivenComponent... Vs>
+    Result<bool> insert(Entity entity, const Vs&... values)
+        requires detail::kSomeOff<Vs...>
+    {
+        return insert(entity, options_.first_zone, values...);
+    }
 
     /// Gives living entities components, or sets the values of those they have (a value that is not given stays).
     /// Entities without a row get one in the first zone. num_added counts those that have gained a component. Of a
@@ -195,6 +217,16 @@ public:
     template <DescribedComponent... Ts>
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
+    /// The same with components that are off, too: add(fish, Off{Asleep{}}).
+    template <GivenComponent... Vs>
+    Result<AddCounts> add(std::span<const Entity> entities, const Vs&... values)
+        requires detail::kSomeOff<Vs...>;
+    template <GivenComponent... Vs>
+    Result<AddCounts> add(Entity entity, const Vs&... values)
+        requires detail::kSomeOff<Vs...>
+    {
+        return add(std::span<const Entity>(&entity, 1), values...);
+    }
 
     /// Removes components, all values of `many` types, and returns how many entities have lost any. The rows of the
     /// dead stay until the database settles: until then the dead lose components, and move to other zones, as the living
@@ -375,6 +407,8 @@ private:
     TypedList& find_list();
     template <class T, class Value>
     ComponentValues typed_values(const Value& value);
+    template <class Given>
+    ComponentValues values_of_given(const Given& given);
     SHOAL_API TypedList& remember_list(std::uint32_t slot, std::span<const ComponentType> components);
     SHOAL_API void note_table(TypedList& list, Zone zone, std::span<const ComponentType> components);
     SHOAL_API ComponentType remember_component(std::uint32_t slot, const Schema& schema);
@@ -453,7 +487,7 @@ private:
                     RowList sources);
     void write_component(DatabaseTable& table, RowRange rows, ComponentType component, const ComponentValues* given,
                          RowList sources);
-    bool switch_on(DatabaseRow at, std::span<const ComponentValues> values);
+    bool switch_as_given(DatabaseRow at, std::span<const ComponentValues> values);
     bool switch_off(DatabaseRow at, std::span<const ComponentType> components);
 
     // Values that are not the first of their entities.

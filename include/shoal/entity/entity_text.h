@@ -1,13 +1,16 @@
 #pragma once
-// The text of an entity for messages and reports: its index and its generation, such as `12:3`, or `null`.
+// The text of an entity for messages, reports and values: its index and its generation, such as `12:3`, or `null`.
 // Thread: any.
 
 #include "shoal/entity/entity.h"
 
 #include <string>
+#include <string_view>
 
 namespace shoal {
 
 SHOAL_API std::string entity_text(Entity entity);
+/// Reads what entity_text() writes, of an entity that lives or does not. Returns false for other texts.
+SHOAL_API bool read_entity(std::string_view text, Entity& entity);
 
 }  // namespace shoal

@@ -16,6 +16,8 @@
 // A world makes paths; World::field() and World::set_field() read and write single values.
 // Writing goes through the store: setting a transform moves its children. What the setters of a store ask for holds here
 // too: do not overwrite a tag, which TagManager would not notice. Ranges of a schema limit text and are not checked.
+// What a store computes, such as "world_pose.matrix" and "child_of.parent", is read; writing it is an error that says what
+// to call. The text of an entity is its index and its generation: "12:3", or "null".
 // Lifetime: until the store is detached or destroyed.
 // Thread: reading as for const calls of the store. A pass may write if it declares that it writes the field.
 
@@ -64,8 +66,12 @@ public:
         return value;
     }
     /// Sets the value and marks it as written. Numbers and texts are converted as AnyValue::convert() does.
-    /// Errors: as for read(); the value has another type or does not fit; the store does not take it. Nothing has changed.
+    /// Errors: as for read(); the value has another type or does not fit, or it is the text of an entity that does not
+    /// live; the store does not take it. Nothing has changed.
     SHOAL_API Status write(Entity entity, const AnyValue& value) const;
+
+    /// The error for an entity that is dead or has no component of that name.
+    static SHOAL_API Status absence_of(const EntityManager& entities, Entity entity, std::string_view component);
 
 private:
     FieldPath() = default;

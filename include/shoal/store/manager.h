@@ -38,6 +38,13 @@ public:
 
     /// Gives `entity` a component, or sets the one it has (with `many`: adds another, which comes first).
     /// Returns the nil instance when the entity is not alive. Errors: no memory; nothing has changed.
+    template <class Other>
+    Result<Instance> add(Entity, const Off<Other>&) {
+        static_assert(
+            !detail::kIsOff<Off<Other>>,
+            "a manager has no bit per row, so its components are not there and off; keep the type in a database");
+        return kNilInstance;
+    }
     SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
         const std::uint32_t row = core_.rows().try_append(entity);
         if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));

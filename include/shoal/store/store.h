@@ -142,6 +142,9 @@ struct ComponentTable {
 
 class Store;
 
+/// What a command does to the texts of an entity.
+enum class TextChange : std::uint8_t { kName, kTag, kUntag };
+
 /// What a store asks of its world: who keeps which component type, and new entities for commands. Empty: there is none.
 struct ComponentHomes {
     /// Asked before the store takes a further component type. Errors: another store keeps it.
@@ -159,6 +162,9 @@ struct ComponentHomes {
     /// The same for copies of a living entity and all below it; with poses, that is where the copies lie.
     Result<std::uint32_t> (*copy)(void* context, Entity original, std::span<const Entity> firsts,
                                   std::span<const RootPose> poses) = nullptr;
+    /// Names a living entity, gives it a tag, or takes one away; the world keeps the text.
+    /// Errors: there is no such text for a tag; no memory; another text has the same hash. Nothing has changed.
+    Status (*change_text)(void* context, TextChange change, Entity entity, std::string_view text) = nullptr;
     void* context = nullptr;
 };
 

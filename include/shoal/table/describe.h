@@ -272,6 +272,44 @@ concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
 template <class T>
 inline constexpr bool kIsDescribed = DescribedComponent<T>;
 
+/// A component of a toggled type that is there, but switched off: `database.create(Position{}, Off{Asleep{.depth = 3}})`.
+/// Its value waits in the row until the component is added. Calls of a database and commands take it where they take the
+/// component.
+template <DescribedComponent T>
+struct Off {
+    static_assert(
+        shoal_describe(ComponentTag<T>{}).component.toggled,
+        "only a toggled component can be there and be off; write SHOAL_COMPONENT((Name, toggled), fields...)");
+    T value{};
+};
+template <class T>
+Off(T) -> Off<T>;
+
+namespace detail {
+
+template <class Given>
+struct GivenTraits {
+    static constexpr bool kIsOff = false;
+    using Component = Given;
+};
+template <class T>
+struct GivenTraits<Off<T>> {
+    static constexpr bool kIsOff = true;
+    using Component = T;
+};
+template <class Given>
+inline constexpr bool kIsOff = GivenTraits<Given>::kIsOff;
+template <class... Given>
+inline constexpr bool kSomeOff = (kIsOff<Given> || ...);
+template <class Given>
+using ComponentOfGiven = typename GivenTraits<Given>::Component;
+
+}  // namespace detail
+
+/// A component, or one that is off.
+template <class Given>
+concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
+
 template <DescribedComponent T>
 using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
 

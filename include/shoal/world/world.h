@@ -332,8 +332,9 @@ public:
     // --- fields by name ------------------------------------------------------------------------------------------
 
     /// Finds a field of a component type by its name, such as "body.position", for many reads and writes: see
-    /// store/field_path.h. Errors: there is none; the message says what there is.
-    Result<FieldPath> find_field(std::string_view name) { return FieldPath::find_in(stores_, entities_, name); }
+    /// store/field_path.h. A built-in component type that no store keeps gets its store, as home_of() makes it, unless
+    /// passes run. Errors: there is none; the message says what there is.
+    SHOAL_API Result<FieldPath> find_field(std::string_view name);
     /// Returns the value of a field of a single: `world.field("wind.force")`. Errors: there is no such single or field.
     SHOAL_API Result<AnyValue> field(std::string_view name) const;
     SHOAL_API Status set_field(std::string_view name, const AnyValue& value);
@@ -344,7 +345,7 @@ public:
     /// The same with a type that is known. Errors: as above; the field has another type.
     template <PlainValue T>
     Result<T> field(Entity entity, std::string_view name) const {
-        const Result<FieldPath> path = FieldPath::find_in(stores_, entities_, name);
+        const Result<FieldPath> path = find_path(entity, name);
         if (!path) return path.status();
         return path->template read<T>(entity);
     }
@@ -459,6 +460,8 @@ private:
     SHOAL_API static void require_declared(const Status& status);
     Result<Store*> require_keeper(ComponentId component) const;
     Status check_home(const Store& store, const Schema& component) const;
+    SHOAL_API Result<FieldPath> find_path(Entity entity, std::string_view name) const;
+    Status change_text(TextChange change, Entity entity, std::string_view text);
     bool goes_to_store(const BlobComponents& components) const;
     Result<Store*> make_built_in(const Schema& component);
     Status make_single(ComponentManager& manager);

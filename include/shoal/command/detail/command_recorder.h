@@ -26,6 +26,7 @@ struct CommandPart {
     std::uint32_t num_bytes = 0;                          // of a value
     decltype(ComponentValues::write) write = nullptr;     // for types that are more than bytes
     void (*destroy)(std::byte* value) = nullptr;          // the same
+    bool is_off = false;                                  // the value comes switched off
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
 };
 
@@ -136,15 +137,18 @@ struct TypedCommand {
 
     template <class T>
     static constexpr CommandPart part(std::uint32_t offset) {
-        CommandPart result{
-            .schema = []() -> const Schema& { return schema_of<T>(); }, .offset = offset, .num_bytes = sizeof(T)};
-        if constexpr (!DescriptionOf<T>::kMany || !kIsToggled<T>)
-            result.find = [](Database& database) { return database.component<T>(); };
-        if constexpr (kHasOpaque<T>) {
+        using Component = ComponentOfGiven<T>;
+        CommandPart result{.schema = []() -> const Schema& { return schema_of<Component>(); },
+                           .offset = offset,
+                           .num_bytes = sizeof(T)};
+        result.is_off = kIsOff<T>;
+        if constexpr (!DescriptionOf<Component>::kMany || !kIsToggled<Component>)
+            result.find = [](Database& database) { return database.component<Component>(); };
+        if constexpr (kHasOpaque<Component>) {
             result.write = [](const void* rows, Table& table, std::uint32_t first_column, std::uint32_t row,
                               std::size_t i) {
                 write_component(table, first_column, row,
-                                *static_cast<const T*>(static_cast<const void* const*>(rows)[i]));
+                                *static_cast<const Component*>(static_cast<const void* const*>(rows)[i]));
             };
         }
         if constexpr (!std::is_trivially_destructible_v<T>)
@@ -222,6 +226,7 @@ public:
     EntityBits next_pending() const { return next_pending_; }
     /// Ends the values of all rows and forgets them.
     void clear();
+    SHOAL_API Database& database() const;
     Array<LogBlock>& blocks() { return blocks_; }
 
 private:

@@ -85,6 +85,17 @@ ComponentValues Database::typed_values(const Value& value) {
     return result;
 }
 
+template <class Given>
+ComponentValues Database::values_of_given(const Given& given) {
+    if constexpr (detail::kIsOff<Given>) {
+        ComponentValues result = typed_values<detail::ComponentOfGiven<Given>>(given.value);
+        result.is_off = true;
+        return result;
+    } else {
+        return typed_values<Given>(given);
+    }
+}
+
 // --- entities ----------------------------------------------------------------------------------------------------
 
 template <DescribedComponent... Ts>
@@ -179,6 +190,46 @@ SHOAL_NOINLINE Result<bool> Database::insert_through_span(Entity entity, Zone zo
     const ComponentType components[] = {component<Ts>()...};
     note_table(list, zone, components);
     return counts->num_added != 0;
+}
+
+template <GivenComponent... Vs>
+Status Database::create(std::span<Entity> out, Zone zone, const Vs&... values)
+    requires detail::kSomeOff<Vs...>
+{
+    require_unlocked();
+    const ComponentValues given[] = {values_of_given(values)...};
+    return create(out, archetype<detail::ComponentOfGiven<Vs>...>(), zone, given);
+}
+
+template <GivenComponent... Vs>
+Result<Entity> Database::create(Zone zone, const Vs&... values)
+    requires detail::kSomeOff<Vs...>
+{
+    Entity made;
+    if (Status status = create(std::span<Entity>(&made, 1), zone, values...); !status) return status;
+    return made;
+}
+
+template <GivenComponent... Vs>
+Result<bool> Database::insert(Entity entity, Zone zone, const Vs&... values)
+    requires detail::kSomeOff<Vs...>
+{
+    require_unlocked();
+    const ComponentValues given[] = {values_of_given(values)...};
+    const Result<AddCounts> counts =
+        insert(std::span<const Entity>(&entity, 1), archetype<detail::ComponentOfGiven<Vs>...>(), zone, given);
+    if (!counts) return counts.status();
+    return counts->num_added != 0;
+}
+
+template <GivenComponent... Vs>
+Result<AddCounts> Database::add(std::span<const Entity> entities, const Vs&... values)
+    requires detail::kSomeOff<Vs...>
+{
+    static_assert(detail::kDiffer<detail::ComponentOfGiven<Vs>...>,
+                  "a component type is named twice in one call; give each value once");
+    const ComponentValues given[] = {values_of_given(values)...};
+    return add(entities, given);
 }
 
 template <auto kMember>
