@@ -21,11 +21,11 @@
 // database. An entity that is created with components of other stores only gets no row in the database, and no zone.
 // What is more than a component has a component type too, or is a call:
 //
-//     commands.add(sword, ChildOf{hand});            // links transforms; remove<ChildOf> unlinks them
-//     commands.add(cannon, Owned{ship});             // gives it an owner; remove<Owned> releases it
+//     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
+//     commands.add(cannon, Owned{ship});   // gives it an owner; remove<Owned> releases it
 //     commands.name(shark, "Bruce");
-//     commands.tag(shark, "hungry");                 // one more: an entity may have several tags
-//     commands.untag(shark, "sleepy");               // remove<Tag> takes all of them
+//     commands.tag(shark, "hungry");                                  // one more: an entity may have several tags
+//     commands.untag(shark, "sleepy");                                // remove<Tag> takes all of them
 //     const Entity boat = commands.spawn(blob, {.position = place});  // a copy of a blob: its first entity
 //     const Entity twin = commands.copy(ship);                        // of an entity, and of all below it
 //     commands.call(boat, [&](Entity self) { crews.hire(self, 12); });
