@@ -751,7 +751,7 @@ TEST_F(SceneQuery, the_terms_say_which_of_two_databases_is_asked) {
     std::vector<Entity> found;
     world.query<Read<&Mast::height>, Read<&Crew::size>>().for_each(
         [&](Entity entity, int, int) { found.push_back(entity); });
-    world.query<Read<&Mast::height>, Without<Crew>>().for_each([&](Entity entity, int) { found.push_back(entity); });
+    world.query<Read<&Mast::height>, With<Crew>>().for_each([&](Entity entity, int) { found.push_back(entity); });
     EXPECT_EQ(found, (std::vector<Entity>{made[1], made[1]}));
     EXPECT_DEATH((world.query<Read<&Mast::height>, Read<&Anchored::depth>>()), "components of two databases");
     EXPECT_EQ(TextQuery::make(world.stores(), "mast, anchored").status().message(),
