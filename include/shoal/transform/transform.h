@@ -55,7 +55,7 @@ SHOAL_COMPONENT(Transform, (position, unit("m")), rotation, scale)
 struct WorldPose {
     Matrix3x4 matrix{};  ///< applied to a point in local space, gives metres in the world
 };
-SHOAL_COMPONENT((WorldPose, name("world_pose")), matrix)
+SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 
 /// Who the parent of a transform is, for queries (With and Without) and commands: `commands.add(sword, ChildOf{hand})`.
 /// The parent is kept as a link between rows.
