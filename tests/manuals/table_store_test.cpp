@@ -105,6 +105,23 @@ Status weigh(World& world, std::span<const Entity> stones, Entity stone, float d
     return {};
 }
 
+TEST(TableManuals, a_loop_over_a_column_fits_every_layout) {
+    EntityManager entities;
+    World world(entities);
+    Manager<Body>& bodies = world.manager<Body>();
+    const float dt = 1, drag = 0.5f;
+    std::vector<Entity> stones(3);
+    ASSERT_TRUE(entities.create(stones));
+    ASSERT_TRUE(bodies.add(stones, {.velocity = {2, 0, 9.81f}}));
+    // [table/column]
+    for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
+        velocity.z -= 9.81f * dt;
+        velocity *= 1 - drag * dt;
+    }
+    // [table/column]
+    for (const Vec3& velocity : bodies.column<&Body::velocity>()) EXPECT_EQ(velocity, (Vec3{1, 0, 0}));
+}
+
 TEST(StoreManuals, a_manager_keeps_fields_packed) {
     EntityManager entities;
     World world(entities);

@@ -2,6 +2,7 @@
 
 #include "support/testing.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace {
@@ -68,6 +69,102 @@ TYPED_TEST(ManagerQueries, one_pass_runs_over_every_layout_and_visits_each_row_o
             ASSERT_EQ(p, velocity_of(i) * 2.0f) << i;
         }
     }
+}
+
+/// What a function may do with a reference to a vector, whatever the layout.
+template <class Reference>
+void use_as_vector(Reference&& p, const Vec3& by) {
+    p.x += by.x;
+    p.y = p.z * 2 - by.y;
+    p += by;
+    p -= {0, 0, 1};
+    p *= 2.0f;
+    p /= 4.0f;
+    p = p * 3.0f + by - p;
+    if (p == Vec3{} || dot(p, by) < 0) p = -p;
+    std::swap(p.x, p.z);
+    const Vec3 before = p;
+    p = {before.z, length(p), cross(p, by).z};
+}
+
+// req: A6 B4
+TYPED_TEST(ManagerQueries, a_written_vector_is_used_like_a_reference_in_every_layout) {
+    Bodies<TypeParam> bodies(200);
+    std::vector<Vec3> expected(200);
+    query<Write<&TypeParam::position>, Read<&TypeParam::velocity>>(bodies.manager)
+        .for_each([](auto&& p, const Vec3& v) { use_as_vector(p, v); });
+    for (auto&& p : bodies.manager.template write_column<&TypeParam::position>()) p.y += 1;
+    bodies.manager.template write_column<&TypeParam::position>()[7].x -= 5;
+    for (std::size_t i = 0; i < expected.size(); ++i) use_as_vector(expected[i], velocity_of(i)), expected[i].y += 1;
+    expected[7].x -= 5;
+    std::size_t i = 0;
+    for (const Vec3& p : bodies.manager.template column<&TypeParam::position>()) EXPECT_EQ(p, expected[i++]);
+    EXPECT_EQ(i, 200u);
+    const auto column = bodies.manager.template column<&TypeParam::position>();
+    EXPECT_EQ(std::count(column.begin(), column.end(), expected[7]), 1);
+}
+
+template <class P>
+concept Writable =
+    requires(P&& p) { p.x = 1.0f; } || requires(P&& p) { p += Vec3{}; } || requires(P&& p) { p = Vec3{}; };
+
+TYPED_TEST(ManagerQueries, what_is_only_read_cannot_be_written_in_any_layout) {
+    Bodies<TypeParam> bodies(1);
+    Manager<Wind> winds(bodies.entities, bodies.pool);
+    query<Read<&TypeParam::position>>(bodies.manager).for_each([](auto&& p) {
+        static_assert(!Writable<decltype(p)>);
+        EXPECT_EQ(p, Vec3{});
+    });
+    query<Read<all_fields<TypeParam>>>(bodies.manager).for_each([](auto&& body) {
+        static_assert(!requires { body.mass = 1; } && !requires { body.position.x = 1; });
+        static_assert(!requires { body.velocity += Vec3{}; } && !requires { body = TypeParam(); });
+        EXPECT_EQ(body.mass, 1);
+    });
+    query<Read<&TypeParam::velocity>, Maybe<&TypeParam::position>>(bodies.manager).for_each([](auto&& v, auto&& p) {
+        static_assert(!Writable<decltype(v)> && !Writable<decltype(*p)> && !requires { p->x = 1; });
+        EXPECT_EQ(p->y, 0);
+    });
+    query<Read<&TypeParam::position>>(bodies.manager).for_each_batch([](auto&& batch) {
+        const auto column = batch.template column<&TypeParam::position>();
+        static_assert(!Writable<decltype(column[0])> && !requires { column[0].x = 1; });
+        EXPECT_EQ(column[0], Vec3{});
+    });
+    const auto column = bodies.manager.template column<&TypeParam::position>();
+    static_assert(!requires { column[0] = Vec3{}; } && !requires { column[0].x = 1; });
+    static_assert(!requires { *column.begin() = Vec3{}; } && !requires { column.begin()->x = 1; });
+    const auto bodies_read = bodies.manager.template column<all_fields<TypeParam>>();
+    static_assert(!requires { bodies_read[0] = TypeParam(); });
+    EXPECT_EQ(bodies_read[0].mass, 1);
+    query<Write<&TypeParam::position>>(bodies.manager).for_each([](auto&& p) {
+        static_assert(Writable<decltype(p)>, "the checks above can fail");
+        p.x = 2;
+    });
+    EXPECT_EQ(column[0].x, 2);
+}
+
+TYPED_TEST(ManagerQueries, a_field_that_may_be_missing_is_used_like_a_pointer_in_every_layout) {
+    Bodies<TypeParam> bodies(100);
+    Manager<Wind> winds(bodies.entities, bodies.pool);
+    ASSERT_TRUE(winds.add(bodies.owners, {{3, 2, 1}}));
+    ASSERT_TRUE(bodies.manager.remove(bodies.owners[9]));
+    float sum = 0;
+    std::size_t num_missing = 0, num_differ = 0;
+    query<Read<&Wind::force>, Gather<&TypeParam::velocity>>(winds, bodies.manager)
+        .for_each([&](Entity owner, const Vec3& force, auto velocity) {
+            if (!velocity) return void(num_missing += velocity == nullptr && owner == bodies.owners[9]);
+            sum += velocity->x * force.x + (*velocity).y;
+            const auto copy = velocity;
+            const Vec3* pointer = velocity;
+            num_differ += copy->x != pointer->x || *pointer != *velocity;
+        });
+    query<Read<&Wind::force>, Gather<all_fields<TypeParam>>>(winds, bodies.manager)
+        .for_each([&](const Vec3&, auto body) { sum += body ? body->mass + (*body).velocity.z : 0; });
+    float expected = 0;
+    for (std::size_t i = 0; i < 100; ++i)
+        if (i != 9) expected += velocity_of(i).x * 3 + velocity_of(i).y + velocity_of(i).z + 1;
+    EXPECT_EQ(sum, expected);
+    EXPECT_EQ(num_missing, 1u);
+    EXPECT_EQ(num_differ, 0u);
 }
 
 // req: B15 E11

@@ -795,6 +795,7 @@ struct Yard final : Store {
     OwnedColumns find_columns(const Schema& component) override {
         const OwnedColumns found = hulls.find_columns(component);
         if (found && is_deep) return {.rows = &hulls, .first_column = 64, .is_source = true};
+        if (found && computes_hulls) return {.rows = &hulls, .first_column = found.first_column, .is_read_only = true};
         return found ? found : masts.find_columns(component);
     }
     Status spawn(const SpawnBatch&) override { return Status::error("not here"); }
@@ -805,6 +806,7 @@ struct Yard final : Store {
 
     OwnedRows hulls, masts;
     bool is_deep = false;  // many columns come before those of a hull
+    bool computes_hulls = false;
     const Schema* both[2] = {&schema_of<Hull>(), &schema_of<Mast>()};
 };
 
@@ -856,16 +858,19 @@ TEST_F(SceneQueryDeath, a_component_type_that_no_store_keeps_ends_the_program_wi
                  "names \"mast\", which none of its stores keeps; call world.manager<T>\\(\\)");
 }
 
-TEST_F(SceneQueryDeath, world_poses_are_not_written) {
-    world.transforms();
-    EXPECT_DEATH((world.query<Write<&WorldPose::matrix>>()),
-                 "names \"world_pose\", which its store computes; say Read, and write \"transform\", or call ");
-}
-
 TEST_F(SceneQueryDeath, parents_are_not_written_by_queries) {
     EXPECT_DEATH((world.query<Write<&ChildOf::parent>>()),
                  "\"child_of\", which its store computes; say Read, and link transforms with "
                  "Commands::add\\(child, ChildOf\\{parent\\}\\) or TransformManager::link\\(\\)");
+}
+
+TEST_F(SceneQueryDeath, what_a_store_computes_is_not_written_though_its_declaration_does_not_say_computed) {
+    Yard yard(entities, world.pool());
+    yard.computes_hulls = true;
+    Store* const stores[] = {&yard};
+    EXPECT_DEATH(detail::find_home(stores, schema_of<Hull>(), {true, true}),
+                 "names \"hull\", which its store computes; say Read, and set what it is computed from");
+    detail::find_home(stores, schema_of<Hull>(), {true, false});
 }
 
 TEST_F(SceneQueryDeath, a_query_that_writes_a_pose_that_is_not_sound_ends_a_checked_program_with_the_entity) {

@@ -46,7 +46,8 @@ class Value:
         return int(self.value.address)
 
     def size(self):
-        return self.value.type.sizeof
+        type = self.value.type
+        return (type.target() if type.code == gdb.TYPE_CODE_REF else type).sizeof
 
     def length(self):
         first, last = self.value.type.range()

@@ -41,7 +41,8 @@ class Value:
         return Value(self.value.CreateValueFromAddress("[%d]" % i, address, element))
 
     def target(self):
-        return self if not self.value.GetType().GetCanonicalType().IsPointerType() else Value(self.value.Dereference())
+        type = self.value.GetType().GetCanonicalType()
+        return Value(self.value.Dereference()) if type.IsPointerType() or type.IsReferenceType() else self
 
     def number(self):
         flags = self.value.GetType().GetCanonicalType().GetTypeFlags()

@@ -115,8 +115,8 @@ def status_text(debugger, value):
 
 def split_text(debugger, value):
     """A row of a field that is split into lanes, as one vector."""
-    lanes, row = value.member("lanes_"), value.member("row_").number()
-    return "[" + " ".join(number_text(lanes.at(i).at(row).real()) for i in range(lanes.length())) + "]"
+    names = "xyzw"[:value.size() // 8]  # a reference for each lane
+    return "[" + " ".join(number_text(value.member(name).target().real()) for name in names) + "]"
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

@@ -17,12 +17,15 @@
 //     query<...>(world)                       a term is about whichever store of the world keeps its component
 //
 //     term                rows visited                          the function gets
-//     Read<&T::field>     those that have T                     const T's field, or its value
+//     Read<&T::field>     those that have T                     the field, const
 //     Write<&T::field>    those that have T                     a reference: take it as `auto&&`
 //     Maybe<&T::field>    all                                   a pointer to const, null without T
 //     Gather<&T::field>   all; T has a manager here             a pointer to const, null without T
 //     With<T>             those that have T                     nothing
 //     Without<T>          those that lack T                     nothing
+//
+// What is read cannot be written by accident: an `auto&&` of it is const, in any layout. A reference to a field that is
+// split, and a pointer to one, is a value that is used as one (see table/column.h): `p.x += 1`, `if (wind) v += *wind`.
 //
 // all_fields<T> stands for the component itself, in any of these: the function gets a `const T&`, a `T&` or a pointer to
 // const T. T may be kept in any layout: where its fields lie in columns, what the function names is loaded before the
@@ -36,7 +39,7 @@
 //
 // A query over a world, or world.query<...>(), finds the stores when it is made: managers, the database, and stores of
 // other kinds, such as Transform (transform/transform.h), Owned or Tag. What a store computes, such as WorldPose, is read
-// and not written. Such a query may have three more terms:
+// and not written: Write does not compile where the type is declared `computed`. Such a query may have three more terms:
 //
 //     Parent<Read<&T::field>>   all                             a pointer to const; null for roots, or without T
 //     AnyOf<A, B, C>            those that have A, B or C       nothing
@@ -407,6 +410,7 @@ auto query(Stores&... stores) {
     constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
     constexpr bool kLeavesSingles = kIsOfSingles || !((Terms::kIsSingle && Terms::kWrites) || ...);
     constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
+    constexpr bool kLeavesComputed = !((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...);
     constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles || sizeof...(Terms) == 0 ||
                                                            ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
@@ -432,6 +436,9 @@ auto query(Stores&... stores) {
                   "query of singles alone");
     static_assert(kLeavesParents,
                   "a query cannot write a component that it reads of parents; read it in a second query");
+    static_assert(kLeavesComputed,
+                  "the store of a component computes it, so a query does not write it; say Read, and set what it is "
+                  "computed from, or call the store");
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
     static_assert(kAllGiven || kNeedsWorld,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
@@ -448,7 +455,7 @@ auto query(Stores&... stores) {
         "an entity may have several of the component: a query over a world or a database visits them with Read "
         "or Write, of one such type; of others say With or Without, and Database::for_each_value()");
     if constexpr (kAreComplete && List::kNumDatabases <= 1 && kNamesSome && kArePlain && kEachOnce && kAllGiven &&
-                  kDrives && kAsks && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles)
+                  kDrives && kAsks && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles && kLeavesComputed)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.

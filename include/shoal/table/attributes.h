@@ -4,7 +4,7 @@
 //     SHOAL_COMPONENT((Body, version(2), whole), (mass, unit("kg"), range(0, 1e9)), position)
 //
 //     field       unit(text)  range(least, greatest)  split  relation  relation(cleared)  relation(dies_too)  ignored
-//     component   name(text)  version(number)  whole  toggled  many  single
+//     component   name(text)  version(number)  whole  toggled  many  single  computed
 
 #include "shoal/base/config.h"
 
@@ -38,6 +38,7 @@ struct Whole {};
 struct Toggled {};
 struct Many {};
 struct Single {};
+struct Computed {};
 struct Version {
     std::uint32_t number;
 };
@@ -57,6 +58,7 @@ constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Toggled toggled{};
 [[maybe_unused]] inline constexpr Many many{};
 [[maybe_unused]] inline constexpr Single single{};
+[[maybe_unused]] inline constexpr Computed computed{};
 
 }  // namespace attributes
 
@@ -81,6 +83,7 @@ struct ComponentNote {
     const char* name = nullptr;
     std::uint32_t version = 1;
     bool whole = false, toggled = false, many = false, single = false;
+    bool computed = false;  ///< its store computes the values: queries read them and do not compile if they write
 
     constexpr void add(attributes::Name value) { name = value.text; }
     constexpr void add(attributes::Version value) { version = value.number; }
@@ -88,6 +91,7 @@ struct ComponentNote {
     constexpr void add(attributes::Toggled) { toggled = true; }
     constexpr void add(attributes::Many) { many = true; }
     constexpr void add(attributes::Single) { single = true; }
+    constexpr void add(attributes::Computed) { computed = true; }
 };
 
 }  // namespace shoal

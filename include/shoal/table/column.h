@@ -2,18 +2,28 @@
 // Typed views of the columns of one field. The component's declaration decides which view a field has; code that uses a
 // view need not know:
 //
-//     apart   Column<T, kApart>    T[]                      operator[], span()
-//     split   Column<T, kSplit>    float[] per lane         operator[], x() y() z() w()
-//     whole   Column<T, kWhole>    T inside each struct     operator[]
+//     apart   Column<T, kApart>    T[]                      operator[], begin(), end(), span()
+//     split   Column<T, kSplit>    float[] per lane         operator[], begin(), end(), x() y() z() w()
+//     whole   Column<T, kWhole>    T inside each struct     operator[], begin(), end()
 //
-// Reading views have a const T: their operator[] gives a `const T&`, or a T when the field is split. Writing views
-// give a `T&`, or a SplitReference that can be read, assigned, and used with += -= *=.
+// Reading views have a const T: their operator[] gives a `const T&`, or a const T when the field is split. Writing views
+// give a `T&`, or a SplitReference, which is used like one: it has x, y, z and w, becomes a T where one is needed, and is
+// assigned and changed with the operators of T. Code that is to fit both takes `auto&&`:
+//
+//     for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
+//         velocity.z -= 9.81f * dt;
+//         velocity *= 1 - drag * dt;
+//     }
+//
+// What C++ ties to one place of a T needs the value first: a `T&`, a template that deduces T, a member function of T.
+// `T value = velocity;` copies the value; a SplitReference is not copied, because the copy would be another name of the
+// row, where `auto old = velocity;` of a `T&` is the old value.
 //
 // `all_fields<T>` stands for the component T itself. Kept whole, it is seen like a field; else it is put together:
 //
-//     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes    operator[]
+//     in columns    Column<T, kInColumns>    the fields of T, each in its own column or lanes    operator[], begin(), end()
 //
-// A reading view gives a T, a writing one a ComponentReference that can be read and assigned.
+// A reading view gives a const T, a writing one a ComponentReference that can be read and assigned.
 // Lifetime: until the table's next structural call. Thread: as for the table.
 
 #include "shoal/base/bytes.h"
@@ -54,47 +64,103 @@ SHOAL_INLINE void copy_numbers(T& to, const T& from) {
 template <class T>
 inline constexpr std::uint32_t kLanesOf = field_type_lanes(FieldTraits<std::remove_const_t<T>>::type);
 
-/// Row `row` of a split field.
+/// The lanes of a row, called as they are in vectors.
+template <std::uint32_t kNumLanes>
+struct RowLanes;
+template <>
+struct RowLanes<2> {
+    float &x, &y;
+};
+template <>
+struct RowLanes<3> {
+    float &x, &y, &z;
+};
+template <>
+struct RowLanes<4> {
+    float &x, &y, &z, &w;
+};
+
+/// Row `row` of a split field, used like a `T&`.
 template <class T>
-class SplitReference {
+class SplitReference : public RowLanes<kLanesOf<T>> {
+    static constexpr std::uint32_t kNumLanes = kLanesOf<T>;
+    using Lanes = RowLanes<kNumLanes>;
+
 public:
-    SplitReference(float* const* lanes, std::size_t row) : row_(row) {
-        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) lanes_[lane] = lanes[lane];
-    }
+    SHOAL_INLINE SplitReference(float* const (&lanes)[kNumLanes], std::size_t row)
+        : SplitReference(lanes, row, std::make_index_sequence<kNumLanes>()) {}
+    SplitReference(const SplitReference&) = delete;  // `auto old = p` would be the row, not its old value
+
     SHOAL_INLINE T get() const {
-        float values[kLanesOf<T>];
-        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) values[lane] = lanes_[lane][row_];
+        float values[kNumLanes];
+        values[0] = this->x, values[1] = this->y;
+        if constexpr (kNumLanes > 2) values[2] = this->z;
+        if constexpr (kNumLanes > 3) values[3] = this->w;
         T result;
         copy_bytes(static_cast<void*>(&result), values, sizeof values);
         return result;
     }
     SHOAL_INLINE void set(const T& value) const {
-        float values[kLanesOf<T>];
+        float values[kNumLanes];
         copy_bytes(values, &value, sizeof values);
-        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane) lanes_[lane][row_] = values[lane];
+        this->x = values[0], this->y = values[1];
+        if constexpr (kNumLanes > 2) this->z = values[2];
+        if constexpr (kNumLanes > 3) this->w = values[3];
     }
     SHOAL_INLINE operator T() const { return get(); }  // NOLINT: it stands for a T
     SHOAL_INLINE const SplitReference& operator=(const T& value) const { return set(value), *this; }
     SHOAL_INLINE const SplitReference& operator=(const SplitReference& other) const { return set(other.get()), *this; }
-    SplitReference(const SplitReference&) = default;
-    template <class U>
+    // The default is for lists of values: p += {0, 0, 1}.
+    template <class U = T>
+        requires requires(T& to, const U& by) { to += by; }
     SHOAL_INLINE const SplitReference& operator+=(const U& value) const {
         T result = get();
         return set(result += value), *this;
     }
-    template <class U>
+    template <class U = T>
+        requires requires(T& to, const U& by) { to -= by; }
     SHOAL_INLINE const SplitReference& operator-=(const U& value) const {
         T result = get();
         return set(result -= value), *this;
     }
-    template <class U>
+    template <class U = T>
+        requires requires(T& to, const U& by) { to *= by; }
     SHOAL_INLINE const SplitReference& operator*=(const U& value) const {
         T result = get();
         return set(result *= value), *this;
     }
+    template <class U = T>
+        requires requires(T& to, const U& by) { to /= by; }
+    SHOAL_INLINE const SplitReference& operator/=(const U& value) const {
+        T result = get();
+        return set(result /= value), *this;
+    }
 
 private:
-    float* lanes_[kLanesOf<T>];
+    template <std::size_t... kLanes>
+    SHOAL_INLINE SplitReference(float* const (&lanes)[kNumLanes], std::size_t row, std::index_sequence<kLanes...>)
+        : Lanes{lanes[kLanes][row]...} {}
+};
+
+/// Goes over the rows of a view whose values do not lie side by side; `*i` is what operator[] of the view gives.
+template <class View>
+class RowIterator {
+public:
+    using value_type = typename View::Value;
+    using difference_type = std::ptrdiff_t;
+    using reference = decltype(std::declval<const View&>()[0]);
+    using pointer = void;
+    using iterator_category = std::input_iterator_tag;
+
+    RowIterator(const View& view, std::size_t row) : view_(view), row_(row) {}
+    SHOAL_INLINE decltype(auto) operator*() const { return view_[row_]; }
+    RowIterator& operator++() { return ++row_, *this; }
+    RowIterator operator++(int) { return {view_, row_++}; }
+    /// Requires: iterators of the same view.
+    bool operator==(const RowIterator& other) const { return row_ == other.row_; }
+
+private:
+    View view_;
     std::size_t row_;
 };
 
@@ -140,6 +206,8 @@ public:
         SHOAL_CHECK(row < size_, "the row is past the end of the column");
         return *reinterpret_cast<T*>(first_ + row * stride_);
     }
+    auto begin() const { return RowIterator<Column>(*this, 0); }
+    auto end() const { return RowIterator<Column>(*this, size_); }
 
 private:
     Bytes* first_ = nullptr;
@@ -161,7 +229,9 @@ public:
     }
 
     std::size_t size() const { return size_; }
-    SHOAL_INLINE auto operator[](std::size_t row) const {
+    /// Reading gives a const value, so that nobody writes to it and thinks that the row has changed.
+    SHOAL_INLINE auto operator[](std::size_t row) const
+        -> std::conditional_t<std::is_const_v<T>, T, SplitReference<Value>> {
         SHOAL_CHECK(row < size_, "the row is past the end of the column");
         if constexpr (std::is_const_v<T>) {
             float values[kNumLanes];
@@ -173,6 +243,8 @@ public:
             return SplitReference<Value>(lanes_, row);
         }
     }
+    auto begin() const { return RowIterator<Column>(*this, 0); }
+    auto end() const { return RowIterator<Column>(*this, size_); }
     /// Shape: size() floats of one lane.
     std::span<Lane> lane(std::uint32_t index) const {
         SHOAL_ASSERT(index < kNumLanes, "the field has no such lane");
@@ -214,13 +286,16 @@ public:
         : columns_{columns(static_cast<std::uint32_t>(kIndices))...}, size_(size) {}
 
     std::size_t size() const { return size_; }
-    SHOAL_INLINE auto operator[](std::size_t row) const {
+    SHOAL_INLINE auto operator[](std::size_t row) const
+        -> std::conditional_t<std::is_const_v<T>, T, ComponentReference<Value>> {
         SHOAL_CHECK(row < size_, "the row is past the end of the column");
         if constexpr (std::is_const_v<T>)
             return get(row);
         else
             return ComponentReference<Value>(*this, row);
     }
+    auto begin() const { return RowIterator<Column>(*this, 0); }
+    auto end() const { return RowIterator<Column>(*this, size_); }
     /// Requires: row < size().
     SHOAL_INLINE Value get(std::size_t row) const;
     SHOAL_INLINE void set(std::size_t row, const Value& value) const
@@ -244,7 +319,7 @@ class ComponentReference {
 public:
     ComponentReference(const Column<T, ColumnLayout::kInColumns>& column, std::size_t row)
         : column_(column), row_(row) {}
-    ComponentReference(const ComponentReference&) = default;
+    ComponentReference(const ComponentReference&) = delete;  // as of SplitReference
     SHOAL_INLINE T get() const { return column_.get(row_); }
     SHOAL_INLINE void set(const T& value) const { column_.set(row_, value); }
     SHOAL_INLINE operator T() const { return get(); }  // NOLINT: it stands for a T

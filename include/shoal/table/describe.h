@@ -319,6 +319,12 @@ inline constexpr bool kIsSingle = false;
 template <DescribedComponent T>
 inline constexpr bool kIsSingle<T> = DescriptionOf<T>::kSingle;
 
+/// Whether a component type is declared `computed`: its store computes the values.
+template <class T>
+inline constexpr bool kIsComputed = false;
+template <DescribedComponent T>
+inline constexpr bool kIsComputed<T> = shoal_describe(ComponentTag<T>{}).component.computed;
+
 /// A declaration and the defaults of its struct, for code that does not know the C++ type.
 struct DescribedDefaults {
     const ComponentNote& component;
@@ -384,6 +390,7 @@ const Schema& schema_of() {
     using ::shoal::attributes::toggled;  \
     using ::shoal::attributes::many;     \
     using ::shoal::attributes::single;   \
+    using ::shoal::attributes::computed; \
     using ::shoal::attributes::version;  \
     using ::shoal::attributes::name;
 

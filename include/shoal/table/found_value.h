@@ -17,6 +17,7 @@ public:
     explicit operator bool() const { return found_; }
     friend bool operator==(const FoundValue& a, std::nullptr_t) { return !a.found_; }
     T* data() { return &value_; }
+    void put(const T& value) { value_ = value, found_ = true; }
 
 private:
     T value_{};

@@ -56,7 +56,7 @@ SHOAL_COMPONENT(Transform, (position, unit("m")), rotation, scale)
 struct WorldPose {
     Matrix3x4 matrix{};  ///< applied to a point in local space, gives metres in the world
 };
-SHOAL_COMPONENT((WorldPose, name("world_pose")), matrix)
+SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 
 /// Who the parent of a transform is, for queries, Read<&ChildOf::parent>, and commands: `commands.add(sword, ChildOf{hand})`.
 /// Roots have none. Linking and unlinking change it; queries do not write it.

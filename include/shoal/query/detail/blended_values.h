@@ -49,7 +49,7 @@ template <class Field>
 struct ArgumentOf {
     static auto choose() {
         if constexpr (Field::kIsOptional)
-            return std::type_identity<OptionalValue<ViewOf<Field>>>();
+            return std::type_identity<OptionalOf<ViewOf<Field>>>();
         else if constexpr (kIsLoaded<Field>)
             return std::type_identity<ValueOf<Field::kMember>&>();
         else

@@ -211,7 +211,7 @@ private:
             return BlendedValue<Field>(view, row);
         else if constexpr (Field::kIsOptional)
             return UnblendedValue<Argument<Field>>{
-                Argument<Field>(view, places.template row<kField>(static_cast<std::uint32_t>(row)))};
+                optional_value(view, places.template row<kField>(static_cast<std::uint32_t>(row)))};
         else
             return UnblendedValue<Argument<Field>>{view[row]};
     }
@@ -237,7 +237,7 @@ private:
     template <class Field>
     SHOAL_INLINE static decltype(auto) argument(const ViewOf<Field>& view, std::uint32_t row) {
         if constexpr (Field::kIsOptional)
-            return OptionalValue<ViewOf<Field>>(view, row);
+            return optional_value(view, row);
         else if constexpr (kIsLoaded<Field>)
             return LoadedComponent<ViewOf<Field>>(view, row);
         else

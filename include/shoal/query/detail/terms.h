@@ -7,6 +7,7 @@
 // Thread: they are types, and values of one row.
 
 #include "shoal/store/manager.h"
+#include "shoal/table/found_value.h"
 
 namespace shoal {
 
@@ -43,7 +44,7 @@ struct FieldTerm : Term<kKind> {
 
 }  // namespace detail
 
-/// A field that is read: the function gets its value.
+/// A field that is read: the function gets it const.
 template <auto kMember>
 struct Read : detail::FieldTerm<kMember, detail::TermKind{}> {};
 
@@ -164,28 +165,31 @@ struct Later {
     using Type = T;
 };
 
-/// The value of a field that may be missing; one that lies in several columns is put together here.
+/// The value of a field that may be missing and lies in several columns: it is put together, and used like a pointer to
+/// it, or passed as one.
 template <class View>
-class OptionalValue {
+class OptionalValue : public FoundValue<typename View::Value> {
 public:
-    SHOAL_INLINE OptionalValue(const View& view, std::uint32_t row) {
-        if (row == kNilRow) return;
-        if constexpr (kIsPutTogether) {
-            value_ = view[row];
-            pointer_ = &value_;
-        } else {
-            pointer_ = &view[row];
-        }
+    SHOAL_INLINE OptionalValue(const View& view, std::uint32_t row) : FoundValue<typename View::Value>(nullptr) {
+        if (row != kNilRow) this->put(view[row]);
     }
-    SHOAL_INLINE operator const typename View::Value *() const { return pointer_; }  // NOLINT: it is passed as one
-
-private:
-    static constexpr bool kIsPutTogether =
-        View::kLayout == ColumnLayout::kSplit || View::kLayout == ColumnLayout::kInColumns;
-    struct None {};
-    [[no_unique_address]] std::conditional_t<kIsPutTogether, typename View::Value, None> value_{};
-    const typename View::Value* pointer_ = nullptr;
+    SHOAL_INLINE operator const typename View::Value *() const {  // NOLINT: it is passed as one
+        return *this ? &**this : nullptr;
+    }
 };
+
+/// What a function gets for a field that may be missing: a pointer to const, or what is used like one.
+template <class View>
+using OptionalOf =
+    std::conditional_t<View::kLayout == ColumnLayout::kSplit || View::kLayout == ColumnLayout::kInColumns,
+                       OptionalValue<View>, const typename View::Value*>;
+template <class View>
+SHOAL_INLINE OptionalOf<View> optional_value(const View& view, std::uint32_t row) {
+    if constexpr (std::is_pointer_v<OptionalOf<View>>)
+        return row == kNilRow ? nullptr : &view[row];
+    else
+        return {view, row};
+}
 
 // --- what terms ask for ------------------------------------------------------------------------------------------
 

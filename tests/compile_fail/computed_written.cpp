@@ -1,0 +1,6 @@
+// expected: the store of a component computes it, so a query does not write it
+#include "components.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+
+void use(World& world) { (void)query<Write<&WorldPose::matrix>>(world); }
