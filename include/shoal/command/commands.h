@@ -78,7 +78,7 @@ public:
     /// in the first one.
     template <DescribedComponent... Ts>
     Entity create(Zone zone, const Ts&... values) {
-        SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+        require_zone(zone);
         return record_create(zone, values...);
     }
     template <DescribedComponent... Ts>
@@ -103,7 +103,7 @@ public:
         for (const Entity entity : entities) destroy(entity);
     }
     void move(Entity entity, Zone zone) {
-        SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+        require_zone(zone);
         recorder_.record<Kind::kMove>(entity, zone);
     }
 
@@ -130,7 +130,7 @@ public:
     /// Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone) {
-        SHOAL_ASSERT(zone < kMaxZones || zone == kNoZone, "zones are 0 to kMaxZones - 1");
+        if (zone != kNoZone) require_zone(zone);
         return record_spawn(detail::kSpawnAtList, zone, &blob, {}, &pose);
     }
     /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and

@@ -451,6 +451,7 @@ private:
     Result<std::uint32_t> copy_for_commands(Entity original, std::span<const Entity> firsts,
                                             std::span<const RootPose> poses);
     void note(Store& store);
+    [[noreturn]] static void refuse_store(const Store& store);
     void forget(Store& store);
     Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
