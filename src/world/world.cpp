@@ -327,6 +327,18 @@ Store* World::find_store(ComponentId component) const {
 
 Database& World::database(const DatabaseOptions& options) {
     if (database_ == nullptr) database_ = &make_store<Database>(options);
+    if (!passes_run_ && std::exchange(is_for_commands_, false) && !database_->has_tables())
+        database_->set_options(options);
+    return *database_;
+}
+
+Database& World::keeper_of_commands() {
+    if (database_ != nullptr) return *database_;
+    SHOAL_ASSERT(!passes_run_ && WorkScope::current() == nullptr,
+                 "a pass asked for commands that nobody keeps; run passes with World::step(), which makes a database "
+                 "for them, or call World::database() before");
+    database_ = &make_store<Database>();
+    is_for_commands_ = true;
     return *database_;
 }
 
@@ -732,6 +744,7 @@ void World::step(float dt) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
     SHOAL_ASSERT(!is_settling_, "a destruction callback called World::step() while the world settles; step it later");
+    if (schedule_.num_passes() != 0) keeper_of_commands();
     hold_rows(true);
     schedule_.run(*executor_, dt, frame_++);
     hold_rows(false);

@@ -18,7 +18,8 @@
 //
 // In a world, commands reach whichever store keeps a component type: the database, a manager, the transforms, the owners, or
 // a store of another class that has Store::add_values(). A component type that nobody keeps yet gets its home in the
-// database. An entity that is created with components of other stores only gets no row in the database, and no zone.
+// database. An entity that is created with components of other stores only gets no row in the database, and no zone. A
+// world without a database makes an empty one, which keeps the commands.
 // What is more than a component has a component type too, or is a call:
 //
 //     commands.add(sword, ChildOf{hand});            // links transforms; remove<ChildOf> unlinks them

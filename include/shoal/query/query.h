@@ -67,7 +67,7 @@
 //     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
 // The function is called with one argument per field, in order, with the Entity before them if it takes one, and with a
-// Commands& before that (see commands.h; a query over managers says asking(database)), and the EventWriters of writing()
+// Commands& before that (see commands.h; a query over named managers says asking(database)), and the EventWriters of writing()
 // before that (see events.h). A pass may put a const PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: a function that
 // takes the Entity is not called for them, others are. Keep a query: it remembers which tables match, and only looks at
 // new ones.
@@ -150,6 +150,7 @@ public:
 
     explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
         ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...);
+        if constexpr (kIsOfWorld) ((world_ = &stores), ...);
         if constexpr (kIsOfSingles) rows_.see_inactive();
     }
 
@@ -313,6 +314,13 @@ private:
         return result;
     }
 
+    /// Whom a loop asks for commands. A world that had no database has one now, or makes one.
+    Database* asked() const {
+        if constexpr (kIsOfWorld)
+            if (asked_ == nullptr)
+                return &static_cast<typename detail::Later<Query, World>::Type*>(world_)->keeper_of_commands();
+        return asked_;
+    }
     void finish_writes([[maybe_unused]] Executor* executor) const {
         if constexpr (requires { rows_.finish_writes(executor); }) rows_.finish_writes(executor);
     }
@@ -321,7 +329,7 @@ private:
         const typename Rows::Lock lock(rows_);
         rows_.refresh();
         Commands* commands = nullptr;
-        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked_);
+        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked());
         const detail::LoopScope scope;
         rows_.for_each_part([&](const detail::QueryPart& part) {
             run_part<kBatches>(function, commands, part);
@@ -372,6 +380,7 @@ private:
     Rows rows_;
     [[no_unique_address]] Singles singles_;
     Database* asked_ = nullptr;
+    void* world_ = nullptr;  // if it is over one
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
 

@@ -133,7 +133,8 @@ public:
     /// The same for what a program cannot go on without. Requires: no error.
     SHOAL_API void require_built_in(const Schema& component);
 
-    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`.
+    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`. If
+    /// commands have made it before, it takes the options of the first call, unless it has tables.
     /// Others may be attached too. They settle and spawn with it, each component type has its home in one of them, and a
     /// query joins one of them with the other stores. Requires: if it is made, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
@@ -353,8 +354,11 @@ public:
     SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
     /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores of
-    /// this world: see command/commands.h. Requires: as database().
-    Commands& commands() { return database().commands(); }
+    /// this world: see command/commands.h. Requires: passes run in step(), or not at all.
+    Commands& commands() { return keeper_of_commands().commands(); }
+    /// Returns the database whose log the commands of this world are in: database(), or one that was attached. If there
+    /// is none it makes one, as step() does before passes run. Requires: then, no passes run.
+    SHOAL_API Database& keeper_of_commands();
 
     // --- resources -----------------------------------------------------------------------------------------------
 
@@ -503,6 +507,7 @@ private:
     std::uint64_t stamp_ = 1;
     bool passes_run_ = false;
     bool is_settling_ = false;
+    bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it
 };
 
 }  // namespace shoal

@@ -119,7 +119,7 @@ public:
         query.rows_.refresh();
         query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
         constexpr bool kTakesCommands = Query::template takes_commands<Function, kBatches>();
-        loop_.start(query.rows_.can_share() ? &executor : nullptr, query.grain_, kTakesCommands, query.asked_, this,
+        loop_.start(query.rows_.can_share() ? &executor : nullptr, query.grain_, kTakesCommands, kTakesCommands ? query.asked() : nullptr, this,
                     run, mark);
     }
     QueryRun(const QueryRun&) = delete;
