@@ -740,13 +740,13 @@ void World::hold_rows(bool hold) {
     for (const OwnedEvents& events : events_) events.log->hold(hold);
 }
 
-void World::step(float dt) {
+void World::step_and_settle(float dt) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
     SHOAL_ASSERT(!is_settling_, "a destruction callback called World::step() while the world settles; step it later");
     if (schedule_.num_passes() != 0) keeper_of_commands();
     hold_rows(true);
-    schedule_.run(*executor_, dt, frame_++);
+    schedule_.run_passes(*executor_, dt, frame_++);
     hold_rows(false);
     for (const OwnedEvents& events : events_) events.log->end_frame();
     settle();

@@ -49,6 +49,7 @@
 //     when there is no memory or no id for them. An entity field that refers to such a pending entity becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
 //     given components of the database, and moving it does nothing.
+//   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
 // Until the settle, values pin the blobs that their read-only arrays lie in.
 // Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (Database::commands()) belong to
 // one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its

@@ -331,11 +331,11 @@ private:
         Commands* commands = nullptr;
         if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked());
         const detail::LoopScope scope;
+        const Finish finish{*this, executor};
         rows_.for_each_part([&](const detail::QueryPart& part) {
+            const Mark mark{*this, part};
             run_part<kBatches>(function, commands, part);
-            mark_written(part);
         });
-        finish_writes(executor);
     }
     template <bool kBatches, class Function>
     void run(Executor& executor, Function& function) const {
@@ -371,6 +371,18 @@ private:
         else
             rows_.run(function, part);
     }
+
+    // What is done at the end of a part and of a loop, also when the function throws.
+    struct Mark {
+        const Query& query;
+        const detail::QueryPart& part;
+        SHOAL_INLINE ~Mark() { query.mark_written(part); }
+    };
+    struct Finish {
+        const Query& query;
+        Executor* executor;
+        SHOAL_INLINE ~Finish() { query.finish_writes(executor); }
+    };
 
     void mark_written(const detail::QueryPart& part) const {
         rows_.mark_written(part);

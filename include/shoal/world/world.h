@@ -388,9 +388,13 @@ public:
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes of the schedule, ends the frame of the event channels, then settles. Units: dt in seconds.
-    /// Requires: as settle().
-    SHOAL_API void step(float dt);
+    /// Runs the passes of the schedule, ends the frame of the event channels, then settles. Does so too when a pass
+    /// fails, and then throws what the pass threw; schedule().status() says which pass it was, and why (see
+    /// world/schedule.h). Units: dt in seconds. Requires: as settle().
+    void step(float dt) {
+        step_and_settle(dt);
+        schedule_.failure_.rethrow();
+    }
     /// Carries out the commands of all databases; then each store removes the rows of dead entities and frees memory.
     /// Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
@@ -474,6 +478,7 @@ private:
     SHOAL_API void own(const Owned& owned);
     SHOAL_API void* find_events(const void* type) const;
     SHOAL_API void own_events(const OwnedEvents& owned);
+    SHOAL_API void step_and_settle(float dt);
     void hold_rows(bool hold);
     void settle_stores();
     void move_transforms(const SettleContext& context);
