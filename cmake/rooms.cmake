@@ -53,6 +53,10 @@ function(shoal_add_rooms suffix result)
     target_link_libraries(${library} PUBLIC ${above} PRIVATE $<BUILD_INTERFACE:shoal_flags> ${SHOAL_PACKAGES_OF_${room}})
     if(room IN_LIST SHOAL_RUNTIME_ROOMS)
       target_compile_options(${library} PRIVATE -fno-exceptions)
+      # These keep what functions of programs throw, or call them within a loop of their own.
+      set_source_files_properties(
+        ${PROJECT_SOURCE_DIR}/src/job/failure.cpp ${PROJECT_SOURCE_DIR}/src/database/match.cpp
+        ${PROJECT_SOURCE_DIR}/src/query/text_query.cpp PROPERTIES COMPILE_OPTIONS -fexceptions)
     endif()
     if(SHOAL_SANITIZE OR suffix)  # other builds show that each source includes what it needs
       file(GLOB headers ${PROJECT_SOURCE_DIR}/src/${room}/*.h)

@@ -40,7 +40,6 @@ int main() {
     auto& rocks = world.manager<Rock>();
     auto& bullets = world.manager<Bullet>();
     world.manager<Gun>();
-    world.database();  // keeps the commands until the world settles
     TransformManager& transforms = world.transforms({.mode = TransformMode::kDeferred});
     // [guide/homes]
     const Ship ship = spawn_ship(world);

@@ -104,14 +104,14 @@ void CommandRecorder::clear() {
 // --- component types that are known at run time only -------------------------------------------------------------
 
 /// Returns the list of commands with these component types, of which `values` says which bring a value.
-const CommandList& CommandRecorder::made_list(CommandKind kind, std::span<const ComponentType> components,
+const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity,
+                                              std::span<const ComponentType> components,
                                               std::span<const ComponentValues> values) {
     const Database& database = log_->database();
     Array<CommandPart> parts("commands");
     std::size_t end = head_bytes(1), alignment = alignof(Entity);
     for (const ComponentType component : components) {
-        SHOAL_ASSERT(component.number < database.schemas().size(),
-                     "the component type is not registered in this database");
+        database.require_component(component, entity);
         CommandPart part{.component = component};
         if (const ComponentValues* given = find_values(values, component); given != nullptr && given->has_values()) {
             SHOAL_ASSERT(given->write == nullptr, "a command brings values that are bytes; name the C++ type instead");
@@ -138,7 +138,7 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, std::span<const 
 
 void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number,
                              std::span<const ComponentType> components, std::span<const ComponentValues> values) {
-    const CommandList& list = made_list(kind, components, values);
+    const CommandList& list = made_list(kind, entity, components, values);
     const NewRow added = add_row(list, entity, number);
     for (const CommandPart& part : list.parts) {
         if (part.offset == 0) continue;
@@ -158,7 +158,7 @@ void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t numb
 }  // namespace detail
 
 Entity Commands::create(const Archetype& type, Zone zone, std::span<const ComponentValues> values) {
-    SHOAL_ASSERT(zone < kMaxZones || zone == kNoZone, "zones are 0 to kMaxZones - 1");
+    if (zone != kNoZone) require_zone(zone);
     for (const ComponentValues& given : values)
         SHOAL_ASSERT(type.has(given.component), "values were given for a component type that the archetype lacks");
     const Entity entity = recorder_.take_pending();

@@ -9,7 +9,7 @@
 namespace shoal {
 
 ActivityManager::ActivityManager(EntityManager& entities, PagePool& pool)
-    : entities_(entities), rows_(schema_of<Inactive>(), entities, pool) {
+    : entities_(entities), rows_(schema_of<Inactive>(), entities, pool, {.kind = "the inactive entities"}) {
     entities_.inactive().add_speaker(this);
 }
 

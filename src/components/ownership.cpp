@@ -85,7 +85,8 @@ OwnershipManager::OwnershipManager(EntityManager& entities, PagePool& pool)
                  [](void* self, std::span<const Entity> dead) {
                      static_cast<OwnershipManager*>(self)->destroy_owned(dead);
                  },
-             .store = this}) {}
+             .store = this,
+             .kind = "the owners"}) {}
 
 OwnershipManager::~OwnershipManager() = default;
 
@@ -171,7 +172,7 @@ void OwnershipManager::remove_if_idle(std::uint32_t row) {
 }
 
 std::uint32_t OwnershipManager::release(std::span<const Entity> owned) {
-    rows_.require_unlocked();
+    rows_.require_unlocked("release()");
     const StableSpan entities(owned, table().entities());
     std::uint32_t num_released = 0;
     for (const Entity entity : entities.get()) {
@@ -207,7 +208,7 @@ void OwnershipManager::destroy_owned(std::span<const Entity> dead) {
 }
 
 void OwnershipManager::drop(std::span<const Entity> entities) {
-    rows_.require_unlocked();
+    rows_.require_unlocked("drop()");
     const StableSpan dropped(entities, table().entities());
     Array<Entity> freed{Owner("ownership")};
     for (const Entity entity : dropped.get()) {

@@ -2,6 +2,7 @@
 
 #include "database/owned_objects.h"
 #include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/table/take_plan.h"
 
 namespace shoal {
@@ -13,6 +14,18 @@ ArchetypeGraph::~ArchetypeGraph() {
 }
 
 // --- component types ---------------------------------------------------------------------------------------------
+
+void ArchetypeGraph::refuse(ComponentType component, Entity asked_for) const {
+    std::string message =
+        component ? concat("component type number ", component.number,
+                           " is not registered in this database, which has ", schemas_.size())
+                  : std::string(
+                        "a component type without a number, such as find_component() returns for a name that it "
+                        "does not know, is not registered in this database");
+    if (asked_for) message += concat("; it was asked for about entity ", entity_text(asked_for));
+    message += "; take the numbers that component<T>() and add_component() return";
+    fail_assertion({"the component type is registered", message.c_str(), __FILE__, __LINE__});
+}
 
 ComponentType ArchetypeGraph::find_component(ComponentId component) const {
     return component_by_id_.find_or(component, {});

@@ -8,6 +8,7 @@
 #include "database/rows.h"
 #include "database/selection.h"
 #include "database/spawn_zones.h"
+#include "shoal/base/running_pass.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -45,9 +46,7 @@ void detail::refuse_row(DatabaseRow row, const Schema& component) {
 Database::Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options)
     : entities_(entities), pool_(pool), options_(options), tables_(pool, directory_, options.capacity_rows) {
     selection_ = make_owned<Selection>(directory_, tables_, entities);
-    SHOAL_ASSERT(options.first_zone < kMaxZones, "zones are 0 to kMaxZones - 1");
-    SHOAL_ASSERT(options.capacity_rows < kDefaultCapacityRows,
-                 "a table of a database holds fewer than kDefaultCapacityRows rows");
+    require_options();
     cursor_ = entities.open_death_cursor();
     deaths_seen_ = entities.deaths_end();
 }
@@ -64,6 +63,26 @@ Database::~Database() {
     for (const OwnedRows* further : further_) destroy_owned(further);
     destroy_owned(spawn_place_);
     destroy_owned(selection_);
+}
+
+void Database::require_options() const {
+    require_zone(options_.first_zone);
+    SHOAL_ASSERT(options_.capacity_rows < kDefaultCapacityRows,
+                 "a table of a database holds fewer than kDefaultCapacityRows rows");
+}
+
+void Database::set_options(const DatabaseOptions& options) {
+    require_unlocked("set_options()");
+    SHOAL_ASSERT(tables_.list().empty(), "the options of a database are chosen before it has tables");
+    options_ = options;
+    require_options();
+    tables_.set_capacity_rows(options.capacity_rows);
+}
+
+void Database::refuse_change(const char* call, ComponentType about) const {
+    const bool is_known = about.number < schemas().size();
+    refuse_structural_call(call, kind(), is_known ? schema(about).name() : std::string_view(),
+                           running_pass() != nullptr);
 }
 
 DeferredChanges& Database::set_deferred_changes(DeferredChanges& made) {
@@ -274,7 +293,7 @@ Status Database::prepare_selected(Arguments& arguments, FindTarget&& find_target
 
 Status Database::create(std::span<Entity> out, const Archetype& type, Zone zone,
                         std::span<const ComponentValues> values) {
-    require_unlocked();
+    require_unlocked("create()");
     if (Status status = entities_.create(out); !status) return status;
     Result<AddCounts> counts = insert(out, type, zone, values);
     if (counts) return {};
@@ -285,7 +304,7 @@ Status Database::create(std::span<Entity> out, const Archetype& type, Zone zone,
 
 Result<AddCounts> Database::insert(std::span<const Entity> entities, const Archetype& type, Zone zone,
                                    std::span<const ComponentValues> values) {
-    require_unlocked();
+    require_unlocked("insert()");
     if (entities.empty()) return AddCounts();
     for (const ComponentValues& given : values)
         SHOAL_ASSERT(type.has(given.component), "values were given for a component type that the archetype lacks");
@@ -298,7 +317,8 @@ Result<AddCounts> Database::insert(std::span<const Entity> entities, const Arche
 // --- adding and removing components ------------------------------------------------------------------------------
 
 Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<const ComponentValues> values) {
-    require_unlocked();
+    if (SHOAL_UNLIKELY(directory_.is_held()))
+        refuse_change("add()", values.empty() ? ComponentType() : values[0].component);
     if (entities.empty() || values.empty()) return AddCounts();
     Arguments arguments(*this, entities, values);
     Result<DatabaseTable*> first = first_table(values);
@@ -360,7 +380,8 @@ AddCounts Database::add_selected(Arguments& arguments, DatabaseTable* first) {
 }
 
 Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key) {
-    require_unlocked();
+    if (SHOAL_UNLIKELY(directory_.is_held()))
+        refuse_change("add()", values.empty() ? ComponentType() : values[0].component);
     if (SHOAL_UNLIKELY(!entities_.alive(entity))) return AddCounts{.num_skipped = 1};
     if (SHOAL_UNLIKELY(gives_many(values))) return add({&entity, 1}, values);
     DatabaseRow at = find(entity);
@@ -388,8 +409,10 @@ Result<AddCounts> Database::add_one(Entity entity, std::span<const ComponentValu
 }
 
 Result<std::uint32_t> Database::remove(std::span<const Entity> entities, std::span<const ComponentType> components) {
-    require_unlocked();
-    for (const ComponentType component : components) graph_.require(component);
+    if (SHOAL_UNLIKELY(directory_.is_held()))
+        refuse_change("remove()", components.empty() ? ComponentType() : components[0]);
+    for (const ComponentType component : components)
+        graph_.require(component, entities.empty() ? kNullEntity : entities[0]);
     Arguments arguments(*this, entities, {});
     const auto find_target = [&](DatabaseTable& from) { return target_without(from, components, nullptr); };
     Result<std::uint32_t> num_moved = transfer_as_run(arguments, find_target);
@@ -408,7 +431,8 @@ Result<std::uint32_t> Database::remove(std::span<const Entity> entities, std::sp
 }
 
 Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key) {
-    require_unlocked();
+    if (SHOAL_UNLIKELY(directory_.is_held()))
+        refuse_change("remove()", components.empty() ? ComponentType() : components[0]);
     const DatabaseRow at = find(entity);
     if (SHOAL_UNLIKELY(!at)) return false;
     Result<DatabaseTable*> target = target_without(*at.table, components, key);
@@ -428,7 +452,7 @@ Result<bool> Database::remove_one(Entity entity, std::span<const ComponentType> 
 // --- moving and ending -------------------------------------------------------------------------------------------
 
 Result<std::uint32_t> Database::move(std::span<const Entity> entities, Zone zone) {
-    require_unlocked();
+    require_unlocked("move()");
     Arguments arguments(*this, entities, {});
     const auto find_target = [&](DatabaseTable& from) { return table_for(from.type(), zone); };
     Result<std::uint32_t> num_moved = transfer_as_run(arguments, find_target);
@@ -442,7 +466,7 @@ Result<std::uint32_t> Database::move(std::span<const Entity> entities, Zone zone
 }
 
 Result<bool> Database::move(Entity entity, Zone zone) {
-    require_unlocked();
+    require_unlocked("move()");
     const DatabaseRow at = find(entity);
     if (!at) return false;
     Result<DatabaseTable*> target = table_for(at.table->type(), zone);
@@ -454,7 +478,7 @@ Result<bool> Database::move(Entity entity, Zone zone) {
 }
 
 std::uint32_t Database::destroy(std::span<const Entity> entities) {
-    require_unlocked();
+    require_unlocked("destroy()");
     // Callbacks may reorder whatever table the span shows.
     Array<Entity> copied("database");
     if (entities_.has_destruction_callbacks()) {
@@ -471,14 +495,14 @@ std::uint32_t Database::destroy(std::span<const Entity> entities) {
 }
 
 bool Database::destroy(Entity entity) {
-    require_unlocked();
+    require_unlocked("destroy()");
     const bool has_died = entities_.destroy(entity);
     if (const DatabaseRow at = find(entity)) remove_row(*at.table, at.row);
     return has_died;
 }
 
 void Database::drop(std::span<const Entity> entities) {
-    require_unlocked();
+    require_unlocked("drop()");
     if (entities.size() == 1) {
         if (const DatabaseRow at = find(entities.front())) remove_row(*at.table, at.row);
         return;
@@ -497,7 +521,7 @@ void Database::drop(std::span<const Entity> entities) {
 }
 
 std::uint32_t Database::clear_zone(Zone zone) {
-    require_unlocked();
+    require_unlocked("clear_zone()");
     // Destruction callbacks may bring newcomers, and settle, after which a number is free or another table's.
     Array<std::uint32_t> numbers("database");
     for_each_table_of_zone(zone, [&](DatabaseTable& table) { numbers.push_back(table.number()); });
@@ -528,7 +552,7 @@ std::uint32_t Database::clear_zone(Zone zone) {
 // --- settling ----------------------------------------------------------------------------------------------------
 
 void Database::apply_commands(const SettleContext& context) {
-    require_unlocked();
+    require_unlocked("settle()");
     if (deferred_changes_ != nullptr) deferred_changes_->apply(context.counts);
 }
 

@@ -99,8 +99,8 @@ void Database::drop_further(Entity entity, const Archetype& from, const Archetyp
 }
 
 Result<bool> Database::remove_value(Entity entity, ComponentType component, std::uint32_t index) {
-    require_unlocked();
-    graph_.require(component);
+    require_unlocked("remove_value()");
+    graph_.require(component, entity);
     if (index >= num_values(entity, component)) return false;
     OwnedRows* const further = further_values(component);
     const std::uint32_t second = further == nullptr ? kNilRow : further->find(entity);

@@ -35,7 +35,7 @@ Status Database::reserve_rows(DatabaseTable& table, std::size_t count) {
 }
 
 Status Database::reserve(const Archetype& type, Zone zone, std::size_t count) {
-    require_unlocked();
+    require_unlocked("reserve()");
     const std::uint64_t highest = std::min(entities_.num_indices_used() + count, entities_.max_entities());
     if (Status status = directory_.reserve(static_cast<std::uint32_t>(highest)); !status) return status;
     Result<DatabaseTable*> table = table_for(type, zone);

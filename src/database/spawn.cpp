@@ -442,7 +442,7 @@ Status Database::spawn_into_tiles(ComponentType component, std::string_view fiel
 }
 
 void Database::begin_spawn() {
-    require_unlocked();
+    require_unlocked("spawn()");
     SHOAL_ASSERT(spawn_ == nullptr, "a spawn is under way already");
     spawn_ = make_owned<Spawn>(*this);
 }

@@ -81,7 +81,7 @@ public:
         for (std::uint32_t i = 0; i < any.num_blob_entities; ++i) {
             const std::uint32_t parent = any.parents.empty() ? kNoBlobEntity : any.parents[i];
             if (!any.zones.empty() && any.zones[i] != kNoZone) {
-                SHOAL_ASSERT(any.zones[i] < kMaxZones, "zones are 0 to kMaxZones - 1");
+                require_zone(any.zones[i]);
                 zones_[i] = any.zones[i];
             } else if (places != nullptr && place_of[i] != kNowhere) {
                 const Vec3 place = columns.get(place_of[i]);

@@ -31,7 +31,7 @@ DatabaseTable* TableSet::find(const Archetype& type, Zone zone) const {
 }
 
 Result<DatabaseTable*> TableSet::find_or_make(const Archetype& type, Zone zone) {
-    SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+    require_zone(zone);
     if (DatabaseTable* known = find(type, zone)) return known;
     const bool is_new = free_numbers_.empty();
     const std::uint32_t number = is_new ? static_cast<std::uint32_t>(tables_.size()) : free_numbers_.back();

@@ -71,7 +71,8 @@ ModelPoseManager::ModelPoseManager(EntityManager& entities, PagePool& pool, cons
                       [](void* self, std::span<const Entity> dead) {
                           static_cast<ModelPoseManager*>(self)->remove_rows(dead, true);
                       },
-                  .store = this}) {
+                  .store = this,
+                  .kind = "the model poses"}) {
     list_all_tables();
     if (options.library == nullptr) return;
     options.library->add_pin_counter(
@@ -273,7 +274,7 @@ std::uint32_t ModelPoseManager::remove(std::span<const Entity> entities) {
 
 /// Removes the instances of these entities, or only of the dead ones. Does not remove trees without instances.
 std::uint32_t ModelPoseManager::remove_rows(std::span<const Entity> entities, bool only_dead) {
-    instances_.require_unlocked();
+    instances_.require_unlocked("remove()");
     Array<Entity> leaving{Owner("model poses")};  // a copy: the span may lie in one of the tables
     for (const Entity entity : entities)
         if (has(entity) && !(only_dead && entities_.alive(entity))) leaving.push_back(entity);

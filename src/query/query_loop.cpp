@@ -20,7 +20,9 @@ bool is_changed(const Table& table, std::span<const std::uint32_t> columns, std:
 }
 
 Database& require_asked(Database* asked) {
-    SHOAL_ASSERT(asked != nullptr, "a function over managers takes commands of no database; say asking(database)");
+    SHOAL_ASSERT(asked != nullptr,
+                 "a query over managers does not know who keeps commands; make it with world.query<...>(), or say "
+                 "asking(database)");
     return *asked;
 }
 

@@ -384,10 +384,12 @@ struct TextQuery::SharedLoop {
     const Plan& plan;
     Loop::Visit visit;
     void* context;
+    Failure failure{};
 
     static void run(void* shared, Commands*, const QueryPart& part) {
-        const SharedLoop& self = *static_cast<const SharedLoop*>(shared);
-        Loop(self.plan, self.visit, self.context, false).run_part(part);
+        SharedLoop& self = *static_cast<SharedLoop*>(shared);
+        self.failure.guard(reinterpret_cast<std::uintptr_t>(&part),
+                           [&] { Loop(self.plan, self.visit, self.context, false).run_part(part); });
     }
     static void mark(void* shared, const QueryPart& part) {
         Loop::mark_part(static_cast<const SharedLoop*>(shared)->plan, part);
@@ -449,6 +451,7 @@ void TextQuery::run(const Plan& plan, Executor* executor, void (*visit)(void* co
     Loop::for_each_part(plan, [&](const QueryPart& part) { loop.add(part); });
     loop.start(executor, kUsualRowsPerChunk, false, nullptr, &shared, SharedLoop::run, SharedLoop::mark);
     loop.wait();
+    shared.failure.rethrow();
 }
 
 void TextQuery::for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const {

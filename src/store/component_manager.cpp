@@ -8,7 +8,8 @@ ComponentManager::ComponentManager(const Schema& schema, EntityManager& entities
             {.index = options.index,
              .death = options.death,
              .max_collected = options.max_collected,
-             .capacity_rows = schema.single() ? 1 : options.capacity_rows}) {}
+             .capacity_rows = schema.single() ? 1 : options.capacity_rows,
+             .kind = "a manager"}) {}
 
 ComponentManager::~ComponentManager() = default;
 
@@ -31,7 +32,7 @@ Result<AddCounts> ComponentManager::add_images(std::span<const Entity> entities,
 }
 
 void ComponentManager::remove(Instance instance) {
-    rows_.require_unlocked();
+    rows_.require_unlocked("remove()");
     rows_.require_row(instance.row);
     rows_.remove_row(instance.row);
 }

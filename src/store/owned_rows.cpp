@@ -86,14 +86,9 @@ OwnersByValue& OwnedRows::owners_by_value() {
     return *known;
 }
 
-void OwnedRows::refuse_change() const {
-    const bool passes_run = __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) >= kPassesRun;
-    const std::string message =
-        concat("rows of \"", schema_.name(), "\" came or went ",
-               passes_run ? "while the passes of a world ran; add and remove them before World::step or after it, or "
-                            "keep them in the database and ask its Commands"
-                          : "while a loop ran over them; add and remove them when it has ended");
-    fail_assertion({"num_locks_ == 0", message.c_str(), __FILE__, __LINE__});
+void OwnedRows::refuse_change(const char* call) const {
+    refuse_structural_call(call, options_.kind, schema_.name(),
+                           __atomic_load_n(&num_locks_, __ATOMIC_RELAXED) >= kPassesRun);
 }
 
 void OwnedRows::refuse_row(std::uint32_t row) const {
@@ -132,7 +127,7 @@ struct OwnedRows::Run {
 };
 
 Status OwnedRows::reserve(std::size_t count, std::uint32_t highest) {
-    require_unlocked();
+    require_unlocked("add()");
     if (count == 0) return {};
     const std::uint32_t num_rows = table_.num_rows();
     const std::size_t num_more = options_.index != RowIndexKind::kIdentity ? count
@@ -280,7 +275,7 @@ Status OwnedRows::spawn(const SpawnBatch& batch) {
 }
 
 Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
-    require_unlocked();
+    require_unlocked("spawn()");
     require_batch(batch, schema_);
     if (batch.entity_index.empty() || batch.num_copies == 0) return {};
     const auto [lowest, highest] = index_range(batch.entities);
@@ -384,13 +379,13 @@ std::uint32_t OwnedRows::remove_owned(std::span<const Entity> entities, const En
 }
 
 std::uint32_t OwnedRows::remove(std::span<const Entity> entities) {
-    require_unlocked();
+    require_unlocked("remove()");
     const StableSpan stable(entities, table_.entities());
     return remove_owned(stable.get(), nullptr);
 }
 
 void OwnedRows::clear() {
-    require_unlocked();
+    require_unlocked("clear()");
     ++num_structural_changes_;
     table_.clear();
 }
@@ -398,7 +393,7 @@ void OwnedRows::clear() {
 // --- death -------------------------------------------------------------------------------------------------------
 
 void OwnedRows::remove_dead(const SettleContext& context) {
-    require_unlocked();
+    require_unlocked("settle()");
     const std::uint32_t num_before = num_owned();
     if (options_.death == DeathPolicy::kAtSettle) {
         remove_listed_deaths();
@@ -436,7 +431,7 @@ void OwnedRows::remove_all_dead() {
 }
 
 CollectCounts OwnedRows::collect(Random& random, std::uint32_t max_removed) {
-    require_unlocked();
+    require_unlocked("collect()");
     CollectCounts counts;
     std::uint32_t num_living = 0;
     while (table_.num_rows() > 0 && num_living < kLivingInARow && counts.num_removed < max_removed) {

@@ -145,7 +145,8 @@ TransformManager::TransformManager(EntityManager& entities, PagePool& pool, cons
                  [](void* self, std::span<const Entity> dead) {
                      static_cast<TransformManager*>(self)->work_->remove(dead, true);
                  },
-             .store = this}),
+             .store = this,
+             .kind = "the transforms"}),
       work_(new(allocate_memory(sizeof(Work), "transform manager")) Work(*this)) {
     if (options.children_of_dead != ChildrenOfDead::kDie) return;
     callback_ = entities.add_destruction_callback(
@@ -325,7 +326,7 @@ void TransformManager::Work::free_children(std::uint32_t row, Array<Entity>& fre
 }
 
 std::uint32_t TransformManager::Work::remove(std::span<const Entity> removed, bool only_dead) {
-    rows_.require_unlocked();
+    rows_.require_unlocked("remove()");
     const StableSpan stable(removed, table_.entities());
     const std::span<const Entity> entities = stable.get();
     compute_pending(nullptr);
@@ -368,7 +369,7 @@ void TransformManager::Work::destroy_children(std::span<const Entity> dead) {
 // --- links -------------------------------------------------------------------------------------------------------
 
 Status TransformManager::link(Instance child, Instance parent, KeepPose keep) {
-    rows_.require_no_loop();
+    rows_.require_no_loop("link()");
     require(child);
     require(parent);
     if (work_->is_ancestor(child.row, parent.row))
@@ -382,7 +383,7 @@ Status TransformManager::link(Instance child, Instance parent, KeepPose keep) {
 }
 
 void TransformManager::unlink(Instance child, KeepPose keep) {
-    rows_.require_no_loop();
+    rows_.require_no_loop("unlink()");
     require(child);
     if (work_->parents()[child.row] != kNilRow) work_->link_keeping(child.row, kNilRow, keep);
 }
@@ -395,7 +396,7 @@ void TransformManager::Work::link_keeping(std::uint32_t child, std::uint32_t par
 }
 
 void TransformManager::restore_order() {
-    rows_.require_no_loop();
+    rows_.require_no_loop("restore_order()");
     work_->restore_order();
 }
 

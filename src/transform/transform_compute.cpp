@@ -362,7 +362,7 @@ void TransformManager::set_mode(TransformMode mode) {
 void TransformManager::compute_moved(Executor* executor) {
     SHOAL_ASSERT(options_.mode == TransformMode::kDeferred,
                  "only deferred transforms are computed once a frame; make the manager with TransformMode::kDeferred");
-    rows_.require_no_loop();
+    rows_.require_no_loop("compute_moved()");
     work_->end_frame(executor);
 }
 

@@ -33,6 +33,12 @@ bool PassInterval::count_frame(float frame_dt) {
     return true;
 }
 
+void PassInterval::postpone() {
+    since_run_s_ = static_cast<double>(dt_);
+    frames_left_ = 0;
+    if (seconds_ > 0) passed_s_ += static_cast<double>(seconds_);
+}
+
 bool PassInterval::is_due(float frame_dt) {
     if (seconds_ > 0) return reaches_multiple(frame_dt);
     if (frames_left_ > 0) return --frames_left_, false;

@@ -19,6 +19,8 @@ public:
 
     /// Counts a frame of `frame_dt` seconds. Returns whether the pass runs in it.
     bool count_frame(float frame_dt);
+    /// The pass that was to run in the last frame counted did not: it runs in the next one, whose dt includes this one.
+    void postpone();
     /// Returns the dt of the run in the last frame counted: the time since the run before.
     float dt() const { return dt_; }
 

@@ -3,6 +3,7 @@
 #include "shoal/world/schedule.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
@@ -89,8 +90,11 @@ private:
     void begin_run(float dt);
     void push_ready(std::uint32_t position);
     bool take_ready(std::uint32_t& position);
-    void run_pass(Entry& entry, std::uint32_t worker);
+    void run_pass(std::uint32_t position, std::uint32_t worker);
     void end_pass(std::uint32_t position);
+    void note_failure(std::uint32_t position, Failure& failure);
+
+    static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
     Schedule& schedule_;
     Crew crew_;
@@ -99,6 +103,7 @@ private:
     Array<std::uint32_t> num_before_{Owner("schedule")};  // by position: predecessors that have not ended
     Array<std::uint32_t> ready_{Owner("schedule")};       // positions; a heap with the first on top
     std::atomic<std::uint32_t> num_left_{0};              // passes that have not ended
+    std::atomic<std::uint32_t> failed_{kNone};  // the first position whose pass has failed; mutex_ guards writes
 };
 
 namespace {
@@ -255,6 +260,7 @@ void Schedule::Runner::begin_run(float dt) {
     const PassPlan& plan = *schedule_.plan_;
     num_before_.assign(plan.num_predecessors.begin(), plan.num_predecessors.end());
     ready_.clear();
+    failed_.store(kNone, std::memory_order_relaxed);
     std::uint32_t num_running = 0;
     for (std::uint32_t position = 0; position < plan.order.size(); ++position) {
         Entry& entry = entry_at(position);
@@ -285,20 +291,27 @@ bool Schedule::Runner::do_next(std::uint32_t worker) {
     if (!take_ready(position)) return false;
     Entry& entry = entry_at(position);
     if (entry.runs) {
-        const WorkScope scope(position + 1, &crew_);
-        run_pass(entry, worker);
+        if (position < failed_.load(std::memory_order_acquire)) {
+            const WorkScope scope(position + 1, &crew_);
+            run_pass(position, worker);
+        } else {
+            entry.interval.postpone();
+        }
     }
     end_pass(position);
     return true;
 }
 
-void Schedule::Runner::run_pass(Entry& entry, std::uint32_t worker) {
+void Schedule::Runner::run_pass(std::uint32_t position, std::uint32_t worker) {
+    Entry& entry = entry_at(position);
+    Failure failure;
     PassContext context{crew_, entry.interval.dt(), frame_};
     context.random_seed = random_seed(schedule_.seed_, entry.name_hash, frame_);
     void* const before = switch_to(&entry, worker);
     const std::int64_t begin_ns = working().since_ns;
-    entry.pass->run(context);
+    entry.pass->run(context, failure);
     switch_to(before, worker);
+    if (SHOAL_UNLIKELY(failure.any())) note_failure(position, failure);
     PassStatistics& statistics = entry.statistics;
     statistics.last_ns = working().since_ns - begin_ns;
     statistics.total_ns += statistics.last_ns;
@@ -307,6 +320,19 @@ void Schedule::Runner::run_pass(Entry& entry, std::uint32_t worker) {
     statistics.total_rows += context.num_rows;
     statistics.total_bytes += context.num_bytes;
     ++statistics.num_runs;
+}
+
+/// Logs that a pass has failed, and keeps why, unless a pass before it has failed too.
+void Schedule::Runner::note_failure(std::uint32_t position, Failure& failure) {
+    const std::string& name = entry_at(position).name;
+    Status status = Status::error(concat("the pass \"", name, "\" failed: ", failure.status().message()));
+    log(LogLevel::kError, status.message());
+    const std::lock_guard lock(mutex_);
+    if (position > failed_.load(std::memory_order_relaxed)) return failure.clear();
+    schedule_.failure_.take(failure);
+    schedule_.status_ = std::move(status);
+    schedule_.failed_pass_ = name;
+    failed_.store(position, std::memory_order_release);
 }
 
 void Schedule::Runner::end_pass(std::uint32_t position) {
@@ -463,7 +489,7 @@ void Schedule::set_trace(Trace* trace) {
         if (trace != nullptr) entry->trace_name = trace->number_of(entry->name);
 }
 
-void Schedule::run(Executor& executor, float dt, std::uint64_t frame) {
+void Schedule::run_passes(Executor& executor, float dt, std::uint64_t frame) {
     const Status status = prepare();
     if (!status)
         fail_assertion({"the passes have an order", std::string(status.message()).c_str(), __FILE__, __LINE__});
@@ -471,6 +497,9 @@ void Schedule::run(Executor& executor, float dt, std::uint64_t frame) {
         SHOAL_ASSERT(trace_->num_workers() >= executor.num_workers(), "the trace was made for fewer workers");
     if (runner_ != nullptr && !runner_->fits(executor)) unmake(runner_);
     if (runner_ == nullptr) runner_ = make<Runner>(*this, executor);
+    failure_.clear();
+    status_ = Status();
+    failed_pass_.clear();
     is_running_ = true;
     runner_->run(dt, frame);
     is_running_ = false;

@@ -49,6 +49,17 @@ const Schema* find_schema(const Store& store, ComponentId component) {
     return nullptr;
 }
 
+/// Returns what a component type is called in C++, if its name comes from there: "child_of" is ChildOf.
+std::string type_name_of(std::string_view component) {
+    std::string name;
+    bool begins_word = true;
+    for (const char c : component) {
+        if (c != '_') name += begins_word && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        begins_word = c == '_';
+    }
+    return name;
+}
+
 /// Hashes a component that is kept whole field by field, because there may be padding between the fields.
 std::uint64_t hash_whole(const Table& table, std::uint32_t column, std::uint64_t hash) {
     const Schema& schema = table.schema();
@@ -137,8 +148,7 @@ Result<ComponentManager*> World::manager(const Schema& schema, const ManagerOpti
 }
 
 Status World::attach(Store& store) {
-    SHOAL_ASSERT(!passes_run_,
-                 "a pass made or attached a store of the world that runs it; make the store before World::step()");
+    if (passes_run_) refuse_store(store);
     if (std::find(stores_.begin(), stores_.end(), &store) != stores_.end())
         return Status::error("the store is attached to this world already");
     for (const Schema* schema : store.schemas())
@@ -172,6 +182,21 @@ Status World::attach(Store& store) {
     if (stamp_ > 1)
         store.settle({&random_, stamp_, executor_, nullptr});  // so that its writes carry the stamp of the world
     return {};
+}
+
+/// Ends the program because a pass has made a store, often by the first use of what is kept there.
+void World::refuse_store(const Store& store) {
+    std::string names, values;
+    for (const Schema* schema : store.schemas()) {
+        names += concat(names.empty() ? " for \"" : "\", \"", schema->name());
+        if (values.empty()) values = concat("commands.add(entity, ", type_name_of(schema->name()), "{...})");
+    }
+    if (!names.empty()) names += '"';
+    const std::string message =
+        concat("a pass made or attached a store of the world that runs it: ", store.kind(), names,
+               "; make the store before World::step()",
+               values.empty() ? std::string() : concat(", or let the function take a Commands& and say ", values));
+    fail_assertion({"no passes run", message.c_str(), __FILE__, __LINE__});
 }
 
 /// Keeps in mind a store of a kind of which a world has one, whoever made it.
@@ -306,6 +331,18 @@ Store* World::find_store(ComponentId component) const {
 
 Database& World::database(const DatabaseOptions& options) {
     if (database_ == nullptr) database_ = &make_store<Database>(options);
+    if (!passes_run_ && std::exchange(is_for_commands_, false) && !database_->has_tables())
+        database_->set_options(options);
+    return *database_;
+}
+
+Database& World::keeper_of_commands() {
+    if (database_ != nullptr) return *database_;
+    SHOAL_ASSERT(!passes_run_ && WorkScope::current() == nullptr,
+                 "a pass asked for commands that nobody keeps; run passes with World::step(), which makes a database "
+                 "for them, or call World::database() before");
+    database_ = &make_store<Database>();
+    is_for_commands_ = true;
     return *database_;
 }
 
@@ -485,9 +522,13 @@ ReactionId World::require_reaction(const Schema& component, const ReactionTo& to
     SHOAL_ASSERT(!passes_run_, "a pass added a reaction; add it before World::step()");
     require_built_in(component);
     Store* const store = find_keeper(component);
-    SHOAL_ASSERT(store != nullptr,
-                 "no store of the world keeps the component type of a reaction; call World::manager<T>() or "
-                 "World::database().component<T>() before");
+    if (store == nullptr) {
+        const std::string type = type_name_of(component.name());
+        const std::string message =
+            concat("no store of the world keeps the component type of a reaction, \"", component.name(),
+                   "\"; call World::manager<", type, ">() or World::database().component<", type, ">() before");
+        fail_assertion({"store != nullptr", message.c_str(), __FILE__, __LINE__});
+    }
     const Schema* const kept = find_schema(*store, component.id());
     SHOAL_ASSERT(kept == nullptr || kept->layout_hash() == component.layout_hash(),
                  "the store of this component type was made from another schema than that of the C++ type");
@@ -733,12 +774,13 @@ void World::hold_rows(bool hold) {
     for (const OwnedEvents& events : events_) events.log->hold(hold);
 }
 
-void World::step(float dt) {
+void World::step_and_settle(float dt) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
     SHOAL_ASSERT(!is_settling_, "a destruction callback called World::step() while the world settles; step it later");
+    if (schedule_.num_passes() != 0) keeper_of_commands();
     hold_rows(true);
-    schedule_.run(*executor_, dt, frame_++);
+    schedule_.run_passes(*executor_, dt, frame_++);
     hold_rows(false);
     for (const OwnedEvents& events : events_) events.log->end_frame();
     settle();

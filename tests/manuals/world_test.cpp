@@ -157,7 +157,19 @@ TEST(WorldManuals, passes_declare_what_they_touch) {
     schedule.add("draw", [&](PassContext&) { draw(bodies); }).after("fall");  // declares nothing, so it runs alone
     schedule.add("save", {reads(bodies)}, [&](PassContext&) { save(bodies); }).every_seconds(10);
     // [world/schedule]
+    bool is_there = true;
+    const auto load = [&](const char* file) {
+        return is_there ? Status() : Status::error(std::string(file) + " is missing");
+    };
+    // [world/schedule_failures]
+    schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
+    // [world/schedule_failures]
     world.step(1);
+    EXPECT_TRUE(schedule.status().ok());
+    is_there = false;
+    world.step(0);
+    EXPECT_EQ(schedule.status().message(), "the pass \"load\" failed: reef.blob is missing");
+    is_there = true;
     for (const Vec3& velocity : bodies.column<&Body::velocity>()) EXPECT_EQ(velocity, (Vec3{1, 0, -9.81f}));
     EXPECT_EQ(score, 3u);
     EXPECT_EQ(num_drawn, 3u);

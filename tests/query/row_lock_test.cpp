@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <vector>
 
 namespace {
@@ -73,6 +74,27 @@ TEST_F(RowLockTest, after_the_loop_and_beside_it_all_is_allowed) {
     EXPECT_FALSE(shells.has(beach[1]));
     EXPECT_EQ(entities.destroy(beach), 100u);
     EXPECT_EQ(crabs.num_rows(), 0u);
+}
+
+TEST_F(RowLockTest, a_function_that_throws_ends_the_loop_and_lets_rows_come_and_go_again) {
+    crabs.core().settle({.stamp = 5});
+    EXPECT_THROW(in_a_loop([] { throw std::runtime_error("pinched"); }), std::runtime_error);
+    std::uint32_t num_marked = 0;
+    query<Read<&Crab::mass>>(crabs).changed_since(5).for_each([&](float) { ++num_marked; });
+    EXPECT_EQ(num_marked, crabs.num_rows()) << "what was written before is marked";
+    EXPECT_TRUE(crabs.remove(beach[3]));
+    SerialExecutor serial;
+    ThreadedExecutor threads(2);
+    for (Executor* executor : {static_cast<Executor*>(&serial), static_cast<Executor*>(&threads)}) {
+        const auto all = query<Write<&Crab::mass>>(crabs).grain(1);
+        const auto pinch = [&](Entity crab, float&) {
+            if (crab == beach[7]) throw std::runtime_error("pinched");
+        };
+        EXPECT_THROW(all.for_each(*executor, pinch), std::runtime_error);
+        EXPECT_THROW(all.start(*executor, pinch).wait(), std::runtime_error);
+        EXPECT_TRUE(crabs.add(beach[3]));
+        EXPECT_TRUE(crabs.remove(beach[3]));
+    }
 }
 
 }  // namespace

@@ -115,4 +115,30 @@ TEST_F(HeldStores, a_pass_may_change_values_and_links) {
     EXPECT_FALSE(entities.alive(beach[1]));
 }
 
+TEST_F(HeldStores, a_refusal_names_the_call_the_store_the_component_and_the_pass_and_points_to_commands) {
+    Database& sea = world.database();
+    ASSERT_TRUE(sea.add(beach[0], Pearl{}).ok());
+    const struct {
+        std::function<void()> change;
+        const char* message;
+    } cases[] = {
+        {[&] { crabs.remove(beach[1]); }, "remove\\(\\) of a manager for \"crab\" was called in the pass \"meddle\""},
+        {[&] { static_cast<void>(ownership.own(beach[7], beach[8])); }, "of the owners for \"owned\" was called"},
+        {[&] { places.remove({&beach[1], 1}); }, "of the transforms for \"transform\" was called"},
+        {[&] { models.remove({&beach[1], 1}); }, "of the model poses for \"model_pose\" was called"},
+        {[&] { static_cast<void>(sea.add(beach[1], Pearl{})); },
+         "add\\(\\) of the database for \"pearl\" was called in"},
+        {[&] { static_cast<void>(sea.create(Pearl{})); }, "create\\(\\) of the database for \"pearl\" was called in"},
+        {[&] { static_cast<void>(sea.remove<Pearl>(beach[0])); }, "remove\\(\\) of the database for \"pearl\" was"},
+        {[&] { static_cast<void>(sea.move(beach[0], 3)); }, "move\\(\\) of the database was called in the pass"},
+        {[&] { sea.destroy(beach[0]); }, "destroy\\(\\) of the database was called in the pass .* take a Commands&"},
+        {[&] { static_cast<void>(world.set_active(beach[0], false)); },
+         "made or attached .*: the inactive entities for \"inactive\"; .*commands.add\\(entity, Inactive"},
+    };
+    for (const auto& one : cases) EXPECT_DEATH(in_a_pass(one.change), one.message) << &one - cases;
+    static_cast<void>(world.activity());
+    EXPECT_DEATH(in_a_pass([&] { static_cast<void>(world.set_active(beach[0], false)); }),
+                 "of the inactive entities for \"inactive\" was called in the pass \"meddle\".*take a Commands&");
+}
+
 }  // namespace

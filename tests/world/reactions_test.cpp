@@ -491,7 +491,7 @@ using ReactionDeathTest = ReactionRules;
 
 TEST_F(ReactionDeathTest, reactions_to_what_no_store_keeps_and_from_passes_end_the_program) {
     EXPECT_DEATH(world.on_add<Wick>([](std::span<const Entity>) {}),
-                 "no store of the world keeps the component type of a reaction");
+                 "no store of the world keeps the component type of a reaction, \"wick\"; call World::manager<Wick>");
     world.schedule().add("late", [&](PassContext&) { world.on_add<Lamp>([](std::span<const Entity>) {}); });
     EXPECT_DEATH(world.step(0.1f), "a pass added a reaction; add it before World::step");
 }

@@ -1,11 +1,18 @@
 // What a schedule counts, and adding, removing and switching passes.
 
 #include "shoal/base/clock.h"
+#include "shoal/base/log.h"
+#include "shoal/base/running_pass.h"
+#include "shoal/command/commands.h"
+#include "shoal/query/query.h"
 #include "shoal/world/world.h"
 
 #include "support/testing.h"
 
+#include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace schedule_test {
@@ -13,11 +20,30 @@ struct Boat {
     float speed = 0;
 };
 SHOAL_COMPONENT(Boat, speed)
+
+/// A value whose copies can fail.
+struct Brittle {
+    Brittle() = default;
+    Brittle(const Brittle& other) : text(other.text) {
+        if (text == "breaks") throw std::runtime_error("boom");
+    }
+    Brittle(Brittle&&) noexcept = default;
+    Brittle& operator=(const Brittle&) = default;
+    std::string text = "long enough not to lie in the string itself";
+};
+
+struct Cargo {
+    Brittle what;
+};
+SHOAL_COMPONENT(Cargo, what)
 }  // namespace schedule_test
 
 namespace {
 
 using namespace shoal;
+using schedule_test::Boat;
+using schedule_test::Brittle;
+using schedule_test::Cargo;
 
 TEST(Schedule, passes_run_in_the_order_in_which_they_were_added) {
     const shoal_test::LeakCheck leaks;
@@ -136,6 +162,179 @@ TEST(ScheduleDeathTest, two_passes_of_one_name_are_a_bug) {
     Schedule schedule;
     schedule.add("twin", [](PassContext&) {});
     EXPECT_DEATH(schedule.add("twin", [](PassContext&) {}), "give each pass a name of its own");
+}
+
+// --- failures ----------------------------------------------------------------------------------------------------
+
+/// A fleet whose passes can be told to fail; the log is kept.
+struct Failures : ::testing::TestWithParam<std::uint32_t> {
+    Failures() {
+        EXPECT_TRUE(entities.create(fleet).ok());
+        EXPECT_TRUE(boats.add(fleet).ok());
+        set_log_hook([](void* self, LogLevel,
+                        std::string_view line) { static_cast<Failures*>(self)->logged += std::string(line) + "\n"; },
+                     this);
+    }
+    ~Failures() override { set_log_hook(nullptr, nullptr); }
+
+    /// Steps, and returns what was thrown.
+    std::string step(float dt = 1) {
+        try {
+            world.step(dt);
+        } catch (const std::exception& thrown) {
+            return thrown.what();
+        }
+        return {};
+    }
+    /// Adds passes around those of `add_failing`, which fail while `fails` is set, and tests what is left by a failure.
+    template <class AddFailing>
+    void expect_that_all_goes_on(AddFailing add_failing, const char* thrown) {
+        Schedule& schedule = world.schedule();
+        schedule.clear();
+        num_before = num_after = 0;
+        schedule.add("before", {writes(num_before)}, [&](PassContext&) { ++num_before; });
+        add_failing(schedule);
+        schedule.add("after", [&](PassContext& pass) { ++num_after, last_dt = pass.dt; });
+        fails = true;
+        logged.clear();
+        EXPECT_EQ(step(), thrown);
+        EXPECT_EQ(schedule.failed_pass(), "hurl");
+        EXPECT_EQ(schedule.status().message(), "the pass \"hurl\" failed: boom");
+        EXPECT_EQ(logged, "the pass \"hurl\" failed: boom\n");
+        EXPECT_EQ(num_before, 1);
+        EXPECT_EQ(num_after, 0) << "no pass starts behind one that has failed";
+        EXPECT_EQ(running_pass(), nullptr);
+        EXPECT_TRUE(boats.remove(fleet[7])) << "rows may come and go again";
+        EXPECT_TRUE(boats.add(fleet[7]));
+        fails = false;
+        EXPECT_EQ(step(), "");
+        EXPECT_TRUE(schedule.status().ok());
+        EXPECT_EQ(schedule.failed_pass(), "");
+        EXPECT_EQ(num_after, 1);
+        EXPECT_EQ(last_dt, 2) << "the frame in which it did not run counts";
+    }
+
+    std::vector<Entity> fleet = std::vector<Entity>(20'000);
+    EntityManager entities;
+    ThreadedExecutor executor{GetParam()};
+    World world{entities, {.executor = &executor}};
+    Manager<Boat>& boats = world.manager<Boat>();
+    bool fails = false;
+    int num_before = 0, num_after = 0;
+    float last_dt = 0;
+    std::string logged;
+};
+INSTANTIATE_TEST_SUITE_P(Workers, Failures, ::testing::Values(1u, 2u, 3u));
+
+// req: F6-F7
+TEST_P(Failures, a_pass_that_throws_is_named_and_the_next_frame_runs_all_passes) {
+    const auto hurl = [&] {
+        if (fails) throw std::runtime_error("boom");
+    };
+    expect_that_all_goes_on([&](Schedule& s) { s.add("hurl", [&](PassContext&) { hurl(); }); }, "boom");
+    expect_that_all_goes_on(
+        [&](Schedule& s) {
+            s.add("hurl", world.query<Write<&Boat::speed>>(), [&](Entity boat, float&) {
+                if (boat == fleet[10'000]) hurl();
+            });
+        },
+        "boom");
+    expect_that_all_goes_on(
+        [&](Schedule& s) {
+            s.add("hurl", [&](PassContext& pass) {
+                const auto all = world.query<Write<&Boat::speed>>();
+                all.for_each(pass.executor, [&](Commands&, Entity, float&) { hurl(); });
+            });
+        },
+        "boom");
+    expect_that_all_goes_on(
+        [&](Schedule& s) {
+            s.add("hurl", [&](PassContext& pass) {
+                for_rows(pass.executor, 20'000, kByteGranularity, [&](RowRange, std::uint32_t) { hurl(); });
+            });
+        },
+        "boom");
+}
+
+// req: F6-F7
+TEST_P(Failures, a_pass_that_returns_an_error_is_named_and_logged) {
+    expect_that_all_goes_on(
+        [&](Schedule& s) { s.add("hurl", [&](PassContext&) { return fails ? Status::error("boom") : Status(); }); },
+        "");
+}
+
+TEST_P(Failures, what_is_no_std_exception_is_thrown_as_it_is) {
+    world.schedule().add("hurl", [&](PassContext&) { throw 7; });
+    EXPECT_THROW(world.step(1), int);
+    EXPECT_EQ(world.schedule().failed_pass(), "hurl");
+    EXPECT_THROW(world.schedule().run(executor, 1, 1), int) << "Schedule::run() throws too";
+    EXPECT_THROW(world.step(1), int);
+}
+
+TEST_P(Failures, all_other_chunks_are_run_and_the_first_that_throws_counts) {
+    std::vector<std::uint8_t> visited(fleet.size());
+    world.schedule().add("hurl", world.query<Write<&Boat::speed>>().grain(64), [&](Entity boat, float& speed) {
+        speed = 1;
+        const auto index = static_cast<std::size_t>(boat.index() - fleet[0].index());
+        visited[index] = 1;
+        if (index == 9'000 || index == 12'000 || index == 19'000)
+            throw std::runtime_error("at " + std::to_string(index));
+    });
+    const std::uint64_t stamp = world.stamp();
+    EXPECT_EQ(step(), "at 9000") << "whatever came first";
+    EXPECT_EQ(visited.back(), 1);
+    EXPECT_EQ(visited[9'000], 1);
+    EXPECT_EQ(visited[9'001], 0) << "the rest of the chunk is left out";
+    std::size_t num_marked = 0;
+    world.query<Read<&Boat::speed>>().changed_since(stamp).for_each([&](float) { ++num_marked; });
+    EXPECT_EQ(num_marked, fleet.size()) << "what was written is marked";
+}
+
+TEST_P(Failures, what_was_asked_for_and_told_before_a_throw_is_not_lost) {
+    Events<int>& told = world.events<int>();
+    world.schedule().add("ask", [&](PassContext&) { world.commands().destroy(fleet[1]); });
+    world.schedule().add("hurl", world.query<Read<&Boat::speed>>().writing(told),
+                         [&](EventWriter<int>& told_of, Commands& commands, Entity boat, float) {
+                             if (boat == fleet[2]) commands.destroy(boat);
+                             if (boat == fleet[3]) told_of.write(3);
+                             if (boat == fleet[3]) throw std::runtime_error("boom");
+                         });
+    EXPECT_EQ(step(), "boom");
+    EXPECT_FALSE(entities.alive(fleet[1]));
+    EXPECT_FALSE(entities.alive(fleet[2]));
+    EXPECT_TRUE(entities.alive(fleet[3]));
+    EXPECT_EQ(boats.num_rows(), fleet.size() - 2);
+    ASSERT_EQ(told.read_last().size(), 1u);
+    EXPECT_EQ(told.read_last()[0], 3);
+}
+
+TEST_P(Failures, of_several_passes_that_fail_the_first_in_the_order_is_reported) {
+    int a = 0, b = 0;
+    world.schedule().add("a", {writes(a)}, [](PassContext&) { return Status::error("late"); }).after("first");
+    world.schedule().add("b", {writes(b)}, [](PassContext&) { throw std::runtime_error("later"); });
+    world.schedule().add("first", {writes(a)}, [](PassContext&) {});
+    bool was_a = false;
+    for (int frame = 0; frame < 20; ++frame) {
+        const std::string thrown = step();
+        // The order is first, a, b or b, first, a: in either case one of them is always the first.
+        EXPECT_EQ(world.schedule().failed_pass(), thrown.empty() ? "a" : "b");
+        const bool is_a = world.schedule().failed_pass() == "a";
+        EXPECT_EQ(is_a, frame == 0 ? is_a : was_a) << "the same in every frame";
+        was_a = is_a;
+    }
+}
+
+TEST_P(Failures, a_value_that_cannot_be_copied_leaves_no_command) {
+    Manager<Cargo>& cargo = world.manager<Cargo>();
+    Cargo breaks;
+    breaks.what.text = "breaks";
+    world.schedule().add("load", [&](PassContext&) {
+        world.commands().add(fleet[1], Cargo());
+        world.commands().add(fleet[2], breaks);
+    });
+    EXPECT_EQ(step(), "boom");
+    EXPECT_TRUE(cargo.has(fleet[1]));
+    EXPECT_FALSE(cargo.has(fleet[2]));
 }
 
 }  // namespace

@@ -188,4 +188,89 @@ TEST(WorldCommandsDeathTest, passes_do_not_change_a_database_at_once) {
     EXPECT_TRUE(sea.destroy(fish));
 }
 
+// --- worlds of managers only -------------------------------------------------------------------------------------
+
+struct Minnow {
+    float age = 0;
+};
+SHOAL_COMPONENT(Minnow, age)
+
+struct ManagersOnly : ::testing::TestWithParam<std::uint32_t> {
+    ManagersOnly() {
+        EXPECT_TRUE(entities.create(school).ok());
+        EXPECT_TRUE(minnows.add(school).ok());
+    }
+
+    std::vector<Entity> school = std::vector<Entity>(10'000);
+    EntityManager entities;
+    ThreadedExecutor executor{GetParam()};
+    World world{entities, {.executor = &executor}};
+    Manager<Minnow>& minnows = world.manager<Minnow>();
+};
+INSTANTIATE_TEST_SUITE_P(Workers, ManagersOnly, ::testing::Values(1u, 2u));
+
+TEST_P(ManagersOnly, a_world_carries_out_the_commands_of_its_passes) {
+    const auto all = world.query<Write<&Minnow::age>>();  // made before anything keeps commands
+    world.schedule().add("age", all, [&](Commands& commands, Entity self, float& age) {
+        if (++age == 2) commands.destroy(self);
+    });
+    world.schedule().add("spare", [&](PassContext&) {
+        world.commands().create(0, Minnow{-100});
+        all.for_each([&](Commands& commands, Entity self, float& age) {
+            if (self == school[3] && age == 1) commands.add(self, Minnow{-100});
+        });
+    });
+    EXPECT_EQ(world.find_database(), nullptr);
+    world.step(1);
+    EXPECT_EQ(minnows.num_rows(), 10'001u);
+    world.step(1);
+    EXPECT_EQ(entities.num_alive(), 3u);
+    EXPECT_TRUE(entities.alive(school[3]));
+}
+
+TEST_P(ManagersOnly, a_loop_outside_of_passes_may_ask_for_changes_too) {
+    const auto all = world.query<Read<&Minnow::age>>();
+    all.for_each(executor, [](Commands& commands, Entity self, float) { commands.destroy(self); });
+    world.commands().create(0, Minnow{3});
+    EXPECT_EQ(minnows.num_rows(), 10'000u) << "until the world settles";
+    world.settle();
+    ASSERT_EQ(minnows.num_rows(), 1u);
+    EXPECT_EQ(minnows.column<&Minnow::age>()[0], 3);
+}
+
+TEST_P(ManagersOnly, a_database_that_is_there_for_commands_only_changes_nothing_else) {
+    const std::uint64_t before = world.state_hash();
+    world.schedule().add("look", {reads(minnows)}, [](PassContext&) {});
+    world.step(1);
+    EXPECT_EQ(world.state_hash(), before);
+    Database& sea = world.database({.first_zone = 5, .capacity_rows = 2});
+    ASSERT_TRUE(sea.add(school[0], Age{}).ok());
+    EXPECT_EQ(sea.find(school[0]).table->zone(), 5u) << "the options of the first call that names the database count";
+    ASSERT_TRUE(sea.add(school[1], Age{}).ok());
+    EXPECT_FALSE(sea.add(school[2], Age{}).ok()) << "a table has room for two";
+    world.database({.first_zone = 6});
+    EXPECT_EQ(sea.find(school[0]).table->zone(), 5u);
+}
+
+TEST_P(ManagersOnly, an_attached_database_keeps_the_commands) {
+    PagePool pool;
+    Database own(entities, pool);
+    ASSERT_TRUE(world.attach(own).ok());
+    EXPECT_EQ(&world.keeper_of_commands(), &own);
+    world.commands().destroy(school[0]);
+    world.settle();
+    EXPECT_FALSE(entities.alive(school[0]));
+    EXPECT_EQ(world.find_database(), &own) << "no other was made";
+    world.detach(own);
+}
+
+TEST(ManagersOnlyDeathTest, passes_that_no_world_steps_find_no_database_for_commands) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EntityManager entities;
+    World world(entities);
+    world.schedule().add("ask", [&](PassContext&) { world.commands().destroy(kNullEntity); });
+    EXPECT_DEATH(world.schedule().run(world.executor(), 1, 0),
+                 "commands that nobody keeps; run passes with World::step");
+}
+
 }  // namespace

@@ -18,7 +18,8 @@
 //
 // In a world, commands reach whichever store keeps a component type: the database, a manager, the transforms, the owners, or
 // a store of another class that has Store::add_values(). A component type that nobody keeps yet gets its home in the
-// database. An entity that is created with components of other stores only gets no row in the database, and no zone.
+// database. An entity that is created with components of other stores only gets no row in the database, and no zone. A
+// world without a database makes an empty one, which keeps the commands.
 // What is more than a component has a component type too, or is a call:
 //
 //     commands.add(sword, ChildOf{hand});  // links transforms; remove<ChildOf> unlinks them
@@ -49,6 +50,7 @@
 //     when there is no memory or no id for them. An entity field that refers to such a pending entity becomes null.
 //   - Otherwise commands do what the immediate calls do: an entity without a row gets one in the first zone when it is
 //     given components of the database, and moving it does nothing.
+//   - Commands that a pass asked for before it failed (see world/schedule.h) are carried out.
 // Until the settle, values pin the blobs that their read-only arrays lie in.
 // Thread: the Commands of a chunk belong to the chunk until it ends. Those of a pass (Database::commands()) belong to
 // one thread, and the functions of the pass's loops may not use them. A loop that takes Commands must be started by its
@@ -79,7 +81,7 @@ public:
     /// in the first one.
     template <GivenComponent... Ts>
     Entity create(Zone zone, const Ts&... values) {
-        SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+        require_zone(zone);
         return record_create(zone, values...);
     }
     template <GivenComponent... Ts>
@@ -104,7 +106,7 @@ public:
         for (const Entity entity : entities) destroy(entity);
     }
     void move(Entity entity, Zone zone) {
-        SHOAL_ASSERT(zone < kMaxZones, "zones are 0 to kMaxZones - 1");
+        require_zone(zone);
         recorder_.record<Kind::kMove>(entity, zone);
     }
 
@@ -131,7 +133,7 @@ public:
     /// Requires: a world; the blob outlives the settle.
     Entity spawn(const Blob& blob) { return record_spawn(detail::kSpawnList, kNoZone, &blob, {}, nullptr); }
     Entity spawn(const Blob& blob, const RootPose& pose, Zone zone = kNoZone) {
-        SHOAL_ASSERT(zone < kMaxZones || zone == kNoZone, "zones are 0 to kMaxZones - 1");
+        if (zone != kNoZone) require_zone(zone);
         return record_spawn(detail::kSpawnAtList, zone, &blob, {}, &pose);
     }
     /// Asks for a copy of an entity, with all of its components and what is below it, as World::copy() makes it, and

@@ -41,9 +41,11 @@ public:
         return *schemas_[component.number];
     }
     /// Ends the program unless the component type is registered here.
-    void require(ComponentType component) const {
-        SHOAL_ASSERT(component.number < schemas_.size(), "the component type is not registered in this database");
+    void require(ComponentType component, Entity asked_for = {}) const {
+        if (SHOAL_UNLIKELY(component.number >= schemas_.size())) refuse(component, asked_for);
     }
+    /// `asked_for` is the entity that a call is about, for the message; null: none.
+    [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse(ComponentType component, Entity asked_for) const;
 
     // --- archetypes ----------------------------------------------------------------------------------------------
 

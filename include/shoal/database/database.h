@@ -61,6 +61,9 @@ public:
     /// `entities` and `pool` outlive the database.
     SHOAL_API Database(EntityManager& entities, PagePool& pool, const DatabaseOptions& options = {});
     SHOAL_API ~Database() override;
+    /// Requires: it has no tables yet.
+    SHOAL_API void set_options(const DatabaseOptions& options);
+    bool has_tables() const { return !tables_.list().empty(); }
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
@@ -82,6 +85,10 @@ public:
     template <class T>
     ComponentType find_component() const;
     const Schema& schema(ComponentType component) const { return graph_.schema(component); }
+    /// Ends the program unless this is one of its component types; the message names `asked_for`, if it is not null.
+    void require_component(ComponentType component, Entity asked_for = {}) const {
+        graph_.require(component, asked_for);
+    }
 
     /// Returns the archetype of a set of component types, in any order. Requires: outside of passes and loops, unless
     /// the same was asked before. Lifetime: that of the database.
@@ -434,10 +441,16 @@ private:
     void write_plain(DatabaseTable& table, std::uint32_t row, const T& value);
 
     // Lives.
-    void require_unlocked() const {
-        SHOAL_ASSERT(!directory_.is_held(),
-                     "entities came, went or moved while a loop ran over them; ask for it through Commands");
+    void require_unlocked(const char* call) const {
+        if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, {});
     }
+    /// The same of a call about component types, of which the first is named.
+    template <class T, class...>
+    void require_unlocked_for(const char* call) const {
+        if (SHOAL_UNLIKELY(directory_.is_held())) refuse_change(call, find_component(schema_of<T>().id()));
+    }
+    [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change(const char* call, ComponentType about) const;
+    void require_options() const;
     /// Whether entities with rows here may be dead. Settling asks for them.
     SHOAL_INLINE bool awaits_deaths() const { return entities_.deaths_end() != deaths_seen_; }
     /// Whether an entity with a row is dead. One comparison, while nobody has died.

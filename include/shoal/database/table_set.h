@@ -64,6 +64,9 @@ public:
     /// removed.
     SHOAL_API bool settle_memory();
 
+    /// Sets how many rows each table holds at most. Requires: there are no tables.
+    void set_capacity_rows(std::uint32_t capacity_rows) { capacity_rows_ = capacity_rows; }
+
     /// Checks numbers, bits and lists against each other.
     SHOAL_API Status validate() const;
 

@@ -9,7 +9,8 @@
 // loop, so a chunk may start another loop and wait for it, to any depth.
 //
 // Thread: start() and wait() are called by one thread outside the executor at a time, and by any chunk. The thread that
-// starts a loop waits for it. Chunk functions do not throw.
+// starts a loop waits for it. Chunk functions do not throw; loops of queries and for_rows() catch what theirs throw (see
+// failure.h).
 
 #include "shoal/base/assert.h"
 

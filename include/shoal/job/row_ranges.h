@@ -12,6 +12,7 @@
 
 #include "shoal/base/row_range.h"
 #include "shoal/job/executor.h"
+#include "shoal/job/failure.h"
 #include "shoal/job/work_scope.h"
 
 namespace shoal {
@@ -52,20 +53,24 @@ public:
         place_ = WorkScope::begin_loop();
         executor.start(cuts_.num_chunks, &run, this, fence);
     }
+    /// Throws what the function threw in a chunk. Requires: the fence was waited for.
+    void rethrow() { failure_.rethrow(); }
 
 private:
     static void run(void* context, std::uint32_t chunk, std::uint32_t worker) {
         auto& self = *static_cast<RowLoop*>(context);
         const WorkScope scope(self.place_, chunk);
-        self.function_(self.cuts_.range(chunk), worker);
+        self.failure_.guard(chunk, [&] { self.function_(self.cuts_.range(chunk), worker); });
     }
 
     const RowCuts cuts_;
     Function& function_;
     WorkPlace place_;
+    Failure failure_;
 };
 
-/// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all have finished.
+/// Calls function(RowRange, worker) for every chunk of `cuts` and returns when all have finished. If chunks throw, the
+/// others are run too, and what the first of them threw is thrown then.
 template <class Function>
 void for_rows(Executor& executor, const RowCuts& cuts, Function&& function) {
     if (cuts.num_chunks == 0) return;
@@ -74,6 +79,7 @@ void for_rows(Executor& executor, const RowCuts& cuts, Function&& function) {
     Fence fence;
     loop.start(executor, fence);
     executor.wait(fence);
+    loop.rethrow();
 }
 
 template <class Function>

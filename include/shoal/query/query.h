@@ -70,7 +70,7 @@
 //     auto sailing = query<Write<&Boat::position>, Read<&Sail::area>>(database, sails);  // both have it
 //
 // The function is called with one argument per field, in order, with the Entity before them if it takes one, and with a
-// Commands& before that (see commands.h; a query over managers says asking(database)), and the EventWriters of writing()
+// Commands& before that (see commands.h; a query over named managers says asking(database)), and the EventWriters of writing()
 // before that (see events.h). A pass may put a const PassContext& before all of them (see world/schedule.h). A manager with an identity index has holes: a function that
 // takes the Entity is not called for them, others are. Keep a query: it remembers which tables match, and only looks at
 // new ones.
@@ -153,6 +153,7 @@ public:
 
     explicit Query(Stores&... stores) : rows_(stores...), singles_(stores...) {
         ((asked_ = asked_ ? asked_ : detail::database_of(stores)), ...);
+        if constexpr (kIsOfWorld) ((world_ = &stores), ...);
         if constexpr (kIsOfSingles) rows_.see_inactive();
     }
 
@@ -316,6 +317,13 @@ private:
         return result;
     }
 
+    /// Whom a loop asks for commands. A world that had no database has one now, or makes one.
+    Database* asked() const {
+        if constexpr (kIsOfWorld)
+            if (asked_ == nullptr)
+                return &static_cast<typename detail::Later<Query, World>::Type*>(world_)->keeper_of_commands();
+        return asked_;
+    }
     void finish_writes([[maybe_unused]] Executor* executor) const {
         if constexpr (requires { rows_.finish_writes(executor); }) rows_.finish_writes(executor);
     }
@@ -324,13 +332,13 @@ private:
         const typename Rows::Lock lock(rows_);
         rows_.refresh();
         Commands* commands = nullptr;
-        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked_);
+        if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked());
         const detail::LoopScope scope;
+        const Finish finish{*this, executor};
         rows_.for_each_part([&](const detail::QueryPart& part) {
+            const Mark mark{*this, part};
             run_part<kBatches>(function, commands, part);
-            mark_written(part);
         });
-        finish_writes(executor);
     }
     template <bool kBatches, class Function>
     void run(Executor& executor, Function& function) const {
@@ -367,6 +375,18 @@ private:
             rows_.run(function, part);
     }
 
+    // What is done at the end of a part and of a loop, also when the function throws.
+    struct Mark {
+        const Query& query;
+        const detail::QueryPart& part;
+        SHOAL_INLINE ~Mark() { query.mark_written(part); }
+    };
+    struct Finish {
+        const Query& query;
+        Executor* executor;
+        SHOAL_INLINE ~Finish() { query.finish_writes(executor); }
+    };
+
     void mark_written(const detail::QueryPart& part) const {
         rows_.mark_written(part);
         if constexpr (kHasSingles) singles_.mark_written();
@@ -375,6 +395,7 @@ private:
     Rows rows_;
     [[no_unique_address]] Singles singles_;
     Database* asked_ = nullptr;
+    void* world_ = nullptr;  // if it is over one
     std::uint32_t grain_ = kUsualRowsPerChunk;
 };
 

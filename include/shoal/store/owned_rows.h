@@ -71,6 +71,7 @@ struct OwnedRowsOptions {
     bool tree = false;                 ///< rows link to parents, children and siblings
     RemoveDead remove_dead = nullptr;  ///< nullptr: the rows are removed, and nothing else. Requires: no random probe
     void* store = nullptr;             ///< what remove_dead is called with
+    const char* kind = "a store";      ///< what Store::kind() of the store says
 };
 
 class OwnedRows {
@@ -144,7 +145,7 @@ public:
     /// Appends one row for a living entity that has none, when neither table nor index needs memory; else returns
     /// kNilRow.
     SHOAL_INLINE std::uint32_t try_append(Entity entity) {
-        require_unlocked();
+        require_unlocked("add()");
         if (SHOAL_UNLIKELY(!plain_index_ || !table_.has_room() || !entities_.alive(entity))) return kNilRow;
         EntityBits* const entry = index_.free_entry(entity);
         if (SHOAL_UNLIKELY(entry == nullptr)) return kNilRow;
@@ -180,7 +181,7 @@ public:
     /// Removes the row of an entity if it has one; copy_row(to, from) copies the elements of a row.
     template <class CopyRow>
     SHOAL_INLINE bool remove_plain(Entity entity, CopyRow&& copy_row) {
-        require_unlocked();
+        require_unlocked("remove()");
         if (!table_.remove_owned(entity, copy_row)) return false;
         ++num_structural_changes_;
         return true;
@@ -210,13 +211,15 @@ public:
     /// The same while passes run: see Store::hold_rows.
     void hold(bool hold) { __atomic_fetch_add(&num_locks_, hold ? kPassesRun : 0u - kPassesRun, __ATOMIC_RELAXED); }
     /// Asserts that no loop runs over the rows: for calls that move rows and are allowed in passes.
-    void require_no_loop() const {
-        if (SHOAL_UNLIKELY((__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) & (kPassesRun - 1)) != 0)) refuse_change();
+    /// `call` is the name of the call, for the message.
+    void require_no_loop(const char* call) const {
+        if (SHOAL_UNLIKELY((__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) & (kPassesRun - 1)) != 0))
+            refuse_change(call);
     }
     /// Asserts that rows may be added and removed now: for structural calls of a store that do not go through this
     /// class.
-    void require_unlocked() const {
-        if (SHOAL_UNLIKELY(__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0)) refuse_change();
+    void require_unlocked(const char* call) const {
+        if (SHOAL_UNLIKELY(__atomic_load_n(&num_locks_, __ATOMIC_RELAXED) != 0)) refuse_change(call);
     }
 
     // --- reports -------------------------------------------------------------------------------------------------
@@ -239,7 +242,7 @@ private:
 
     static constexpr std::uint32_t kPassesRun = 1u << 16;
 
-    [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change() const;
+    [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_change(const char* call) const;
     [[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_row(std::uint32_t row) const;
     std::uint32_t place_leading(std::span<const Entity> entities);
     std::uint32_t remove_owned(std::span<const Entity> entities, const EntityManager* spared);

@@ -21,6 +21,14 @@ inline constexpr Zone kMaxZones = 1u << 22;
 /// No zone is named; something else decides.
 inline constexpr Zone kNoZone = 0xFFFFFFFF;
 
+namespace detail {
+[[noreturn]] SHOAL_API SHOAL_NOINLINE void refuse_zone(Zone zone);
+}
+/// Ends the program, and names the zone, if it is not below kMaxZones.
+inline void require_zone(Zone zone) {
+    if (SHOAL_UNLIKELY(zone >= kMaxZones)) detail::refuse_zone(zone);
+}
+
 /// A set of zones, one bit each.
 class ZoneSet {
 public:
@@ -34,7 +42,8 @@ public:
     void insert(Zone zone) { insert_range(zone, zone + 1); }
     /// Adds the zones begin to end - 1. Requires: end <= kMaxZones.
     void insert_range(Zone begin, Zone end) {
-        SHOAL_ASSERT(begin <= end && end <= kMaxZones, "zones are 0 to kMaxZones - 1");
+        SHOAL_ASSERT(begin <= end, "a range of zones begins behind its end");
+        if (begin != end) require_zone(end - 1);
         bits_.set_range(begin, end);
     }
     void erase(Zone zone) { bits_.reset(zone); }

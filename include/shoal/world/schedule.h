@@ -29,6 +29,16 @@
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
 // since it ran last. enable() and enable_group() switch passes off and on. For a pass that is off, time stands still:
 // the frames until it is on again count neither for its dt nor for its next run.
+//
+// Failures. A function that gets a PassContext& and does more than its rows may return a Status; any function may throw.
+// An error, or what was thrown, fails the pass and ends the run: the chunks of the pass and the passes before it in the
+// order are still run, those behind it do not start, and wait for the next run with their dt. Nothing is undone: what was
+// written stays, and so do events and commands, which are carried out when the world settles. The failure is logged with
+// the name of the pass; status() and failed_pass() tell of it until the next run; and run(), or World::step() when it has
+// settled, throws what was thrown. If several passes fail, that is the first of them in the order.
+//
+//     schedule.add("load", {}, [&](PassContext&) -> Status { return load("reef.blob"); });  // may fail
+//
 // Thread: one thread at a time; all workers call the functions of passes at once.
 
 #include "shoal/base/status.h"
@@ -94,9 +104,16 @@ public:
     /// Finds the order. Errors: after() or before() names an unknown pass; they form a cycle (the message shows it); or
     /// the schedule is strict and the order is ambiguous. Cost: none if nothing has changed.
     SHOAL_API Status prepare();
-    /// Runs the passes that are switched on and due in this frame. Units: dt in seconds.
-    /// Requires: the schedule is not running; prepare() finds no error.
-    SHOAL_API void run(Executor& executor, float dt, std::uint64_t frame);
+    /// Runs the passes that are switched on and due in this frame, and throws what one of them threw. Units: dt in
+    /// seconds. Requires: the schedule is not running; prepare() finds no error.
+    void run(Executor& executor, float dt, std::uint64_t frame) {
+        run_passes(executor, dt, frame);
+        failure_.rethrow();
+    }
+    /// Returns how the last run ended. Errors: a pass failed; the message names it and says why.
+    const Status& status() const { return status_; }
+    /// Returns the name of the pass that failed in the last run, or an empty text. Lifetime: until the next run.
+    std::string_view failed_pass() const { return failed_pass_; }
 
     /// Records in `trace` when each worker works at each pass; nullptr stops it. Lifetime: `trace` outlives the runs.
     /// Requires: the schedule is not running; the trace has as many workers as the executor.
@@ -109,6 +126,7 @@ public:
 
 private:
     friend class PassOrder;
+    friend class World;
     struct Entry;
     struct Group;
     class Runner;
@@ -117,7 +135,14 @@ private:
     class FunctionPass final : public Pass {
     public:
         explicit FunctionPass(Function function) : function_(std::move(function)) {}
-        void run(PassContext& context) override { function_(context); }
+        void run(PassContext& context, Failure& failure) override {
+            failure.guard(0, [&] {
+                if constexpr (std::is_same_v<std::invoke_result_t<Function&, PassContext&>, Status>)
+                    failure.keep(function_(context));
+                else
+                    function_(context);
+            });
+        }
 
     private:
         Function function_;
@@ -131,6 +156,7 @@ private:
     Entry* find(std::string_view name) const;
     Group* find_group(std::string_view name) const;
     void destroy(Entry* entry);
+    SHOAL_API void run_passes(Executor& executor, float dt, std::uint64_t frame);
     void require_idle() const;
     void forget_plan();
 
@@ -143,6 +169,9 @@ private:
     std::uint64_t seed_ = 1;
     bool strict_ = SHOAL_CHECKED != 0;
     bool is_running_ = false;
+    Failure failure_;  // of the last run, until it was thrown; the next two tell of it until the next run
+    Status status_;
+    std::string failed_pass_;
 };
 
 /// Says when a pass runs: after and before which others, and how often. Lifetime: until the pass is removed.

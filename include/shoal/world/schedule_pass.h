@@ -13,6 +13,7 @@
 #include "shoal/base/random.h"
 #include "shoal/entity/entity.h"
 #include "shoal/job/executor.h"
+#include "shoal/job/failure.h"
 
 #include <span>
 #include <string_view>
@@ -42,7 +43,8 @@ struct PassContext {
 class Pass {
 public:
     virtual ~Pass() = default;
-    virtual void run(PassContext& context) = 0;
+    /// `failure` keeps what the function throws, or the error that it returns.
+    virtual void run(PassContext& context, Failure& failure) = 0;
 };
 
 /// What a pass has cost so far.

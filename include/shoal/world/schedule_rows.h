@@ -67,11 +67,13 @@ template <class Rows, class Function>
 class RowsPass final : public Pass {
 public:
     RowsPass(const Rows& rows, Function function) : rows_(rows), function_(std::move(function)) {}
-    void run(PassContext& context) override {
-        if constexpr (takes_context<Rows, Function>())
-            rows_.for_each(context.executor, WithContext<Function>{function_, context});
-        else
-            rows_.for_each(context.executor, function_);
+    void run(PassContext& context, Failure& failure) override {
+        failure.guard(0, [&] {
+            if constexpr (takes_context<Rows, Function>())
+                rows_.for_each(context.executor, WithContext<Function>{function_, context});
+            else
+                rows_.for_each(context.executor, function_);
+        });
         context.num_rows = rows_.num_rows();
         context.num_bytes = context.num_rows * Rows::bytes_per_row();
     }

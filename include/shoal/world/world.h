@@ -134,7 +134,8 @@ public:
     /// The same for what a program cannot go on without. Requires: no error.
     SHOAL_API void require_built_in(const Schema& component);
 
-    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`.
+    /// Returns the database of this world: the first that was attached, or one that the first call makes, with `options`. If
+    /// commands have made it before, it takes the options of the first call, unless it has tables.
     /// Others may be attached too. They settle and spawn with it, each component type has its home in one of them, and a
     /// query joins one of them with the other stores. Requires: if it is made, no passes run.
     SHOAL_API Database& database(const DatabaseOptions& options = {});
@@ -355,8 +356,11 @@ public:
     SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
     /// Returns the commands of the pass that the calling thread runs, or those from outside of passes, for all stores of
-    /// this world: see command/commands.h. Requires: as database().
-    Commands& commands() { return database().commands(); }
+    /// this world: see command/commands.h. Requires: passes run in step(), or not at all.
+    Commands& commands() { return keeper_of_commands().commands(); }
+    /// Returns the database whose log the commands of this world are in: database(), or one that was attached. If there
+    /// is none it makes one, as step() does before passes run. Requires: then, no passes run.
+    SHOAL_API Database& keeper_of_commands();
 
     // --- resources -----------------------------------------------------------------------------------------------
 
@@ -386,9 +390,13 @@ public:
 
     Schedule& schedule() { return schedule_; }
     const Schedule& schedule() const { return schedule_; }
-    /// Runs the passes of the schedule, ends the frame of the event channels, then settles. Units: dt in seconds.
-    /// Requires: as settle().
-    SHOAL_API void step(float dt);
+    /// Runs the passes of the schedule, ends the frame of the event channels, then settles. Does so too when a pass
+    /// fails, and then throws what the pass threw; schedule().status() says which pass it was, and why (see
+    /// world/schedule.h). Units: dt in seconds. Requires: as settle().
+    void step(float dt) {
+        step_and_settle(dt);
+        schedule_.failure_.rethrow();
+    }
     /// Carries out the commands of all databases; then each store removes the rows of dead entities and frees memory.
     /// Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
@@ -453,6 +461,7 @@ private:
     Result<std::uint32_t> copy_for_commands(Entity original, std::span<const Entity> firsts,
                                             std::span<const RootPose> poses);
     void note(Store& store);
+    [[noreturn]] static void refuse_store(const Store& store);
     void forget(Store& store);
     Store* find_keeper(const Schema& component) const;
     SHOAL_API ReactionId require_reaction(const Schema& component, const ReactionTo& to, Reaction& reaction,
@@ -473,6 +482,7 @@ private:
     SHOAL_API void own(const Owned& owned);
     SHOAL_API void* find_events(const void* type) const;
     SHOAL_API void own_events(const OwnedEvents& owned);
+    SHOAL_API void step_and_settle(float dt);
     void hold_rows(bool hold);
     void settle_stores();
     void move_transforms(const SettleContext& context);
@@ -506,6 +516,7 @@ private:
     std::uint64_t stamp_ = 1;
     bool passes_run_ = false;
     bool is_settling_ = false;
+    bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it
 };
 
 }  // namespace shoal

@@ -204,11 +204,20 @@ public:
     }
     template <CommandKind kKind, class... Ts>
     void record(Entity entity, std::uint32_t number, const Ts&... values) {
+        if constexpr ((std::is_nothrow_copy_constructible_v<Ts> && ...))
+            place<kKind, Ts...>(entity, number, values...);
+        else  // a copy that throws leaves no row without values
+            place<kKind, Ts...>(entity, number, Ts(values)...);
+    }
+    template <CommandKind kKind, class... Ts, class... Values>
+    SHOAL_INLINE void place(Entity entity, std::uint32_t number, Values&&... values) {
         using Command = TypedCommand<kKind, Ts...>;
         const NewRow added = add_row(Command::kList, entity, number);
         std::size_t i = 0;
         static_cast<void>(added), static_cast<void>(i);
-        (::new (static_cast<void*>(added.value(Command::kLayout.offsets[i++], sizeof(Ts)))) Ts(values), ...);
+        (::new (static_cast<void*>(added.value(Command::kLayout.offsets[i++], sizeof(Ts))))
+             Ts(static_cast<Values&&>(values)),
+         ...);
     }
     /// The same for component types that are known at run time only; `values` are those of some of them.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number,
@@ -255,7 +264,7 @@ private:
     SHOAL_API void begin_run(Stream& stream);
     SHOAL_API void take_pending_block();
     std::byte* take_memory(std::size_t num_bytes, std::size_t alignment);
-    const CommandList& made_list(CommandKind kind, std::span<const ComponentType> components,
+    const CommandList& made_list(CommandKind kind, Entity entity, std::span<const ComponentType> components,
                                  std::span<const ComponentValues> values);
 
     CommandLog* log_;

@@ -102,7 +102,7 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked();
+    require_unlocked_for<Ts...>("create()");
     if constexpr ((detail::kHasOpaque<Ts> || ...))  // only C++ knows their defaults
         return create<Ts...>(out, zone, Ts{}...);
     else
@@ -113,7 +113,7 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone, const std::type_identity_t<Ts>&... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked();
+    require_unlocked_for<Ts...>("create()");
     if (out.size() == 1) {
         const Result<Entity> made = create(zone, values...);
         out.front() = made ? *made : kNullEntity;
@@ -128,7 +128,7 @@ template <DescribedComponent... Ts>
 Result<Entity> Database::create(Zone zone, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked();
+    require_unlocked_for<Ts...>("create()");
     Result<Entity> made = entities_.create();
     if (!made) return made;
     const Result<bool> inserted = insert(*made, zone, values...);
@@ -141,7 +141,7 @@ template <DescribedComponent... Ts>
 Status Database::create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked();
+    require_unlocked_for<Ts...>("create()");
     SHOAL_ASSERT(((values.size() == out.size()) && ...), "one value per entity is needed");
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     return create(out, archetype<Ts...>(), zone, given);
@@ -152,7 +152,7 @@ Result<AddCounts> Database::insert(std::span<const Entity> entities, Zone zone,
                                    std::span<const std::type_identity_t<Ts>>... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked();
+    require_unlocked_for<Ts...>("insert()");
     SHOAL_ASSERT(((values.size() == entities.size()) && ...), "one value per entity is needed");
     const ComponentValues given[] = {typed_values<Ts>(values)...};
     return insert(entities, archetype<Ts...>(), zone, given);
@@ -163,7 +163,7 @@ SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&..
     requires(sizeof...(Ts) > 0)
 {
     static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
-    require_unlocked();
+    require_unlocked_for<Ts...>("insert()");
     TypedList& list = typed_list<Ts...>();
     DatabaseTable* const table = list.table;
     // What is left out here, such as the first row of a table, is done by the call below.

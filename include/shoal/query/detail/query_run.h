@@ -9,6 +9,7 @@
 #include "shoal/base/row_range.h"
 #include "shoal/command/loop_scope.h"
 #include "shoal/entity/entity_manager.h"
+#include "shoal/job/failure.h"
 #include "shoal/job/row_ranges.h"
 #include "shoal/table/table.h"
 
@@ -119,26 +120,32 @@ public:
         query.rows_.refresh();
         query.rows_.for_each_part([&](const detail::QueryPart& part) { loop_.add(part); });
         constexpr bool kTakesCommands = Query::template takes_commands<Function, kBatches>();
-        loop_.start(query.rows_.can_share() ? &executor : nullptr, query.grain_, kTakesCommands, query.asked_, this,
-                    run, mark);
+        loop_.start(query.rows_.can_share() ? &executor : nullptr, query.grain_, kTakesCommands,
+                    kTakesCommands ? query.asked() : nullptr, this, run, mark);
     }
     QueryRun(const QueryRun&) = delete;
     QueryRun& operator=(const QueryRun&) = delete;
 
-    ~QueryRun() { wait(); }
+    ~QueryRun() { finish(); }
 
-    /// Returns when all rows are done, and marks the written fields. The end of its life waits too.
+    /// Returns when all rows are done, and marks the written fields. If the function throws, the other chunks are run
+    /// too, and what it threw in the first of these rows is thrown then. The end of its life waits too, and logs that.
     void wait() {
+        finish();
+        failure_.rethrow();
+    }
+
+private:
+    void finish() {
         if (is_done_) return;
         is_done_ = true;
         loop_.wait();
         query_.finish_writes(&executor_);
     }
-
-private:
     static void run(void* context, Commands* commands, const detail::QueryPart& part) {
-        const QueryRun& self = *static_cast<const QueryRun*>(context);
-        self.query_.template run_part<kBatches>(self.function_, commands, part);
+        QueryRun& self = *static_cast<QueryRun*>(context);
+        const auto place = reinterpret_cast<std::uintptr_t>(&part);  // parts are in one array, in order
+        self.failure_.guard(place, [&] { self.query_.template run_part<kBatches>(self.function_, commands, part); });
     }
     static void mark(void* context, const detail::QueryPart& part) {
         static_cast<const QueryRun*>(context)->query_.mark_written(part);
@@ -148,6 +155,7 @@ private:
     Function& function_;
     Executor& executor_;
     bool is_done_ = false;
+    Failure failure_;
     const typename Query::Rows::Lock lock_;
     detail::StartedLoop loop_;
 };

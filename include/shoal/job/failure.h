@@ -1,0 +1,65 @@
+#pragma once
+// Why a loop or a pass failed: what its function threw, or the error that it returned.
+//
+//     chunks    0  1  2  3      1 and 3 throw: all four are run, and the exception of 1 is kept, whatever came first
+//
+// The library is built without exceptions. Its loops call functions of the program in templates, so a program that is
+// built with exceptions catches there what its functions throw, and the call that waits for the loop throws it again.
+// Thread: guard() and keep() from any thread; the rest when all of these have returned.
+
+#include "shoal/base/status.h"
+
+#include <cstdint>
+
+namespace shoal {
+
+class Failure {
+public:
+    Failure() = default;
+    Failure(const Failure&) = delete;
+    Failure& operator=(const Failure&) = delete;
+    /// An exception that was not thrown again is logged.
+    ~Failure() {
+        if (SHOAL_UNLIKELY(exception_ != nullptr)) drop();
+    }
+
+    bool any() const { return exception_ != nullptr || !status_; }
+    /// Calls function(), and keeps what it throws.
+    template <class Function>
+    SHOAL_INLINE void guard(std::uint64_t place, Function&& function) {
+#if defined(__cpp_exceptions)
+        try {
+            function();
+        } catch (...) {
+            keep_exception(place);
+        }
+#else
+        static_cast<void>(place), function();
+#endif
+    }
+    /// Keeps an error; success is no failure.
+    void keep(Status status) { status_ = std::move(status); }
+    /// Takes what the other keeps, and forgets what was kept here.
+    SHOAL_API void take(Failure& other);
+    /// Forgets what is kept.
+    SHOAL_API void clear();
+
+    /// Returns the error, or what() of the exception.
+    SHOAL_API Status status() const;
+    /// Throws the exception that is kept, if there is one, and keeps nothing then.
+    void rethrow() {
+        if (SHOAL_UNLIKELY(exception_ != nullptr)) throw_kept();
+    }
+
+private:
+    /// Keeps the exception that is being handled, unless that of a lower place is kept.
+    SHOAL_API SHOAL_NOINLINE void keep_exception(std::uint64_t place);
+    SHOAL_API SHOAL_NOINLINE void drop();
+    [[noreturn]] SHOAL_API SHOAL_NOINLINE void throw_kept();
+
+    void* exception_ = nullptr;  // a std::exception_ptr; nullptr: none
+    std::uint64_t place_ = 0;    // where it was thrown
+    Status status_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,66 @@
+// Keeps exceptions. Built with exceptions, unlike most of the runtime: see cmake/rooms.cmake.
+
+#include "shoal/job/failure.h"
+
+#include "shoal/base/log.h"
+#include "shoal/base/memory.h"
+#include "shoal/base/text.h"
+
+#include <exception>
+#include <mutex>
+
+namespace shoal {
+namespace {
+
+std::mutex g_mutex;  // guards what is kept, in all failures: it is rare that two functions throw
+
+std::exception_ptr& exception_at(void* kept) { return *static_cast<std::exception_ptr*>(kept); }
+
+}  // namespace
+
+void Failure::keep_exception(std::uint64_t place) {
+    const std::lock_guard lock(g_mutex);
+    if (exception_ != nullptr && place_ <= place) return;
+    place_ = place;
+    if (exception_ == nullptr)
+        exception_ = ::new (allocate_memory(sizeof(std::exception_ptr), "failure")) std::exception_ptr();
+    exception_at(exception_) = std::current_exception();
+}
+
+void Failure::clear() {
+    status_ = Status();
+    if (exception_ == nullptr) return;
+    exception_at(exception_).~exception_ptr();
+    release_memory(std::exchange(exception_, nullptr), sizeof(std::exception_ptr), "failure");
+}
+
+void Failure::take(Failure& other) {
+    clear();
+    exception_ = std::exchange(other.exception_, nullptr);
+    place_ = other.place_;
+    status_ = std::move(other.status_);
+}
+
+Status Failure::status() const {
+    if (exception_ == nullptr) return status_;
+    try {
+        std::rethrow_exception(exception_at(exception_));
+    } catch (const std::exception& thrown) {
+        return Status::error(thrown.what());
+    } catch (...) {
+        return Status::error("its function threw something that is no std::exception");
+    }
+}
+
+void Failure::drop() {
+    log(LogLevel::kError, concat("a loop failed, and nobody waited for it: ", status().message()));
+    clear();
+}
+
+void Failure::throw_kept() {
+    const std::exception_ptr thrown = exception_at(exception_);
+    clear();
+    std::rethrow_exception(thrown);
+}
+
+}  // namespace shoal
