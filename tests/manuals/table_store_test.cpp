@@ -112,7 +112,7 @@ TEST(TableManuals, a_loop_over_a_column_fits_every_layout) {
     const float dt = 1, drag = 0.5f;
     std::vector<Entity> stones(3);
     ASSERT_TRUE(entities.create(stones));
-    ASSERT_TRUE(bodies.add(stones, {.velocity = {2, 0, 9.81f}}));
+    ASSERT_TRUE(bodies.add(stones, {.position = {}, .velocity = {2, 0, 9.81f}, .acceleration = {}}));
     // [table/column]
     for (auto&& velocity : bodies.write_column<&Body::velocity>()) {
         velocity.z -= 9.81f * dt;
