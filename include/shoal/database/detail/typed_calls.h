@@ -196,7 +196,7 @@ template <GivenComponent... Vs>
 Status Database::create(std::span<Entity> out, Zone zone, const Vs&... values)
     requires detail::kSomeOff<Vs...>
 {
-    require_unlocked_for<detail::ComponentOfGiven<Vs>...>("create");
+    require_unlocked_for<detail::ComponentOfGiven<Vs>...>("create()");
     const ComponentValues given[] = {values_of_given(values)...};
     return create(out, archetype<detail::ComponentOfGiven<Vs>...>(), zone, given);
 }
@@ -214,7 +214,7 @@ template <GivenComponent... Vs>
 Result<bool> Database::insert(Entity entity, Zone zone, const Vs&... values)
     requires detail::kSomeOff<Vs...>
 {
-    require_unlocked_for<detail::ComponentOfGiven<Vs>...>("insert");
+    require_unlocked_for<detail::ComponentOfGiven<Vs>...>("insert()");
     const ComponentValues given[] = {values_of_given(values)...};
     const Result<AddCounts> counts =
         insert(std::span<const Entity>(&entity, 1), archetype<detail::ComponentOfGiven<Vs>...>(), zone, given);
