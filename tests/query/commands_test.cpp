@@ -520,7 +520,7 @@ TEST_F(CommandsDeathTest, a_function_of_a_loop_cannot_ask_for_the_commands_of_it
     EXPECT_DEATH(query<Read<&Mass::value>>(database).for_each([&](float) { database.commands(); }),
                  "take a Commands& as its first argument");
     EXPECT_DEATH(query<Read<&Mass::value>>(database).for_each([&](Entity entity, float) { database.destroy(entity); }),
-                 "ask for it through Commands");
+                 "take a Commands&");
 }
 
 TEST_F(CommandsDeathTest, commands_cannot_be_kept_beyond_a_settle) {

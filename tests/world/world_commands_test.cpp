@@ -177,7 +177,7 @@ TEST(WorldCommandsDeathTest, passes_do_not_change_a_database_at_once) {
     Database& sea = world.database();
     Entity fish;
     ASSERT_TRUE((sea.create<Age>(std::span(&fish, 1), 0).ok()));
-    const char* const kMessage = "through Commands";
+    const char* const kMessage = "take a Commands&";
     world.schedule().add("now", [&](PassContext&) { sea.destroy(fish); });
     EXPECT_DEATH(world.step(0), kMessage);
     ASSERT_TRUE(world.schedule().remove("now").ok());
