@@ -409,37 +409,18 @@ inline constexpr bool kReadsAllValues = [] {
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }();
 
-}  // namespace detail
-
-/// Makes a query over the rows of stores: a Database, or none, and then Managers.
-template <class... Terms, class... Stores>
-    requires(detail::kIsTerm<Terms> && ...)
-auto query(Stores&... stores) {
-    using namespace detail;
-    using List = StoreList<From<Stores...>>;
-    using Decides = Deciding<From<Stores...>, Terms...>;
-    constexpr bool kAreComplete = (requires { sizeof(Stores); } && ...);
-    constexpr bool kNamesSome = sizeof...(Terms) > 0 || (std::is_same_v<Stores, World> || ...);  // or tags
+/// Whether the terms of a query are right, whatever stores they are about.
+template <class... Terms>
+consteval bool terms_are_sound() {
     constexpr bool kAreDescribed = kAreDeclared<Terms...>;
     constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
     constexpr bool kArePlain = (fields_are_plain<Terms>() && ...);
     constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
-    constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
-    constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
-    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
     constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
     constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
     constexpr bool kLeavesSingles = kIsOfSingles || !((Terms::kIsSingle && Terms::kWrites) || ...);
     constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
     constexpr bool kLeavesComputed = !((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...);
-    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles || sizeof...(Terms) == 0 ||
-                                                           ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
-    constexpr bool kAsks = !Decides::kIgnoresDatabase;
-    constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
-    constexpr bool kReadsOne = kReadsAllValues<From<Stores...>, Terms...>;
-    static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
-    static_assert(List::kNumDatabases <= 1, "a query joins one database with managers; make a query for each");
-    static_assert(kNamesSome, "a query names at least one component type");
     static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
     static_assert(kArePlain,
                   "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
@@ -447,8 +428,6 @@ auto query(Stores&... stores) {
     static_assert(!kAreDescribed || kHasFields,
                   "the member is not among the fields of its SHOAL_COMPONENT declaration");
     static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
-    static_assert(kIsOfWorld || !kNeedsWorld,
-                  "Parent<>, AnyOf<> and Single<> need to know all stores; say query<...>(world)");
     static_assert(
         kAreSingles,
         "the component of a Single<> is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
@@ -460,6 +439,35 @@ auto query(Stores&... stores) {
     static_assert(kLeavesComputed,
                   "the store of a component computes it, so a query does not write it; say Read, and set what it is "
                   "computed from, or call the store");
+    return kArePlain && kEachOnce && kAreSingles && kLeavesSingles && kLeavesComputed;
+}
+
+}  // namespace detail
+
+/// Makes a query over the rows of stores: a Database, or none, and then Managers.
+template <class... Terms, class... Stores>
+    requires(detail::kIsTerm<Terms> && ...)
+auto query(Stores&... stores) {
+    using namespace detail;
+    using List = StoreList<From<Stores...>>;
+    using Decides = Deciding<From<Stores...>, Terms...>;
+    constexpr bool kAreComplete = (requires { sizeof(Stores); } && ...);
+    constexpr bool kNamesSome = sizeof...(Terms) > 0 || (std::is_same_v<Stores, World> || ...);  // or tags
+    constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
+    constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
+    constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
+    constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
+    constexpr bool kAreSound = terms_are_sound<Terms...>();
+    constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles || sizeof...(Terms) == 0 ||
+                                                           ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
+    constexpr bool kAsks = !Decides::kIgnoresDatabase;
+    constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
+    constexpr bool kReadsOne = kReadsAllValues<From<Stores...>, Terms...>;
+    static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
+    static_assert(List::kNumDatabases <= 1, "a query joins one database with managers; make a query for each");
+    static_assert(kNamesSome, "a query names at least one component type");
+    static_assert(kIsOfWorld || !kNeedsWorld,
+                  "Parent<>, AnyOf<> and Single<> need to know all stores; say query<...>(world)");
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
     static_assert(kAllGiven || kNeedsWorld,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
@@ -475,8 +483,8 @@ auto query(Stores&... stores) {
         kReadsOne,
         "an entity may have several of the component: a query over a world or a database visits them with Read "
         "or Write, of one such type; of others say With or Without, and Database::for_each_value()");
-    if constexpr (kAreComplete && List::kNumDatabases <= 1 && kNamesSome && kArePlain && kEachOnce && kAllGiven &&
-                  kDrives && kAsks && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles && kLeavesComputed)
+    if constexpr (kAreComplete && List::kNumDatabases <= 1 && kNamesSome && kAreSound && kAllGiven && kDrives &&
+                  kAsks && kJoinsSingly && kReadsOne)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.
