@@ -170,7 +170,7 @@ TEST(WorldManuals, passes_declare_what_they_touch) {
     world.step(0);
     EXPECT_EQ(schedule.status().message(), "the pass \"load\" failed: reef.blob is missing");
     is_there = true;
-    for (const Vec3& velocity : bodies.column<&Body::velocity>()) EXPECT_EQ(velocity, (Vec3{1, 0, -9.81f}));
+    for (const Vec3& velocity : bodies.column<&Body::velocity>()) EXPECT_EQ(velocity, (Vec3{2, 0, -9.81f}));
     EXPECT_EQ(score, 3u);
     EXPECT_EQ(num_drawn, 3u);
     for (int second = 2; second <= 25; ++second) world.step(1);

@@ -715,7 +715,7 @@ TEST_F(SceneQuery, a_tag_is_not_given_while_a_loop_runs_over_the_tagged) {
     ASSERT_TRUE(tags.add_tag(made[0], "fast"));
     const auto fast = world.query<>().tagged("fast");
     EXPECT_DEATH(fast.for_each([&](Entity) { static_cast<void>(tags.add_tag(made[1], "fast")); }),
-                 "rows of \"tag\" came or went while a loop ran over them");
+                 "of a manager for \"tag\" was called, so rows came or went while a loop ran over them");
     EXPECT_DEATH(world.query<>().for_each([](Entity) {}), "name a component, or a tag");
 }
 
