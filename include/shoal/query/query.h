@@ -101,6 +101,14 @@ namespace shoal {
 
 namespace detail {
 
+/// A tag by its id or its text.
+struct TagName {
+    TagName(StringId tag) : id(tag) {}                            // NOLINT: that is what it is for
+    TagName(std::string_view tag) : id(tag) {}                    // NOLINT
+    TagName(const char* tag) : TagName(std::string_view(tag)) {}  // NOLINT
+    StringId id;
+};
+
 /// Where the rows of a query come from.
 template <class Stores, class List>
 struct RowsOf;
@@ -185,11 +193,15 @@ public:
     /// The same query, on the entities that have a tag (see components/tag.h). Said twice, they have both. The list of the
     /// tag is a store among those that are joined: if it is the shortest, it drives. A tag that nobody has is no error.
     /// Requires: the tags lie in a manager, as they do unless World::home() was told otherwise; at most four tags.
-    Query tagged(StringId tag) const { return with_tag(tag, false); }
-    Query tagged(std::string_view tag) const { return with_tag(StringId(tag), false); }
+    Query tagged(detail::TagName tag) const {
+        static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
+        return with_tag(tag.id, false);
+    }
     /// The same query, on the entities that lack a tag. Requires: as above.
-    Query untagged(StringId tag) const { return with_tag(tag, true); }
-    Query untagged(std::string_view tag) const { return with_tag(StringId(tag), true); }
+    Query untagged(detail::TagName tag) const {
+        static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
+        return with_tag(tag.id, true);
+    }
     /// The same query; its function may take a Commands& first, which asks `database` for changes. Without this call, a
     /// query over a database asks that one.
     Query asking(Database& database) const {
@@ -307,7 +319,6 @@ private:
     Query with_tag(StringId tag, bool excludes) const {
         constexpr bool kIsOfRows = !kIsOfSingles;
         constexpr bool kReadsOne = !(detail::reads_many<Terms>() || ...);
-        static_assert(kIsOfWorld, "tags are those of a world; say world.query<...>()");
         static_assert(kIsOfRows, "a query of singles alone visits no rows, so no tag chooses among them");
         static_assert(kReadsOne,
                       "an entity may have several of the component, and a query that names a tag visits it once; "
@@ -409,39 +420,6 @@ inline constexpr bool kReadsAllValues = [] {
     return !(((kIsOfWorld || StoreList<Stores>::template kIsOfDatabase<Terms>) && reads_many<Terms>()) || ...);
 }();
 
-/// Whether the terms of a query are right, whatever stores they are about.
-template <class... Terms>
-consteval bool terms_are_sound() {
-    constexpr bool kAreDescribed = kAreDeclared<Terms...>;
-    constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
-    constexpr bool kArePlain = (fields_are_plain<Terms>() && ...);
-    constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
-    constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
-    constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
-    constexpr bool kLeavesSingles = kIsOfSingles || !((Terms::kIsSingle && Terms::kWrites) || ...);
-    constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
-    constexpr bool kLeavesComputed = !((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...);
-    static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
-    static_assert(kArePlain,
-                  "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
-                  "by one: Read<&T::field>");
-    static_assert(!kAreDescribed || kHasFields,
-                  "the member is not among the fields of its SHOAL_COMPONENT declaration");
-    static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
-    static_assert(
-        kAreSingles,
-        "the component of a Single<> is not declared single; write SHOAL_COMPONENT((Name, single), fields...)");
-    static_assert(kLeavesSingles,
-                  "a query over rows cannot write a single, because its loops run on several threads; write it in a "
-                  "query of singles alone");
-    static_assert(kLeavesParents,
-                  "a query cannot write a component that it reads of parents; read it in a second query");
-    static_assert(kLeavesComputed,
-                  "the store of a component computes it, so a query does not write it; say Read, and set what it is "
-                  "computed from, or call the store");
-    return kArePlain && kEachOnce && kAreSingles && kLeavesSingles && kLeavesComputed;
-}
-
 }  // namespace detail
 
 /// Makes a query over the rows of stores: a Database, or none, and then Managers.
@@ -453,38 +431,58 @@ auto query(Stores&... stores) {
     using Decides = Deciding<From<Stores...>, Terms...>;
     constexpr bool kAreComplete = (requires { sizeof(Stores); } && ...);
     constexpr bool kNamesSome = sizeof...(Terms) > 0 || (std::is_same_v<Stores, World> || ...);  // or tags
+    constexpr bool kIsOneDatabase = List::kNumDatabases <= 1;
+    constexpr bool kAreDescribed = kAreDeclared<Terms...>;
+    constexpr bool kHasFields = kAreDescribed && kNameFields<Terms...>;
+    constexpr bool kArePlain = (fields_are_plain<Terms>() && ...);
+    constexpr bool kEachOnce = kHasFields && kNamesEachFieldOnce<Terms...>;
     constexpr bool kAllGiven = ((List::template store_of<Terms>() != kNoStore) && ...);
     constexpr bool kIsOfWorld = (std::is_same_v<Stores, World> || ...);
     constexpr bool kNeedsWorld = ((Terms::kIsOfParent || Terms::kIsAny || Terms::kIsSingle) || ...);
     constexpr bool kIsOfSingles = sizeof...(Terms) > 0 && (Terms::kIsSingle && ...);
-    constexpr bool kAreSound = terms_are_sound<Terms...>();
+    constexpr bool kAreSingles = ((!Terms::kIsSingle || kIsSingle<typename Terms::Component>) && ...);
+    constexpr bool kLeavesSingles = kIsOfSingles || !((Terms::kIsSingle && Terms::kWrites) || ...);
+    constexpr bool kLeavesParents = !(is_written_and_of_parent<Terms, Terms...>() || ...);
+    constexpr bool kLeavesComputed = !((Terms::kWrites && kIsComputed<typename Terms::Component>) || ...);
     constexpr bool kDrives = Decides::kNumRequired > 0 && (!kIsOfWorld || kIsOfSingles || sizeof...(Terms) == 0 ||
                                                            ((!Terms::kIsSingle && requires_component<Terms>()) || ...));
     constexpr bool kAsks = !Decides::kIgnoresDatabase;
     constexpr bool kJoinsSingly = kIsOfWorld || !Decides::kJoins || !(kKeepsMany<Stores> || ...);
     constexpr bool kReadsOne = kReadsAllValues<From<Stores...>, Terms...>;
     static_assert(kAreComplete, "the database's header is missing; include shoal/database/database.h");
-    static_assert(List::kNumDatabases <= 1, "a query joins one database with managers; make a query for each");
+    static_assert(kIsOneDatabase, "a query joins one database with managers; make a query for each");
     static_assert(kNamesSome, "a query names at least one component type");
+    static_assert(kAreDescribed, "a component is not declared; write SHOAL_COMPONENT(Name, fields...)");
+    static_assert(kArePlain,
+                  "all_fields<T> is for components with fields, whose types are those of field.h; name the fields one "
+                  "by one: Read<&T::field>");
+    static_assert(!kAreDescribed || kHasFields,
+                  "the member is not among the fields of its SHOAL_COMPONENT declaration");
+    static_assert(!kHasFields || kEachOnce, "a query names each field once; Write gives the old value too");
     static_assert(kIsOfWorld || !kNeedsWorld,
                   "Parent<>, AnyOf<> and Single<> need to know all stores; say query<...>(world)");
+    static_assert(kAreSingles,
+                  "the component of a Single<> is not declared single; write SHOAL_COMPONENT((Name, single), ...)");
+    static_assert(kLeavesSingles,
+                  "a query over rows cannot write a single, because its loops run on several threads; write it alone");
+    static_assert(kLeavesParents,
+                  "a query cannot write a component that it reads of parents; read it in a second query");
+    static_assert(kLeavesComputed,
+                  "the store of a component computes it, so a query does not write it; say Read, or call the store");
     static_assert(!kIsOfWorld || sizeof...(Stores) == 1, "a world has all of its stores; give the world alone");
     static_assert(kAllGiven || kNeedsWorld,
                   "the manager of a component is missing; give it too: query<...>(manager, others...), or "
                   "query<...>(database, managers...) for what is gathered");
     static_assert(!kAllGiven || kDrives,
                   "a query over managers or a world needs a Read, Write or With: it says whose rows to visit");
-    static_assert(kAsks,
-                  "no term is about the database; leave it out: query<...>(managers...), with "
-                  ".asking(database) for commands");
+    static_assert(kAsks, "no term is about the database; leave it out, and say .asking(database) for commands");
     static_assert(kJoinsSingly,
                   "a join needs managers with one component per entity; query<...>(world) runs once per value");
-    static_assert(
-        kReadsOne,
-        "an entity may have several of the component: a query over a world or a database visits them with Read "
-        "or Write, of one such type; of others say With or Without, and Database::for_each_value()");
-    if constexpr (kAreComplete && List::kNumDatabases <= 1 && kNamesSome && kAreSound && kAllGiven && kDrives &&
-                  kAsks && kJoinsSingly && kReadsOne)
+    static_assert(kReadsOne,
+                  "an entity may have several of the component: a query over a world or a database visits those of one "
+                  "such type with Read or Write; of others say With or Without, and Database::for_each_value()");
+    if constexpr (kAreComplete && kIsOneDatabase && kNamesSome && kArePlain && kEachOnce && kAllGiven && kDrives &&
+                  kAsks && kJoinsSingly && kReadsOne && kAreSingles && kLeavesSingles && kLeavesComputed)
         return Query<From<Stores...>, Terms...>(stores...);
 }
 /// Component types are no terms.
