@@ -2,8 +2,7 @@
 // The implementation of a TransformManager: which poses are pending, extents, and the suffix.
 //
 // Besides the fields of Transform, a row has a world pose, the entity of its parent, which queries read and which follows
-// the links, an extent and a mark. An extent of 0 is unknown. If an
-// extent is known, those of all descendants are; so marking the ancestors of a row as unknown stops at the first
+// the links, an extent and a mark. An extent of 0 is unknown. If an extent is known, those of all descendants are; so marking the ancestors of a row as unknown stops at the first
 // unknown one. A mark is a tick, which counts computations so that nothing has to be reset, and a code:
 //
 //     set         the local pose was set in this tick: the row is on the list, and its subtree is pending

@@ -278,7 +278,13 @@ TEST_F(Databases, a_toggled_component_is_born_off_with_its_value) {
     const Result<Entity> one = database.create(Mass{3}, Off{Asleep{7}});
     ASSERT_TRUE(one.ok()) << one.message();
     std::vector<Entity> out(100);
+    ASSERT_TRUE(database.create(out, Off{Asleep{8}}, Mass{2}).ok());
+    EXPECT_EQ(database.find(out[50]).table->zone(), 0u);
+    EXPECT_FALSE(database.has<Asleep>(out[50]));
     ASSERT_TRUE(database.create(out, 4, Off{Asleep{8}}, Mass{2}, Hungry{}).ok());
+    const Entity in_first = *entities.create();
+    EXPECT_TRUE(*database.insert(in_first, Off{Asleep{6}}, Mass{1}));
+    EXPECT_TRUE(database.has_row(in_first) && !database.has<Asleep>(in_first));
     const Entity inserted = *entities.create(), given = *entities.create();
     EXPECT_TRUE(*database.insert(inserted, 5, Off<Asleep>{}));
     EXPECT_FALSE(*database.insert(out[3], 5, Off<Asleep>{})) << "it has a row";

@@ -115,11 +115,14 @@ public:
     {
         return create<Ts...>(out, options_.first_zone);
     }
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     Status create(std::span<Entity> out, const Ts&... values)
         requires(sizeof...(Ts) > 0)
     {
-        return create<Ts...>(out, options_.first_zone, values...);
+        if constexpr (detail::kSomeOff<Ts...>)
+            return create(out, options_.first_zone, values...);
+        else
+            return create<Ts...>(out, options_.first_zone, values...);
     }
     template <DescribedComponent... Ts>
     Status create(std::span<Entity> out, std::span<const std::type_identity_t<Ts>>... values)
@@ -137,14 +140,19 @@ public:
     Status create(std::span<Entity> out, Zone zone, std::span<const std::type_identity_t<Ts>>... values)
         requires(sizeof...(Ts) > 0);
 
-    /// Makes one entity with these components and returns it. Errors: as above.
-    template <DescribedComponent... Ts>
+    /// The same with components some of which are off: create(many, 0, Position{}, Off{Asleep{}}).
+    template <GivenComponent... Ts>
+    Status create(std::span<Entity> out, Zone zone, const Ts&... values)
+        requires detail::kSomeOff<Ts...>;
+
+    /// Makes one entity with these components, which may be off, and returns it. Errors: as above.
+    template <GivenComponent... Ts>
     Result<Entity> create(const Ts&... values)
         requires(sizeof...(Ts) > 0)
     {
         return create(options_.first_zone, values...);
     }
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     Result<Entity> create(Zone zone, const Ts&... values)
         requires(sizeof...(Ts) > 0);
 
@@ -178,62 +186,30 @@ public:
     {
         return insert<Ts...>(entities, options_.first_zone, values...);
     }
-    /// Returns whether the entity got a row.
-    template <DescribedComponent... Ts>
+    /// Returns whether the entity got a row. The components may be off: insert(fish, Position{}, Off{Asleep{}}).
+    template <GivenComponent... Ts>
     Result<bool> insert(Entity entity, Zone zone, const Ts&... values)
         requires(sizeof...(Ts) > 0);
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     SHOAL_INLINE Result<bool> insert(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0)
-    {
-        return insert(entity, options_.first_zone, values...);
-    }
-    /// The calls with one value of each type take components that are off, too: create(Position{}, Off{Asleep{}}).
-    template <GivenComponent... Vs>
-    Status create(std::span<Entity> out, Zone zone, const Vs&... values)
-        requires detail::kSomeOff<Vs...>;
-    template <GivenComponent... Vs>
-    Result<Entity> create(Zone zone, const Vs&... values)
-        requires detail::kSomeOff<Vs...>;
-    template <GivenComponent... Vs>
-    Result<Entity> create(const Vs&... values)
-        requires detail::kSomeOff<Vs...>
-    {
-        return create(options_.first_zone, values...);
-    }
-    template <GivenComponent... Vs>
-    Result<bool> insert(Entity entity, Zone zone, const Vs&... values)
-        requires detail::kSomeOff<Vs...>;
-    template <GivenComponent... Vs>
-    Result<bool> insert(Entity entity, const Vs&... values)
-        requires detail::kSomeOff<Vs...>
     {
         return insert(entity, options_.first_zone, values...);
     }
 
     /// Gives living entities components, or sets the values of those they have (a value that is not given stays).
     /// Entities without a row get one in the first zone. num_added counts those that have gained a component. Of a
-    /// `many` type each gains one, which comes first.
+    /// `many` type each gains one, which comes first. One that is off, Off{Asleep{}}, is switched off.
     /// Errors: no memory or a full table; nothing has changed.
     SHOAL_API Result<AddCounts> add(std::span<const Entity> entities, std::span<const ComponentValues> values);
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     Result<AddCounts> add(std::span<const Entity> entities, const Ts&... values)
         requires(sizeof...(Ts) > 0);
     template <DescribedComponent T>
     Result<AddCounts> add(std::span<const Entity> entities, std::span<const std::type_identity_t<T>> values);
-    template <DescribedComponent... Ts>
+    template <GivenComponent... Ts>
     Result<AddCounts> add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0);
-    /// The same with components that are off, too: add(fish, Off{Asleep{}}).
-    template <GivenComponent... Vs>
-    Result<AddCounts> add(std::span<const Entity> entities, const Vs&... values)
-        requires detail::kSomeOff<Vs...>;
-    template <GivenComponent... Vs>
-    Result<AddCounts> add(Entity entity, const Vs&... values)
-        requires detail::kSomeOff<Vs...>
-    {
-        return add(std::span<const Entity>(&entity, 1), values...);
-    }
 
     /// Removes components, all values of `many` types, and returns how many entities have lost any. The rows of the
     /// dead stay until the database settles: until then the dead lose components, and move to other zones, as the living
@@ -429,6 +405,8 @@ private:
 
     SHOAL_API Result<AddCounts> add_one(Entity entity, std::span<const ComponentValues> values, TypedKey key);
     SHOAL_API Result<bool> remove_one(Entity entity, std::span<const ComponentType> components, TypedKey key);
+    template <class... Ts>
+    Result<bool> insert_given(Entity entity, Zone zone, const Ts&... values);
     template <class... Ts>
     Result<bool> insert_through_span(Entity entity, Zone zone, TypedList& list, Ts... values);
     template <class... Ts>

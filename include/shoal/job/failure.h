@@ -5,7 +5,7 @@
 //
 // The library is built without exceptions. Its loops call functions of the program in templates, so a program that is
 // built with exceptions catches there what its functions throw, and the call that waits for the loop throws it again.
-// Thread: guard() and keep() from any thread; the rest when all of these have returned.
+// Thread: guard() from any thread; the rest from one, when all calls of guard() have returned.
 
 #include "shoal/base/status.h"
 

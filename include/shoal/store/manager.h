@@ -38,18 +38,19 @@ public:
 
     /// Gives `entity` a component, or sets the one it has (with `many`: adds another, which comes first).
     /// Returns the nil instance when the entity is not alive. Errors: no memory; nothing has changed.
+    SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
+        const std::uint32_t row = core_.rows().try_append(entity);
+        if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
+        write_rows({row, row + 1}, &value, 0);
+        return Instance{row};
+    }
+    /// Does not compile: only a database keeps components that are off.
     template <class Other>
     Result<Instance> add(Entity, const Off<Other>&) {
         static_assert(
             !detail::kIsOff<Off<Other>>,
             "a manager has no bit per row, so its components are not there and off; keep the type in a database");
         return kNilInstance;
-    }
-    SHOAL_INLINE Result<Instance> add(Entity entity, T value = T{}) {
-        const std::uint32_t row = core_.rows().try_append(entity);
-        if (SHOAL_UNLIKELY(row == kNilRow)) return add_through_span(entity, std::move(value));
-        write_rows({row, row + 1}, &value, 0);
-        return Instance{row};
     }
     /// Gives each of `entities` a component with this value. See ComponentManager::add.
     Result<AddCounts> add(std::span<const Entity> entities, const T& value = T{})
@@ -91,7 +92,7 @@ public:
     /// Returns a field of an instance: by reference, or by value when it is split. Requires: the instance is not nil.
     template <auto kMember>
     decltype(auto) get(Instance instance) const {
-        if (SHOAL_UNLIKELY(instance.row >= num_rows())) core_.rows().require_row(instance.row);
+        core_.rows().require_row(instance.row);
         return column<kMember>()[instance.row];
     }
     /// Sets a field and marks it as written. Requires: the instance is not nil.

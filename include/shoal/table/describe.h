@@ -9,12 +9,12 @@
 //
 // A field stands alone or with attributes in parentheses: unit(text), range(least, greatest), split, relation. The struct can
 // have attributes too: SHOAL_COMPONENT((Body, whole, version(2), name("body"), toggled, many), mass). A toggled one may be
-// there and be off: Off{Body{}}. Defaults are those of the struct. Up to 64 fields; nothing is registered behind the scenes: the
-// description is a function found by argument-dependent look-up. `&Body::mass` names a field, `all_fields<Body>` all of them.
+// there and be off: Off{Body{}}. Defaults are those of the struct. Up to 64 fields; nothing is registered behind the
+// scenes: the description is a function found by argument-dependent look-up. `&Body::mass` names a field,
+// `all_fields<Body>` all of them.
 //
 // A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
-// (scratch, ignored): it is no field. Structs with constructors, base classes or private members are not
-// checked.
+// (scratch, ignored): it is no field. Structs with constructors, base classes or private members are not checked.
 //
 //     template <class Of>
 //     struct Stock {

@@ -63,7 +63,7 @@ SHOAL_COMPONENT((WorldPose, name("world_pose"), computed), matrix)
 struct ChildOf {
     Entity parent;
 };
-SHOAL_COMPONENT(ChildOf, parent)
+SHOAL_COMPONENT((ChildOf, computed), parent)
 
 enum class TransformMode : std::uint8_t { kImmediate, kDeferred };
 

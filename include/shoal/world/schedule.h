@@ -23,8 +23,8 @@
 // touches. It runs on all workers, in ranges of rows that depend only on the number of rows, so the results do not
 // depend on the number of workers. A pass may use the fields that it declares, look-ups and const calls. It requests
 // structural changes through Commands (see command/commands.h); they are made when the world settles, in the order of
-// the passes. It tells later passes of things through Events (see command/events.h; query.writing(hits)). Checked builds end the program when
-// a pass writes a column or events that it has not declared.
+// the passes. It tells later passes of things through Events (see command/events.h; query.writing(hits)). Checked builds
+// end the program when a pass writes a column or events that it has not declared.
 //
 // How often. A pass runs in every frame, unless every_frames() or every_seconds() says otherwise; its dt is the time
 // since it ran last. enable() and enable_group() switch passes off and on. For a pass that is off, time stands still:

@@ -124,11 +124,11 @@ Status Database::create(std::span<Entity> out, Zone zone, const std::type_identi
     return create(out, archetype<Ts...>(), zone, given);
 }
 
-template <DescribedComponent... Ts>
+template <GivenComponent... Ts>
 Result<Entity> Database::create(Zone zone, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
-    require_unlocked_for<Ts...>("create()");
+    require_unlocked_for<detail::ComponentOfGiven<Ts>...>("create()");
     Result<Entity> made = entities_.create();
     if (!made) return made;
     const Result<bool> inserted = insert(*made, zone, values...);
@@ -158,27 +158,33 @@ Result<AddCounts> Database::insert(std::span<const Entity> entities, Zone zone,
     return insert(entities, archetype<Ts...>(), zone, given);
 }
 
-template <DescribedComponent... Ts>
+template <GivenComponent... Ts>
 SHOAL_INLINE Result<bool> Database::insert(Entity entity, Zone zone, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
-    static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
-    require_unlocked_for<Ts...>("insert()");
-    TypedList& list = typed_list<Ts...>();
-    DatabaseTable* const table = list.table;
-    // What is left out here, such as the first row of a table, is done by the call below.
-    if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
-                     table->has_reserved_row() && directory_.is_free_unless_held(entity) && entities_.alive(entity))) {
-        const std::uint32_t row = table->table_.append_one(entity);
-        directory_.set_reserved(entity, table->number_, row);
-        tables_.count_changes();
-        std::byte* const* columns = list.columns.data();
-        ((detail::write_component_to([&](std::uint32_t c) { return columns[c]; }, row, values),
-          columns += detail::kNumColumns<Ts>),
-         ...);
-        return true;
+    static_assert(detail::kDiffer<detail::ComponentOfGiven<Ts>...>,
+                  "a component type is named twice in one call; give each value once");
+    require_unlocked_for<detail::ComponentOfGiven<Ts>...>("insert()");
+    if constexpr (detail::kSomeOff<Ts...>) {
+        return insert_given(entity, zone, values...);
+    } else {
+        TypedList& list = typed_list<Ts...>();
+        DatabaseTable* const table = list.table;
+        // What is left out here, such as the first row of a table, is done by the call below.
+        if (SHOAL_LIKELY(table != nullptr && table->zone_ == zone && table->table_.placement() == list.placement &&
+                         table->has_reserved_row() && directory_.is_free_unless_held(entity) &&
+                         entities_.alive(entity))) {
+            const std::uint32_t row = table->table_.append_one(entity);
+            directory_.set_reserved(entity, table->number_, row);
+            tables_.count_changes();
+            std::byte* const* columns = list.columns.data();
+            ((detail::write_component_to([&](std::uint32_t c) { return columns[c]; }, row, values),
+              columns += detail::kNumColumns<Ts>),
+             ...);
+            return true;
+        }
+        return insert_through_span<Ts...>(entity, zone, list, values...);
     }
-    return insert_through_span<Ts...>(entity, zone, list, values...);
 }
 
 /// By value: an address given away would keep insert() from holding its values in registers.
@@ -192,44 +198,22 @@ SHOAL_NOINLINE Result<bool> Database::insert_through_span(Entity entity, Zone zo
     return counts->num_added != 0;
 }
 
-template <GivenComponent... Vs>
-Status Database::create(std::span<Entity> out, Zone zone, const Vs&... values)
-    requires detail::kSomeOff<Vs...>
-{
-    require_unlocked_for<detail::ComponentOfGiven<Vs>...>("create()");
-    const ComponentValues given[] = {values_of_given(values)...};
-    return create(out, archetype<detail::ComponentOfGiven<Vs>...>(), zone, given);
-}
-
-template <GivenComponent... Vs>
-Result<Entity> Database::create(Zone zone, const Vs&... values)
-    requires detail::kSomeOff<Vs...>
-{
-    Entity made;
-    if (Status status = create(std::span<Entity>(&made, 1), zone, values...); !status) return status;
-    return made;
-}
-
-template <GivenComponent... Vs>
-Result<bool> Database::insert(Entity entity, Zone zone, const Vs&... values)
-    requires detail::kSomeOff<Vs...>
-{
-    require_unlocked_for<detail::ComponentOfGiven<Vs>...>("insert()");
+template <class... Ts>
+Result<bool> Database::insert_given(Entity entity, Zone zone, const Ts&... values) {
     const ComponentValues given[] = {values_of_given(values)...};
     const Result<AddCounts> counts =
-        insert(std::span<const Entity>(&entity, 1), archetype<detail::ComponentOfGiven<Vs>...>(), zone, given);
+        insert(std::span<const Entity>(&entity, 1), archetype<detail::ComponentOfGiven<Ts>...>(), zone, given);
     if (!counts) return counts.status();
     return counts->num_added != 0;
 }
 
-template <GivenComponent... Vs>
-Result<AddCounts> Database::add(std::span<const Entity> entities, const Vs&... values)
-    requires detail::kSomeOff<Vs...>
+template <GivenComponent... Ts>
+Status Database::create(std::span<Entity> out, Zone zone, const Ts&... values)
+    requires detail::kSomeOff<Ts...>
 {
-    static_assert(detail::kDiffer<detail::ComponentOfGiven<Vs>...>,
-                  "a component type is named twice in one call; give each value once");
+    require_unlocked_for<detail::ComponentOfGiven<Ts>...>("create()");
     const ComponentValues given[] = {values_of_given(values)...};
-    return add(entities, given);
+    return create(out, archetype<detail::ComponentOfGiven<Ts>...>(), zone, given);
 }
 
 template <auto kMember>
@@ -241,11 +225,11 @@ void Database::spawn_into_tiles(const GridZones& tiles) {
     SHOAL_ASSERT(status.ok(), status.message().data());
 }
 
-template <DescribedComponent... Ts>
+template <GivenComponent... Ts>
 Result<AddCounts> Database::add(std::span<const Entity> entities, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
-    const ComponentValues given[] = {typed_values<Ts>(values)...};
+    const ComponentValues given[] = {values_of_given(values)...};
     return add(entities, given);
 }
 
@@ -256,24 +240,28 @@ Result<AddCounts> Database::add(std::span<const Entity> entities, std::span<cons
     return add(entities, given);
 }
 
-template <DescribedComponent... Ts>
+template <GivenComponent... Ts>
 SHOAL_INLINE Result<AddCounts> Database::add(Entity entity, const Ts&... values)
     requires(sizeof...(Ts) > 0)
 {
-    static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
-    constexpr TypedKey key = detail::ListSlot<Ts...>::key();
-    if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
-        if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at && !is_dead(entity))) {
-            write_plain(*at.table, at.row, values...);
-            const bool gains = switch_noted(at, true);
-            return AddCounts{.num_added = gains, .num_set = !gains};
+    if constexpr (detail::kSomeOff<Ts...>) {
+        return add(std::span<const Entity>(&entity, 1), values...);
+    } else {
+        static_assert(detail::kDiffer<Ts...>, "a component type is named twice in one call; give each value once");
+        constexpr TypedKey key = detail::ListSlot<Ts...>::key();
+        if constexpr (sizeof...(Ts) == 1 && (detail::kIsToggled<Ts> && ...)) {
+            if (const DatabaseRow at = find_switch(entity, key); SHOAL_LIKELY(at && !is_dead(entity))) {
+                write_plain(*at.table, at.row, values...);
+                const bool gains = switch_noted(at, true);
+                return AddCounts{.num_added = gains, .num_set = !gains};
+            }
+        } else if (const MovedRow moved = RowMove::find_and_make<true>(*this, entity, key);
+                   SHOAL_LIKELY(moved.step != nullptr)) {
+            detail::write_gained(moved, values...);
+            return AddCounts{.num_added = 1};
         }
-    } else if (const MovedRow moved = RowMove::find_and_make<true>(*this, entity, key);
-               SHOAL_LIKELY(moved.step != nullptr)) {
-        detail::write_gained(moved, values...);
-        return AddCounts{.num_added = 1};
+        return add_through_span<Ts...>(entity, values...);
     }
-    return add_through_span<Ts...>(entity, values...);
 }
 
 /// By value: an address given away would keep add() from holding its values in registers.
