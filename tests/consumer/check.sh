@@ -80,11 +80,14 @@ use_pkg_config() {
 
 # A program built for checked mode, or for other ids, must not link with libraries built without it.
 mixed_builds_do_not_link() {
-    local output
+    local output ids="" other="undefined reference to \`shoal_is_built_with_16_index_bits_and_checks'"
+    if [[ $(flags "$1" "") == *-DSHOAL_WIDE_IDS=1* ]]; then
+        ids=wide_ids_and_ other="SHOAL_INDEX_BITS is for 32-bit ids"
+    fi
     output=$(compile "$1" "" -DSHOAL_CHECKED=1 2>&1) && return 1
-    [[ $output == *"undefined reference to \`shoal_is_built_with_checks'"* ]]
+    [[ $output == *"undefined reference to \`shoal_is_built_with_${ids}checks'"* ]]
     output=$(compile "$1" "" -DSHOAL_CHECKED=1 -DSHOAL_INDEX_BITS=16 2>&1) && return 1
-    [[ $output == *"undefined reference to \`shoal_is_built_with_16_index_bits_and_checks'"* ]]
+    [[ $output == *"$other"* ]]
 }
 
 # A program that links both flavours is told by whoever notices first.

@@ -288,7 +288,8 @@ struct Traffic {
             case 5:
                 return commands.remove<Mast>(self);
             case 6:
-                return commands.add(self, Anchored{value});
+                return dice.below(4) == 0 ? commands.add(self, Off{Anchored{value}})
+                                          : commands.add(self, Anchored{value});
             case 7:
                 return commands.remove<Anchored>(self);
             case 8:
@@ -306,11 +307,11 @@ struct Traffic {
             case 14:
                 return dice.below(8) == 0 ? commands.add(self, Owned{other}) : commands.remove<Owned>(self);
             case 15:
-                return commands.add(self, Tag{StringId(value % 2 == 0 ? "fast" : "red")});
+                return value % 2 == 0 ? commands.tag(self, "fast") : commands.add(self, Tag{StringId("red")});
             case 16:
-                return commands.remove<Tag>(self);
+                return value % 2 == 0 ? commands.untag(self, "red") : commands.remove<Tag>(self);
             case 17:
-                return commands.add(self, DebugName{StringId(value % 2 == 0 ? "ann" : "bob")});
+                return value % 2 == 0 ? commands.name(self, "ann") : commands.add(self, DebugName{StringId("bob")});
             case 18:
                 return commands.add(self, Crew{std::make_shared<int>(value)});
             case 19:

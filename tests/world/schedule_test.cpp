@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -171,11 +172,16 @@ struct Failures : ::testing::TestWithParam<std::uint32_t> {
     Failures() {
         EXPECT_TRUE(entities.create(fleet).ok());
         EXPECT_TRUE(boats.add(fleet).ok());
-        set_log_hook([](void* self, LogLevel,
-                        std::string_view line) { static_cast<Failures*>(self)->logged += std::string(line) + "\n"; },
+        set_log_hook([](void* self, LogLevel, std::string_view line) { static_cast<Failures*>(self)->keep(line); },
                      this);
     }
     ~Failures() override { set_log_hook(nullptr, nullptr); }
+
+    /// Passes that fail side by side log from several threads.
+    void keep(std::string_view line) {
+        const std::lock_guard lock(log_mutex);
+        logged += std::string(line) + "\n";
+    }
 
     /// Steps, and returns what was thrown.
     std::string step(float dt = 1) {
@@ -222,6 +228,7 @@ struct Failures : ::testing::TestWithParam<std::uint32_t> {
     bool fails = false;
     int num_before = 0, num_after = 0;
     float last_dt = 0;
+    std::mutex log_mutex;
     std::string logged;
 };
 INSTANTIATE_TEST_SUITE_P(Workers, Failures, ::testing::Values(1u, 2u, 3u));
