@@ -6,9 +6,12 @@
 namespace shoal {
 namespace {
 
-Status replace(const std::string& path, const void* data, std::size_t num_bytes) {
-    const std::string failure = os::replace_file(path, data, num_bytes);
+Status written(const std::string& path, const std::string& failure) {
     return failure.empty() ? Status() : Status::error(concat("cannot write \"", path, "\": ", failure));
+}
+
+Status replace(const std::string& path, const void* data, std::size_t num_bytes) {
+    return written(path, os::replace_file(path, data, num_bytes));
 }
 
 }  // namespace
@@ -45,6 +48,10 @@ Status write_file(const std::string& path, std::span<const std::byte> bytes) {
 }
 
 Status write_file(const std::string& path, std::string_view text) { return replace(path, text.data(), text.size()); }
+
+Status check_writable(const std::string& path) { return written(path, os::why_not_replace(path)); }
+
+void remove_temporary_files() { os::remove_temporary_files(); }
 
 bool is_file(const std::string& path) { return os::is_file(path); }
 bool is_directory(const std::string& path) { return os::is_directory(path); }

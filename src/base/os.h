@@ -24,6 +24,10 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
                       std::size_t& num_read);
 /// Writes a temporary file beside `path`, flushes it and renames it. Returns the reason of a failure, or an empty text.
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes);
+/// Returns the reason why it would fail that is known before, or an empty text.
+std::string why_not_replace(const std::string& path);
+/// See file.h.
+void remove_temporary_files();
 
 bool is_file(const std::string& path);
 bool is_directory(const std::string& path);

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <mutex>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,6 +15,8 @@
 
 namespace shoal::os {
 namespace {
+
+constexpr const char* kCannotCreate = "cannot create a temporary file beside it";
 
 /// Closes a file descriptor when it goes out of scope.
 struct Descriptor {
@@ -51,19 +55,95 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Returns the permissions of the file to be replaced, or those that a new file gets.
-mode_t target_mode(const std::string& path) {
+/// Returns the path that the last of a chain of links names, or `path` if it is none. Its folders may still be links.
+std::string target_of(std::string path) {
+    constexpr int kMostLinks = 40;  // as in the kernel
+    for (int i = 0; i < kMostLinks; ++i) {
+        char target[4096];
+        const ssize_t length = ::readlink(path.c_str(), target, sizeof target);
+        if (length < 0) break;
+        const std::string_view named(target, static_cast<std::size_t>(length));
+        path = named.starts_with('/') ? std::string(named) : folder_of(path) + "/" + std::string(named);
+    }
+    return path;
+}
+
+const char* kind_of(mode_t mode) {
+    if (S_ISDIR(mode)) return "it is a directory";
+    if (S_ISFIFO(mode)) return "it is a pipe";
+    if (S_ISSOCK(mode)) return "it is a socket";
+    return S_ISREG(mode) ? "" : "it is a device";
+}
+
+/// The file that a write replaces.
+struct Target {
+    std::string path;  ///< without links
     struct stat info;
-    if (::stat(path.c_str(), &info) == 0) return info.st_mode & 07777;
+    bool exists;
+};
+
+/// Root may write every file, but what somebody made read-only stays as it is.
+std::string find_target(const std::string& path, Target& target) {
+    target.exists = ::stat(path.c_str(), &target.info) == 0;
+    if (!target.exists && errno != ENOENT) return reason(kCannotCreate);
+    target.path = target_of(path);
+    if (target.exists) {
+        if (const char* kind = kind_of(target.info.st_mode); *kind != 0) return kind;
+        const bool may_write = ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+        if (!may_write && errno == EROFS) return reason(kCannotCreate);
+        if (!may_write || (target.info.st_mode & S_IWUSR) == 0) return "it is read-only";
+    }
+    const std::string folder = folder_of(target.path);
+    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) return reason(kCannotCreate);
+    return {};
+}
+
+mode_t mode_of_new_files() {
     const mode_t mask = ::umask(0);
     ::umask(mask);
     return 0666 & ~mask;
 }
 
-std::string write_temporary(int fd, const std::string& path, const void* data, std::size_t num_bytes) {
+/// A temporary file on the disk. Every change of the list, or of what it lists, needs the lock.
+struct Temporary {
+    explicit Temporary(std::string name) : path(std::move(name)) {}
+    std::string path;
+    Temporary* next = nullptr;
+};
+constinit std::mutex temporaries_lock;
+constinit Temporary* temporaries = nullptr;
+
+/// Makes a file and lists it. Returns its descriptor.
+int create(Temporary& temporary) {
+    const std::lock_guard lock(temporaries_lock);
+    const int fd = ::mkostemp(temporary.path.data(), O_CLOEXEC);
+    if (fd < 0) return fd;
+    temporary.next = temporaries;
+    temporaries = &temporary;
+    return fd;
+}
+
+/// Renames the file to `target`, or removes it, and takes it off the list. Returns whether it was renamed.
+bool end(const Temporary& temporary, const char* target) {
+    const std::lock_guard lock(temporaries_lock);
+    Temporary** link = &temporaries;
+    while (*link != &temporary) link = &(*link)->next;
+    *link = temporary.next;
+    if (target != nullptr && ::rename(temporary.path.c_str(), target) == 0) return true;
+    const int error = errno;
+    ::unlink(temporary.path.c_str());
+    errno = error;
+    return false;
+}
+
+std::string fill(int fd, const Target& target, const void* data, std::size_t num_bytes) {
     Descriptor file(fd);
     if (!write_all(fd, static_cast<const char*>(data), num_bytes)) return reason("cannot write");
-    if (::fchmod(fd, target_mode(path)) != 0) return reason("cannot set permissions");
+    // Before the mode, some bits of which it clears. Nobody but root may give a file to another owner.
+    const bool has_owner = !target.exists || ::fchown(fd, target.info.st_uid, target.info.st_gid) == 0;
+    static_cast<void>(has_owner);
+    if (::fchmod(fd, target.exists ? target.info.st_mode & 07777 : mode_of_new_files()) != 0)
+        return reason("cannot set permissions");
     if (::fsync(fd) != 0) return reason("cannot flush");
     if (file.close() != 0) return reason("cannot close");
     return {};
@@ -105,20 +185,30 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
     return {};
 }
 
+std::string why_not_replace(const std::string& path) {
+    Target target;
+    return find_target(path, target);
+}
+
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes) {
-    if (is_directory(path)) return "it is a directory";
-    std::string temporary = path + ".XXXXXX";
-    const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-    if (fd < 0) return reason("cannot create a temporary file beside it");
-    std::string failure = write_temporary(fd, path, data, num_bytes);
-    if (failure.empty() && ::rename(temporary.c_str(), path.c_str()) != 0) failure = reason("cannot rename");
-    if (!failure.empty()) {
-        ::unlink(temporary.c_str());
-        return failure;
-    }
-    Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Target target;
+    if (std::string failure = find_target(path, target); !failure.empty()) return failure;
+    Temporary temporary(target.path + ".XXXXXX");
+    const int fd = create(temporary);
+    if (fd < 0) return reason(kCannotCreate);
+    std::string failure = fill(fd, target, data, num_bytes);
+    const bool is_renamed = end(temporary, failure.empty() ? target.path.c_str() : nullptr);
+    if (!failure.empty()) return failure;
+    if (!is_renamed) return reason("cannot rename");
+    Descriptor folder(::open(folder_of(target.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.fd >= 0) ::fsync(folder.fd);  // so that the rename reaches the disk; a failure does no harm
     return {};
+}
+
+void remove_temporary_files() {
+    temporaries_lock.lock();  // for good: nothing is renamed or created after this
+    for (const Temporary* temporary = temporaries; temporary != nullptr; temporary = temporary->next)
+        ::unlink(temporary->path.c_str());
 }
 
 bool is_file(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -95,6 +96,95 @@ TEST_F(File, writing_onto_a_folder_is_an_error_and_leaves_nothing) {
     ASSERT_TRUE(fs::create_directory(path("folder")));
     EXPECT_EQ(write_file(path("folder"), std::string_view("x")).message(),
               "cannot write \"" + path("folder") + "\": it is a directory");
+    EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(File, writing_onto_a_pipe_a_socket_or_a_device_is_an_error_and_leaves_it) {
+    const auto refuses = [&](const std::string& name, const std::string& kind) {
+        const std::string message = "cannot write \"" + path(name) + "\": it is a " + kind;
+        EXPECT_EQ(check_writable(path(name)).message(), message);
+        EXPECT_EQ(write_file(path(name), std::string_view("x")).message(), message);
+        EXPECT_FALSE(is_file(path(name)));
+    };
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    refuses("pipe", "pipe");
+    const int made = ::mknod(path("socket").c_str(), S_IFSOCK | 0600, 0);
+    ASSERT_EQ(made, 0);
+    refuses("socket", "socket");
+    fs::create_symlink("pipe", path("link"));
+    refuses("link", "pipe");
+    EXPECT_EQ(check_writable("/dev/null").message(), "cannot write \"/dev/null\": it is a device");
+    constexpr dev_t kNull = 0x103;
+    if (::mknod(path("null").c_str(), S_IFCHR | 0600, kNull) == 0) refuses("null", "device");  // root may
+}
+
+TEST_F(File, writing_onto_a_link_replaces_what_it_names_and_keeps_the_link) {
+    ASSERT_TRUE(fs::create_directory(path("deep")));
+    ASSERT_TRUE(write_file(path("deep/f"), std::string_view("old")));
+    fs::create_symlink("deep/f", path("inner"));
+    fs::create_symlink(path("inner"), path("outer"));
+    ASSERT_TRUE(write_file(path("outer"), std::string_view("new")));
+    EXPECT_EQ(content("deep/f"), "new");
+    EXPECT_TRUE(fs::is_symlink(path("outer")) && fs::is_symlink(path("inner")));
+
+    fs::create_symlink("deep/none", path("dangling"));
+    ASSERT_TRUE(write_file(path("dangling"), std::string_view("made")));
+    EXPECT_EQ(content("deep/none"), "made");
+    EXPECT_TRUE(fs::is_symlink(path("dangling")));
+
+    fs::create_symlink("circle", path("circle"));
+    EXPECT_NE(write_file(path("circle"), std::string_view("x")).message().find("Too many levels"),
+              std::string_view::npos);
+    EXPECT_TRUE(fs::is_symlink(path("circle")));
+}
+
+TEST_F(File, a_read_only_file_is_kept_also_by_root) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("kept")));
+    ::chmod(path("f").c_str(), 0444);
+    EXPECT_EQ(check_writable(path("f")).message(), "cannot write \"" + path("f") + "\": it is read-only");
+    EXPECT_EQ(write_file(path("f"), std::string_view("x")).message(),
+              "cannot write \"" + path("f") + "\": it is read-only");
+    EXPECT_EQ(content("f"), "kept");
+    EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(File, the_owner_of_a_replaced_file_stays_the_owner) {
+    constexpr uid_t kNobody = 65534;
+    ASSERT_TRUE(write_file(path("f"), std::string_view("old")));
+    if (::chown(path("f").c_str(), kNobody, kNobody) != 0) GTEST_SKIP() << "only root gives files away";
+    ASSERT_TRUE(write_file(path("f"), std::string_view("new")));
+    struct stat info;
+    ASSERT_EQ(::stat(path("f").c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, kNobody);
+    EXPECT_EQ(info.st_gid, kNobody);
+}
+
+TEST_F(File, what_cannot_be_written_is_known_before) {
+    EXPECT_TRUE(check_writable(path("new")));
+    EXPECT_EQ(num_files(), 0u);
+    for (const std::string& name : {path("none/f"), folder_, path(std::string(300, 'x'))}) {
+        const Status known = check_writable(name), status = write_file(name, std::string_view("x"));
+        EXPECT_FALSE(known) << name;
+        EXPECT_EQ(known.message(), status.message());
+    }
+}
+
+TEST_F(File, a_program_that_ends_removes_the_file_that_it_writes_and_finishes_none) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("old")));
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::thread writer([&] {  // for seconds, if nothing held it up
+            const std::string text(64'000'000, 'n');
+            for (;;) static_cast<void>(write_file(path("f"), text));
+        });
+        while (num_files() < 2) std::this_thread::yield();
+        remove_temporary_files();
+        ::usleep(50'000);  // for a rename, which must not follow
+        ::_exit(num_files() == 1 && content("f").size() <= 64'000'000 ? 0 : 1);
+    }
+    int result = 0;
+    ASSERT_EQ(::waitpid(child, &result, 0), child);
+    EXPECT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0);
     EXPECT_EQ(num_files(), 1u);
 }
 

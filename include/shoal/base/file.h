@@ -1,6 +1,7 @@
 #pragma once
 // Reads and writes whole files. A write is atomic: it fills a temporary file beside the target, flushes it to disk and
-// renames it. Readers see either the old file or the new one, even after a crash.
+// renames it. Readers see either the old file or the new one, even after a crash. It replaces regular files that may be
+// written, and nothing else: a link stays a link, and the file that it names is replaced.
 // Thread: any thread; two threads must not write the same file.
 
 #include "shoal/base/page_memory.h"
@@ -23,9 +24,17 @@ SHOAL_API Result<std::string> read_file(const std::string& path, std::size_t max
 SHOAL_API Result<PageRange> read_file_pages(const std::string& path, std::size_t* num_bytes,
                                             std::size_t max_bytes = std::size_t(1) << 40);
 
-/// Writes a whole file. Errors: the target is unchanged, and no temporary file is left behind.
+/// Writes a whole file. The new file has the permissions of the old one, and its owner if that is allowed.
+/// Errors: the target is a folder, a device, a pipe, a socket or read-only, even for root; the disk is full, ...: the
+/// target is unchanged, and no temporary file is left behind.
 SHOAL_API Status write_file(const std::string& path, std::span<const std::byte> bytes);
 SHOAL_API Status write_file(const std::string& path, std::string_view text);
+/// Returns the error that write_file() would return, as far as it is known before: for all but what befalls the disk.
+SHOAL_API Status check_writable(const std::string& path);
+
+/// Removes the temporary files of writes that are under way, and holds up these and later ones for good: for a program that
+/// ends by a signal. Thread: any, but not within a signal handler: wait for the signal with sigwait().
+SHOAL_API void remove_temporary_files();
 
 SHOAL_API bool is_file(const std::string& path);
 SHOAL_API bool is_directory(const std::string& path);
