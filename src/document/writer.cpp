@@ -1,32 +1,37 @@
+#include "document/text_stream.h"
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace shoal {
 namespace {
 
-constexpr std::uint32_t kMostOnOneLine = 16;  // numbers: a 4x4 matrix
-
-bool is_short_number_list(Node node) {
-    if (!node.is_list() || node.size() > kMostOnOneLine) return false;
-    return std::all_of(node.begin(), node.end(), [](Node child) { return child.is_number(); });
-}
+constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
 
 /// Appends a number so that it reads back as the same kind and value.
-void append_number_node(std::string& out, Node node) {
-    if (node.kind() == NodeKind::kInteger) {
-        if (const auto value = node.as_int64())
-            append_number(out, *value);
-        else
-            append_number(out, *node.as_uint64());
-        return;
+template <class T>
+void append_number_text(std::string& out, T number) {
+    append_number(out, number);
+}
+void append_number_text(std::string& out, double number) {
+    constexpr double kMost = 99'999;  // the shortest text of 100000.0 is 1e+05
+    if (number >= -kMost && number <= kMost) {
+        const auto whole = static_cast<std::int64_t>(number);
+        if (static_cast<double>(whole) == number && (whole != 0 || !std::signbit(number))) {
+            append_number(out, whole);
+            out.append(".0");
+            return;
+        }
     }
     const std::size_t begin = out.size();
-    append_number(out, node.as_double());
+    append_number(out, number);
     if (out.find_first_of(".e", begin) == std::string::npos) out.append(".0");
 }
+
+bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
 void append_escaped(std::string& out, char c) {
     constexpr std::string_view kLetters = "\b\f\n\r\t\"\\";
@@ -39,172 +44,268 @@ void append_escaped(std::string& out, char c) {
         out.append("u00").append({"0123456789ABCDEF"[(c >> 4) & 15], "0123456789ABCDEF"[c & 15]});
 }
 
-void append_quoted(std::string& out, std::string_view text) {
-    out.push_back('"');
-    for (const char c : text) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\')
-            append_escaped(out, c);
-        else
-            out.push_back(c);
+/// The characters of keys that SJSON needs no quotes for.
+struct PlainCharacters {
+    constexpr PlainCharacters() {
+        for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#$."))
+            has[static_cast<unsigned char>(c)] = true;
     }
-    out.push_back('"');
+    bool has[256]{};
+};
+constexpr PlainCharacters kPlainCharacters;
+
+bool is_plain_key(std::string_view key) {
+    const auto is_plain = [](char c) { return kPlainCharacters.has[static_cast<unsigned char>(c)]; };
+    return !key.empty() && std::all_of(key.begin(), key.end(), is_plain);
 }
 
-/// Where JSON and SJSON differ.
-struct JsonStyle {
-    static constexpr std::string_view kIndent = "  ";
-    static constexpr std::string_view kKeyEnd = ": ";
-    static constexpr std::string_view kSeparator = ",";
-    static constexpr std::string_view kInlineSeparator = ", ";
-    static constexpr bool kRootHasBraces = true;
-    static constexpr bool kIsOneLine = false;
+/// Returns whether a text of several lines reads back the same between three quotes.
+bool is_verbatim(std::string_view text) {
+    const auto is_odd = [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; };
+    return text.find('\n') != std::string_view::npos && text.find("\"\"\"") == std::string_view::npos &&
+           std::none_of(text.begin(), text.end(), is_odd);
+}
 
-    static void append_key(std::string& out, std::string_view key) { append_quoted(out, key); }
-    static void append_string(std::string& out, std::string_view text) { append_quoted(out, text); }
-};
-
-struct SjsonStyle {
-    static constexpr std::string_view kIndent = "\t";
-    static constexpr std::string_view kKeyEnd = " = ";
-    static constexpr std::string_view kSeparator = "";
-    static constexpr std::string_view kInlineSeparator = " ";
-    static constexpr bool kRootHasBraces = false;
-    static constexpr bool kIsOneLine = false;
-
-    static void append_key(std::string& out, std::string_view key) {
-        constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#$.";
-        const bool is_plain = !key.empty() && key.find_first_not_of(kPlain) == std::string_view::npos;
-        if (is_plain)
-            out.append(key);
-        else
-            append_quoted(out, key);
-    }
-
-    /// Writes a text of several lines verbatim if it reads back the same.
-    static void append_string(std::string& out, std::string_view text) {
-        const bool has_lines = text.find('\n') != std::string_view::npos;
-        const auto is_odd = [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; };
-        const bool is_verbatim = has_lines && text.find("\"\"\"") == std::string_view::npos &&
-                                 std::none_of(text.begin(), text.end(), is_odd);
-        if (is_verbatim)
-            out.append("\"\"\"").append(text).append("\"\"\"");
-        else
-            append_quoted(out, text);
-    }
-};
-
-/// SJSON without line breaks.
-struct LineStyle : SjsonStyle {
-    static constexpr std::string_view kSeparator = ",";
-    static constexpr bool kIsOneLine = true;
-
-    static void append_string(std::string& out, std::string_view text) { append_quoted(out, text); }
-};
-
-template <class Style>
-class TextWriter {
-public:
-    std::string write(Node root) {
-        write_value(root);
-        while (!open_.empty()) write_next();
-        if (!out_.empty() && !Style::kIsOneLine) out_.push_back('\n');
-        return std::move(out_);
-    }
-
-private:
-    struct Open {
-        Node node;
-        Node::Iterator next, end;
-    };
-
-    bool is_bare(const Open& open) const {
-        return !Style::kRootHasBraces && &open == open_.data() && open.node.is_mapping();
-    }
-
-    void write_next() {
-        Open& open = open_.back();
-        if (open.next == open.end) return close();
-        const Node child = *open.next;
-        const bool is_first = open.next++ == open.node.begin();
-        if (!is_first) out_.append(Style::kSeparator);
-        if (!is_first || !is_bare(open)) begin_line(open_.size());
-        if (child.has_key()) {
-            Style::append_key(out_, child.key());
-            out_.append(Style::kKeyEnd);
-        }
-        write_value(child);
-    }
-
-    void close() {
-        const Open& open = open_.back();
-        if (!is_bare(open)) {
-            begin_line(open_.size() - 1);
-            out_.push_back(open.node.is_mapping() ? '}' : ']');
-        }
-        open_.pop_back();
-    }
-
-    void begin_line(std::size_t depth) {
-        if (Style::kIsOneLine) {
-            if (!open_.back().node.is_list() || out_.back() == ',') out_.push_back(' ');
-            return;
-        }
-        if (!Style::kRootHasBraces && open_.front().node.is_mapping()) --depth;
-        out_.push_back('\n');
-        for (std::size_t i = 0; i < depth; ++i) out_.append(Style::kIndent);
-    }
-
-    void write_value(Node node) {
-        switch (node.kind()) {
-            case NodeKind::kNull:
-                out_.append("null");
-                return;
-            case NodeKind::kBool:
-                out_.append(node.as_bool() ? "true" : "false");
-                return;
-            case NodeKind::kInteger:
-            case NodeKind::kNumber:
-                append_number_node(out_, node);
-                return;
-            case NodeKind::kString:
-                Style::append_string(out_, node.as_string());
-                return;
-            case NodeKind::kList:
-            case NodeKind::kMapping:
-                write_container(node);
-        }
-    }
-
-    void write_container(Node node) {
-        if (is_short_number_list(node)) return write_inline(node);
-        const bool is_bare_root = !Style::kRootHasBraces && open_.empty() && node.is_mapping();
-        if (node.size() == 0) {
-            if (!is_bare_root) out_.append("{}");
-            return;
-        }
-        if (!is_bare_root) out_.push_back(node.is_mapping() ? '{' : '[');
-        open_.push_back({node, node.begin(), node.end()});
-    }
-
-    void write_inline(Node list) {
-        out_.push_back('[');
-        std::string_view separator;
-        for (const Node child : list) {
-            out_.append(separator);
-            append_number_node(out_, child);
-            separator = Style::kInlineSeparator;
-        }
-        out_.push_back(']');
-    }
-
-    std::string out_;
-    Array<Open> open_{Owner("document writer")};
-};
+std::string write(const TextStyle& style, Node node) {
+    TextStream stream(style);
+    stream.node(node);
+    return stream.finish();
+}
 
 }  // namespace
 
-std::string write_sjson(Node node) { return TextWriter<SjsonStyle>().write(node); }
-std::string write_sjson_line(Node node) { return TextWriter<LineStyle>().write(node); }
-std::string write_json(Node node) { return TextWriter<JsonStyle>().write(node); }
+const TextStyle kJsonStyle{.indent = ' ',
+                           .indent_width = 2,
+                           .key_end = ": ",
+                           .separator = ",",
+                           .inline_separator = ", ",
+                           .root_has_braces = true,
+                           .is_one_line = false,
+                           .is_json = true,
+                           .keeps_lines = false};
+const TextStyle kSjsonStyle{.indent = '\t',
+                            .indent_width = 1,
+                            .key_end = " = ",
+                            .separator = "",
+                            .inline_separator = " ",
+                            .root_has_braces = false,
+                            .is_one_line = false,
+                            .is_json = false,
+                            .keeps_lines = true};
+const TextStyle kLineStyle{.indent = ' ',
+                           .indent_width = 0,
+                           .key_end = " = ",
+                           .separator = ",",
+                           .inline_separator = " ",
+                           .root_has_braces = false,
+                           .is_one_line = true,
+                           .is_json = false,
+                           .keeps_lines = false};
+
+// --- containers ----------------------------------------------------------------------------------------------------
+
+void TextStream::begin(bool is_mapping) {
+    begin_value();
+    const bool is_bare = is_mapping && open_.empty() && !style_.root_has_braces;
+    if (is_mapping && !is_bare) out_.push_back('{');
+    numbers_.clear();
+    open_.push_back({0, is_mapping, is_bare, !is_mapping});
+}
+
+void TextStream::end() {
+    const Open open = open_.back();
+    if (open.is_folded)
+        write_folded();
+    else if (!open.is_bare) {
+        if (open.num_children > 0) begin_line(open_.size() - 1);
+        out_.push_back(open.is_mapping ? '}' : ']');
+    }
+    open_.pop_back();
+}
+
+void TextStream::key(std::string_view key) {
+    begin_child();
+    if (style_.is_json || !is_plain_key(key))
+        write_quoted(key);
+    else
+        out_.append(key);
+    out_.append(style_.key_end);
+    has_key_ = true;
+}
+
+/// What stands before each value: nothing after a key, and at the root.
+void TextStream::begin_value() {
+    pass_on(kPieceBytes);
+    has_root_ = true;
+    if (!has_key_ && !open_.empty()) {
+        if (open_.back().is_folded) unfold();
+        begin_child();
+    }
+    has_key_ = false;
+}
+
+void TextStream::begin_child() {
+    Open& open = open_.back();
+    const bool is_first = open.num_children++ == 0;
+    if (!is_first) out_.append(style_.separator);
+    if (!is_first || !open.is_bare) begin_line(open_.size());
+}
+
+void TextStream::begin_line(std::size_t depth) {
+    if (style_.is_one_line) {
+        if (open_.back().is_mapping || (depth == open_.size() && open_.back().num_children > 1)) out_.push_back(' ');
+        return;
+    }
+    if (open_.front().is_bare) --depth;
+    out_.push_back('\n');
+    out_.append(depth * style_.indent_width, style_.indent);
+}
+
+// --- numbers -------------------------------------------------------------------------------------------------------
+
+template <class T>
+void TextStream::add_number(T value) {
+    if (!open_.empty() && open_.back().is_folded) {
+        Open& open = open_.back();
+        if (open.num_children < kMostOnOneLine) {
+            append_number_text(numbers_, value);
+            ends_[open.num_children++] = static_cast<std::uint32_t>(numbers_.size());
+            return;
+        }
+    }
+    begin_value();
+    append_number_text(out_, value);
+}
+
+void TextStream::integer(std::int64_t value) { add_number(value); }
+void TextStream::unsigned_integer(std::uint64_t value) { add_number(value); }
+void TextStream::number(double value) { add_number(value); }
+
+/// Writes the numbers of a list that has more than numbers, or too many of them, one on a line.
+void TextStream::unfold() {
+    Open& open = open_.back();
+    const std::uint32_t count = open.num_children;
+    open.is_folded = false;
+    open.num_children = 0;
+    out_.push_back('[');
+    for (std::uint32_t i = 0, begin = 0; i < count; begin = ends_[i++]) {
+        begin_child();
+        out_.append(numbers_, begin, ends_[i] - begin);
+    }
+}
+
+void TextStream::write_folded() {
+    out_.push_back('[');
+    for (std::uint32_t i = 0, begin = 0; i < open_.back().num_children; begin = ends_[i++]) {
+        if (i > 0) out_.append(style_.inline_separator);
+        out_.append(numbers_, begin, ends_[i] - begin);
+    }
+    out_.push_back(']');
+}
+
+// --- other values --------------------------------------------------------------------------------------------------
+
+void TextStream::null() {
+    begin_value();
+    out_.append("null");
+}
+
+void TextStream::boolean(bool value) {
+    begin_value();
+    out_.append(value ? "true" : "false");
+}
+
+void TextStream::string(std::string_view text) {
+    begin_value();
+    if (style_.keeps_lines && is_verbatim(text))
+        write_verbatim(text);
+    else
+        write_quoted(text);
+}
+
+void TextStream::write_verbatim(std::string_view text) {
+    out_.append("\"\"\"");
+    for (std::size_t i = 0; i < text.size(); i += kPieceBytes) {
+        out_.append(text.substr(i, kPieceBytes));
+        pass_on(kPieceBytes);
+    }
+    out_.append("\"\"\"");
+}
+
+void TextStream::write_quoted(std::string_view text) {
+    out_.push_back('"');
+    while (!text.empty()) {
+        const std::string_view piece = text.substr(0, kPieceBytes);
+        const auto escaped = std::find_if(piece.begin(), piece.end(), needs_escape);
+        const auto num_plain = static_cast<std::size_t>(escaped - piece.begin());
+        out_.append(piece.substr(0, num_plain));
+        if (escaped != piece.end()) append_escaped(out_, *escaped);
+        text.remove_prefix(num_plain + (escaped != piece.end() ? 1 : 0));
+        pass_on(kPieceBytes);
+    }
+    out_.push_back('"');
+}
+
+void TextStream::write_scalar(Node node) {
+    switch (node.kind()) {
+        case NodeKind::kNull:
+            return null();
+        case NodeKind::kBool:
+            return boolean(node.as_bool());
+        case NodeKind::kInteger:
+            return node.as_int64() ? integer(*node.as_int64()) : unsigned_integer(*node.as_uint64());
+        case NodeKind::kNumber:
+            return number(node.as_double());
+        case NodeKind::kString:
+            return string(node.as_string());
+        case NodeKind::kList:
+        case NodeKind::kMapping:
+            return;
+    }
+}
+
+/// Keeps the way to the node in an array: a text may be nested deeper than the stack allows calls.
+void TextStream::node(Node root) {
+    struct Walk {
+        Node::Iterator next, end;
+    };
+    Array<Walk> walks{Owner("document writer")};
+    const auto enter = [&](Node node) {
+        if (!node.is_list() && !node.is_mapping()) return write_scalar(node);
+        begin(node.is_mapping());
+        walks.push_back({node.begin(), node.end()});
+    };
+    enter(root);
+    while (!walks.empty()) {
+        Walk& walk = walks.back();
+        if (walk.next == walk.end) {
+            end();
+            walks.pop_back();
+            continue;
+        }
+        const Node child = *walk.next;
+        walk.next++;
+        if (child.has_key()) key(child.key());
+        enter(child);
+    }
+}
+
+/// Gives the sink what is there, if that is at least so much.
+void TextStream::pass_on(std::size_t least_bytes) {
+    if (sink_ == nullptr || out_.size() < least_bytes) return;
+    is_empty_ = false;
+    sink_->write(out_);
+    out_.clear();
+}
+
+std::string TextStream::finish() {
+    if ((!is_empty_ || !out_.empty()) && !style_.is_one_line) out_.push_back('\n');
+    pass_on(1);
+    return std::move(out_);
+}
+
+std::string write_sjson(Node node) { return write(kSjsonStyle, node); }
+std::string write_sjson_line(Node node) { return write(kLineStyle, node); }
+std::string write_json(Node node) { return write(kJsonStyle, node); }
 
 }  // namespace shoal

@@ -1,11 +1,15 @@
 #include "shoal/resource/dump.h"
 
 #include "resource/blob_check.h"
-#include "shoal/document/document_builder.h"
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
+#include "shoal/base/progress.h"
+#include "shoal/document/document_printer.h"
 #include "shoal/resource/registry.h"
 #include "shoal/table/value_text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <queue>
 
 namespace shoal {
 namespace {
@@ -34,23 +38,80 @@ private:
 
 constexpr std::string_view kDependencyKinds[] = {"", "source", "resource", "must_exist", "must_not_exist"};
 
-/// Builds the tree that both writers print.
+/// Goes through the components of a blob, those of one entity after the other.
+class ComponentOrder {
+public:
+    explicit ComponentOrder(const Blob& blob);
+
+    /// Returns the next component of an entity, or nothing. Requires: the entities are asked for in their order.
+    std::optional<BlobRow> next_of(std::uint32_t entity);
+
+private:
+    /// How far one component type is.
+    struct Cursor {
+        std::uint32_t owner;
+        std::uint32_t component_type;
+        std::uint32_t position;
+
+        /// The first one in the order of the entities, then of the types, is the greatest.
+        bool operator<(const Cursor& other) const {
+            return owner != other.owner ? owner > other.owner : component_type > other.component_type;
+        }
+    };
+
+    std::uint32_t row_at(std::uint32_t type, std::uint32_t position) const {
+        return orders_[type].empty() ? position : orders_[type][position];
+    }
+    void push(std::uint32_t type, std::uint32_t position);
+
+    const Blob& blob_;
+    std::vector<std::vector<std::uint32_t>> orders_;  // by component type; empty: its rows are in order
+    std::priority_queue<Cursor> cursors_;
+};
+
+ComponentOrder::ComponentOrder(const Blob& blob) : blob_(blob), orders_(blob.component_types().size()) {
+    for (std::uint32_t type = 0; type < orders_.size(); ++type) {
+        const std::span<const std::uint32_t> owners = blob.component_types()[type].entity_index;
+        if (!std::is_sorted(owners.begin(), owners.end())) {  // the compiler sorts them, other programs need not
+            orders_[type].resize(owners.size());
+            std::iota(orders_[type].begin(), orders_[type].end(), 0u);
+            std::sort(orders_[type].begin(), orders_[type].end(), [&](std::uint32_t a, std::uint32_t b) {
+                return owners[a] != owners[b] ? owners[a] < owners[b] : a < b;
+            });
+        }
+        push(type, 0);
+    }
+}
+
+void ComponentOrder::push(std::uint32_t type, std::uint32_t position) {
+    const std::span<const std::uint32_t> owners = blob_.component_types()[type].entity_index;
+    if (position < owners.size()) cursors_.push({owners[row_at(type, position)], type, position});
+}
+
+std::optional<BlobRow> ComponentOrder::next_of(std::uint32_t entity) {
+    if (cursors_.empty() || cursors_.top().owner != entity) return std::nullopt;
+    const Cursor cursor = cursors_.top();
+    cursors_.pop();
+    push(cursor.component_type, cursor.position + 1);
+    return BlobRow{cursor.component_type, row_at(cursor.component_type, cursor.position)};
+}
+
+/// Adds everything to the mapping that is open.
 class BlobDump {
 public:
-    explicit BlobDump(const Blob& blob) : blob_(blob) {}
-    Document build();
+    BlobDump(const Blob& blob, DocumentBuilder& builder) : blob_(blob), builder_(builder), order_(blob) {}
+    void add(ProgressListener* progress);
 
 private:
     void summary();
     void schemas();
     void schema(const Schema& schema);
     void field(const Field& field);
-    void entities();
+    void entities(ProgressListener* progress);
     void entity(std::uint32_t index);
     void components_of(std::uint32_t index);
     void kept_texts();
     void dependencies();
-    void index_rows();
 
     void component(const BlobComponents& components, std::uint32_t row);
     void component_of_bytes(const BlobComponents& components, std::uint32_t row);
@@ -59,21 +120,16 @@ private:
 
     const Blob& blob_;
     const BlobNames names_{blob_};
-    DocumentBuilder builder_;
-    std::vector<std::uint32_t> first_row_;  // by entity
-    std::vector<BlobRow> rows_;             // of all entities
+    DocumentBuilder& builder_;
+    ComponentOrder order_;
 };
 
-Document BlobDump::build() {
-    index_rows();
-    builder_.begin_mapping();
+void BlobDump::add(ProgressListener* progress) {
     summary();
     schemas();
-    entities();
+    entities(progress);
     kept_texts();
     dependencies();
-    builder_.end();
-    return builder_.finish();
 }
 
 void BlobDump::summary() {
@@ -145,23 +201,12 @@ void BlobDump::field(const Field& field) {
     builder_.end();
 }
 
-/// Lists the rows of each entity, whether or not the blob has offset tables.
-void BlobDump::index_rows() {
-    first_row_.resize(blob_.num_entities() + std::size_t(1));
-    for (const BlobComponents& components : blob_.component_types())
-        for (const std::uint32_t owner : components.entity_index) ++first_row_[owner + std::size_t(1)];
-    for (std::size_t i = 1; i < first_row_.size(); ++i) first_row_[i] += first_row_[i - 1];
-    rows_.resize(first_row_.back());
-    std::vector<std::uint32_t> next = first_row_;
-    for (std::uint32_t t = 0; t < blob_.component_types().size(); ++t) {
-        const std::span<const std::uint32_t> owners = blob_.component_types()[t].entity_index;
-        for (std::uint32_t row = 0; row < owners.size(); ++row) rows_[next[owners[row]]++] = {t, row};
-    }
-}
-
-void BlobDump::entities() {
+void BlobDump::entities(ProgressListener* progress) {
     builder_.begin_list("entity_data");
-    for (std::uint32_t i = 0; i < blob_.num_entities(); ++i) entity(i);
+    for (std::uint32_t i = 0; i < blob_.num_entities(); ++i) {
+        entity(i);
+        advance(progress, "entities", i + std::uint64_t(1), blob_.num_entities());
+    }
     builder_.end();
 }
 
@@ -182,13 +227,13 @@ void BlobDump::entity(std::uint32_t index) {
 
 void BlobDump::components_of(std::uint32_t index) {
     builder_.begin_mapping("components");
-    const std::uint32_t end = first_row_[index + std::size_t(1)];
-    for (std::uint32_t r = first_row_[index]; r < end;) {
-        const std::uint32_t type = rows_[r].component_type;
+    std::optional<BlobRow> row = order_.next_of(index);
+    while (row) {
+        const std::uint32_t type = row->component_type;
         const BlobComponents& components = blob_.component_types()[type];
         builder_.key(components.schema->name());
         if (components.schema->many()) builder_.begin_list();
-        for (; r < end && rows_[r].component_type == type; ++r) component(components, rows_[r].row);
+        for (; row && row->component_type == type; row = order_.next_of(index)) component(components, row->row);
         if (components.schema->many()) builder_.end();
     }
     builder_.end();
@@ -257,9 +302,28 @@ void BlobDump::dependencies() {
     builder_.end();
 }
 
+struct StringSink final : TextSink {
+    void write(std::string_view piece) override { text.append(piece); }
+    std::string text;
+};
+
+std::string print(const Blob& blob, TextFormat format) {
+    StringSink sink;
+    DocumentPrinter printer(format, sink);
+    printer.builder().begin_mapping();
+    BlobDump(blob, printer.builder()).add(nullptr);
+    printer.builder().end();
+    printer.finish();
+    return std::move(sink.text);
+}
+
 }  // namespace
 
-std::string dump_text(const Blob& blob) { return write_sjson(BlobDump(blob).build().root()); }
-std::string dump_json(const Blob& blob) { return write_json(BlobDump(blob).build().root()); }
+void dump_members(const Blob& blob, DocumentBuilder& builder, ProgressListener* progress) {
+    BlobDump(blob, builder).add(progress);
+}
+
+std::string dump_text(const Blob& blob) { return print(blob, TextFormat::kSjson); }
+std::string dump_json(const Blob& blob) { return print(blob, TextFormat::kJson); }
 
 }  // namespace shoal

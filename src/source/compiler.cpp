@@ -1,6 +1,7 @@
 #include "shoal/source/compiler.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/progress.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "source/arena.h"
@@ -414,6 +415,7 @@ private:
     std::vector<TypePlan> plans_;  // by Composition::types()
     KeptCounts kept_keys_;
     std::unordered_set<const ComponentLayer*> doubles_;  // reported
+    std::uint64_t num_rows_ = 0, num_compiled_rows_ = 0;
 };
 
 void Compilation::run(CompiledSource& result) {
@@ -434,6 +436,7 @@ void Compilation::run(CompiledSource& result) {
         const std::int32_t order_a = a->registered->spawn_order, order_b = b->registered->spawn_order;
         return order_a != order_b ? order_a < order_b : a->name < b->name;
     });
+    for (const TypePlan* plan : order) num_rows_ += plan->rows.size();
     for (TypePlan* plan : order) compile_type(*plan, result);
     keep_entity_keys(kNoBlobEntity, composition_.other_keys());
     warn_kept(result);
@@ -553,6 +556,7 @@ void Compilation::compile_type(TypePlan& plan, CompiledSource& result) {
     }
     std::uint64_t count = 0;
     for (const TypePlan::Row& row : plan.rows) {
+        advance(options_.compose.progress, "components compiled", ++num_compiled_rows_, num_rows_);
         std::span<const std::byte> image;
         if (!images_.make(plan, row, image)) continue;
         blob_.add_component(*type, row.entity, image);

@@ -129,7 +129,9 @@ void write_number(DocumentBuilder& builder, double number) {
 
 void write_number(DocumentBuilder& builder, float number) {
     double same_text = number;
-    if (std::isfinite(number)) {
+    constexpr float kMostWhole = 1 << 24;  // the shortest text of a whole number up to this has all of its digits
+    const bool is_whole = std::fabs(number) <= kMostWhole && std::trunc(number) == number;
+    if (std::isfinite(number) && !is_whole) {
         std::string text;
         append_number(text, number);
         std::from_chars(text.data(), text.data() + text.size(), same_text);

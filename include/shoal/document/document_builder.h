@@ -20,6 +20,7 @@
 namespace shoal {
 
 class NodeWriter;
+class TextStream;
 
 /// Requires, in all calls: one root; a key before each value inside a mapping; different keys in a mapping (checked
 /// builds assert this, others keep both).
@@ -66,12 +67,17 @@ public:
     SHOAL_API Document finish();
 
 private:
+    friend class DocumentPrinter;
+    explicit DocumentBuilder(TextStream* stream) : writer_(nullptr), stream_(stream) {}
     void begin(document_detail::Code code, SourcePosition position);
+    bool in_mapping() const;
     void before_value();
+    void add_key(std::string_view text, SourcePosition position, bool is_kept);
     document_detail::NodeData* add(document_detail::Code code, SourcePosition position);
     const char* keep(std::string_view text);
 
-    NodeWriter* writer_;
+    NodeWriter* writer_;            // or
+    TextStream* stream_ = nullptr;  // of a DocumentPrinter
     bool has_key_ = false;
 };
 

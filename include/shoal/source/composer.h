@@ -30,6 +30,8 @@
 
 namespace shoal {
 
+class ProgressListener;
+
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
@@ -43,6 +45,8 @@ struct ComposeOptions {
     std::uint64_t max_components = std::uint64_t(1) << 25;
     /// nullptr: the disk.
     SourceFiles* files = nullptr;
+    /// Is told how many entities of a level are merged, and how many components the compiler has compiled.
+    ProgressListener* progress = nullptr;
     ReadOptions read;
 };
 
