@@ -1,4 +1,4 @@
-# How others find the libraries: rules for the libraries, their public headers, the tool, and what CMake
+# How others find the libraries: rules for the libraries, their public headers, the tool with its manuals, and what CMake
 # (find_package(shoal)) and pkg-config read.
 #
 # With SHOAL_BOTH_LIBRARIES, `cmake --install build --component static --prefix A` and `--component shared --prefix B`
@@ -14,6 +14,10 @@ endforeach()
 if(TARGET shoal)
   add_dependencies(shoal_libraries shoal)
 endif()
+if(TARGET shoal_manuals)
+  add_dependencies(shoal_libraries shoal_manuals)
+  get_target_property(manuals shoal_manuals FOLDER_OF_MANUALS)
+endif()
 
 # Headers and the tool belong to every kind; how CMake finds a library differs by kind.
 foreach(kind IN LISTS kinds)
@@ -28,6 +32,12 @@ foreach(kind IN LISTS kinds)
   endforeach()
   if(TARGET shoal)
     install(TARGETS shoal COMPONENT ${kind})
+  endif()
+  if(TARGET shoal_manuals)  # in the folders where man and the shells look
+    install(FILES ${manuals}/shoal.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${kind})
+    install(FILES ${manuals}/shoal DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${kind})
+    install(FILES ${manuals}/_shoal DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT ${kind})
+    install(FILES ${manuals}/shoal.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT ${kind})
   endif()
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/debugger/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal/debugger
           COMPONENT ${kind} FILES_MATCHING PATTERN "*.py" PATTERN "*.natvis" PATTERN "__pycache__" EXCLUDE)

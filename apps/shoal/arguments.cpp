@@ -3,8 +3,10 @@
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 namespace shoal_tool {
 
@@ -24,13 +26,74 @@ bool read_all(std::string_view text, T& number) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
+/// What one word says: `--output=x`, `-ox`, `-o=x`, `--output`, `-o`.
+struct Word {
+    const Flag* flag = nullptr;
+    std::string_view name;
+    std::optional<std::string_view> value;
+};
+
+const Flag* find_flag(const Verb& verb, std::string_view name) {
+    for (const Flag& flag : verb.flags)
+        if (flag.name == name) return &flag;
+    return nullptr;
+}
+
+Word read_word(const Verb& verb, std::string_view word) {
+    const std::size_t equals = word.find('=');
+    Word result{nullptr, word.substr(0, equals), std::nullopt};
+    if (equals != std::string_view::npos) result.value = word.substr(equals + 1);
+    if (word.starts_with("--")) {
+        result.flag = find_flag(verb, result.name.substr(2));
+        return result;
+    }
+    // `-output` is a mistyped `--output`, not `-o utput`.
+    if (result.name.size() > 2 && find_flag(verb, result.name.substr(1)) != nullptr) return result;
+    for (const Flag& flag : verb.flags) {
+        if (flag.letter == 0 || flag.letter != word[1]) continue;
+        result = {&flag, word.substr(0, 2), std::nullopt};
+        if (word.size() > 2) result.value = word.substr(word[2] == '=' ? 3 : 2);
+    }
+    return result;
+}
+
+/// Reads `0.5` or `1/60`.
+bool read_fraction(std::string_view text, double& number) {
+    const std::size_t slash = text.find('/');
+    double below = 1;
+    if (!read_all(text.substr(0, slash), number)) return false;
+    if (slash != std::string_view::npos && !read_all(text.substr(slash + 1), below)) return false;
+    number /= below;
+    return std::isfinite(number);
+}
+
+Status check_choice(std::string_view taker, std::string_view choices, std::string_view value) {
+    const std::vector<std::string_view> words = choices_of(choices);
+    std::string list;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == value) return {};
+        list += concat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+    }
+    return Status::error(concat(taker, " takes ", list, ", not ", quoted(value)));
+}
+
 }  // namespace
+
+std::string written(const Flag& flag) { return flag.letter != 0 ? concat('-', flag.letter) : concat("--", flag.name); }
+
+std::vector<std::string_view> choices_of(std::string_view value) {
+    std::vector<std::string_view> choices;
+    for (std::size_t end = 0; end != std::string_view::npos; value.remove_prefix(std::min(value.size(), end + 1))) {
+        end = value.find('|');
+        choices.push_back(value.substr(0, end));
+    }
+    return choices;
+}
 
 std::string usage_line(const Verb& verb) {
     std::string line = concat("shoal ", verb.name, verb.operands.empty() ? "" : " ", verb.operands);
     for (const Flag& flag : verb.flags) {
-        const std::string written = flag.letter != 0 ? concat('-', flag.letter) : concat("--", flag.name);
-        const std::string with_value = flag.value.empty() ? written : concat(written, ' ', flag.value);
+        const std::string with_value = flag.value.empty() ? written(flag) : concat(written(flag), ' ', flag.value);
         line += flag.required ? concat(' ', with_value) : concat(" [", with_value, ']', flag.repeats ? "..." : "");
     }
     return line;
@@ -58,30 +121,20 @@ Result<Arguments> Arguments::parse(const Verb& verb, std::span<const std::string
 }
 
 Status Arguments::take_flag(std::string_view word, std::span<const std::string_view> rest, std::size_t* num_taken) {
-    const std::size_t equals = word.find('=');
-    const std::string_view name = word.substr(0, equals);
-    for (const Flag& flag : verb_->flags) {
-        const bool is_long = name.size() > 2 && name.substr(0, 2) == "--" && name.substr(2) == flag.name;
-        const bool is_letter = flag.letter != 0 && name.size() == 2 && name[1] == flag.letter;
-        if (!is_long && !is_letter) continue;
-        if (!flag.repeats && has(flag.name)) return Status::error(concat(name, " was given twice; give it once"));
-        if (flag.value.empty()) {
-            if (equals != std::string_view::npos) return Status::error(concat(name, " takes no value; write it alone"));
-            given_.emplace_back(flag.name, "");
-            return {};
-        }
-        if (equals != std::string_view::npos) {
-            given_.emplace_back(flag.name, word.substr(equals + 1));
-        } else {
-            if (rest.empty() || rest[0].substr(0, 2) == "--")
-                return Status::error(concat(name, " needs a value: ", name, ' ', flag.value));
-            given_.emplace_back(flag.name, rest[0]);
-            *num_taken = 1;
-        }
-        if (given_.back().second.empty()) return Status::error(concat(name, " needs a value: ", name, ' ', flag.value));
+    const auto [flag, name, value] = read_word(*verb_, word);
+    if (flag == nullptr) return unknown_flag(name);
+    if (!flag->repeats && has(flag->name)) return Status::error(concat(name, " was given twice; give it once"));
+    if (flag->takes == Takes::kNothing) {
+        if (value) return Status::error(concat(name, " takes no value; write it alone"));
+        given_.emplace_back(flag, "");
         return {};
     }
-    return unknown_flag(name);
+    const bool is_next = !value && !rest.empty() && !rest[0].starts_with("--");
+    const std::string_view taken = value ? *value : is_next ? rest[0] : std::string_view();
+    if (taken.empty()) return Status::error(concat(name, " needs a value: ", name, ' ', flag->value));
+    *num_taken = is_next ? 1 : 0;
+    given_.emplace_back(flag, taken);
+    return flag->takes == Takes::kOneOf ? check_choice(name, flag->value, taken) : Status();
 }
 
 Status Arguments::unknown_flag(std::string_view word) const {
@@ -97,33 +150,34 @@ Status Arguments::unknown_flag(std::string_view word) const {
 
 Status Arguments::check() const {
     for (const Flag& flag : verb_->flags)
-        if (flag.required && !has(flag.name)) {
-            const std::string written = flag.letter != 0 ? concat('-', flag.letter) : concat("--", flag.name);
-            return Status::error(concat(verb_->name, " needs ", written, ' ', flag.value, ": ", flag.help));
-        }
+        if (flag.required && !has(flag.name))
+            return Status::error(concat(verb_->name, " needs ", written(flag), ' ', flag.value, ": ", flag.help));
     if (operands_.size() < verb_->min_operands) return Status::error(concat(verb_->name, " needs ", verb_->operands));
     if (operands_.size() > verb_->max_operands)
         return Status::error(concat(verb_->name, " takes ", verb_->max_operands == 0 ? "no operands" : verb_->operands,
                                     ", but there is also ", quoted(operands_[verb_->max_operands])));
+    if (verb_->takes != Takes::kOneOf) return {};
+    for (const std::string& operand : operands_)
+        if (Status status = check_choice(verb_->name, verb_->operands, operand); !status) return status;
     return {};
 }
 
 bool Arguments::has(std::string_view flag) const {
-    for (const auto& [name, value] : given_)
-        if (name == flag) return true;
+    for (const auto& [known, value] : given_)
+        if (known->name == flag) return true;
     return false;
 }
 
 std::string Arguments::value(std::string_view flag, std::string_view fallback) const {
-    for (const auto& [name, value] : given_)
-        if (name == flag) return value;
+    for (const auto& [known, value] : given_)
+        if (known->name == flag) return value;
     return std::string(fallback);
 }
 
 std::vector<std::string> Arguments::values(std::string_view flag) const {
     std::vector<std::string> result;
-    for (const auto& [name, value] : given_)
-        if (name == flag) result.push_back(value);
+    for (const auto& [known, value] : given_)
+        if (known->name == flag) result.push_back(value);
     return result;
 }
 
@@ -139,10 +193,9 @@ Status Arguments::read_number(std::string_view flag, std::uint64_t least, std::u
 Status Arguments::read_number(std::string_view flag, double least, double greatest, double& number) const {
     if (!has(flag)) return {};
     double read = 0;
-    if (read_all(value(flag), read) && std::isfinite(read) && read >= least && read <= greatest)
-        return number = read, Status();
-    return Status::error(
-        concat("--", flag, " takes a number from ", least, " to ", greatest, ", not ", quoted(value(flag))));
+    if (read_fraction(value(flag), read) && read >= least && read <= greatest) return number = read, Status();
+    return Status::error(concat("--", flag, " takes a number from ", least, " to ", greatest,
+                                ", which may be a fraction such as 1/60, not ", quoted(value(flag))));
 }
 
 }  // namespace shoal_tool

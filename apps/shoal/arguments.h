@@ -4,7 +4,11 @@
 //     shoal compile reef.sjson --root=levels -o reef.blob
 //           verb    operand    flag          flag with a letter
 //
-// Flags stand before or after operands; `--flag value` and `--flag=value` are the same; `--` ends the flags.
+// Flags stand before or after operands; `--flag value` and `--flag=value` are the same, and so are `-f value` and `-fvalue`;
+// `--` ends the flags. Where a file is named, `-` is standard input or standard output.
+//
+// The verbs and their flags are one table: the help, the man page, the completion of shells and the checks of files are
+// made of it.
 
 #include "shoal/base/status.h"
 
@@ -17,30 +21,43 @@
 
 namespace shoal_tool {
 
-class Console;
 class Arguments;
+class Console;
+class Files;
+
+/// What a flag or an operand takes. Shells complete it, and Files looks at what is read and written.
+enum class Takes : std::uint8_t { kNothing, kText, kInput, kOutput, kFolder, kOneOf, kVerb };
 
 struct Flag {
-    std::string_view name;   ///< without dashes
-    std::string_view value;  ///< what the usage calls its value; empty: it has none
-    std::string_view help;
+    std::string_view name;     ///< without dashes
+    std::string_view value{};  ///< what the usage calls its value; of kOneOf: the choices, as `little|big`
+    std::string_view help{};
+    Takes takes = Takes::kNothing;
     char letter = 0;       ///< a short form, such as `o`
     bool repeats = false;  ///< may be given several times
     bool required = false;
 };
+/// Returns `-o` or `--output`.
+std::string written(const Flag& flag);
+/// Returns the choices of a value such as `little|big`.
+std::vector<std::string_view> choices_of(std::string_view value);
 
 /// A verb of the tool: what it says about itself, and what it does. Returns the exit code.
 struct Verb {
     std::string_view name;
     std::string_view summary;   ///< one line
     std::string_view operands;  ///< as the usage shows them: "SOURCE..."
+    Takes takes;                ///< what each operand is
     std::size_t min_operands;
     std::size_t max_operands;
     std::span<const Flag> flags;
     std::string_view manual;    ///< paragraphs
     std::string_view examples;  ///< lines
-    int (*run)(const Arguments& arguments, Console& console);
+    int (*run)(const Arguments& arguments, Files& files, Console& console);
 };
+
+/// What the tool takes without a verb.
+std::span<const Flag> flags_of_tool();
 
 /// All verbs, in the order in which help lists them.
 std::span<const Verb* const> verbs();
@@ -57,13 +74,15 @@ public:
 
     const Verb& verb() const { return *verb_; }
     const std::vector<std::string>& operands() const { return operands_; }
+    /// What was given for flags, in this order: flag and value.
+    std::span<const std::pair<const Flag*, std::string>> given() const { return given_; }
     bool has(std::string_view flag) const;
     /// Returns the value of a flag, or `fallback`.
     std::string value(std::string_view flag, std::string_view fallback = {}) const;
     std::vector<std::string> values(std::string_view flag) const;
 
-    /// Reads the number given for a flag; without the flag `number` stays as it is.
-    /// Errors: no number, or one outside [least, greatest].
+    /// Reads the number given for a flag; without the flag `number` stays as it is. One that need not be whole may be a
+    /// fraction, as in `1/60`. Errors: no number, or one outside [least, greatest].
     shoal::Status read_number(std::string_view flag, std::uint64_t least, std::uint64_t greatest,
                               std::uint64_t& number) const;
     shoal::Status read_number(std::string_view flag, double least, double greatest, double& number) const;
@@ -75,7 +94,7 @@ private:
 
     const Verb* verb_ = nullptr;
     std::vector<std::string> operands_;
-    std::vector<std::pair<std::string_view, std::string>> given_;  // flag name, value
+    std::vector<std::pair<const Flag*, std::string>> given_;
 };
 
 }  // namespace shoal_tool

@@ -12,17 +12,19 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {kRootFlag, kSchemaFlag, kJsonFlag};
+constexpr Flag kFlags[] = {kRootFlag, kSchemaFlag, kStdinNameFlag, kStrictFlag, kJsonFlag};
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Reads each SOURCE with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
-    "nothing. Warnings alone are not a failure.\n";
+    "nothing. Warnings alone are not a failure, unless --strict says so. A SOURCE that is - is read from standard "
+    "input.\n";
 
 constexpr std::string_view kExamples =
     "shoal check reef.sjson\n"
     "shoal check levels/*.sjson --root . --schema game.schema.sjson\n"
-    "shoal check reef.sjson --json\n";
+    "shoal check reef.sjson --strict --json\n"
+    "git show HEAD:levels/reef.sjson | shoal check - --stdin-name levels/reef.sjson\n";
 
 struct Checked {
     std::string source;
@@ -31,11 +33,13 @@ struct Checked {
     std::uint64_t num_entities = 0;
 };
 
-void check(const Arguments& arguments, Checked& checked) {
+void check(const Arguments& arguments, Files& files, Console& console, Checked& checked) {
     SourceSession& session = checked.session;
-    if (!prepare(arguments, checked.source, session)) return;
+    const bool is_ready = prepare(arguments, files, console, checked.source, session);
+    checked.source = session.path;
+    if (!is_ready) return;
     const Result<CompiledSource> result =
-        check_source(checked.source, session.registry, session.options, session.diagnostics);
+        check_source(session.path, session.registry, session.options, session.diagnostics);
     checked.ok = result.ok();
     if (result)
         checked.num_entities = result->num_entities;
@@ -71,18 +75,19 @@ void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& a
     console.print_json(builder.finish());
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const Arguments& arguments, Files& files, Console& console) {
     std::vector<std::unique_ptr<Checked>> all;
     bool ok = true;
     for (const std::string& source : arguments.operands()) {
         Checked& checked = *all.emplace_back(std::make_unique<Checked>());
         checked.source = source;
-        check(arguments, checked);
+        check(arguments, files, console, checked);
         ok &= checked.ok;
         console.print_diagnostics(checked.session.diagnostics);
-        console.print(concat(
-            source, ": ", checked.ok ? concat("ok, ", counted(checked.num_entities, "entity", "entities"), ", ") : "",
-            summary_of(checked.session.diagnostics), "\n"));
+        console.print(
+            concat(checked.source, ": ",
+                   checked.ok ? concat("ok, ", counted(checked.num_entities, "entity", "entities"), ", ") : "",
+                   summary_of(checked.session.diagnostics), "\n"));
     }
     if (console.json()) print_json(console, all, ok);
     return ok ? 0 : 1;
@@ -90,7 +95,15 @@ int run(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-const Verb kCheckVerb{
-    "check", "say what is wrong in sources", "SOURCE...", 1, ~std::size_t(0), kFlags, kManual, kExamples, run};
+const Verb kCheckVerb{.name = "check",
+                      .summary = "say what is wrong in sources",
+                      .operands = "SOURCE...",
+                      .takes = Takes::kInput,
+                      .min_operands = 1,
+                      .max_operands = ~std::size_t(0),
+                      .flags = kFlags,
+                      .manual = kManual,
+                      .examples = kExamples,
+                      .run = run};
 
 }  // namespace shoal_tool

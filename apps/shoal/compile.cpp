@@ -1,7 +1,6 @@
 // shoal compile: from a source to a blob.
 
 #include "shoal/base/clock.h"
-#include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/inspect/text_table.h"
 #include "sources.h"
@@ -14,12 +13,21 @@ using namespace shoal;
 namespace {
 
 constexpr Flag kFlags[] = {
-    {"output", "BLOB", "the file to write; it is replaced only when everything went well", 'o', false, true},
+    {.name = "output",
+     .value = "BLOB",
+     .help = "the file to write, or - for standard output; it is replaced only when everything went well",
+     .takes = Takes::kOutput,
+     .letter = 'o',
+     .required = true},
     kRootFlag,
     kSchemaFlag,
-    {"endian", "little|big", "byte order of the machine that the blob is for (default: little)"},
-    {"offset-tables", "", "keep, per entity, where its components lie"},
-    {"strict", "", "treat warnings as errors"},
+    kStdinNameFlag,
+    {.name = "endian",
+     .value = "little|big",
+     .help = "byte order of the machine that the blob is for (default: little)",
+     .takes = Takes::kOneOf},
+    {.name = "offset-tables", .help = "keep, per entity, where its components lie"},
+    kStrictFlag,
     kJsonFlag,
 };
 
@@ -31,25 +39,20 @@ constexpr std::string_view kManual =
     "everywhere.\n"
     "\n"
     "Errors name file, line and column, and say what to do; many are shown at once. BLOB is then left as it "
-    "was.\n";
+    "was. A device, a read-only file, or a file that was read is never written over.\n"
+    "\n"
+    "A SOURCE that is - is read from standard input.\n";
 
 constexpr std::string_view kExamples =
     "shoal compile reef.sjson -o reef.blob\n"
     "shoal compile levels/reef.sjson --root . --root ../library --schema game.schema.sjson -o reef.blob\n"
-    "shoal compile reef.sjson -o reef.blob --strict --json\n";
+    "shoal compile reef.sjson -o reef.blob --strict --json\n"
+    "generate-reef | shoal compile - -o - | shoal run -\n";
 
 struct Task {
     std::string source, output, endian;
     bool offset_tables = false;
 };
-
-Status check_output_of(const Task& task, const Arguments& arguments, const CompiledSource& compiled) {
-    std::vector<std::string> read = arguments.values("schema");
-    read.push_back(task.source);
-    for (const SourceDependency& dependency : compiled.dependencies)
-        if (dependency.kind == DependencyKind::kSource) read.push_back(dependency.path);
-    return check_output(task.output, read);
-}
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
@@ -101,29 +104,20 @@ void print_json(Console& console, const Task& task, const CompiledSource& compil
     console.print_json(builder.finish());
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const Arguments& arguments, Files& files, Console& console) {
     const std::int64_t begin_ns = monotonic_ns();
-    const Task task{arguments.operands()[0], arguments.value("output"), arguments.value("endian", "little"),
-                    arguments.has("offset-tables")};
-    if (task.endian != "little" && task.endian != "big")
-        return fail_usage(console, arguments.verb(),
-                          concat("--endian takes little or big, not ", shoal::quoted(task.endian)));
+    Task task{arguments.operands()[0], arguments.value("output"), arguments.value("endian", "little"),
+              arguments.has("offset-tables")};
     SourceSession session;
-    if (!prepare(arguments, task.source, session)) return fail(console, session.diagnostics);
-    session.options.strict = arguments.has("strict");
+    if (!prepare(arguments, files, console, task.source, session)) return fail(console, session.diagnostics);
+    task.source = session.path;
     session.options.blob = {task.endian == "big", task.offset_tables};
     Result<CompiledSource> compiled =
-        compile_source(task.source, session.registry, session.options, session.diagnostics);
-    if (!compiled) {
-        if (session.diagnostics.num_errors() == 0) session.diagnostics.error({}, std::string(compiled.message()));
-        return fail(console, session.diagnostics);
-    }
-    if (Status status = check_output_of(task, arguments, *compiled); !status)
-        session.diagnostics.error({}, std::string(status.message()), "give -o another name");
-    else if (status = write_file(task.output, std::span<const std::byte>(compiled->blob)); !status)
-        session.diagnostics.error({}, std::string(status.message()),
-                                  "give -o a file in a folder that can be written and has room");
-    if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
+        compile_source(session.path, session.registry, session.options, session.diagnostics);
+    if (!compiled) return fail(console, session, compiled.message());
+    if (!add_inputs(files, *compiled, session)) return fail(console, session.diagnostics);
+    const std::string_view bytes(reinterpret_cast<const char*>(compiled->blob.data()), compiled->blob.size());
+    if (Status status = files.write("output", bytes); !status) return fail(console, session, status.message());
     const std::int64_t total_ns = monotonic_ns() - begin_ns;
     console.print_diagnostics(session.diagnostics);
     print_facts(console, task, *compiled, session.diagnostics, total_ns);
@@ -133,7 +127,15 @@ int run(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-const Verb kCompileVerb{"compile", "make a binary resource from a source", "SOURCE", 1, 1, kFlags, kManual, kExamples,
-                        run};
+const Verb kCompileVerb{.name = "compile",
+                        .summary = "make a binary resource from a source",
+                        .operands = "SOURCE",
+                        .takes = Takes::kInput,
+                        .min_operands = 1,
+                        .max_operands = 1,
+                        .flags = kFlags,
+                        .manual = kManual,
+                        .examples = kExamples,
+                        .run = run};
 
 }  // namespace shoal_tool

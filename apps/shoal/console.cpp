@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <utility>
 
 namespace shoal_tool {
 namespace {
@@ -51,7 +52,7 @@ std::string colored(std::string_view text) {
 Console::Console(bool json)
     : json_(json), colored_errors_(wants_color()), shows_progress_(is_terminal(STDERR_FILENO)) {}
 
-void Console::print(std::string_view text) { json_ ? print_error(text) : print_out(text); }
+void Console::print(std::string_view text) { json_ || prints_output_ ? print_error(text) : print_out(text); }
 
 void Console::print_out(std::string_view text) {
     failed_ |= std::fwrite(text.data(), 1, text.size(), stdout) != text.size();
@@ -59,6 +60,7 @@ void Console::print_out(std::string_view text) {
 
 void Console::print_error(std::string_view text) {
     std::fflush(stdout);  // keeps the order of both streams when they go to the same place
+    if (std::exchange(has_progress_, false)) std::fputs("\r\033[K", stderr);
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -69,17 +71,20 @@ void Console::print_diagnostics(const shoal::Diagnostics& diagnostics) {
 
 void Console::print_json(const shoal::Document& document) { print_out(shoal::write_json(document.root())); }
 
-void Console::show_progress(std::string_view what, std::uint64_t done, std::uint64_t total) {
+void Console::advance(std::string_view units, std::uint64_t done, std::uint64_t total) {
     if (!shows_progress_) return;
-    if (done == total) return print_error("\r\033[K");
+    if (done == total) return print_error("");
     const std::int64_t now_ns = shoal::monotonic_ns();
     if (now_ns < next_progress_ns_) return;
     next_progress_ns_ = now_ns + kProgressStepNs;
     const int filled = static_cast<int>(done * kProgressWidth / total);
     const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                             std::string(static_cast<std::size_t>(kProgressWidth - filled), '.');
-    print_error(shoal::concat("\r[", bar, "] ", done, '/', total, ' ', what, "\033[K"));
+    print_error(shoal::concat("\r[", bar, "] ", done, '/', total, ' ', units, "\033[K"));
+    has_progress_ = true;
 }
+
+shoal::ProgressListener* Console::progress_beside_output() { return is_terminal(STDOUT_FILENO) ? nullptr : this; }
 
 bool Console::flush() { return std::fflush(stdout) == 0 && !failed_; }
 

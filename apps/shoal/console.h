@@ -1,20 +1,23 @@
 #pragma once
 // Decides what goes where: facts to standard output, diagnostics and progress to standard error. With --json, standard
-// output has one JSON object, and everything for people goes to standard error.
+// output has one JSON object; with an output named `-`, it has that. Everything for people then goes to standard error.
 
+#include "shoal/base/progress.h"
 #include "shoal/document/diagnostics.h"
-#include "shoal/document/document_builder.h"
+#include "shoal/document/document_printer.h"
 
 #include <string>
 #include <string_view>
 
 namespace shoal_tool {
 
-class Console {
+class Console final : public shoal::ProgressListener, public shoal::TextSink {
 public:
     explicit Console(bool json);
 
     bool json() const { return json_; }
+    /// An output is going to be printed: facts go to standard error.
+    void keep_standard_output() { prints_output_ = true; }
 
     /// Prints facts for people.
     void print(std::string_view text);
@@ -25,9 +28,13 @@ public:
     /// Prints text to standard output, whatever the mode.
     void print_out(std::string_view text);
     void print_error(std::string_view text);
+    /// The same as print_out().
+    void write(std::string_view text) override { print_out(text); }
 
-    /// Shows progress, on a terminal only; clears it when `done` == `total`.
-    void show_progress(std::string_view what, std::uint64_t done, std::uint64_t total);
+    /// Shows progress, on a terminal only. The next message, and the end, clear it.
+    void advance(std::string_view units, std::uint64_t done, std::uint64_t total) override;
+    /// Returns the listener for progress while text is printed to standard output: none when that is a terminal too.
+    shoal::ProgressListener* progress_beside_output();
 
     /// Returns whether everything was written.
     bool flush();
@@ -36,6 +43,8 @@ private:
     bool json_;
     bool colored_errors_;
     bool shows_progress_;
+    bool prints_output_ = false;
+    bool has_progress_ = false;  // on the terminal's last line
     bool failed_ = false;
     std::int64_t next_progress_ns_ = 0;
 };

@@ -11,30 +11,45 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {{"json", "", "print JSON instead of SJSON"}};
+constexpr Flag kFlags[] = {{.name = "json", .help = "print JSON instead of SJSON"}};
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Prints everything that BLOB holds, through the schemas that it carries: entities with names, parents, "
     "sources and components, what was kept as text, dependencies. Nothing but the blob is needed. A blob for "
     "machines of the other byte order is shown all the same. A damaged one is refused, and the message says "
-    "where the damage is.\n"
+    "where the damage is. A BLOB that is - is read from standard input.\n"
     "\n"
-    "The JSON has `entities`, `roots`, `components` (name to count), `bytes`, `schemas` and `entity_data`.\n";
+    "The text is written piece by piece, so a large blob takes no more memory than its own size. The JSON has `ok`, "
+    "`entities`, `roots`, `components` (name to count), `bytes`, `schemas` and `entity_data`.\n";
 
 constexpr std::string_view kExamples =
     "shoal dump reef.blob\n"
     "shoal dump reef.blob --json | jq .components\n";
 
-int run(const Arguments& arguments, Console& console) {
-    const Result<Blob> blob = read_blob(arguments.operands()[0]);
+int run(const Arguments& arguments, Files& files, Console& console) {
+    const Result<Blob> blob = read_blob(files, arguments.operands()[0]);
     if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made");
-    console.print_out(console.json() ? dump_json(*blob) : dump_text(*blob));
+    DocumentPrinter printer(console.json() ? TextFormat::kJson : TextFormat::kSjson, console);
+    printer.builder().begin_mapping();
+    if (console.json()) printer.builder().boolean("ok", true);
+    dump_members(*blob, printer.builder(), console.progress_beside_output());
+    printer.builder().end();
+    printer.finish();
     return 0;
 }
 
 }  // namespace
 
-const Verb kDumpVerb{"dump", "print a blob as text", "BLOB", 1, 1, kFlags, kManual, kExamples, run};
+const Verb kDumpVerb{.name = "dump",
+                     .summary = "print a blob as text",
+                     .operands = "BLOB",
+                     .takes = Takes::kInput,
+                     .min_operands = 1,
+                     .max_operands = 1,
+                     .flags = kFlags,
+                     .manual = kManual,
+                     .examples = kExamples,
+                     .run = run};
 
 }  // namespace shoal_tool

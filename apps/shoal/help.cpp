@@ -15,13 +15,33 @@ namespace {
 
 constexpr std::size_t kLineWidth = 100;
 
-constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb, &kDumpVerb, &kSchemaVerb, &kRunVerb, &kHelpVerb};
+constexpr const Verb* kVerbs[] = {&kCompileVerb, &kCheckVerb,      &kDumpVerb, &kSchemaVerb,
+                                  &kRunVerb,     &kCompletionVerb, &kHelpVerb};
+
+constexpr Flag kToolFlags[] = {
+    {.name = "help", .help = "print the manual of the tool, or with VERB that of a verb", .letter = 'h'},
+    {.name = "version", .help = "print which version this is", .letter = 'V'},
+};
+
+constexpr Flag kFlags[] = {{.name = "man", .help = "print everything as a man page"}};
 
 constexpr std::string_view kManual =
     "Prints the manual of the tool, or the page of one verb. `shoal VERB --help` is the same.\n";
 constexpr std::string_view kExamples =
     "shoal help\n"
-    "shoal help compile\n";
+    "shoal help compile\n"
+    "shoal help --man | man -l -\n";
+
+constexpr ToolManual::Entry kExitCodes[] = {
+    {"0", "done"},
+    {"1", "failed: standard error says what, where and what to do"},
+    {"2", "wrong usage"},
+    {"130, 143", "ended by SIGINT or SIGTERM: no file is half written, and no temporary file is left"},
+};
+constexpr ToolManual::Entry kEnvironment[] = {
+    {"NO_COLOR", "when set, messages are never coloured (they are on a terminal only)"},
+    {"TERM", "when it is dumb, nothing is coloured and no progress is shown"},
+};
 
 /// Breaks `text` into lines, the second and later ones after `indent` spaces; `column` is where the first one starts.
 std::string wrapped(std::string_view text, std::size_t column, std::size_t indent) {
@@ -70,7 +90,8 @@ std::string flag_text(const Flag& flag) {
     return name + wrapped(flag.help, kIndent, kIndent);
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const Arguments& arguments, Files&, Console& console) {
+    if (arguments.has("man")) return console.print_out(man_page()), 0;
     if (arguments.operands().empty()) {
         console.print_out(manual_of_tool());
         return 0;
@@ -85,7 +106,37 @@ int run(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-const Verb kHelpVerb{"help", "print this, or the manual of a verb", "[VERB]", 0, 1, {}, kManual, kExamples, run};
+const Verb kHelpVerb{.name = "help",
+                     .summary = "print this, or the manual of a verb",
+                     .operands = "[VERB]",
+                     .takes = Takes::kVerb,
+                     .min_operands = 0,
+                     .max_operands = 1,
+                     .flags = kFlags,
+                     .manual = kManual,
+                     .examples = kExamples,
+                     .run = run};
+
+const ToolManual kToolManual{
+    .title = "from a level in text to a binary resource, to rows in tables, to passes over them",
+    .examples =
+        "shoal check reef.sjson                     what is wrong in it, with file, line and column\n"
+        "shoal compile reef.sjson -o reef.blob      prefabs merged, one binary resource\n"
+        "shoal dump reef.blob                       what is in it, as text again\n"
+        "shoal run reef.blob --frames 600           spawned, run, measured\n"
+        "shoal run reef.blob --repeat 31 --picture reef.svg\n",
+    .syntax =
+        "Flags may stand before or after operands; `--flag VALUE` and `--flag=VALUE` are the same, and so are `-f "
+        "VALUE` and "
+        "`-fVALUE`; `--` ends the flags. Where a file is named, `-` is standard input or standard output.\n"
+        "What is written replaces a file only when everything went well. It is never a file that was read, a device, "
+        "or a "
+        "read-only file; where a link is named, the file that it leads to is written.\n"
+        "`shoal help VERB` says more about one verb, `shoal --version` which version this is.\n",
+    .exit_codes = kExitCodes,
+    .environment = kEnvironment};
+
+std::span<const Flag> flags_of_tool() { return kToolFlags; }
 
 std::span<const Verb* const> verbs() { return kVerbs; }
 
@@ -121,24 +172,14 @@ std::string manual_of_tool() {
     for (const Verb* verb : kVerbs) list += line(verb->name, 12, verb->summary);
     for (const BuiltInComponent& component : built_in_components())
         components += line(component.name, longest, component.summary);
-    return concat(
-        "shoal: from a level in text to a binary resource, to rows in tables, to passes over them\n"
-        "\nusage:\n  shoal VERB [FLAGS] OPERANDS\n\nverbs:\n",
-        list,
-        "\nThe way of a level:\n"
-        "  shoal check reef.sjson                     what is wrong in it, with file, line and column\n"
-        "  shoal compile reef.sjson -o reef.blob      prefabs merged, one binary resource\n"
-        "  shoal dump reef.blob                       what is in it, as text again\n"
-        "  shoal run reef.blob --frames 600           spawned, run, measured\n"
-        "  shoal run reef.blob --repeat 31 --picture reef.svg\n"
-        "\nbuilt-in component types (a program or a schema file declares others):\n",
-        components,
-        "\nFlags may stand before or after operands; `--flag VALUE` and `--flag=VALUE` are the same; `--` ends them.\n"
-        "`shoal help VERB` says more about one verb, `shoal --version` which version this is.\n"
-        "\nexit codes:\n"
-        "  0  done    1  failed: standard error says what, where and what to do    2  wrong usage\n"
-        "\nenvironment:\n"
-        "  NO_COLOR   when set, messages are never coloured (they are on a terminal only)\n");
+    std::string flags, exit_codes, environment;
+    for (const Flag& flag : kToolFlags) flags += flag_text(flag);
+    for (const auto& [name, text] : kToolManual.exit_codes) exit_codes += line(name, 8, text);
+    for (const auto& [name, text] : kToolManual.environment) environment += line(name, 8, text);
+    return concat("shoal: ", kToolManual.title, "\n\nusage:\n  shoal VERB [FLAGS] OPERANDS\n\nverbs:\n", list,
+                  "\nflags:\n", flags, "\nThe way of a level:\n", indented(kToolManual.examples, "  "),
+                  "\nbuilt-in component types (a program or a schema file declares others):\n", components, "\n",
+                  paragraphs(kToolManual.syntax), "\nexit codes:\n", exit_codes, "\nenvironment:\n", environment);
 }
 
 }  // namespace shoal_tool

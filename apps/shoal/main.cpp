@@ -1,6 +1,7 @@
 // The command-line tool. main() finds the verb and keeps exceptions from getting out.
 
 #include "shoal/base/text.h"
+#include "signals.h"
 #include "sources.h"
 #include "verbs.h"
 
@@ -20,27 +21,37 @@ bool asks_for(std::span<const std::string_view> words, std::string_view flag) {
     return std::find(words.begin(), end, flag) != end;
 }
 
-int no_verb(Console& console, std::string_view name) {
-    fail(console, name.empty() ? std::string("no verb was given")
-                               : concat("there is no verb ", quoted(name), suggest_verb(name)));
+int no_verb(Console& console, std::string_view message) {
+    fail(console, message);
     console.print_error("usage: shoal VERB [FLAGS] OPERANDS\n`shoal help` lists the verbs\n");
     return 2;
 }
 
+int print_version(std::span<const std::string_view> rest, Console& console) {
+    if (!rest.empty()) return no_verb(console, concat("--version stands alone, but there is also ", quoted(rest[0])));
+    console.print_out(concat("shoal ", SHOAL_VERSION_MAJOR, '.', SHOAL_VERSION_MINOR, '.', SHOAL_VERSION_PATCH, '\n'));
+    return 0;
+}
+
+int run_verb(const Verb& verb, std::span<const std::string_view> words, Console& console) {
+    const shoal::Result<Arguments> arguments = Arguments::parse(verb, words);
+    if (!arguments) return fail_usage(console, verb, arguments.message());
+    Files files(*arguments, console);
+    if (shoal::Status status = files.check_usage(); !status) return fail_usage(console, verb, status.message());
+    if (shoal::Status status = files.check_outputs(); !status) return fail(console, status.message());
+    return verb.run(*arguments, files, console);
+}
+
 int run_words(std::span<const std::string_view> words, Console& console) {
-    const std::string_view name = words.empty() ? std::string_view() : words[0];
-    if (name == "--version" || name == "-V") {
-        console.print_out(
-            concat("shoal ", SHOAL_VERSION_MAJOR, '.', SHOAL_VERSION_MINOR, '.', SHOAL_VERSION_PATCH, '\n'));
-        return 0;
-    }
-    if (name == "--help" || name == "-h") return console.print_out(manual_of_tool()), 0;
-    const Verb* verb = find_verb(name);
-    if (verb == nullptr) return no_verb(console, name);
+    if (words.empty()) return no_verb(console, "no verb was given");
+    const std::string_view name = words[0];
     const std::span<const std::string_view> rest = words.subspan(1);
+    if (name == "--version" || name == "-V") return print_version(rest, console);
+    if (name == "--help" || name == "-h") return run_verb(kHelpVerb, rest, console);
+    const Verb* verb = find_verb(name);
+    if (verb == nullptr) return no_verb(console, concat("there is no verb ", quoted(name), suggest_verb(name)));
     if (asks_for(rest, "--help") || asks_for(rest, "-h")) return console.print_out(manual_of(*verb)), 0;
-    const shoal::Result<Arguments> arguments = Arguments::parse(*verb, rest);
-    return arguments ? verb->run(*arguments, console) : fail_usage(console, *verb, arguments.message());
+    return run_verb(*verb, rest, console);
 }
 
 int run_guarded(std::span<const std::string_view> words, Console& console) {
@@ -66,6 +77,7 @@ int run_tool(std::span<const std::string_view> words) {
 
 int main(int argc, char** argv) {
     try {
+        shoal_tool::end_cleanly_on_signals();
         return shoal_tool::run_tool(std::vector<std::string_view>(argv + std::min(argc, 1), argv + argc));
     } catch (...) {
         std::fputs("error: the message of another error could not be printed\n", stderr);

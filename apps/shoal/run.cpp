@@ -4,7 +4,6 @@
 #include "matches.h"
 #include "passes.h"
 #include "shoal/base/clock.h"
-#include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/inspect/picture.h"
@@ -26,15 +25,34 @@ namespace {
 constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
-    {"repeat", "N", "spawn N copies, their transforms side by side on a square grid (default: 1)"},
-    {"frames", "N", "run the passes N times (default: 60)"},
-    {"dt", "S", "seconds from frame to frame (default: 1/60)"},
-    {"workers", "N", "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it"},
-    {"seed", "N", "of the world's random generator (default: 1)"},
+    kStdinNameFlag,
+    {.name = "repeat",
+     .value = "N",
+     .help = "spawn N copies, their transforms side by side on a square grid (default: 1)",
+     .takes = Takes::kText},
+    {.name = "frames", .value = "N", .help = "run the passes N times (default: 60)", .takes = Takes::kText},
+    {.name = "dt",
+     .value = "S",
+     .help = "seconds from frame to frame, as a number or a fraction (default: 1/60)",
+     .takes = Takes::kText},
+    {.name = "workers",
+     .value = "N",
+     .help = "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it",
+     .takes = Takes::kText},
+    {.name = "seed", .value = "N", .help = "of the world's random generator (default: 1)", .takes = Takes::kText},
     kJsonFlag,
-    {"query", "TEXT", "print the entities that match after the last frame, such as: \"fish, !asleep, health < 10\""},
-    {"picture", "FILE.svg", "draw where the entities are after the last frame"},
-    {"trace", "FILE.json", "write when each worker did what, for chrome://tracing or Perfetto"},
+    {.name = "query",
+     .value = "TEXT",
+     .help = "print the entities that match after the last frame, such as: \"fish, !asleep, health < 10\"",
+     .takes = Takes::kText},
+    {.name = "picture",
+     .value = "FILE.svg",
+     .help = "draw where the entities are after the last frame; - is standard output",
+     .takes = Takes::kOutput},
+    {.name = "trace",
+     .value = "FILE.json",
+     .help = "write when each worker did what, for chrome://tracing or Perfetto; - is standard output",
+     .takes = Takes::kOutput},
 };
 
 constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
@@ -43,7 +61,7 @@ constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
 constexpr std::string_view kManual =
     "Takes a source, which is compiled in memory first, or a blob; spawns it in one call; runs its passes; "
     "and prints what it cost: time and rows per pass, rows and bytes per component type, spawn time and rate, "
-    "memory by owner.\n"
+    "memory by owner. SOURCE_OR_BLOB may be -, standard input.\n"
     "\n"
     "A transform says where an entity is as seen from its parent. A point mass on an entity with a transform starts "
     "there "
@@ -112,17 +130,20 @@ Status read_task(const Arguments& arguments, Task& task) {
 }
 
 /// Reads the blob, or compiles the source. Errors: in the session's diagnostics.
-std::optional<Blob> load(const Arguments& arguments, const Task& task, SourceSession& session) {
-    if (is_blob_file(task.level)) {
-        Result<Blob> blob = read_blob(task.level);
+std::optional<Blob> load(const Arguments& arguments, Files& files, Console& console, Task& task,
+                         SourceSession& session) {
+    if (is_blob_file(files, task.level)) {
+        Result<Blob> blob = read_blob(files, task.level);
         if (blob) return std::move(*blob);
         session.diagnostics.error({}, std::string(blob.message()), "compile its source again");
         return std::nullopt;
     }
-    if (!prepare(arguments, task.level, session)) return std::nullopt;
+    if (!prepare(arguments, files, console, task.level, session)) return std::nullopt;
+    task.level = session.path;
     const Result<CompiledSource> compiled =
-        compile_source(task.level, session.registry, session.options, session.diagnostics);
+        compile_source(session.path, session.registry, session.options, session.diagnostics);
     if (compiled) {
+        if (!add_inputs(files, *compiled, session)) return std::nullopt;
         Result<Blob> blob = Blob::load(compiled->blob);
         if (blob) return std::move(*blob);
         session.diagnostics.error({}, std::string(blob.message()));
@@ -161,7 +182,7 @@ void run_frames(World& world, const Task& task, Console& console, Outcome& outco
     const std::int64_t begin_ns = monotonic_ns();
     for (std::uint64_t frame = 0; frame < task.num_frames; ++frame) {
         world.step(static_cast<float>(task.dt));
-        console.show_progress("frames", frame + 1, task.num_frames);
+        console.advance("frames", frame + 1, task.num_frames);
     }
     outcome.run_ns = monotonic_ns() - begin_ns;
     outcome.settle_ns = world.settle_statistics().total_ns;
@@ -188,7 +209,7 @@ Status find(const World& world, const Task& task, Diagnostics& diagnostics, Outc
     return matches.status();
 }
 
-Status draw(const World& world, const Task& task, Outcome& outcome) {
+Status draw(const World& world, const Task& task, Files& files, Outcome& outcome) {
     if (task.picture.empty()) return {};
     PictureOptions options;
     options.title = utf8_text(std::filesystem::path(task.level).stem().string());
@@ -199,22 +220,16 @@ Status draw(const World& world, const Task& task, Outcome& outcome) {
     const Picture picture = draw_world(world, options);
     outcome.num_drawn = picture.num_points;
     outcome.num_not_drawn = picture.num_skipped;
-    const Status status = write_file(task.picture, std::string_view(picture.svg));
-    if (status) return {};
-    return Status::error(
-        concat(status.message(), "; give --picture a file in a folder that can be written and has room"));
+    return files.write("picture", picture.svg);
 }
 
-Status write_times(const Trace& trace, const Task& task, Outcome& outcome) {
+Status write_times(const Trace& trace, const Task& task, Files& files, Outcome& outcome) {
     if (task.trace.empty()) return {};
     for (std::uint32_t worker = 0; worker < trace.num_workers(); ++worker) {
         outcome.num_traced += trace.num_events(worker);
         outcome.num_untraced += trace.num_lost(worker);
     }
-    const Status status = write_trace(task.trace, trace);
-    if (status) return {};
-    return Status::error(
-        concat(status.message(), "; give --trace a file in a folder that can be written and has room"));
+    return files.write("trace", trace_json(trace));
 }
 
 std::string hash_text_of(std::uint64_t hash) {
@@ -319,7 +334,8 @@ Status add_view(ResourceLibrary& library, const Blob& blob) {
 }
 
 /// Everything after loading.
-Status live(const Blob& blob, const Task& task, Console& console, Diagnostics& diagnostics, Outcome& outcome) {
+Status live(const Blob& blob, const Task& task, Files& files, Console& console, Diagnostics& diagnostics,
+            Outcome& outcome) {
     ResourceLibrary library;
     if (Status status = add_view(library, blob); !status) return status;
     EntityManager entities;
@@ -335,24 +351,22 @@ Status live(const Blob& blob, const Task& task, Console& console, Diagnostics& d
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;
     world.schedule().set_trace(nullptr);
     gather(world, task, outcome);
-    if (Status status = write_times(trace, task, outcome); !status) return status;
-    return draw(world, task, outcome);
+    if (Status status = write_times(trace, task, files, outcome); !status) return status;
+    return draw(world, task, files, outcome);
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const Arguments& arguments, Files& files, Console& console) {
     Task task;
     if (Status status = read_task(arguments, task); !status)
         return fail_usage(console, arguments.verb(), status.message());
     SourceSession session;
     Outcome outcome;
     const std::int64_t begin_ns = monotonic_ns();
-    const std::optional<Blob> blob = load(arguments, task, session);
+    const std::optional<Blob> blob = load(arguments, files, console, task, session);
     outcome.load_ns = monotonic_ns() - begin_ns;
     if (!blob) return fail(console, session.diagnostics);
-    if (Status status = live(*blob, task, console, session.diagnostics, outcome); !status) {
-        if (session.diagnostics.num_errors() == 0) session.diagnostics.error({}, std::string(status.message()));
-        return fail(console, session.diagnostics);
-    }
+    if (Status status = live(*blob, task, files, console, session.diagnostics, outcome); !status)
+        return fail(console, session, status.message());
     console.print_diagnostics(session.diagnostics);
     print_facts(console, task, outcome);
     if (console.json()) print_json(console, task, outcome, session.diagnostics);
@@ -361,8 +375,15 @@ int run(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-const Verb kRunVerb{
-    "run", "spawn a level, run passes over it, show what happened", "SOURCE_OR_BLOB", 1, 1, kFlags, kManual, kExamples,
-    run};
+const Verb kRunVerb{.name = "run",
+                    .summary = "spawn a level, run passes over it, show what happened",
+                    .operands = "SOURCE_OR_BLOB",
+                    .takes = Takes::kInput,
+                    .min_operands = 1,
+                    .max_operands = 1,
+                    .flags = kFlags,
+                    .manual = kManual,
+                    .examples = kExamples,
+                    .run = run};
 
 }  // namespace shoal_tool

@@ -1,6 +1,5 @@
 // shoal schema: component types as a schema file.
 
-#include "shoal/base/file.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
@@ -16,13 +15,19 @@ namespace {
 
 constexpr Flag kFlags[] = {
     kSchemaFlag,
-    {"output", "FILE", "the file to write instead of standard output; never one of the files that are read", 'o'},
+    {.name = "output",
+     .value = "FILE",
+     .help = "the file to write instead of standard output; never one of the files that are read",
+     .takes = Takes::kOutput,
+     .letter = 'o'},
 };
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Prints the component types of BLOB, and those that schema files declare, as one schema file with every default, "
-    "range, unit and mark. What it prints declares the same types again.\n"
+    "range, unit and mark. What it prints declares the same types again. One of the files that are read may be -, "
+    "standard "
+    "input.\n"
     "\n"
     "A program writes a schema file of its own C++ types with `export_schemas(world, path)`; the sample reef does with "
     "--export-schema FILE.\n";
@@ -61,9 +66,9 @@ struct Declarations {
 };
 
 /// Keeps all texts of a schema file that was read without errors: a schema has only their hashes.
-Status add_texts(const std::string& path, Texts& texts) {
+Status add_texts(Files& files, const std::string& path, Texts& texts) {
     Diagnostics diagnostics;
-    Result<std::string> text = read_file(path);
+    Result<std::string> text = files.read(path);
     if (!text) return text.status();
     ReadOptions options;
     options.bare_texts = true;
@@ -72,42 +77,37 @@ Status add_texts(const std::string& path, Texts& texts) {
     return document ? texts.add(document->root()) : document.status();
 }
 
-/// Reads the schema files with the types of the blob already known: two that differ are an error.
-Status read(const Arguments& arguments, Texts& texts, SourceSession& session, Declarations& out) {
+/// Reads the schema files with the types of the blob already known: two that differ are an error. What is wrong in a schema
+/// file is in the session's diagnostics.
+Status read(const Arguments& arguments, Files& files, Texts& texts, SourceSession& session, Declarations& out) {
     if (texts.blob != nullptr)
         for (const BlobComponents& components : texts.blob->component_types()) {
             if (Status status = session.registry.add(*components.schema); !status) return status;
             out.add(*session.registry.find(components.schema->name())->schema, components.spawn_order);
         }
-    SourceRules& rules = session.options.rules;
+    read_schemas(arguments, files, session);
+    if (session.diagnostics.num_errors() != 0) return {};
     for (const std::string& schema : arguments.values("schema"))
-        if (read_schema_file(schema, session.registry, rules, session.diagnostics))
-            if (Status status = add_texts(schema, texts); !status) return status;
-    for (const SourceRules::Declaration& declaration : rules.declarations) {
+        if (Status status = add_texts(files, schema, texts); !status) return status;
+    for (const SourceRules::Declaration& declaration : session.options.rules.declarations) {
         const RegisteredComponent& component = *session.registry.find(declaration.component);
         out.add(*component.schema, component.spawn_order);
     }
     return {};
 }
 
-int write(const Arguments& arguments, Console& console, const std::string& text) {
-    const std::string output = arguments.value("output");
-    if (output.empty()) return console.print_out(text), 0;
-    std::vector<std::string> inputs = arguments.values("schema");
-    inputs.insert(inputs.end(), arguments.operands().begin(), arguments.operands().end());
-    if (Status status = check_output(output, inputs); !status)
-        return fail(console, status.message(), "give -o another name");
-    if (Status status = write_file(output, std::string_view(text)); !status)
-        return fail(console, status.message(), "give -o a file in a folder that can be written and has room");
-    return 0;
+int write(const Arguments& arguments, Files& files, Console& console, const std::string& text) {
+    if (!arguments.has("output")) return console.print_out(text), 0;
+    const Status status = files.write("output", text);
+    return status ? 0 : fail(console, status.message());
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run(const Arguments& arguments, Files& files, Console& console) {
     if (arguments.operands().empty() && !arguments.has("schema"))
         return fail_usage(console, arguments.verb(), "schema needs BLOB or --schema FILE");
     std::optional<Blob> blob;
     if (!arguments.operands().empty()) {
-        Result<Blob> loaded = read_blob(arguments.operands()[0]);
+        Result<Blob> loaded = read_blob(files, arguments.operands()[0]);
         if (!loaded) return fail(console, loaded.message(), "give the path of a blob that `shoal compile` made");
         blob = std::move(loaded).value();
     }
@@ -115,15 +115,24 @@ int run(const Arguments& arguments, Console& console) {
     if (blob) texts.blob = &*blob;
     SourceSession session;
     Declarations declarations;
-    if (Status status = read(arguments, texts, session, declarations); !status) return fail(console, status.message());
+    if (Status status = read(arguments, files, texts, session, declarations); !status)
+        return fail(console, status.message());
     if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
     const Result<std::string> text = write_schema_text(declarations.list, texts);
-    return text ? write(arguments, console, *text) : fail(console, text.message());
+    return text ? write(arguments, files, console, *text) : fail(console, text.message());
 }
 
 }  // namespace
 
-const Verb kSchemaVerb{"schema", "print component types as a schema file", "[BLOB]", 0, 1, kFlags, kManual, kExamples,
-                       run};
+const Verb kSchemaVerb{.name = "schema",
+                       .summary = "print component types as a schema file",
+                       .operands = "[BLOB]",
+                       .takes = Takes::kInput,
+                       .min_operands = 0,
+                       .max_operands = 1,
+                       .flags = kFlags,
+                       .manual = kManual,
+                       .examples = kExamples,
+                       .run = run};
 
 }  // namespace shoal_tool

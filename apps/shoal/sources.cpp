@@ -16,7 +16,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 namespace shoal_tool {
 
@@ -48,62 +47,119 @@ Status add_built_ins(ComponentRegistry& registry) {
     return {};
 }
 
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
 bool starts_as_blob(std::span<const std::byte> bytes) {
     return bytes.size() >= sizeof kBlobMagic && std::memcmp(bytes.data(), kBlobMagic, sizeof kBlobMagic) == 0;
+}
+
+/// Returns how many bytes of a regular file were read to `start`.
+std::size_t read_start(const std::string& path, std::span<std::byte> start) {
+    std::FILE* file = is_file(path) ? std::fopen(path.c_str(), "rb") : nullptr;
+    if (file == nullptr) return 0;
+    const std::size_t num_read = std::fread(start.data(), 1, start.size(), file);
+    std::fclose(file);
+    return num_read;
+}
+
+bool is_swapped(std::span<const std::byte> bytes) {
+    std::uint32_t mark = 0;
+    if (bytes.size() < sizeof(BlobHeader) || !starts_as_blob(bytes)) return false;
+    std::memcpy(&mark, bytes.data() + offsetof(BlobHeader, endianness), sizeof mark);
+    return mark == kBlobSwappedEndianness;
+}
+
+bool is_swapped(const std::string& path) {
+    std::byte start[sizeof(BlobHeader)] = {};
+    return is_swapped({start, read_start(path, start)});
+}
+
+Result<Blob> load_any_byte_order(std::string_view name, std::string_view bytes) {
+    const auto load = [&] {
+        if (!is_swapped(bytes_of(bytes))) return Blob::load(bytes_of(bytes));
+        Result<std::vector<std::byte>> swapped = swap_endianness(bytes_of(bytes));
+        return swapped ? Blob::load(*swapped) : Result<Blob>(swapped.status());
+    };
+    Result<Blob> blob = load();
+    if (!blob) return Status::error(concat("cannot load ", name, ": ", blob.message()));
+    return blob;
+}
+
+/// Lets the text of standard input stand in for the source. Errors: in the session.
+void stand_in(const Arguments& arguments, Files& files, SourceSession& session) {
+    session.path = arguments.value(kStdinNameFlag.name, kStandardInputName);
+    Result<std::string> text = files.read("-");
+    if (!text)
+        session.diagnostics.error({}, std::string(text.message()));
+    else
+        session.options.compose.files = &session.stand_in.emplace(session.path, std::move(*text));
 }
 
 }  // namespace
 
 std::span<const BuiltInComponent> built_in_components() { return kBuiltIns; }
 
-bool prepare(const Arguments& arguments, const std::string& source, SourceSession& session) {
-    if (is_blob_file(source))
+bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
+             SourceSession& session) {
+    session.path = source;
+    if (is_blob_file(files, source))
         session.diagnostics.error({}, concat("\"", source, "\" is a blob, not a source"),
                                   "give the source that it was compiled from; `shoal dump` shows what it holds");
+    else if (is_standard_stream(source))
+        stand_in(arguments, files, session);
+    session.options.strict = arguments.has(kStrictFlag.name);
+    session.options.compose.progress = &console;
     session.options.compose.roots = arguments.values("root");
     for (const std::string& root : session.options.compose.roots)
         if (!is_directory(root))
             session.diagnostics.error({}, concat("the root \"", root, "\" is not a folder"), "correct --root");
     if (Status status = add_built_ins(session.registry); !status)
         session.diagnostics.error({}, std::string(status.message()));
-    for (const std::string& schema : arguments.values("schema"))
-        read_schema_file(schema, session.registry, session.options.rules, session.diagnostics);
+    read_schemas(arguments, files, session);
     return session.diagnostics.num_errors() == 0;
 }
 
-Status check_output(const std::string& output, std::span<const std::string> read) {
-    for (const std::string& path : read) {
-        std::error_code error;
-        if (std::filesystem::equivalent(path, output, error) && !error)
-            return Status::error(concat("the output \"", output, "\" is one of the files that were read"));
+void read_schemas(const Arguments& arguments, Files& files, SourceSession& session) {
+    for (const std::string& schema : arguments.values("schema")) {
+        if (!is_standard_stream(schema)) {
+            read_schema_file(schema, session.registry, session.options.rules, session.diagnostics);
+            continue;
+        }
+        Result<std::string> text = files.read(schema);
+        if (!text) {
+            session.diagnostics.error({}, std::string(text.message()));
+            continue;
+        }
+        const std::uint32_t file = session.diagnostics.add_file(std::string(kStandardInputName), std::move(*text));
+        read_schema_text(file, session.registry, session.options.rules, session.diagnostics);
     }
-    return {};
 }
 
-bool is_blob_file(const std::string& path) {
-    std::FILE* file = is_file(path) ? std::fopen(path.c_str(), "rb") : nullptr;
-    if (file == nullptr) return false;
+bool add_inputs(Files& files, const CompiledSource& compiled, SourceSession& session) {
+    for (const SourceDependency& dependency : compiled.dependencies)
+        if (dependency.kind == DependencyKind::kSource)
+            if (Status status = files.add_input(dependency.path); !status)
+                return session.diagnostics.error({}, std::string(status.message())), false;
+    return true;
+}
+
+bool is_blob_file(Files& files, const std::string& path) {
+    if (is_standard_stream(path)) {
+        const Result<std::string_view> text = files.standard_input();
+        return text && starts_as_blob(bytes_of(*text));
+    }
     std::byte start[sizeof kBlobMagic] = {};
-    const std::size_t num_read = std::fread(start, 1, sizeof start, file);
-    std::fclose(file);
-    return starts_as_blob({start, num_read});
+    return starts_as_blob({start, read_start(path, start)});
 }
 
-Result<Blob> load_any_byte_order(std::span<const std::byte> bytes) {
-    std::uint32_t mark = 0;
-    if (bytes.size() >= sizeof(BlobHeader))
-        std::memcpy(&mark, bytes.data() + offsetof(BlobHeader, endianness), sizeof mark);
-    if (!starts_as_blob(bytes) || mark != kBlobSwappedEndianness) return Blob::load(bytes);
-    Result<std::vector<std::byte>> swapped = swap_endianness(bytes);
-    return swapped ? Blob::load(*swapped) : Result<Blob>(swapped.status());
-}
-
-Result<Blob> read_blob(const std::string& path) {
-    Result<std::string> bytes = read_file(path);
-    if (!bytes) return bytes.status();
-    Result<Blob> blob = load_any_byte_order(std::as_bytes(std::span(bytes->data(), bytes->size())));
-    if (!blob) return Status::error(concat(path, ": ", blob.message()));
-    return blob;
+Result<Blob> read_blob(Files& files, const std::string& path) {
+    if (is_standard_stream(path)) {
+        const Result<std::string_view> bytes = files.standard_input();
+        return bytes ? load_any_byte_order("standard input", *bytes) : Result<Blob>(bytes.status());
+    }
+    if (!is_swapped(path)) return Blob::read(path);
+    const Result<std::string> bytes = files.read(path);
+    return bytes ? load_any_byte_order(concat('"', path, '"'), *bytes) : Result<Blob>(bytes.status());
 }
 
 int fail(Console& console, const Diagnostics& diagnostics) {
@@ -122,6 +178,11 @@ int fail(Console& console, std::string_view message, std::string_view hint) {
     Diagnostics diagnostics;
     diagnostics.error({}, std::string(message), std::string(hint));
     return fail(console, diagnostics);
+}
+
+int fail(Console& console, SourceSession& session, std::string_view summary) {
+    if (session.diagnostics.num_errors() == 0) session.diagnostics.error({}, std::string(summary));
+    return fail(console, session.diagnostics);
 }
 
 int fail_usage(Console& console, const Verb& verb, std::string_view message) {

@@ -3,18 +3,33 @@
 
 #include "arguments.h"
 #include "console.h"
+#include "files.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"
 
 namespace shoal_tool {
 
 inline constexpr Flag kRootFlag{
-    "root", "DIR",
-    "a folder that prefab names are relative to; several are searched in order (default: that of SOURCE)", 0, true};
+    .name = "root",
+    .value = "DIR",
+    .help = "a folder that prefab names are relative to; several are searched in order (default: that of SOURCE)",
+    .takes = Takes::kFolder,
+    .repeats = true};
 inline constexpr Flag kSchemaFlag{
-    "schema", "FILE", "component types declared as text, and what to keep or ignore; several add up", 0, true};
-inline constexpr Flag kJsonFlag{"json", "",
-                                "print one JSON object to standard output; what people read goes to standard error"};
+    .name = "schema",
+    .value = "FILE",
+    .help = "component types declared as text, and what to keep or ignore; several add up",
+    .takes = Takes::kInput,
+    .repeats = true};
+inline constexpr Flag kStdinNameFlag{
+    .name = "stdin-name",
+    .value = "PATH",
+    .help =
+        "the file that a source from standard input stands for: messages name it, and prefabs are searched beside it",
+    .takes = Takes::kText};
+inline constexpr Flag kStrictFlag{.name = "strict", .help = "treat warnings as errors"};
+inline constexpr Flag kJsonFlag{
+    .name = "json", .help = "print one JSON object to standard output; what people read goes to standard error"};
 
 /// A component type that the tool knows without a schema file.
 struct BuiltInComponent {
@@ -30,25 +45,30 @@ struct SourceSession {
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;
+    std::string path;                      ///< what to compile
+    std::optional<StandInFiles> stand_in;  ///< if that comes from standard input
 };
 
-/// Registers the built-in component types, reads the schema files, and refuses a source that is a blob. False: reported
-/// in the session.
-bool prepare(const Arguments& arguments, const std::string& source, SourceSession& session);
-
-/// Errors: `output` is one of the files that were read: a mistyped -o must not cost somebody their source.
-shoal::Status check_output(const std::string& output, std::span<const std::string> read);
+/// Registers the built-in component types, reads the schema files, takes the flags that all verbs of sources have, and
+/// refuses a source that is a blob. False: reported in the session.
+bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
+             SourceSession& session);
+/// Reads the schema files that were given into the session.
+void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
+/// Notes the sources that were read. Errors: in the session's diagnostics: one of them is an output, too.
+bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);
 
 /// Reads and checks a blob. One for machines of the other byte order is swapped in memory.
-shoal::Result<shoal::Blob> read_blob(const std::string& path);
+shoal::Result<shoal::Blob> read_blob(Files& files, const std::string& path);
 /// Returns whether a file starts as a blob does; false also when it cannot be read.
-bool is_blob_file(const std::string& path);
-shoal::Result<shoal::Blob> load_any_byte_order(std::span<const std::byte> bytes);
+bool is_blob_file(Files& files, const std::string& path);
 
 /// Prints the diagnostics, as JSON too when that is asked for. Returns 1, the exit code.
 int fail(Console& console, const shoal::Diagnostics& diagnostics);
 /// The same for a failure that has no place in a text.
 int fail(Console& console, std::string_view message, std::string_view hint = {});
+/// The same for a compilation, whose summary counts when nothing else was reported.
+int fail(Console& console, SourceSession& session, std::string_view summary);
 /// The same for a command line that does not fit the verb: shows its usage and returns 2.
 int fail_usage(Console& console, const Verb& verb, std::string_view message);
 

@@ -10,6 +10,7 @@ extern const Verb kCheckVerb;
 extern const Verb kDumpVerb;
 extern const Verb kSchemaVerb;
 extern const Verb kRunVerb;
+extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
 
 /// Returns the verb or nullptr.
@@ -17,8 +18,23 @@ const Verb* find_verb(std::string_view name);
 /// Returns `; did you mean "compile"?`, or nothing.
 std::string suggest_verb(std::string_view name);
 
-/// The manual page of a verb, and that of the tool.
+/// The manual of a verb, and that of the tool.
 std::string manual_of(const Verb& verb);
 std::string manual_of_tool();
+/// Both as a man page, for `man -l`.
+std::string man_page();
+
+/// What the manual says of the tool besides its verbs.
+struct ToolManual {
+    std::string_view title;
+    std::string_view examples;  ///< lines
+    std::string_view syntax;    ///< paragraphs
+    struct Entry {
+        std::string_view name, text;
+    };
+    std::span<const Entry> exit_codes;
+    std::span<const Entry> environment;
+};
+extern const ToolManual kToolManual;
 
 }  // namespace shoal_tool

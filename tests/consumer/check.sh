@@ -26,6 +26,16 @@ use_cmake() {
     if has_checked "$1"; then [[ $("$folder/consumer_checked") == "$expected with checks" ]]; fi
 }
 
+# Where the tool is, man and the shells find what they need.
+installs_manuals() {
+    local share=$work/$1/share file
+    [[ -x $work/$1/bin/shoal ]] || return 0
+    for file in man/man1/shoal.1 bash-completion/completions/shoal zsh/site-functions/_shoal \
+        fish/vendor_completions.d/shoal.fish; do
+        grep -q -e --offset-tables -e '\\-\\-offset\\-tables' -e '-l offset-tables' "$share/$file"
+    done
+}
+
 has_checked() { compgen -G "$work/$1/lib/libshoal_checked.*" >/dev/null; } # has_checked KIND
 
 # What the build of another project contains of shoal: nothing that it did not ask for.
@@ -140,6 +150,7 @@ for kind in "${kinds[@]}"; do
         continue
     fi
     check install_shoal "$kind"
+    check installs_manuals "$kind"
     check use_cmake "$kind"
     check use_pkg_config "$kind"
     check mixed_builds_do_not_link "$kind"

@@ -86,7 +86,8 @@ protected:
 
     void expect_refused(const std::string& bytes, std::string_view problem, const std::string& what) const {
         const std::string said = give(bytes, what);
-        EXPECT_TRUE(said.starts_with("error: " + path("damaged.blob") + ": ") && said.find(problem) != said.npos)
+        EXPECT_TRUE(said.starts_with("error: cannot load \"" + path("damaged.blob") + "\": ") &&
+                    said.find(problem) != said.npos)
             << what << ": " << said;
         EXPECT_NE(said.find("; "), std::string::npos) << what << " does not say what to do: " << said;
     }

@@ -22,6 +22,7 @@ public:
         id_ = ::fork();
         if (id_ != 0) return;
         const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        for (const int number : {SIGINT, SIGTERM}) ::signal(number, SIG_DFL);  // whatever the tests run under
         const int nothing = ::open("/dev/null", O_RDONLY);
         ::dup2(nothing, STDIN_FILENO);
         ::dup2(file, STDOUT_FILENO);
@@ -40,14 +41,16 @@ public:
         if (!ended_) ended_ = ::wait4(id_, &status_, WNOHANG, &usage_) == id_;
         return !ended_;
     }
-    void kill() {
-        if (!ended_) ::kill(id_, SIGKILL);
+    void kill(int number = SIGKILL) {
+        if (!ended_) ::kill(id_, number);
     }
     /// Returns the exit code, or -1 after a signal.
     int wait() {
         if (!ended_) ended_ = ::wait4(id_, &status_, 0, &usage_) == id_;
         return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;
     }
+    /// The signal that ended it, or 0. Requires: wait() has returned.
+    int end_signal() const { return WIFSIGNALED(status_) ? WTERMSIG(status_) : 0; }
     /// The most memory it held. Requires: wait() has returned.
     long most_kilobytes() const { return usage_.ru_maxrss; }
 

@@ -7,6 +7,7 @@
 #include "tool/tool_process.h"
 
 #include <chrono>
+#include <csignal>
 #include <iterator>
 #include <thread>
 
@@ -161,6 +162,58 @@ TEST_F(SafetyKill, fifty_times_and_the_file_is_the_old_one_or_the_new_one) {
     EXPECT_EQ(num_files("out"), num_left_ + 1);
     const ToolResult result = run({"run", path("out/level.blob"), "--frames", "1", "--json"});
     EXPECT_EQ(result.json()["entities"], num_entities);
+}
+
+class SafetySignal : public SafetyFiles {};
+
+TEST_F(SafetySignal, interrupts_and_ends_the_tool_which_leaves_no_temporary_file) {
+    const std::string source = write("level.sjson", level_of(shoal_test::scaled_operations(100'000), 2));
+    fs::create_directories(path("out"));
+    const std::string old_bytes = compile(write("old.sjson", level_of(3, 1)), "out/level.blob");
+    for (const int number : {SIGINT, SIGTERM}) {
+        bool met_writing = false;
+        for (int round = 0; round < 50 && !met_writing; ++round) {
+            ChildProcess child({SHOAL_TOOL, "compile", source, "-o", path("out/level.blob")}, path("said"));
+            while (child.runs() && num_files("out") == 1) std::this_thread::yield();
+            child.kill(number);
+            child.wait();
+            ASSERT_EQ(num_files("out"), 1u) << "signal " << number << " left a temporary file";
+            met_writing = child.end_signal() != 0;
+            if (met_writing) {
+                EXPECT_EQ(child.end_signal(), number);
+                EXPECT_EQ(read(path("said")), "");
+                EXPECT_EQ(read(path("out/level.blob")), old_bytes);
+            } else {
+                EXPECT_EQ(child.wait(), 0) << read(path("said"));
+                write("out/level.blob", old_bytes);
+            }
+        }
+        EXPECT_TRUE(met_writing) << "no round met the writing";
+    }
+}
+
+TEST_F(SafetySignal, that_was_ignored_stays_ignored) {
+    const std::string source = write("reef.sjson", shoal_test::kReef);
+    // The tool reads the pipe until after the signal has come.
+    const std::string script = shoal::concat("trap '' INT; (sleep 0.3; cat ", shell_quoted(source), ") | ",
+                                             shell_quoted(SHOAL_TOOL), " check - & sleep 0.1; kill -INT $!; wait $!");
+    const int status = std::system(("sh -c " + shell_quoted(script) + " >/dev/null 2>&1").c_str());
+    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+}
+
+TEST_F(SafetyFiles, a_dump_takes_no_memory_but_that_of_its_blob) {
+    if (shoal_test::kSanitized) GTEST_SKIP() << "sanitizers keep memory that was released";
+    compile(write("small.sjson", level_of(10, 1)), "small.blob");
+    const std::string bytes = compile(write("large.sjson", level_of(100'000, 1)), "large.blob");
+    const auto kilobytes_of = [&](const std::string& name, const std::string& flag) {
+        ChildProcess child({SHOAL_TOOL, "dump", path(name), flag}, path("said"));
+        EXPECT_EQ(child.wait(), 0);
+        return static_cast<std::size_t>(child.most_kilobytes());
+    };
+    const std::size_t blob_kilobytes = bytes.size() / 1024;
+    ASSERT_GT(blob_kilobytes, 5'000u);
+    EXPECT_LT(kilobytes_of("large.blob", "--json"), kilobytes_of("small.blob", "--json") + blob_kilobytes + 4'000);
+    EXPECT_GT(fs::file_size(path("said")), 20'000'000u) << "all of it is printed";
 }
 
 }  // namespace

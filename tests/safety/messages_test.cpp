@@ -68,6 +68,12 @@ constexpr MessageCase kCases[] = {
     {"output_directory", "compile prefab/coral.sjson -o made/directory.sjson"},
     {"output_below_a_file", "compile prefab/coral.sjson -o text/empty.sjson/coral.blob"},
     {"output_over_source", "compile prefab/coral.sjson -o prefab/coral.sjson"},
+    {"output_over_prefab", "run prefab/uses_wrong.sjson --picture ./prefab/uses_wrong.sjson"},
+    {"output_pipe", "compile prefab/coral.sjson -o made/pipe.sjson"},
+    {"output_read_only", "run prefab/coral.sjson --frames 1 --trace made/read_only.json"},
+    {"outputs_are_one_file", "run prefab/coral.sjson --picture made/one.svg --trace prefab/../made/one.svg"},
+    {"input_twice", "check - --schema -"},
+    {"input_empty", "dump -"},
     {"picture_in_no_folder", "run prefab/coral.sjson --frames 1 --picture nowhere/coral.svg"},
     {"query_wrong", "run prefab/coral.sjson --frames 1 --query transfrom.position.x==10"},
     {"compile_blob", "compile made/level.blob -o made/other.blob"},
@@ -179,6 +185,8 @@ private:
         fs::create_symlink("nowhere.sjson", folder_ / "made/dangling.sjson");
         fs::create_symlink("link_to_itself.sjson", folder_ / "made/link_to_itself.sjson");
         EXPECT_EQ(mkfifo((folder_ / "made/pipe.sjson").c_str(), 0666), 0);
+        make("made/read_only.json", "{}");
+        fs::permissions(folder_ / "made/read_only.json", fs::perms::owner_read);
         make("made/level.blob", "SHOALBLB and what follows");
         make("made/long_name.sjson", "prefab = \"" + repeated("x", 2000) + "\"\n");
     }

@@ -77,6 +77,18 @@ TEST_F(ToolCheck, uses_schemas_and_roots) {
     EXPECT_TRUE(result.says("broken.schema.sjson:1:")) << result.err;
 }
 
+TEST_F(ToolCheck, strict_makes_errors_of_warnings) {
+    write("fish.sjson", "components = { point_mass = {} }");
+    const std::string source =
+        write("pond.sjson", "entities = { a = { prefab = \"fish\" deleted_children = [\"ghost\"] } }");
+    EXPECT_EQ(run({"check", source}).exit_code, 0);
+    const ToolResult strict = run({"check", source, "--strict", "--json"});
+    EXPECT_EQ(strict.exit_code, 1);
+    EXPECT_EQ(strict.json()["ok"], false);
+    EXPECT_EQ(strict.json()["sources"][0]["warnings"], 1);
+    EXPECT_TRUE(strict.says("1 warning, which count as errors here")) << strict.err;
+}
+
 TEST_F(ToolDump, shows_every_value_by_name) {  // req: D10-D14
     const ToolResult result = run({"dump", reef_blob()});
     EXPECT_EQ(result.exit_code, 0);
@@ -88,6 +100,7 @@ TEST_F(ToolDump, shows_every_value_by_name) {  // req: D10-D14
 TEST_F(ToolDump, json_has_counts_and_bytes) {
     const std::string blob = reef_blob();
     const nlohmann::json json = run({"dump", blob, "--json"}).json();
+    EXPECT_EQ(json["ok"], true);
     EXPECT_EQ(json["entities"], 3);
     EXPECT_EQ(json["roots"], 2);
     EXPECT_EQ(json["components"], (nlohmann::json{{"transform", 3}, {"point_mass", 3}, {"debug_name", 1}, {"tag", 1}}));

@@ -3,7 +3,9 @@
 
 #include "shoal/base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -75,13 +77,58 @@ protected:
         return text ? *text : std::string();
     }
 
-    /// Runs the tool. `environment` stands before the command: "NO_COLOR=1".
-    ToolResult run(const std::vector<std::string>& arguments, std::string_view environment = {}) const {
+    /// Runs the tool. `environment` stands before the command: "NO_COLOR=1". Standard input is the file `input`.
+    ToolResult run(const std::vector<std::string>& arguments, std::string_view environment = {},
+                   const std::string& input = "/dev/null") const {
         std::string command = std::string(environment) + " " + shell_quoted(SHOAL_TOOL);
         for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
-        command += " >" + shell_quoted(path("stdout")) + " 2>" + shell_quoted(path("stderr")) + " </dev/null";
+        command +=
+            " >" + shell_quoted(path("stdout")) + " 2>" + shell_quoted(path("stderr")) + " <" + shell_quoted(input);
         const int status = std::system(command.c_str());
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(path("stdout")), read(path("stderr"))};
+    }
+
+    /// Runs the tool with standard error on a terminal, and standard output too if `output` is empty. Returns what the
+    /// terminal got.
+    std::string run_on_terminal(const std::vector<std::string>& arguments, const std::string& output) const {
+        const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+        if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return "(no terminal)";
+        const std::string name = ::ptsname(terminal);
+        std::vector<char*> words{const_cast<char*>(SHOAL_TOOL)};
+        for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+        words.push_back(nullptr);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            const int side = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+            const int file = output.empty() ? side : ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+            ::dup2(file, STDOUT_FILENO);
+            ::dup2(side, STDERR_FILENO);
+            ::setenv("TERM", "xterm", 1);
+            ::execv(SHOAL_TOOL, words.data());
+            ::_exit(127);
+        }
+        // While this side is open, what the child has written can be read after its end.
+        const int side = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+        std::string text;
+        char piece[4096];
+        int status = 0;
+        bool has_ended = false;
+        for (;;) {
+            pollfd ready{terminal, POLLIN, 0};
+            if (::poll(&ready, 1, 20) > 0) {
+                const ssize_t count = ::read(terminal, piece, sizeof piece);
+                if (count <= 0) break;
+                text.append(piece, static_cast<std::size_t>(count));
+            } else if (has_ended) {
+                break;
+            } else {
+                has_ended = ::waitpid(child, &status, WNOHANG) == child;
+            }
+        }
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << text;
+        ::close(side);
+        ::close(terminal);
+        return text;
     }
 
     /// Compiles kReef and returns the path of the blob.

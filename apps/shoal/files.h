@@ -1,0 +1,75 @@
+#pragma once
+// The files of a run: one place that opens what is written, and that knows what is read. An output never destroys anything:
+// it is not a file that the run reads, not a device, and not read-only; two outputs are two files.
+//
+// `-` is standard input and standard output. The table of flags says what is read and what is written, so that a verb only
+// adds what it finds on the way, such as the prefabs of a source.
+
+#include "arguments.h"
+#include "shoal/source/source_files.h"
+
+#include <optional>
+
+namespace shoal_tool {
+
+/// What messages call a source from standard input that has no other name.
+inline constexpr std::string_view kStandardInputName = "stdin";
+
+inline bool is_standard_stream(std::string_view path) { return path == "-"; }
+
+class Files {
+public:
+    Files(const Arguments& arguments, Console& console);
+
+    /// Errors, all of them wrong usage: two outputs are one file; standard input is to be read twice; two things go to
+    /// standard output.
+    shoal::Status check_usage() const;
+    /// Looks at the outputs before any work is done. Errors: as write().
+    shoal::Status check_outputs() const;
+
+    /// Notes a file that is read. Errors: it is one of the outputs.
+    shoal::Status add_input(const std::string& path);
+
+    /// Reads a file, or standard input.
+    shoal::Result<std::string> read(const std::string& path);
+    /// Reads standard input. Lifetime: that of this object, which keeps it.
+    shoal::Result<std::string_view> standard_input();
+
+    /// Writes what was asked for with a flag, which was given. Errors: the output cannot be written, and is what it was.
+    shoal::Status write(std::string_view flag, std::string_view text);
+
+private:
+    struct Output {
+        const Flag* flag;
+        std::string path;
+    };
+
+    shoal::Status check(const Output& output) const;
+    shoal::Status check_input(const Output& output, const std::string& input) const;
+    shoal::Status check_different(const Output& first, const Output& second) const;
+
+    const Arguments& arguments_;
+    Console& console_;
+    std::vector<std::string> inputs_;
+    std::vector<Output> outputs_;
+    std::optional<std::string> standard_input_;
+};
+
+/// Sources on the disk, but for one: the text that standard input had stands in for the file at `path`.
+class StandInFiles final : public shoal::SourceFiles {
+public:
+    StandInFiles(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+
+    bool exists(const std::string& path) const override { return path == path_ || disk_.exists(path); }
+    shoal::Result<std::string> read(const std::string& path) override {
+        if (path == path_) return text_;
+        return disk_.read(path);
+    }
+    std::string canonical(const std::string& path) const override { return disk_.canonical(path); }
+
+private:
+    std::string path_, text_;
+    shoal::DiskFiles disk_;
+};
+
+}  // namespace shoal_tool

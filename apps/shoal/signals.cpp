@@ -1,0 +1,40 @@
+#include "signals.h"
+
+#include "shoal/base/file.h"
+
+#include <csignal>
+#include <thread>
+
+namespace shoal_tool {
+namespace {
+
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+bool is_ignored(int signal) {
+    struct sigaction action;
+    return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// A thread may take locks, which a signal handler may not.
+void wait_and_end(sigset_t signals) {
+    int signal = 0;
+    while (::sigwait(&signals, &signal) != 0) {
+    }
+    shoal::remove_temporary_files();
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+    ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+}  // namespace
+
+void end_cleanly_on_signals() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int signal : kSignals)
+        if (!is_ignored(signal)) ::sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread(wait_and_end, signals).detach();
+}
+
+}  // namespace shoal_tool
