@@ -6,6 +6,8 @@
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
 #include "source/arena.h"
+#include "source/child_editor.h"
+#include "source/entity_key.h"
 #include "source/key_predictor.h"
 
 #include <algorithm>
@@ -69,9 +71,10 @@ struct Entry {
 
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
-constexpr std::uint64_t kMaxSearchSteps = 1 << 28;
 
-std::string_view without_hash(std::string_view key) { return !key.empty() && key[0] == '#' ? key.substr(1) : key; }
+/// How many children the searches for the targets of changes may look at in one composition: a few times as many as it may
+/// have entities. More are met when many prefabs change descendants of large prefabs, and each of them is searched.
+constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
 std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast<std::size_t>(key)]; }
 
@@ -212,8 +215,8 @@ private:
     };
     /// The result of merging a prefab into an entity that is being written.
     struct Draft {
-        std::vector<const MergedEntity*> children;
-        bool base_failed = false;  ///< its prefab has errors: overrides without a target are not reported
+        ChildEditor* editor = nullptr;  ///< while its descendants are changed
+        bool base_failed = false;       ///< its prefab has errors: overrides without a target are not reported
         std::string_view base_name;
     };
 
@@ -251,13 +254,7 @@ private:
     void add_children(Node list, EntityKey key, std::vector<const MergedEntity*>& children);
     void modify_child(const Entry& entry, Draft& draft);
     void delete_child(const Entry& entry, Draft& draft);
-    bool find_child(const Draft& draft, std::string_view key, std::vector<std::uint32_t>& path);
-    bool find_path(std::span<const MergedEntity* const> children, std::string_view key,
-                   std::vector<std::uint32_t>& path);
-    bool find_deeper(std::span<const MergedEntity* const> children, std::string_view key,
-                     std::vector<std::uint32_t>& path);
-    const MergedEntity* edit(const MergedEntity& entity, std::span<const std::uint32_t> path,
-                             const MergedEntity* child);
+    std::uint32_t find_child(const Entry& entry, EntityKey key, const Draft& draft);
     void stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what);
     void count(MergedEntity& entity);
     void wrong_kind(Node node, std::string_view key, std::string_view wanted);
@@ -282,7 +279,7 @@ private:
     std::vector<MergedComponent> components_;  // of the entity being merged
     std::uint32_t depth_ = 0;
     std::uint32_t prefab_depth_ = 0;  // > 0: layers may be shared
-    std::uint64_t search_steps_ = 0;
+    std::uint64_t search_steps_ = 0, max_search_steps_;
     bool too_large_ = false;  // reported
 };
 
@@ -322,7 +319,9 @@ Composer::Composer(const ComposeOptions& options, Diagnostics& diagnostics)
       roots_(options),
       arena_(result_.memory_->arena),
       entity_keys_(kEntityKeys),
-      wrapper_keys_(kWrapperKeys) {}
+      wrapper_keys_(kWrapperKeys),
+      max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
+                        kLeastSearchSteps) {}
 
 const Document* Composer::read(std::uint32_t file, const std::string& path) {
     Result<Document> document = ends_with(path, ".json") ? read_json(file, diagnostics_, options_.read)
@@ -638,7 +637,7 @@ std::string_view Composer::guid_of(Node node, SourcePosition& position) {
         if (guid && key == "_guid" && !guid.is_string() && !guid.is_null()) wrong_kind(guid, key, "a string");
         if (!guid || !guid.is_string()) continue;
         position = guid.position();
-        return without_hash(guid.as_string());
+        return normal_key(without_hash(guid.as_string()), arena_);
     }
     return {};
 }
@@ -647,7 +646,7 @@ bool Composer::entry_of_list(Node item, EntityKey key, Entry& entry) {
     const bool deletes = key == EntityKey::kDeletedChildren || key == EntityKey::kDeletedComponents;
     entry = {{}, item.position(), item};
     if (deletes && item.is_string()) {
-        entry.key = without_hash(item.as_string());
+        entry.key = normal_key(without_hash(item.as_string()), arena_);
         return true;
     }
     if (!item.is_mapping()) {
@@ -677,7 +676,7 @@ void Composer::each_entry(Node list, EntityKey key, Visit&& visit) {
             if (entry_of_list(child, key, entry)) visit(entry);
             continue;
         }
-        entry = {without_hash(child.key()), child.key_position(), child};
+        entry = {normal_key(without_hash(child.key()), arena_), child.key_position(), child};
         if (entry.key.empty())
             diagnostics_.error(child.key_position(), concat("an element of `", key_name(key), "` has an empty key"),
                                "give it a GUID or a name");
@@ -948,82 +947,34 @@ void Composer::add_children(Node list, EntityKey key, std::vector<const MergedEn
     });
 }
 
-/// Finds a child by a path of keys: "a" or "a/b".
-bool Composer::find_path(std::span<const MergedEntity* const> children, std::string_view key,
-                         std::vector<std::uint32_t>& path) {
-    for (std::uint32_t i = 0; i < children.size(); ++i) {
-        if (++search_steps_ > kMaxSearchSteps) return false;
-        const std::string_view child = children[i]->key;
-        if (key.substr(0, child.size()) != child) continue;
-        if (key.size() != child.size() && key[child.size()] != '/') continue;
-        path.push_back(i);
-        if (key.size() == child.size() || find_path(children[i]->children, key.substr(child.size() + 1), path))
-            return true;
-        path.pop_back();
-    }
-    return false;
-}
-
-bool Composer::find_deeper(std::span<const MergedEntity* const> children, std::string_view key,
-                           std::vector<std::uint32_t>& path) {
-    for (std::uint32_t i = 0; i < children.size(); ++i) {
-        if (search_steps_ > kMaxSearchSteps) return false;
-        path.push_back(i);
-        if (find_path(children[i]->children, key, path) || find_deeper(children[i]->children, key, path)) return true;
-        path.pop_back();
-    }
-    return false;
-}
-
-bool Composer::find_child(const Draft& draft, std::string_view key, std::vector<std::uint32_t>& path) {
-    if (find_path(draft.children, key, path) || find_deeper(draft.children, key, path)) return true;
-    if (search_steps_ > kMaxSearchSteps && !too_large_) {
+/// Finds the target of an entry of `modified_children` or `deleted_children`.
+std::uint32_t Composer::find_child(const Entry& entry, EntityKey key, const Draft& draft) {
+    const std::uint32_t found = draft.editor->find(entry.key);
+    if (found != ChildEditor::kNone) return found;
+    if (!draft.editor->is_exhausted()) {
+        stale(entry, key, draft, "child");
+    } else if (!too_large_) {
         too_large_ = true;
-        diagnostics_.error(uses_.back().position,
-                           "looking for the targets of `modified_children` and `deleted_children` takes too long",
-                           "name grandchildren by a path, such as \"trunk/branch\"");
+        diagnostics_.error(entry.position,
+                           concat("looking for ", quoted(entry.key), " of `", key_name(key),
+                                  "` takes too long: ", search_steps_, " descendants were looked at, here and before"),
+                           "name the target by its path, such as \"trunk/branch\", so that only its level is searched");
     }
-    return false;
-}
-
-/// Returns `entity` with the descendant at `path` replaced by `child`, or without it (nullptr).
-const MergedEntity* Composer::edit(const MergedEntity& entity, std::span<const std::uint32_t> path,
-                                   const MergedEntity* child) {
-    std::vector<const MergedEntity*> children(entity.children.begin(), entity.children.end());
-    search_steps_ += children.size() * 16;
-    if (path.size() > 1)
-        children[path[0]] = edit(*children[path[0]], path.subspan(1), child);
-    else if (child != nullptr)
-        children[path[0]] = child;
-    else
-        children.erase(children.begin() + path[0]);
-    MergedEntity* edited = arena_.make<MergedEntity>(entity);
-    edited->children = arena_.copy(std::span<const MergedEntity* const>(children));
-    count(*edited);
-    return edited;
+    return ChildEditor::kNone;
 }
 
 void Composer::delete_child(const Entry& entry, Draft& draft) {
-    std::vector<std::uint32_t> path;
-    if (!find_child(draft, entry.key, path)) return stale(entry, EntityKey::kDeletedChildren, draft, "child");
-    const auto at = draft.children.begin() + path[0];
-    if (path.size() == 1)
-        draft.children.erase(at);
-    else
-        *at = edit(**at, std::span<const std::uint32_t>(path).subspan(1), nullptr);
+    if (const std::uint32_t found = find_child(entry, EntityKey::kDeletedChildren, draft); found != ChildEditor::kNone)
+        draft.editor->remove(found);
 }
 
 void Composer::modify_child(const Entry& entry, Draft& draft) {
-    std::vector<std::uint32_t> path;
-    if (!find_child(draft, entry.key, path)) return stale(entry, EntityKey::kModifiedChildren, draft, "child");
-    const MergedEntity* target = draft.children[path[0]];
-    for (std::size_t i = 1; i < path.size(); ++i) target = target->children[path[i]];
+    const std::uint32_t found = find_child(entry, EntityKey::kModifiedChildren, draft);
+    if (found == ChildEditor::kNone) return;
+    const MergedEntity* const target = draft.editor->entity(found);
     Entry kept = entry;
     kept.key = target->key;
-    const MergedEntity* changed = merge(entry.value, kept, target);
-    if (changed == nullptr) return;
-    const MergedEntity*& at = draft.children[path[0]];
-    at = path.size() == 1 ? changed : edit(*at, std::span<const std::uint32_t>(path).subspan(1), changed);
+    if (const MergedEntity* const changed = merge(entry.value, kept, target)) draft.editor->replace(found, changed);
 }
 
 void Composer::merge_children(const EntityText& text, MergedEntity& entity, Draft& draft) {
@@ -1033,11 +984,18 @@ void Composer::merge_children(const EntityText& text, MergedEntity& entity, Draf
         return !list || list.is_null() || ((list.is_list() || list.is_mapping()) && list.size() == 0);
     };
     if (is_empty(added) && is_empty(deleted) && is_empty(modified)) return;
-    draft.children.assign(entity.children.begin(), entity.children.end());
-    add_children(added, EntityKey::kChildren, draft.children);
-    each_entry(deleted, EntityKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
-    each_entry(modified, EntityKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
-    entity.children = arena_.copy(std::span<const MergedEntity* const>(draft.children));
+    std::vector<const MergedEntity*> children(entity.children.begin(), entity.children.end());
+    add_children(added, EntityKey::kChildren, children);
+    if (!is_empty(deleted) || !is_empty(modified)) {
+        ChildEditor editor(children, arena_, search_steps_, max_search_steps_,
+                           [this](MergedEntity& changed) { count(changed); });
+        draft.editor = &editor;
+        each_entry(deleted, EntityKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
+        each_entry(modified, EntityKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
+        draft.editor = nullptr;
+        children = editor.finish();
+    }
+    entity.children = arena_.copy(std::span<const MergedEntity* const>(children));
 }
 
 }  // namespace shoal
