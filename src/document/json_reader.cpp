@@ -41,9 +41,10 @@ void JsonReader::read_text(const char* p) {
 
 const char* JsonReader::unexpected(const char* p, std::string_view expected, std::string_view hint) {
     const bool is_comment = is_sign(p, '/') && (is_sign(p + 1, '/') || is_sign(p + 1, '*'));
-    error(p, concat("expected ", expected, ", found ", sign_at(p)),
-          std::string(is_comment ? "JSON has no comments" : hint))
-        .underline(1);
+    Diagnostic& wrong = error(p, concat("expected ", expected, ", found ", sign_at(p)),
+                              std::string(is_comment ? "JSON has no comments" : hint))
+                            .underline(1);
+    if (!is_comment) note_container(wrong, p);
     return nullptr;
 }
 

@@ -45,6 +45,8 @@ public:
     /// Returns the children of the root with all changes.
     std::vector<const MergedEntity*> finish();
 
+    /// The children of the root before any change.
+    std::span<const MergedEntity* const> children() const { return root_children_; }
     bool is_exhausted() const { return steps_ >= max_steps_; }
 
 private:

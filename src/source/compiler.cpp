@@ -596,6 +596,8 @@ ComposeOptions compose_options(const CompileOptions& options) {
     result.ignored_keys.insert(result.ignored_keys.end(), options.rules.ignored_keys.begin(),
                                options.rules.ignored_keys.end());
     result.keep_unknown_keys = options.rules.keep_unknown_fields;
+    result.renamed_keys = options.rules.renamed_keys;
+    result.level_entities = options.rules.level_entities;
     return result;
 }
 
