@@ -23,7 +23,7 @@ private:
     const char* read_word(const char* p);
     const char* expect_more(const char* p, char closing);
 
-    const char* skip_space(const char* p) const { return skip_class(p, end_, kJsonSpace); }
+    const char* skip_space(const char* p) const { return skip_space_runs(p, end_, kJsonSpace); }
     bool is_sign(const char* p, char sign) const { return p < end_ && *p == sign; }
     const char* unexpected(const char* p, std::string_view expected, std::string_view hint = {});
 

@@ -51,6 +51,25 @@ SHOAL_INLINE const char* skip_class(const char* p, const char* end, int bits) {
     return p;
 }
 
+/// Skips white space that may be indentation: a run of one byte in steps of eight.
+SHOAL_INLINE const char* skip_space_runs(const char* p, const char* end, int bits) {
+    while (p < end && is_class(*p, bits)) {
+        if constexpr (std::endian::native != std::endian::little) {
+            ++p;
+            continue;
+        }
+        if (end - p < 8) {
+            ++p;
+            continue;
+        }
+        std::uint64_t word;
+        std::memcpy(&word, p, 8);
+        const std::uint64_t others = word ^ 0x0101010101010101 * static_cast<unsigned char>(*p);
+        p += others == 0 ? 8 : std::countr_zero(others) >> 3;
+    }
+    return p;
+}
+
 /// Returns the first quote, backslash or control character, or `end`. Eight bytes at a time.
 inline const char* find_string_stop(const char* p, const char* end) {
     constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;

@@ -25,7 +25,7 @@ private:
 
     const char* skip_space(const char* p) {
         for (;;) {
-            p = skip_class(p, end_, kSjsonSpace);
+            p = skip_space_runs(p, end_, kSjsonSpace);
             if (SHOAL_LIKELY(p == end_ || *p != '/')) return p;
             const char* const after = skip_comment(p);
             if (after == p || after == nullptr) return after;

@@ -1,6 +1,8 @@
 #include "source/entity_key.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace shoal {
 namespace {
@@ -34,10 +36,22 @@ bool any_part(std::string_view path, Visit&& visit) {
     return false;
 }
 
+/// Whether a byte is in 0x40 to 0x5F, where the upper-case letters are. Eight bytes at a time; the last eight may overlap.
+bool may_have_upper_case(std::string_view key) {
+    constexpr std::uint64_t kBit6 = 0x4040404040404040;
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < key.size(); i += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, key.data() + std::min(i, key.size() - 8), 8);
+        found |= word & ~(word << 1) & kBit6;
+    }
+    return found != 0;
+}
+
 }  // namespace
 
 bool has_upper_case_guid(std::string_view key) {
-    if (key.size() < kGuidBytes || std::none_of(key.begin(), key.end(), is_upper_case)) return false;
+    if (key.size() < kGuidBytes || !may_have_upper_case(key)) return false;
     return any_part(key, [](std::size_t, std::string_view part) {
         return is_guid(part) && std::any_of(part.begin(), part.end(), is_upper_case);
     });
