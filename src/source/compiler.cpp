@@ -1,6 +1,7 @@
 #include "shoal/source/compiler.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "source/arena.h"
@@ -284,18 +285,20 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child) {
 
 /// Keeps the unknown fields of the component as one text.
 void ComponentImages::keep_fields(TypePlan& plan, std::uint32_t entity) {
+    HashMap<std::string_view, std::uint32_t> group_of{Owner("compiler")};
+    std::vector<std::vector<Node>> groups;  // of one key, lowest layer first
+    for (const Node node : kept_) {
+        const auto [group, is_new] = group_of.insert(node.key(), static_cast<std::uint32_t>(groups.size()));
+        if (is_new) groups.emplace_back();
+        groups[*group].push_back(node);
+    }
     DocumentBuilder builder;
     builder.begin_mapping();
-    std::vector<Node> same;
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-        const auto has_key = [&](Node node) { return node.key() == kept_[i].key(); };
-        if (std::any_of(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(i), has_key)) continue;
-        same.clear();
-        std::copy_if(kept_.begin() + static_cast<std::ptrdiff_t>(i), kept_.end(), std::back_inserter(same), has_key);
-        builder.key(kept_[i]);
+    for (const std::vector<Node>& same : groups) {
+        builder.key(same[0]);
         merge_values(builder, same);
-        KeptCount& count = plan.kept_fields[kept_[i].key()];
-        if (count.count++ == 0) count.first = kept_[i].key_position();
+        KeptCount& count = plan.kept_fields[same[0].key()];
+        if (count.count++ == 0) count.first = same[0].key_position();
     }
     builder.end();
     const Document document = builder.finish();
@@ -492,10 +495,10 @@ void Compilation::add_entities() {
 }
 
 void Compilation::keep_entity_keys(std::uint32_t entity, std::span<const Node> keys) {
+    HashMap<std::string_view, std::size_t> last_of{Owner("compiler")};
+    for (std::size_t i = 0; i < keys.size(); ++i) last_of.set(keys[i].key(), i);
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        const auto same_key = [&](Node other) { return other.key() == keys[i].key(); };
-        if (std::any_of(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end(), same_key))
-            continue;  // a later text repeats it
+        if (last_of.find_or(keys[i].key(), i) != i) continue;  // a later text repeats it
         KeptCount& count = kept_keys_[keys[i].key()];
         if (count.count++ == 0) count.first = keys[i].key_position();
         DocumentBuilder builder;
