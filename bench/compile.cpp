@@ -1,6 +1,8 @@
 // Compiles text to a blob, from memory to memory: a level as editors write it, whose entities place prefabs. The reference
-// finds and reads every number of the same text, and does nothing else.
+// finds and reads every number of the same text with the same functions for numbers and white space, and does nothing else.
 
+#include "document/number.h"
+#include "document/scan.h"
 #include "reference.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"
@@ -8,7 +10,6 @@
 #include "workloads.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace shoal;
 
-constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000};
+constexpr std::initializer_list<std::size_t> kSizes = {10'000, 100'000, 1'000'000};
 
 constexpr const char* kSchema = R"(
 ignored_keys = [editor]
@@ -122,14 +123,15 @@ std::uint64_t read_numbers(std::string_view text) {
     for (const char* at = text.data(); at < end;) {
         if (*at == '"') {
             at = static_cast<const char*>(std::memchr(at + 1, '"', static_cast<std::size_t>(end - at - 1))) + 1;
-        } else if (*at == '-' || (*at >= '0' && *at <= '9')) {
-            double value = 0;
-            at = std::from_chars(at, end, value).ptr;
-            sum += bits_of(static_cast<float>(value));
+        } else if (is_class(*at, kNumberStart)) {
+            const ParsedNumber number = parse_number(at, end);
+            const bool is_integer = number.form == NumberForm::kInteger;
+            sum += bits_of(is_integer ? static_cast<float>(number.integer) : static_cast<float>(number.number));
+            at = number.end;
         } else if (is_blank(*at)) {
-            ++at;
+            at = skip_space_runs(at, end, kJsonSpace);
         } else {
-            while (at < end && !is_blank(*at)) ++at;
+            at = find_class(at, end, kJsonSpace);
         }
     }
     return sum;
@@ -181,7 +183,7 @@ void compile(Bench& bench, std::size_t n) {
     std::uint64_t other = 0;
     bench.compare({"compile/sjson", n, 0, num_bytes}, {prepare, run, [&] { return sum_transforms(compiled->blob); }},
                   {{}, [&] { other = read_numbers(text); }, [&] { return other; }},
-                  [](Measurement& result) { result.target_mb_per_s = 100; });
+                  [](Measurement& result) { result.target_mb_per_s = 150; });
     const auto ns_per_entity = [&](std::int64_t ns) { return double(ns) / double(n); };
     std::printf(
         "  of which composing %.0f ns, compiling %.0f ns, writing %.0f ns; %.1f MB of text, %.1f MB without blanks\n",

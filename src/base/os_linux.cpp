@@ -161,8 +161,39 @@ void discard(void* data, std::size_t num_bytes) { ::madvise(data, num_bytes, MAD
 void prefer_large_pages(void* data, std::size_t num_bytes) { ::madvise(data, num_bytes, MADV_HUGEPAGE); }
 void prefer_small_pages(void* data, std::size_t num_bytes) { ::madvise(data, num_bytes, MADV_NOHUGEPAGE); }
 
+namespace {
+
+/// Reads at most `num_bytes`, fewer at the end of the file. Returns the reason of a failure.
+std::string read_some(int fd, char* data, std::size_t num_bytes, std::size_t& num_read) {
+    for (num_read = 0; num_read < num_bytes;) {
+        const ssize_t count = ::read(fd, data + num_read, num_bytes - num_read);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return reason("cannot read");
+        if (count == 0) break;
+        num_read += static_cast<std::size_t>(count);
+    }
+    return {};
+}
+
+/// Reads a file of unknown size, such as those in /proc, whose size is reported as 0.
+std::string read_to_end(int fd, std::size_t max_bytes, std::string& bytes) {
+    constexpr std::size_t kBlockBytes = std::size_t(64) << 10;
+    for (std::size_t num_read = kBlockBytes; num_read == kBlockBytes;) {
+        const std::size_t begin = bytes.size();
+        bytes.resize(begin + kBlockBytes);
+        if (std::string failure = read_some(fd, bytes.data() + begin, kBlockBytes, num_read); !failure.empty())
+            return failure;
+        bytes.resize(begin + num_read);
+        if (bytes.size() > max_bytes) return "it is too large";
+    }
+    return {};
+}
+
+}  // namespace
+
 std::string read_file(const std::string& path, std::size_t max_bytes, void* context, PlaceFunction place,
                       std::size_t& num_read) {
+    num_read = 0;
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat info;
     if (file.fd < 0 && errno == ENOENT && ::lstat(path.c_str(), &info) == 0) return "it is a dangling link";
@@ -170,18 +201,16 @@ std::string read_file(const std::string& path, std::size_t max_bytes, void* cont
     if (::fstat(file.fd, &info) != 0) return reason("cannot read");
     if (S_ISDIR(info.st_mode)) return "it is a directory";
     if (!S_ISREG(info.st_mode)) return "it is not a regular file";
-    const auto num_bytes = static_cast<std::size_t>(info.st_size);
+    std::string bytes;
+    if (info.st_size == 0)
+        if (std::string failure = read_to_end(file.fd, max_bytes, bytes); !failure.empty()) return failure;
+    const std::size_t num_bytes = info.st_size == 0 ? bytes.size() : static_cast<std::size_t>(info.st_size);
     if (num_bytes > max_bytes) return "it is too large";
     char* data = place(context, num_bytes);
     if (data == nullptr) return "there is no memory for it";
-    num_read = 0;
-    while (num_read < num_bytes) {
-        const ssize_t count = ::read(file.fd, data + num_read, num_bytes - num_read);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return reason("cannot read");
-        if (count == 0) break;  // the file shrank while it was read
-        num_read += static_cast<std::size_t>(count);
-    }
+    if (info.st_size != 0) return read_some(file.fd, data, num_bytes, num_read);  // the file may shrink meanwhile
+    bytes.copy(data, num_bytes);
+    num_read = num_bytes;
     return {};
 }
 

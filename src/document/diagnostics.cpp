@@ -3,6 +3,7 @@
 #include "document/excerpt.h"
 #include "document/utf8.h"
 #include "shoal/base/assert.h"
+#include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kBlockBytes = 1024;
+constexpr std::size_t kMostKinds = 256;  // later ones are not capped
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
@@ -24,6 +26,17 @@ void advance(SourceLocation& location, std::string_view bytes) {
         bytes.remove_prefix(line_end + 1);
     }
     location.column += static_cast<std::uint32_t>(std::count_if(bytes.begin(), bytes.end(), starts_code_point));
+}
+
+/// Returns the hash of a message without its quoted words and numbers.
+std::uint64_t kind_hash(Severity severity, std::string_view message) {
+    std::string kind(1, severity == Severity::kError ? 'e' : 'w');
+    bool is_quoted = false;
+    for (const char c : message) {
+        if (c == '"') is_quoted = !is_quoted;
+        if (!is_quoted && (c < '0' || c > '9')) kind.push_back(c);
+    }
+    return hash_text(kind);
 }
 
 }  // namespace
@@ -45,7 +58,8 @@ struct Diagnostics::File {
     }
 };
 
-Diagnostics::Diagnostics(std::size_t max_entries) : max_entries_(max_entries) {}
+Diagnostics::Diagnostics(std::size_t max_entries, std::size_t max_of_kind)
+    : max_entries_(max_entries), max_of_kind_(max_of_kind) {}
 
 Diagnostics::~Diagnostics() {
     for (File* file : files_) delete file;
@@ -89,20 +103,45 @@ SourceLocation Diagnostics::locate(SourcePosition position) const {
     return location;
 }
 
-Diagnostic& Diagnostics::add(Severity severity, std::size_t count, SourcePosition position, std::string message,
+/// Returns nullptr for a message of a kind that is not counted.
+Diagnostics::Kind* Diagnostics::kind_of(Severity severity, std::string_view message) {
+    const std::uint64_t hash = kind_hash(severity, message);
+    for (Kind& kind : kinds_)
+        if (kind.hash == hash) return &kind;
+    if (kinds_.size() == kMostKinds) return nullptr;
+    kinds_.push_back({hash});
+    return &kinds_.back();
+}
+
+Diagnostic& Diagnostics::add(Severity severity, std::size_t& num_kept, SourcePosition position, std::string message,
                              std::string hint) {
     dropped_ = Diagnostic{severity, position, 0, std::move(message), std::move(hint)};
-    if (count > max_entries_) return dropped_;
+    if (num_kept == max_entries_) return dropped_;
+    if (Kind* const kind = kind_of(severity, dropped_.message)) {
+        if (kind->num_kept == max_of_kind_) return ++kind->num_more, dropped_;
+        ++kind->num_kept;
+        kind->last_entry = entries_.size();
+    }
+    ++num_kept;
     entries_.push_back(std::move(dropped_));
     return entries_.back();
 }
 
 Diagnostic& Diagnostics::error(SourcePosition position, std::string message, std::string hint) {
-    return add(Severity::kError, ++num_errors_, position, std::move(message), std::move(hint));
+    ++num_errors_;
+    return add(Severity::kError, num_kept_errors_, position, std::move(message), std::move(hint));
 }
 
 Diagnostic& Diagnostics::warning(SourcePosition position, std::string message, std::string hint) {
-    return add(Severity::kWarning, ++num_warnings_, position, std::move(message), std::move(hint));
+    ++num_warnings_;
+    return add(Severity::kWarning, num_kept_warnings_, position, std::move(message), std::move(hint));
+}
+
+/// After the last entry of a kind, says how many more there were.
+void Diagnostics::append_more_of_kind(std::string& out, std::size_t entry) const {
+    for (const Kind& kind : kinds_)
+        if (kind.num_more != 0 && kind.last_entry == entry)
+            out.append(concat("and ", kind.num_more, " more of this kind\n"));
 }
 
 void Diagnostics::append_place(std::string& out, SourcePosition position, std::string_view kind,
@@ -124,7 +163,8 @@ void Diagnostics::append_source_line(std::string& out, SourcePosition position, 
 
 std::string Diagnostics::format() const {
     std::string out;
-    for (const Diagnostic& entry : entries_) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const Diagnostic& entry = entries_[i];
         append_place(out, entry.position, entry.severity == Severity::kError ? "error" : "warning", entry.message);
         if (!entry.hint.empty()) {
             out.append("; ");
@@ -135,14 +175,16 @@ std::string Diagnostics::format() const {
             append_place(out, note.position, "note", note.message);
             append_source_line(out, note.position, 0);
         }
+        append_more_of_kind(out, i);
     }
-    const auto append_more = [&](std::size_t count, std::string_view word) {
-        if (count <= max_entries_) return;
-        const std::size_t more = count - max_entries_;
-        out.append(concat("and ", more, " more ", word, more == 1 ? "\n" : "s\n"));
+    std::size_t more_errors = num_errors_ - num_kept_errors_, more_warnings = num_warnings_ - num_kept_warnings_;
+    for (const Kind& kind : kinds_)
+        (entries_[kind.last_entry].severity == Severity::kError ? more_errors : more_warnings) -= kind.num_more;
+    const auto append_more = [&](std::size_t more, std::string_view word) {
+        if (more != 0) out.append(concat("and ", more, " more ", word, more == 1 ? "\n" : "s\n"));
     };
-    append_more(num_errors_, "error");
-    append_more(num_warnings_, "warning");
+    append_more(more_errors, "error");
+    append_more(more_warnings, "warning");
     return out;
 }
 

@@ -23,7 +23,7 @@ private:
     const char* read_word(const char* p);
     const char* expect_more(const char* p, char closing);
 
-    const char* skip_space(const char* p) const { return skip_class(p, end_, kJsonSpace); }
+    const char* skip_space(const char* p) const { return skip_space_runs(p, end_, kJsonSpace); }
     bool is_sign(const char* p, char sign) const { return p < end_ && *p == sign; }
     const char* unexpected(const char* p, std::string_view expected, std::string_view hint = {});
 
@@ -41,9 +41,10 @@ void JsonReader::read_text(const char* p) {
 
 const char* JsonReader::unexpected(const char* p, std::string_view expected, std::string_view hint) {
     const bool is_comment = is_sign(p, '/') && (is_sign(p + 1, '/') || is_sign(p + 1, '*'));
-    error(p, concat("expected ", expected, ", found ", sign_at(p)),
-          std::string(is_comment ? "JSON has no comments" : hint))
-        .underline(1);
+    Diagnostic& wrong = error(p, concat("expected ", expected, ", found ", sign_at(p)),
+                              std::string(is_comment ? "JSON has no comments" : hint))
+                            .underline(1);
+    if (!is_comment) note_container(wrong, p);
     return nullptr;
 }
 

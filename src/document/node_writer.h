@@ -3,6 +3,7 @@
 // Thread: one thread at a time.
 
 #include "document/key_table.h"
+#include "shoal/base/large_pages.h"
 #include "shoal/document/document.h"
 
 #include <cstdint>
@@ -24,7 +25,10 @@ public:
     NodeWriter(const NodeWriter&) = delete;
     NodeWriter& operator=(const NodeWriter&) = delete;
 
-    void reserve(std::size_t num_nodes) { nodes_.reserve(num_nodes); }
+    void reserve(std::size_t num_nodes) {
+        nodes_.reserve(num_nodes);
+        prefer_large_pages_inside(nodes_.data(), num_nodes * sizeof(NodeData));
+    }
 
     std::uint32_t depth() const { return static_cast<std::uint32_t>(frames_.size() - 1); }
     bool in_mapping() const { return frames_.back().is_mapping; }

@@ -64,11 +64,88 @@ void Reader::add_key(std::string_view key, const char* p) {
         .note(writer_[same].position(), "first defined here");
 }
 
+std::string Reader::container_text() const {
+    return concat("the ", writer_.in_mapping() ? "mapping" : "list", " that begins in line ",
+                  diagnostics_.locate(writer_.container().position()).line);
+}
+
+void Reader::note_container(Diagnostic& diagnostic, const char* p) const {
+    if (writer_.depth() == 0) return;
+    const SourcePosition begin = writer_.container().position();
+    if (diagnostics_.locate(begin).line == diagnostics_.locate(at(p)).line) return;
+    diagnostic.note(begin, concat("it is inside ", container_text(), "; is that closed?"));
+}
+
 void Reader::report_unclosed() {
     const bool is_mapping = writer_.in_mapping();
     const char* const p = begin_ + writer_.container().offset;
-    error(p, concat("the ", is_mapping ? "mapping" : "list", " that opens here is never closed"),
-          concat("add \"", is_mapping ? '}' : ']', "\""));
+    note_suspect(error(p, concat("the ", is_mapping ? "mapping" : "list", " that opens here is never closed"),
+                       concat("add \"", is_mapping ? '}' : ']', "\"")));
+}
+
+namespace {
+
+/// Returns the place after a string or comment at `p`, or `p`.
+const char* skip_string_or_comment(const char* p, const char* end) {
+    const std::string_view rest(p, static_cast<std::size_t>(end - p));
+    const auto after = [&](std::string_view close, std::size_t from) {
+        const std::size_t found = rest.find(close, from);
+        return found == std::string_view::npos ? end : p + found + close.size();
+    };
+    if (rest.starts_with("\"\"\"")) return after("\"\"\"", 3);
+    if (rest.starts_with("/*")) return after("*/", 2);
+    if (rest.starts_with("//")) return after("\n", 2) == end ? end : after("\n", 2) - 1;
+    if (!rest.starts_with('"')) return p;
+    for (++p; p < end && *p != '"' && *p != '\n'; ++p)
+        if (*p == '\\' && p + 1 < end) ++p;
+    return p < end ? p + 1 : end;
+}
+
+/// A bracket, and how far its line is indented.
+struct Bracket {
+    const char* at = nullptr;
+    std::size_t indent = 0;
+};
+
+/// Finds the first list or mapping that a bracket on a line of its own closes which is indented less than the line where
+/// the list or mapping opens. Returns both; nullptr when there is none.
+std::pair<Bracket, Bracket> find_misplaced(const char* p, const char* end) {
+    Array<Bracket> open{Owner("document reader")};
+    std::size_t indent = 0;
+    bool is_first = true;  // on its line
+    while (p < end) {
+        const char* const after = skip_string_or_comment(p, end);
+        if (after != p) {
+            is_first = false;
+            p = after;
+            continue;
+        }
+        const char c = *p;
+        if (c == '{' || c == '[') open.push_back({p, indent});
+        if ((c == '}' || c == ']') && !open.empty()) {
+            if (is_first && indent < open.back().indent) return {open.back(), {p, indent}};
+            open.pop_back();
+        }
+        const bool is_blank = c == ' ' || c == '\t';
+        if (c == '\n')
+            indent = 0;
+        else if (is_first && is_blank)
+            ++indent;
+        is_first = c == '\n' || (is_first && is_blank);
+        ++p;
+    }
+    return {};
+}
+
+}  // namespace
+
+/// A missing bracket inside is only noticed at the end of the text. Lines that are indented show where it may be.
+void Reader::note_suspect(Diagnostic& diagnostic) const {
+    const auto [open, close] = find_misplaced(begin_, end_);
+    if (open.at == nullptr || open.at == begin_ + writer_.container().offset) return;
+    diagnostic.note(at(open.at), concat("is the ", *open.at == '{' ? "mapping" : "list", " that begins in line ",
+                                        diagnostics_.locate(at(open.at)).line, " closed? The bracket in line ",
+                                        diagnostics_.locate(at(close.at)).line, ", which closes it, is indented less"));
 }
 
 const char* Reader::find_closing_quote(const char* open) {
@@ -191,14 +268,30 @@ const char* Reader::read_number(const char* p) {
     return parsed.end;
 }
 
+namespace {
+
+constexpr std::string_view kFiniteHint = "numbers are finite; NaN and infinity cannot be written";
+
+bool is_not_finite(std::string_view word) {
+    if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.remove_prefix(1);
+    std::string lower(word.substr(0, 16));
+    for (char& c : lower)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
+    return lower == "nan" || lower == "inf" || lower == "infinity" || lower.starts_with("nan(") ||
+           lower.starts_with("1.#");
+}
+
+}  // namespace
+
 const char* Reader::refuse_number(const char* p) {
     const std::string_view word = word_at(p);
     const bool has_leading_zero = word.size() > 1 && word[0] == '0' && word[1] >= '0' && word[1] <= '9';
     const bool has_bare_point = word.ends_with('.') && word.find_first_not_of("-0123456789.") == std::string_view::npos;
     error(p, concat(quoted(word), " is not a number"),
-          has_leading_zero ? "leave out the leading zero"
-          : has_bare_point ? "a decimal point needs a digit after it"
-                           : "put it in quotes if it is a string");
+          is_not_finite(word) ? kFiniteHint.data()
+          : has_leading_zero  ? "leave out the leading zero"
+          : has_bare_point    ? "a decimal point needs a digit after it"
+                              : "put it in quotes if it is a string");
     writer_.add(Code::kNull, at(p));
     return word.data() + word.size();
 }
@@ -223,7 +316,8 @@ const char* Reader::refuse_word(std::string_view word, const char* p) {
     }
     const std::string shown = quoted(word);
     error(p, concat(shown, " is not a value"),
-          word[0] == '+' || word[0] == '.'
+          is_not_finite(word) ? std::string(kFiniteHint)
+          : word[0] == '+' || word[0] == '.'
               ? "a number starts with a digit or a minus sign"
               : concat("expected a number, true, false, null, a list, a mapping, or a string such as ", shown));
     return p + word.size();

@@ -37,8 +37,12 @@ protected:
     const char* open(Code code, const char* p);
     /// Adds a key, and reports a duplicate.
     void add_key(std::string_view key, const char* p);
-    /// Reports that the innermost list or mapping is not closed.
+    /// Reports that the innermost list or mapping is not closed, and which one inside it may lack its bracket.
     void report_unclosed();
+    /// Returns "the mapping that begins in line 12" for the innermost list or mapping.
+    std::string container_text() const;
+    /// Adds where the innermost list or mapping begins, if that is on another line.
+    void note_container(Diagnostic& diagnostic, const char* p) const;
 
     /// Reads "..." at `p`.
     const char* read_quoted(const char* p, std::string_view& text) {
@@ -70,6 +74,7 @@ protected:
     bool lost_ = false;
 
 private:
+    void note_suspect(Diagnostic& diagnostic) const;
     const char* find_closing_quote(const char* open);
     const char* read_escaped(const char* open, std::string_view& text);
     const char* read_escape(const char* p, const char* end, char*& out);

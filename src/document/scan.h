@@ -51,6 +51,24 @@ SHOAL_INLINE const char* skip_class(const char* p, const char* end, int bits) {
     return p;
 }
 
+/// Skips white space, and indentation eight bytes at a time.
+SHOAL_INLINE const char* skip_space_runs(const char* p, const char* end, int bits) {
+    while (p < end && is_class(*p, bits)) {
+        const bool is_indented = *p == '\n' && end - p > 8 && (p[1] == ' ' || p[1] == '\t');
+        if (std::endian::native != std::endian::little || !is_indented) {
+            ++p;
+            continue;
+        }
+        std::uint64_t word, others = 0;
+        const std::uint64_t indent = 0x0101010101010101 * static_cast<unsigned char>(p[1]);
+        for (++p; others == 0 && end - p >= 8; p += others == 0 ? 8 : std::countr_zero(others) >> 3) {
+            std::memcpy(&word, p, 8);
+            others = word ^ indent;
+        }
+    }
+    return p;
+}
+
 /// Returns the first quote, backslash or control character, or `end`. Eight bytes at a time.
 inline const char* find_string_stop(const char* p, const char* end) {
     constexpr std::uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;

@@ -25,7 +25,7 @@ private:
 
     const char* skip_space(const char* p) {
         for (;;) {
-            p = skip_class(p, end_, kSjsonSpace);
+            p = skip_space_runs(p, end_, kSjsonSpace);
             if (SHOAL_LIKELY(p == end_ || *p != '/')) return p;
             const char* const after = skip_comment(p);
             if (after == p || after == nullptr) return after;
@@ -158,7 +158,10 @@ const char* SjsonReader::read_key(const char* p) {
         add_key(key, p);
         return after;
     }
-    if (!lost_) error(p, concat("expected a key, found ", sign_at(p)), "write key = value").underline(1);
+    if (!lost_) {
+        Diagnostic& wrong = error(p, concat("expected a key, found ", sign_at(p)), "write key = value").underline(1);
+        if (!at_open_root()) note_container(wrong, p);
+    }
     lost_ = true;
     return p;
 }
@@ -258,7 +261,7 @@ const char* SjsonReader::close_wrongly(const char* p) {
     } else {
         if (!lost_)
             error(p, concat("expected \"", is_mapping ? '}' : ']', "\", found ", sign_at(p)),
-                  concat("close the ", is_mapping ? "mapping" : "list", " first"))
+                  concat("close ", container_text(), " first"))
                 .note(writer_.container().position(), concat("the ", is_mapping ? "mapping" : "list", " opens here"));
         writer_.close();
         const bool fits_outside = writer_.depth() > 0 && !at_open_root() && writer_.in_mapping() != is_mapping;

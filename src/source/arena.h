@@ -1,7 +1,7 @@
 #pragma once
 // Memory for many small values that are freed together. Nothing is destroyed one by one.
 
-#include "shoal/base/memory.h"
+#include "shoal/base/large_pages.h"
 
 #include <cstring>
 #include <new>
@@ -57,11 +57,12 @@ private:
     };
 
     void grow(std::size_t least_bytes) {
-        constexpr std::size_t kFirstBytes = 4096, kMostBytes = std::size_t(1) << 20;
+        constexpr std::size_t kFirstBytes = 4096, kMostBytes = std::size_t(16) << 20;
         std::size_t num_bytes = blocks_.empty() ? kFirstBytes : blocks_.back().num_bytes * 2;
         num_bytes = num_bytes > kMostBytes ? kMostBytes : num_bytes;
         num_bytes = num_bytes < least_bytes ? least_bytes : num_bytes;
         blocks_.push_back({allocate_memory(num_bytes, "source"), num_bytes});
+        prefer_large_pages_inside(blocks_.back().memory, num_bytes);
         next_ = static_cast<std::byte*>(blocks_.back().memory);
         left_ = num_bytes;
     }

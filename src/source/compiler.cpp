@@ -1,6 +1,7 @@
 #include "shoal/source/compiler.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/hash_map.h"
 #include "shoal/base/progress.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
@@ -285,18 +286,20 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child) {
 
 /// Keeps the unknown fields of the component as one text.
 void ComponentImages::keep_fields(TypePlan& plan, std::uint32_t entity) {
+    HashMap<std::string_view, std::uint32_t> group_of{Owner("compiler")};
+    std::vector<std::vector<Node>> groups;  // of one key, lowest layer first
+    for (const Node node : kept_) {
+        const auto [group, is_new] = group_of.insert(node.key(), static_cast<std::uint32_t>(groups.size()));
+        if (is_new) groups.emplace_back();
+        groups[*group].push_back(node);
+    }
     DocumentBuilder builder;
     builder.begin_mapping();
-    std::vector<Node> same;
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-        const auto has_key = [&](Node node) { return node.key() == kept_[i].key(); };
-        if (std::any_of(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(i), has_key)) continue;
-        same.clear();
-        std::copy_if(kept_.begin() + static_cast<std::ptrdiff_t>(i), kept_.end(), std::back_inserter(same), has_key);
-        builder.key(kept_[i]);
+    for (const std::vector<Node>& same : groups) {
+        builder.key(same[0]);
         merge_values(builder, same);
-        KeptCount& count = plan.kept_fields[kept_[i].key()];
-        if (count.count++ == 0) count.first = kept_[i].key_position();
+        KeptCount& count = plan.kept_fields[same[0].key()];
+        if (count.count++ == 0) count.first = same[0].key_position();
     }
     builder.end();
     const Document document = builder.finish();
@@ -356,6 +359,22 @@ void ComponentImages::resolve_references(TypePlan& plan, const TypePlan::Row& ro
 
 // --- the blob --------------------------------------------------------------------------------------------------------
 
+/// Counts line ends, eight bytes at a time.
+std::uint32_t num_line_ends(std::string_view text) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101, kLow = 0x7F7F7F7F7F7F7F7F;
+    std::uint32_t count = 0;
+    std::size_t i = 0;
+    for (; i + 8 <= text.size(); i += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, text.data() + i, 8);
+        word ^= kOnes * '\n';
+        const std::uint64_t others = ((word & kLow) + kLow) | word | kLow;  // the upper bit of each byte that is none
+        count += static_cast<std::uint32_t>(((~others >> 7) * kOnes) >> 56);
+    }
+    for (; i < text.size(); ++i) count += text[i] == '\n';
+    return count;
+}
+
 /// Finds the lines of places in one pass, if they come in the order of the text. Others are left to Diagnostics.
 class LineCursor {
 public:
@@ -366,7 +385,7 @@ public:
         if (position.file != file_ || position.offset < offset_ || position.offset > text_.size())
             return diagnostics_.locate(position).line;
         const std::string_view passed = text_.substr(offset_, position.offset - offset_);
-        line_ += static_cast<std::uint32_t>(std::count(passed.begin(), passed.end(), '\n'));
+        line_ += num_line_ends(passed);
         offset_ = position.offset;
         return line_;
     }
@@ -479,10 +498,10 @@ void Compilation::add_entities() {
 }
 
 void Compilation::keep_entity_keys(std::uint32_t entity, std::span<const Node> keys) {
+    HashMap<std::string_view, std::size_t> last_of{Owner("compiler")};
+    for (std::size_t i = 0; i < keys.size(); ++i) last_of.set(keys[i].key(), i);
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        const auto same_key = [&](Node other) { return other.key() == keys[i].key(); };
-        if (std::any_of(keys.begin() + static_cast<std::ptrdiff_t>(i) + 1, keys.end(), same_key))
-            continue;  // a later text repeats it
+        if (last_of.find_or(keys[i].key(), i) != i) continue;  // a later text repeats it
         KeptCount& count = kept_keys_[keys[i].key()];
         if (count.count++ == 0) count.first = keys[i].key_position();
         DocumentBuilder builder;
@@ -600,6 +619,8 @@ ComposeOptions compose_options(const CompileOptions& options) {
     result.ignored_keys.insert(result.ignored_keys.end(), options.rules.ignored_keys.begin(),
                                options.rules.ignored_keys.end());
     result.keep_unknown_keys = options.rules.keep_unknown_fields;
+    result.renamed_keys = options.rules.renamed_keys;
+    result.level_entities = options.rules.level_entities;
     return result;
 }
 

@@ -4,9 +4,12 @@
 #include "shoal/base/progress.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
+#include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
 #include "source/arena.h"
+#include "source/child_editor.h"
+#include "source/entity_key.h"
 #include "source/key_predictor.h"
 
 #include <algorithm>
@@ -56,7 +59,15 @@ inline constexpr std::string_view kEntityKeys[] = {
 
 /// The values of an entity's keys; no node for those that are missing.
 struct EntityText {
+    /// A key that means a field of a component.
+    struct Field {
+        Node node;
+        std::string_view component, field;
+    };
+
     Node keys[std::size(kEntityKeys)];
+    std::vector<Node> others;   ///< unknown, to be kept
+    std::vector<Field> fields;  ///< in the order of the text
     Node operator[](EntityKey key) const { return keys[static_cast<std::size_t>(key)]; }
 };
 
@@ -70,15 +81,17 @@ struct Entry {
 
 constexpr std::size_t kMaxComponentsPerEntity = 1024;
 constexpr std::uint16_t kMaxLayers = 1024;
-constexpr std::uint64_t kMaxSearchSteps = 1 << 28;
+constexpr int kMostSuggestions = 100;  // in one source: to compare a text with many others takes time
 
-std::string_view without_hash(std::string_view key) { return !key.empty() && key[0] == '#' ? key.substr(1) : key; }
+/// How many children the searches for the targets of changes may look at in one composition: a few times as many as it may
+/// have entities. More are met when many prefabs change descendants of large prefabs, and each of them is searched.
+constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
 std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast<std::size_t>(key)]; }
 
 constexpr std::uint8_t bit(WrapperKey key) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(key)); }
 
-Node first_of(Node a, Node b) { return a ? a : b; }
+std::string_view key_name(WrapperKey key) { return kWrapperKeys[static_cast<std::size_t>(key)]; }
 
 std::string folder_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
@@ -106,7 +119,8 @@ public:
     /// Where a resource was found.
     struct Place {
         std::string path;
-        std::string name;  ///< see SourceDependency::name
+        std::string name;     ///< see SourceDependency::name
+        std::string outside;  ///< where it really is, when that is in no root; otherwise empty
     };
 
     explicit SourceRoots(const ComposeOptions& options)
@@ -127,6 +141,9 @@ public:
 
 private:
     std::string path_in_root(std::size_t root, std::string_view name) const;
+    std::string_view in_root(std::size_t root, std::string_view canonical) const;
+    std::string outside(const std::string& path) const;
+    std::string did_you_mean(std::string_view name) const;
     std::string name_in_root(std::size_t root, std::string_view name) const {
         return roots_.size() == 1 ? std::string(name) : concat('$', root, '/', name);
     }
@@ -143,16 +160,43 @@ std::string SourceRoots::path_in_root(std::size_t root, std::string_view name) c
     return concat(folder, folder == "/" ? "" : "/", name);
 }
 
+/// Returns the part of a canonical path after a root; empty when it is not inside.
+std::string_view SourceRoots::in_root(std::size_t root, std::string_view canonical) const {
+    std::string folder = files_.canonical(roots_[root]);
+    if (folder == ".") folder.clear();
+    if (!folder.empty() && folder.back() != '/') folder.push_back('/');
+    const bool is_inside = canonical.size() > folder.size() && canonical.compare(0, folder.size(), folder) == 0;
+    return is_inside ? canonical.substr(folder.size()) : std::string_view();
+}
+
 std::string SourceRoots::name_of(const std::string& path) const {
     const std::string canonical = files_.canonical(path);
-    for (std::size_t root = 0; root < roots_.size(); ++root) {
-        std::string folder = files_.canonical(roots_[root]);
-        if (folder == ".") folder.clear();
-        if (!folder.empty() && folder.back() != '/') folder.push_back('/');
-        if (canonical.size() > folder.size() && canonical.compare(0, folder.size(), folder) == 0)
-            return name_in_root(root, std::string_view(canonical).substr(folder.size()));
-    }
+    for (std::size_t root = 0; root < roots_.size(); ++root)
+        if (const std::string_view name = in_root(root, canonical); !name.empty()) return name_in_root(root, name);
     return std::string(last_part(path));
+}
+
+/// Returns where a file really is when a link leads there, out of all roots; otherwise nothing.
+std::string SourceRoots::outside(const std::string& path) const {
+    std::string canonical = files_.canonical(path);
+    if (canonical == path) return {};  // there is no link, or it cannot be followed
+    for (std::size_t root = 0; root < roots_.size(); ++root)
+        if (!in_root(root, canonical).empty()) return {};
+    return canonical;
+}
+
+/// Returns a hint with the resource that was probably meant, one of the same folder; empty when there is none.
+std::string SourceRoots::did_you_mean(std::string_view name) const {
+    const std::string_view folder = name.substr(0, name.size() - last_part(name).size());
+    std::vector<std::string> names;
+    for (std::size_t root = 0; root < roots_.size(); ++root)
+        for (const std::string& file : files_.list(folder_of(path_in_root(root, concat(folder, "_")))))
+            for (const std::string_view extension : kSourceExtensions)
+                if (ends_with(file, extension))
+                    names.push_back(concat(folder, file.substr(0, file.size() - extension.size())));
+    const std::vector<std::string_view> candidates(names.begin(), names.end());
+    const int close = closest_text(name, candidates.data(), candidates.size());
+    return close < 0 ? std::string() : concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "? ");
 }
 
 std::optional<SourceRoots::Place> SourceRoots::find(std::string_view name, std::vector<SourceDependency>& dependencies,
@@ -163,10 +207,11 @@ std::optional<SourceRoots::Place> SourceRoots::find(std::string_view name, std::
     std::string tried;
     for (std::size_t root = 0; root < roots_.size(); ++root)
         for (const std::string& relative : tries) {
-            Place place{path_in_root(root, relative), name_in_root(root, relative)};
+            Place place{path_in_root(root, relative), name_in_root(root, relative), {}};
             const bool exists = files_.exists(place.path);
             dependencies.push_back(
                 {exists ? DependencyKind::kMustExist : DependencyKind::kMustNotExist, place.path, place.name});
+            if (exists) place.outside = outside(place.path);
             if (exists) return place;
             if (relative == tries.front()) append_text(tried, concat(tried.empty() ? "" : ", ", place.path));
         }
@@ -175,7 +220,8 @@ std::optional<SourceRoots::Place> SourceRoots::find(std::string_view name, std::
         append_text(endings, concat(endings.empty() ? "" : " ",
                                     std::string_view(tries[i]).substr(without_extension(tries[i]).size())));
     hint = roots_.empty() ? "a text without roots cannot use prefabs; give a root"
-                          : concat("looked for ", tried, " (and ", endings, "); correct the name or give another root");
+                          : concat(did_you_mean(name), "looked for ", tried, " (and ", endings,
+                                   "); correct the name or give another root");
     return std::nullopt;
 }
 
@@ -213,8 +259,8 @@ private:
     };
     /// The result of merging a prefab into an entity that is being written.
     struct Draft {
-        std::vector<const MergedEntity*> children;
-        bool base_failed = false;  ///< its prefab has errors: overrides without a target are not reported
+        ChildEditor* editor = nullptr;  ///< while its descendants are changed
+        bool base_failed = false;       ///< its prefab has errors: overrides without a target are not reported
         std::string_view base_name;
     };
 
@@ -233,9 +279,13 @@ private:
     // One entity: its keys, its prefab, and the operations on components and children.
     const MergedEntity* merge(Node node, const Entry& entry, const MergedEntity* modified);
     const MergedEntity* merge_within_depth(Node node, const Entry& entry, const MergedEntity* modified);
-    void read_keys(Node node, bool of_level, EntityText& text, std::vector<Node>& others);
+    void read_keys(Node node, bool of_level, EntityText& text);
+    bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text);
+    void unknown_key(Node child, bool of_level, EntityText& text);
+    void check_type(bool of_level, EntityText& text);
+    void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors);
     void read_name(const EntityText& text, MergedEntity& entity);
-    std::string_view guid_of(Node node, SourcePosition& position);
+    std::string_view guid_of(Node node, EntityKey list, SourcePosition& position);
     template <class Visit>
     void each_entry(Node list, EntityKey key, Visit&& visit);
     bool entry_of_list(Node item, EntityKey key, Entry& entry);
@@ -246,21 +296,18 @@ private:
     void delete_component(const Entry& entry, const Draft& draft);
     int find_component(std::string_view key) const;
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type);
+    void rename_fields(ComponentLayer& layer, std::string_view type);
+    void add_renamed_fields(const EntityText& text, const Draft& draft);
     std::uint32_t type_index(std::string_view name);
 
     void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft);
     void add_children(Node list, EntityKey key, std::vector<const MergedEntity*>& children);
     void modify_child(const Entry& entry, Draft& draft);
     void delete_child(const Entry& entry, Draft& draft);
-    bool find_child(const Draft& draft, std::string_view key, std::vector<std::uint32_t>& path);
-    bool find_path(std::span<const MergedEntity* const> children, std::string_view key,
-                   std::vector<std::uint32_t>& path);
-    bool find_deeper(std::span<const MergedEntity* const> children, std::string_view key,
-                     std::vector<std::uint32_t>& path);
-    const MergedEntity* edit(const MergedEntity& entity, std::span<const std::uint32_t> path,
-                             const MergedEntity* child);
+    std::uint32_t find_child(const Entry& entry, EntityKey key, const Draft& draft);
     void stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what);
     void count(MergedEntity& entity);
+    std::string suggestion(std::string_view text, const std::vector<std::string_view>& candidates);
     void wrong_kind(Node node, std::string_view key, std::string_view wanted);
 
     const ComposeOptions& options_;
@@ -277,13 +324,15 @@ private:
     const MergedEntity* last_prefab_ = nullptr;
 
     KeyPredictor entity_keys_;
+    std::vector<std::string_view> renamed_components_;  // by renamed key: copies, which the composition keeps
     KeyPredictor wrapper_keys_;
     HashMap<std::string_view, std::uint32_t> type_by_name_{Owner("composer")};
     std::uint32_t last_type_ = 0;
     std::vector<MergedComponent> components_;  // of the entity being merged
     std::uint32_t depth_ = 0;
     std::uint32_t prefab_depth_ = 0;  // > 0: layers may be shared
-    std::uint64_t search_steps_ = 0;
+    std::uint64_t search_steps_ = 0, max_search_steps_;
+    int num_suggestions_ = 0;
     bool too_large_ = false;  // reported
 };
 
@@ -317,13 +366,33 @@ std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions
 
 // --- sources -------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// Returns our keys, then those that mean others.
+std::vector<std::string_view> entity_keys(const ComposeOptions& options) {
+    std::vector<std::string_view> keys(std::begin(kEntityKeys), std::end(kEntityKeys));
+    for (const RenamedKey& renamed : options.renamed_keys) keys.push_back(renamed.from);
+    return keys;
+}
+
+}  // namespace
+
+bool is_structural_key(std::string_view key) {
+    const auto is_key = [&](std::string_view other) { return other == key && other != key_name(EntityKey::kEditor); };
+    return std::any_of(std::begin(kEntityKeys), std::end(kEntityKeys), is_key) ||
+           std::any_of(std::begin(kWrapperKeys), std::end(kWrapperKeys), is_key);
+}
+
 Composer::Composer(const ComposeOptions& options, Diagnostics& diagnostics)
     : options_(options),
       diagnostics_(diagnostics),
       roots_(options),
       arena_(result_.memory_->arena),
-      entity_keys_(kEntityKeys),
-      wrapper_keys_(kWrapperKeys) {}
+      entity_keys_(entity_keys(options)),
+      renamed_components_(options.renamed_keys.size()),
+      wrapper_keys_(kWrapperKeys),
+      max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
+                        kLeastSearchSteps) {}
 
 const Document* Composer::read(std::uint32_t file, const std::string& path) {
     Result<Document> document = ends_with(path, ".json") ? read_json(file, diagnostics_, options_.read)
@@ -370,6 +439,7 @@ std::optional<Composition> Composer::finish(const Document* document) {
                            "write one entity, or a level with `entities`");
         return std::nullopt;
     }
+    const std::size_t num_errors = diagnostics_.num_errors();
     if (root.size() == 0)
         diagnostics_.warning(root.position(), "the source is empty, and makes one entity without components",
                              "write `components`, `children` or `prefab`, or a level with `entities`");
@@ -378,12 +448,26 @@ std::optional<Composition> Composer::finish(const Document* document) {
         compose_level(root);
     } else {
         Entry entry{{}, root.position(), root};
-        entry.key = guid_of(root, entry.position);
+        entry.key = guid_of(root, EntityKey::kChildren, entry.position);
         if (entry.key.empty()) entry.key = ".";
         const MergedEntity* entity = merge(root, entry, nullptr);
-        if (entity != nullptr) flatten({&entity, 1});
+        if (entity != nullptr) {
+            flatten({&entity, 1});
+            check_components(root, {&entity, 1}, num_errors);
+        }
     }
     return std::move(result_);
+}
+
+/// Warns of a source that says something and gives no component. A level without entities may be one that grows.
+void Composer::check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors) {
+    const bool is_new_level = entities.empty() && result_.other_keys_.empty();
+    if (root.size() == 0 || is_new_level || diagnostics_.num_errors() != num_errors) return;
+    for (const MergedEntity* entity : entities)
+        if (entity->num_components != 0) return;
+    diagnostics_.warning(root.position(), "the source gives no component",
+                         "write `components`, or a `prefab` that has some; keys that are kept as text, ignored or "
+                         "deleted again give none");
 }
 
 // --- prefabs -------------------------------------------------------------------------------------------------------
@@ -396,7 +480,13 @@ Composer::NamedPrefab& Composer::find_prefab(std::string_view name) {
         found.problem = concat("the prefab name ", quoted(name), " cannot be used: ", problem);
         found.hint = "name a resource by its path inside a root, such as \"reef/coral\"";
     } else if (const auto place = roots_.find(name, result_.dependencies_, found.hint)) {
-        found.prefab = load_prefab(place->path, place->name);
+        if (place->outside.empty()) {
+            found.prefab = load_prefab(place->path, place->name);
+        } else {
+            found.problem =
+                concat("the prefab ", quoted(name), " is a link that leads out of the roots, to ", place->outside);
+            found.hint = "give the folder that it leads to as a root, or put the file into one";
+        }
     } else {
         found.problem = concat("there is no prefab ", quoted(name));
     }
@@ -499,23 +589,30 @@ bool Composer::is_level(Node root) const {
 }
 
 void Composer::compose_level(Node root) {
+    const std::size_t num_errors = diagnostics_.num_errors();
     EntityText text;
-    std::vector<Node> others;
-    read_keys(root, true, text, others);
-    result_.other_keys_ = std::move(others);
+    read_keys(root, true, text);
     const Node units = text[EntityKey::kUnits], entities = text[EntityKey::kEntities];
-    if (units && entities)
+    if (units && entities && options_.level_entities == LevelEntities::kUndecided)
         diagnostics_
-            .error(entities.key_position(), "a level has `units` or `entities`, not both", "put all into one of them")
+            .error(entities.key_position(), "a level has `units` or `entities`, not both",
+                   "put all into one of them, or say which one counts in a schema file: `level_entities = units`, "
+                   "`entities` or `both`")
             .note(units.key_position(), "the other is here");
     std::vector<const MergedEntity*> roots;
-    add_children(entities ? entities : units, entities ? EntityKey::kEntities : EntityKey::kUnits, roots);
+    const bool skips_units = entities && options_.level_entities == LevelEntities::kEntities;
+    const bool skips_entities = units && (options_.level_entities == LevelEntities::kUnits ||
+                                          options_.level_entities == LevelEntities::kUndecided);
+    if (!skips_units) add_children(units, EntityKey::kUnits, roots);
+    if (!skips_entities) add_children(entities, EntityKey::kEntities, roots);
+    result_.other_keys_ = std::move(text.others);
     MergedEntity level;
     level.position = root.position();
     level.num_entities = 0;
     level.children = roots;
     count(level);
     if (!too_large_) flatten(level.children);
+    check_components(root, roots, num_errors);
 }
 
 void Composer::flatten(std::span<const MergedEntity* const> roots) {
@@ -576,50 +673,137 @@ void Composer::wrong_kind(Node node, std::string_view key, std::string_view want
     diagnostics_.error(node.position(), concat("`", key, "` is ", kind_name(node.kind())), concat("write ", wanted));
 }
 
-void Composer::read_keys(Node node, bool of_level, EntityText& text, std::vector<Node>& others) {
-    const auto allowed = [&](EntityKey key) {
-        switch (key) {
-            case EntityKey::kUnits:
-            case EntityKey::kEntities:
-                return of_level;
-            case EntityKey::kEditor:
-                return false;  // only its name is read
-            case EntityKey::kGuid:
-            case EntityKey::kType:
-            case EntityKey::kName:
-            case EntityKey::kPlainType:
-            case EntityKey::kPlainGuid:
-            case EntityKey::kId:
-                return true;
-            default:
-                return !of_level;
-        }
-    };
-    const auto ignored = [&](std::string_view key) {
-        return std::find(options_.ignored_keys.begin(), options_.ignored_keys.end(), key) !=
-               options_.ignored_keys.end();
-    };
-    const bool is_source = depth_ == 1 && !result_.is_level_;  // a level whose `units` is mistyped looks like an entity
-    const auto helps = [&](EntityKey key) {
-        return allowed(key) || (is_source && (key == EntityKey::kUnits || key == EntityKey::kEntities));
-    };
+namespace {
+
+/// Whether a key has a meaning in a level, or in an entity.
+bool has_meaning(EntityKey key, bool in_level) {
+    switch (key) {
+        case EntityKey::kUnits:
+        case EntityKey::kEntities:
+            return in_level;
+        case EntityKey::kGuid:
+        case EntityKey::kType:
+        case EntityKey::kEditor:
+        case EntityKey::kName:
+        case EntityKey::kPlainType:
+        case EntityKey::kPlainGuid:
+        case EntityKey::kId:
+            return true;
+        default:
+            return !in_level;
+    }
+}
+
+bool contains(const std::vector<std::string>& texts, std::string_view text) {
+    return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+/// Whether `editor` gives a name and nothing else.
+bool is_only_name(Node editor) {
+    if (editor.is_null()) return true;
+    return editor.is_mapping() && editor.size() == (editor.find("name") ? 1u : 0u);
+}
+
+}  // namespace
+
+void Composer::read_keys(Node node, bool of_level, EntityText& text) {
+    constexpr int kNumKeys = static_cast<int>(std::size(kEntityKeys));
     int index = -1;
     for (const Node child : node) {
-        const std::string_view key = child.key();
-        index = entity_keys_.find(key, index);
-        if (index >= 0) text.keys[index] = child;
-        if (index >= 0 && allowed(static_cast<EntityKey>(index))) continue;
-        if (ignored(key)) continue;
-        if (options_.keep_unknown_keys) {
-            others.push_back(child);
+        index = entity_keys_.find(child.key(), index);
+        if (index >= kNumKeys) {
+            const auto renamed = static_cast<std::size_t>(index - kNumKeys);
+            if (!read_renamed_key(renamed, child, of_level, text)) unknown_key(child, of_level, text);
             continue;
         }
-        const int close = closest_text(key, kEntityKeys, std::size(kEntityKeys));
-        diagnostics_.error(child.key_position(),
-                           concat(of_level ? "a level" : "an entity", " has no key ", quoted(key)),
-                           close >= 0 && kEntityKeys[close] != key && helps(static_cast<EntityKey>(close))
-                               ? concat("did you mean `", kEntityKeys[close], "`?")
-                               : "remove it, or list it under `ignored_keys` in a schema file");
+        if (index < 0 || !has_meaning(static_cast<EntityKey>(index), of_level)) {
+            unknown_key(child, of_level, text);
+            continue;
+        }
+        text.keys[index] = child;
+        if (static_cast<EntityKey>(index) == EntityKey::kEditor && !is_only_name(child))
+            unknown_key(child, of_level, text);
+    }
+    if (text[EntityKey::kType] || text[EntityKey::kPlainType]) check_type(of_level, text);
+}
+
+/// Reads a key that means another one. Returns false when it means nothing here.
+bool Composer::read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text) {
+    const auto& [from, to] = options_.renamed_keys[renamed];
+    if (const std::size_t dot = to.find('.'); dot != std::string::npos) {
+        if (of_level) return false;
+        std::string_view& component = renamed_components_[renamed];
+        if (component.empty()) component = arena_.copy(std::string_view(to).substr(0, dot));
+        text.fields.push_back({child, component, std::string_view(to).substr(dot + 1)});
+        return true;
+    }
+    const auto* const key = std::find(std::begin(kEntityKeys), std::end(kEntityKeys), to);
+    const auto index = key - std::begin(kEntityKeys);
+    if (key == std::end(kEntityKeys) || !has_meaning(static_cast<EntityKey>(index), of_level)) return false;
+    Node& value = text.keys[index];
+    if (value)
+        diagnostics_
+            .error(child.key_position(), concat(quoted(from), " means `", to, "`, which is there too"),
+                   "remove one of them")
+            .note(value.key_position(), "the other is here");
+    value = child;
+    return true;
+}
+
+/// Ignores, keeps or reports a key that means nothing.
+void Composer::unknown_key(Node child, bool of_level, EntityText& text) {
+    const std::string_view key = child.key();
+    if (contains(options_.ignored_keys, key) && !is_structural_key(key)) return;
+    if (options_.keep_unknown_keys) {
+        text.others.push_back(child);
+        return;
+    }
+    const std::string_view owner = of_level ? "a level" : "an entity";
+    if (key == key_name(EntityKey::kEditor)) {
+        diagnostics_.error(
+            child.key_position(), concat("only the `name` in the `editor` of ", owner, " means something"),
+            "remove the rest, or list `editor` under `ignored_keys` in a schema file, which keeps the name");
+        return;
+    }
+    const bool is_source = depth_ == 1 && !result_.is_level_;  // a level whose `units` is mistyped looks like an entity
+    std::vector<std::string_view> known;
+    for (std::size_t i = 0; i < std::size(kEntityKeys); ++i) {
+        const auto other = static_cast<EntityKey>(i);
+        const bool is_list = other == EntityKey::kUnits || other == EntityKey::kEntities;
+        if (has_meaning(other, of_level) || (is_source && is_list)) known.push_back(kEntityKeys[i]);
+    }
+    const int close = closest_text(key, known.data(), known.size());
+    diagnostics_.error(child.key_position(), concat(owner, " has no key ", quoted(key)),
+                       close >= 0               ? concat("did you mean `", known[static_cast<std::size_t>(close)], "`?")
+                       : is_structural_key(key) ? std::string(of_level ? "entities have it; write it in one of them"
+                                                                       : "remove it; levels have it")
+                                                : "remove it, or list it under `ignored_keys` in a schema file");
+}
+
+/// Keeps or reports the type of an entity that is not an entity, or of a level that is not a level.
+void Composer::check_type(bool of_level, EntityText& text) {
+    for (const EntityKey key : {EntityKey::kType, EntityKey::kPlainType}) {
+        const Node type = text[key];
+        if (!type || type.is_null()) continue;
+        if (!type.is_string()) {
+            wrong_kind(type, key_name(key), of_level ? "\"level\"" : "\"entity\"");
+            continue;
+        }
+        const std::string_view name = type.as_string();
+        if (of_level ? name == "level" : name == "unit" || name == "entity") continue;
+        if (options_.keep_unknown_keys) {
+            text.others.push_back(type);
+            continue;
+        }
+        constexpr std::string_view kTypes[] = {"level", "unit", "entity"};
+        const int close = closest_text(name, kTypes, std::size(kTypes));
+        diagnostics_.error(
+            type.position(),
+            concat("`", key_name(key), "` of ", of_level ? "a level" : "an entity", " is ", quoted(name)),
+            close >= 0 && (kTypes[close] == "level") == of_level ? concat("did you mean \"", kTypes[close], "\"?")
+            : of_level                                           ? "write \"level\", or leave it out"
+                       : "write \"entity\", or leave it out; an entity is what its `prefab` and "
+                         "`components` make it");
     }
 }
 
@@ -632,14 +816,19 @@ void Composer::read_name(const EntityText& text, MergedEntity& entity) {
     entity.name = name.as_string();
 }
 
-/// Returns the GUID that a mapping gives itself; empty when there is none.
-std::string_view Composer::guid_of(Node node, SourcePosition& position) {
-    for (const std::string_view key : {"_guid", "guid", "id"}) {
+/// Returns the GUID that an element of a list gives itself; empty when there is none.
+std::string_view Composer::guid_of(Node node, EntityKey list, SourcePosition& position) {
+    const bool has_fields = list == EntityKey::kComponents || list == EntityKey::kModifiedComponents;
+    for (const WrapperKey wanted : {WrapperKey::kGuid, WrapperKey::kPlainGuid, WrapperKey::kId}) {
+        const std::string_view key = key_name(wanted);
         const Node guid = node.find(key);
-        if (guid && key == "_guid" && !guid.is_string() && !guid.is_null()) wrong_kind(guid, key, "a string");
-        if (!guid || !guid.is_string()) continue;
-        position = guid.position();
-        return without_hash(guid.as_string());
+        if (!guid || guid.is_null()) continue;
+        if (guid.is_string()) {
+            position = guid.position();
+            return normal_key(without_hash(guid.as_string()), arena_);
+        }
+        const bool may_be_field = has_fields && wanted != WrapperKey::kGuid;
+        if (!may_be_field) wrong_kind(guid, key, "a string");
     }
     return {};
 }
@@ -648,7 +837,7 @@ bool Composer::entry_of_list(Node item, EntityKey key, Entry& entry) {
     const bool deletes = key == EntityKey::kDeletedChildren || key == EntityKey::kDeletedComponents;
     entry = {{}, item.position(), item};
     if (deletes && item.is_string()) {
-        entry.key = without_hash(item.as_string());
+        entry.key = normal_key(without_hash(item.as_string()), arena_);
         return true;
     }
     if (!item.is_mapping()) {
@@ -656,7 +845,7 @@ bool Composer::entry_of_list(Node item, EntityKey key, Entry& entry) {
                            deletes ? "write a GUID or name" : "write a mapping");
         return false;
     }
-    entry.key = guid_of(item, entry.position);
+    entry.key = guid_of(item, key, entry.position);
     if (!entry.key.empty()) return true;
     const bool needs_target = deletes || key == EntityKey::kModifiedChildren || key == EntityKey::kModifiedComponents;
     if (needs_target)
@@ -678,7 +867,7 @@ void Composer::each_entry(Node list, EntityKey key, Visit&& visit) {
             if (entry_of_list(child, key, entry)) visit(entry);
             continue;
         }
-        entry = {without_hash(child.key()), child.key_position(), child};
+        entry = {normal_key(without_hash(child.key()), arena_), child.key_position(), child};
         if (entry.key.empty())
             diagnostics_.error(child.key_position(), concat("an element of `", key_name(key), "` has an empty key"),
                                "give it a GUID or a name");
@@ -710,8 +899,7 @@ const MergedEntity* Composer::merge(Node node, const Entry& entry, const MergedE
 
 const MergedEntity* Composer::merge_within_depth(Node node, const Entry& entry, const MergedEntity* modified) {
     EntityText text;
-    std::vector<Node> others;
-    read_keys(node, false, text, others);
+    read_keys(node, false, text);
     Draft draft;
     const MergedEntity* base = modified;
     if (const Node prefab = text[EntityKey::kPrefab]; modified == nullptr) {
@@ -726,9 +914,9 @@ const MergedEntity* Composer::merge_within_depth(Node node, const Entry& entry, 
     entity->key_hash = hash_text(entry.key);
     if (modified == nullptr) entity->position = node.has_key() ? node.key_position() : node.position();
     read_name(text, *entity);
-    if (!others.empty()) {
-        others.insert(others.begin(), entity->other_keys.begin(), entity->other_keys.end());
-        entity->other_keys = arena_.copy(std::span<const Node>(others));
+    if (!text.others.empty()) {
+        text.others.insert(text.others.begin(), entity->other_keys.begin(), entity->other_keys.end());
+        entity->other_keys = arena_.copy(std::span<const Node>(text.others));
     }
     merge_components(text, *entity, draft);
     merge_children(text, *entity, draft);
@@ -781,12 +969,29 @@ void Composer::stale(const Entry& entry, EntityKey key, const Draft& draft, std:
                              "name one of them by its GUID");
         return;
     }
+    std::vector<std::string_view> candidates;
+    if (num_suggestions_ < kMostSuggestions && is_component)
+        for (const MergedComponent& component : components_) {
+            candidates.push_back(component.key);
+            candidates.push_back(result_.types_[component.type]);
+        }
+    if (num_suggestions_ < kMostSuggestions && !is_component)
+        for (const MergedEntity* child : draft.editor->children()) candidates.push_back(child->key);
     const std::string where =
         draft.base_name.empty() ? std::string("here") : concat("in the prefab ", quoted(draft.base_name));
     diagnostics_.warning(
         entry.position,
         concat("`", key_name(key), "` names ", quoted(entry.key), ", but there is no such ", what, ' ', where),
-        "correct the GUID, or remove this");
+        suggestion(entry.key, candidates).append("correct the key, or remove this"));
+}
+
+/// Returns the beginning of a hint, with the candidate that was probably meant.
+std::string Composer::suggestion(std::string_view text, const std::vector<std::string_view>& candidates) {
+    constexpr std::size_t kMostCandidates = 4096;
+    ++num_suggestions_;
+    const int close = closest_text(text, candidates.data(), std::min(candidates.size(), kMostCandidates));
+    return close < 0 ? std::string()
+                     : concat("did you mean ", quoted(candidates[static_cast<std::size_t>(close)]), "? ");
 }
 
 // --- components ----------------------------------------------------------------------------------------------------
@@ -818,19 +1023,106 @@ bool Composer::read_component(Node value, bool declares, ComponentLayer& layer, 
     }
     const auto key = [&](WrapperKey wanted) { return keys[static_cast<std::size_t>(wanted)]; };
     type = key(WrapperKey::kType);
+    const Node plain_type = key(WrapperKey::kPlainType);
+    const WrapperKey type_key = type ? WrapperKey::kType : WrapperKey::kPlainType;
     layer.consumed_keys = bit(WrapperKey::kGuid) | bit(WrapperKey::kType);
     if (const Node data = key(WrapperKey::kData)) {
         if (!data.is_mapping() && !data.is_null()) return wrong_kind(data, "data", "a mapping of fields"), false;
         layer.fields = data;
         layer.consumed_keys |= bit(WrapperKey::kData);
         layer.has_other_keys = has_others;
-        type = first_of(type, key(WrapperKey::kPlainType));
+        if (type && type.is_string() && plain_type && plain_type.is_string() &&
+            type.as_string() != plain_type.as_string()) {
+            diagnostics_.error(
+                plain_type.position(),
+                concat("`_type` is ", quoted(type.as_string()), ", but `type` is ", quoted(plain_type.as_string())),
+                "remove one of them, or move `type` into `data` if it is a field");
+            return false;
+        }
+        if (!type) type = plain_type;
     } else if (!type && declares) {
-        type = key(WrapperKey::kPlainType);
+        type = plain_type;
         layer.consumed_keys |= bit(WrapperKey::kPlainType);
     }
     if (!type || type.is_string()) return true;
-    return wrong_kind(type, "type", "the name of a component type"), false;
+    return wrong_kind(type, key_name(type_key), "the name of a component type"), false;
+}
+
+namespace {
+
+/// Makes the mapping of a component whose fields have other names in the text.
+class RenamedFields {
+public:
+    RenamedFields(SourcePosition position, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
+        builder_.begin_mapping(position);
+    }
+
+    void add(std::string_view name, Node child) {
+        if (const auto [other, is_new] = names_.insert(name, child); !is_new) {
+            diagnostics_
+                .error(child.key_position(),
+                       concat("the field ", quoted(name), " is given twice: as ", quoted(other->key()), " and as ",
+                              quoted(child.key())),
+                       "remove one of them")
+                .note(other->key_position(), "the other is here");
+            return;
+        }
+        builder_.key(name, child.key_position());
+        builder_.value(child);
+    }
+    Document finish() {
+        builder_.end();
+        return builder_.finish();
+    }
+
+private:
+    Diagnostics& diagnostics_;
+    DocumentBuilder builder_;
+    HashMap<std::string_view, Node> names_{Owner("composer")};
+};
+
+}  // namespace
+
+/// Replaces the fields of a component by a mapping in which they have the names that they mean.
+void Composer::rename_fields(ComponentLayer& layer, std::string_view type) {
+    if (options_.renamed_keys.empty() || !layer.fields || !layer.fields.is_mapping()) return;
+    const auto name_of = [&](std::string_view key) {
+        for (const RenamedKey& renamed : options_.renamed_keys) {
+            if (renamed.from != key) continue;
+            const std::string_view to = renamed.to;
+            const std::size_t dot = to.find('.');
+            if (dot == std::string_view::npos || to.substr(0, dot) == type)
+                return dot == std::string_view::npos ? to : to.substr(dot + 1);
+        }
+        return key;
+    };
+    const auto is_renamed = [&](Node child) { return name_of(child.key()) != child.key(); };
+    if (std::none_of(layer.fields.begin(), layer.fields.end(), is_renamed)) return;
+    RenamedFields fields(layer.fields.position(), diagnostics_);
+    for (const Node child : layer.fields) fields.add(name_of(child.key()), child);
+    result_.memory_->documents.push_back(fields.finish());
+    layer.fields = result_.memory_->documents.back().root();
+}
+
+/// Adds the components, or changes them, whose fields are keys of the entity.
+void Composer::add_renamed_fields(const EntityText& text, const Draft& draft) {
+    std::vector<bool> is_done(text.fields.size());
+    for (std::size_t i = 0; i < text.fields.size(); ++i) {
+        if (is_done[i]) continue;
+        const EntityText::Field& first = text.fields[i];
+        RenamedFields fields(first.node.key_position(), diagnostics_);
+        for (std::size_t j = i; j < text.fields.size(); ++j) {
+            if (text.fields[j].component != first.component) continue;
+            is_done[j] = true;
+            fields.add(text.fields[j].field, text.fields[j].node);
+        }
+        result_.memory_->documents.push_back(fields.finish());
+        const Entry entry{first.component, first.node.key_position(), result_.memory_->documents.back().root()};
+        if (find_component(entry.key) < 0)
+            add_component(entry);
+        else
+            modify_component(entry, draft);
+    }
 }
 
 int Composer::find_component(std::string_view key) const {
@@ -869,7 +1161,9 @@ void Composer::add_component(const Entry& entry) {
                            "use children");
         return;
     }
-    component.type = type_index(type ? type.as_string() : component.key);
+    const std::string_view type_name = type ? type.as_string() : component.key;
+    component.type = type_index(type_name);
+    rename_fields(layer, type_name);
     if (prefab_depth_ > 0) layer.shared_index = result_.num_shared_layers_++;
     component.top = arena_.make<ComponentLayer>(layer);
     components_.push_back(component);
@@ -899,6 +1193,7 @@ void Composer::modify_component(const Entry& entry, const Draft& draft) {
                            "merge the changes");
         return;
     }
+    rename_fields(layer, type_name);
     layer.below = component.top;
     layer.height = static_cast<std::uint16_t>(component.top->height + 1);
     if (prefab_depth_ > 0) layer.shared_index = result_.num_shared_layers_++;
@@ -914,11 +1209,12 @@ void Composer::delete_component(const Entry& entry, const Draft& draft) {
 void Composer::merge_components(const EntityText& text, MergedEntity& entity, const Draft& draft) {
     const Node added = text[EntityKey::kComponents], deleted = text[EntityKey::kDeletedComponents],
                modified = text[EntityKey::kModifiedComponents];
-    if (!added && !deleted && !modified) return;
+    if (!added && !deleted && !modified && text.fields.empty()) return;
     components_.assign(entity.components.begin(), entity.components.end());
     each_entry(added, EntityKey::kComponents, [&](const Entry& entry) { add_component(entry); });
     each_entry(deleted, EntityKey::kDeletedComponents, [&](const Entry& entry) { delete_component(entry, draft); });
     each_entry(modified, EntityKey::kModifiedComponents, [&](const Entry& entry) { modify_component(entry, draft); });
+    if (!text.fields.empty()) add_renamed_fields(text, draft);
     entity.components = arena_.copy(std::span<const MergedComponent>(components_));
 }
 
@@ -950,82 +1246,34 @@ void Composer::add_children(Node list, EntityKey key, std::vector<const MergedEn
     });
 }
 
-/// Finds a child by a path of keys: "a" or "a/b".
-bool Composer::find_path(std::span<const MergedEntity* const> children, std::string_view key,
-                         std::vector<std::uint32_t>& path) {
-    for (std::uint32_t i = 0; i < children.size(); ++i) {
-        if (++search_steps_ > kMaxSearchSteps) return false;
-        const std::string_view child = children[i]->key;
-        if (key.substr(0, child.size()) != child) continue;
-        if (key.size() != child.size() && key[child.size()] != '/') continue;
-        path.push_back(i);
-        if (key.size() == child.size() || find_path(children[i]->children, key.substr(child.size() + 1), path))
-            return true;
-        path.pop_back();
-    }
-    return false;
-}
-
-bool Composer::find_deeper(std::span<const MergedEntity* const> children, std::string_view key,
-                           std::vector<std::uint32_t>& path) {
-    for (std::uint32_t i = 0; i < children.size(); ++i) {
-        if (search_steps_ > kMaxSearchSteps) return false;
-        path.push_back(i);
-        if (find_path(children[i]->children, key, path) || find_deeper(children[i]->children, key, path)) return true;
-        path.pop_back();
-    }
-    return false;
-}
-
-bool Composer::find_child(const Draft& draft, std::string_view key, std::vector<std::uint32_t>& path) {
-    if (find_path(draft.children, key, path) || find_deeper(draft.children, key, path)) return true;
-    if (search_steps_ > kMaxSearchSteps && !too_large_) {
+/// Finds the target of an entry of `modified_children` or `deleted_children`.
+std::uint32_t Composer::find_child(const Entry& entry, EntityKey key, const Draft& draft) {
+    const std::uint32_t found = draft.editor->find(entry.key);
+    if (found != ChildEditor::kNone) return found;
+    if (!draft.editor->is_exhausted()) {
+        stale(entry, key, draft, "child");
+    } else if (!too_large_) {
         too_large_ = true;
-        diagnostics_.error(uses_.back().position,
-                           "looking for the targets of `modified_children` and `deleted_children` takes too long",
-                           "name grandchildren by a path, such as \"trunk/branch\"");
+        diagnostics_.error(entry.position,
+                           concat("looking for ", quoted(entry.key), " of `", key_name(key),
+                                  "` takes too long: ", search_steps_, " descendants were looked at, here and before"),
+                           "name the target by its path, such as \"trunk/branch\", so that only its level is searched");
     }
-    return false;
-}
-
-/// Returns `entity` with the descendant at `path` replaced by `child`, or without it (nullptr).
-const MergedEntity* Composer::edit(const MergedEntity& entity, std::span<const std::uint32_t> path,
-                                   const MergedEntity* child) {
-    std::vector<const MergedEntity*> children(entity.children.begin(), entity.children.end());
-    search_steps_ += children.size() * 16;
-    if (path.size() > 1)
-        children[path[0]] = edit(*children[path[0]], path.subspan(1), child);
-    else if (child != nullptr)
-        children[path[0]] = child;
-    else
-        children.erase(children.begin() + path[0]);
-    MergedEntity* edited = arena_.make<MergedEntity>(entity);
-    edited->children = arena_.copy(std::span<const MergedEntity* const>(children));
-    count(*edited);
-    return edited;
+    return ChildEditor::kNone;
 }
 
 void Composer::delete_child(const Entry& entry, Draft& draft) {
-    std::vector<std::uint32_t> path;
-    if (!find_child(draft, entry.key, path)) return stale(entry, EntityKey::kDeletedChildren, draft, "child");
-    const auto at = draft.children.begin() + path[0];
-    if (path.size() == 1)
-        draft.children.erase(at);
-    else
-        *at = edit(**at, std::span<const std::uint32_t>(path).subspan(1), nullptr);
+    if (const std::uint32_t found = find_child(entry, EntityKey::kDeletedChildren, draft); found != ChildEditor::kNone)
+        draft.editor->remove(found);
 }
 
 void Composer::modify_child(const Entry& entry, Draft& draft) {
-    std::vector<std::uint32_t> path;
-    if (!find_child(draft, entry.key, path)) return stale(entry, EntityKey::kModifiedChildren, draft, "child");
-    const MergedEntity* target = draft.children[path[0]];
-    for (std::size_t i = 1; i < path.size(); ++i) target = target->children[path[i]];
+    const std::uint32_t found = find_child(entry, EntityKey::kModifiedChildren, draft);
+    if (found == ChildEditor::kNone) return;
+    const MergedEntity* const target = draft.editor->entity(found);
     Entry kept = entry;
     kept.key = target->key;
-    const MergedEntity* changed = merge(entry.value, kept, target);
-    if (changed == nullptr) return;
-    const MergedEntity*& at = draft.children[path[0]];
-    at = path.size() == 1 ? changed : edit(*at, std::span<const std::uint32_t>(path).subspan(1), changed);
+    if (const MergedEntity* const changed = merge(entry.value, kept, target)) draft.editor->replace(found, changed);
 }
 
 void Composer::merge_children(const EntityText& text, MergedEntity& entity, Draft& draft) {
@@ -1035,11 +1283,18 @@ void Composer::merge_children(const EntityText& text, MergedEntity& entity, Draf
         return !list || list.is_null() || ((list.is_list() || list.is_mapping()) && list.size() == 0);
     };
     if (is_empty(added) && is_empty(deleted) && is_empty(modified)) return;
-    draft.children.assign(entity.children.begin(), entity.children.end());
-    add_children(added, EntityKey::kChildren, draft.children);
-    each_entry(deleted, EntityKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
-    each_entry(modified, EntityKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
-    entity.children = arena_.copy(std::span<const MergedEntity* const>(draft.children));
+    std::vector<const MergedEntity*> children(entity.children.begin(), entity.children.end());
+    add_children(added, EntityKey::kChildren, children);
+    if (!is_empty(deleted) || !is_empty(modified)) {
+        ChildEditor editor(children, arena_, search_steps_, max_search_steps_,
+                           [this](MergedEntity& changed) { count(changed); });
+        draft.editor = &editor;
+        each_entry(deleted, EntityKey::kDeletedChildren, [&](const Entry& entry) { delete_child(entry, draft); });
+        each_entry(modified, EntityKey::kModifiedChildren, [&](const Entry& entry) { modify_child(entry, draft); });
+        draft.editor = nullptr;
+        children = editor.finish();
+    }
+    entity.children = arena_.copy(std::span<const MergedEntity* const>(children));
 }
 
 }  // namespace shoal

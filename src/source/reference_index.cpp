@@ -1,6 +1,7 @@
 #include "source/reference_index.h"
 
 #include "shoal/base/string_id.h"
+#include "source/entity_key.h"
 
 #include <algorithm>
 
@@ -45,6 +46,12 @@ ReferenceIndex::Found ReferenceIndex::find_inside(std::uint32_t scope, std::stri
 }
 
 ReferenceIndex::Found ReferenceIndex::find(std::uint32_t from, std::string_view reference) const {
+    if (has_upper_case_guid(reference)) {
+        std::string lower(reference);
+        lower_guids(lower);
+        const Found found = find(from, lower);
+        if (found.entity != kNoBlobEntity) return found;  // otherwise it may be a name
+    }
     if (reference == "self") return {from};
     if (reference == "parent" || reference == "..") return {entities_[from].parent};
     if (!is_built_) build();

@@ -35,6 +35,9 @@ private:
     bool integer(Node node, std::int64_t least, std::int64_t greatest, std::int64_t& out);
     void read_rule(Node node, bool& keep);
     void read_ignored_keys(Node node);
+    void read_renamed_keys(Node node);
+    void read_level_entities(Node node);
+    bool is_free(Node node, std::string_view key, std::string_view list);
     void read_component(Node node);
     bool read_type(Node node, FieldDefinition& field);
     void read_fields(Node node, ComponentDefinition& definition, std::vector<Node>& defaults);
@@ -107,10 +110,53 @@ void SchemaReader::read_ignored_keys(Node node) {
     }
     for (const Node key : node) {
         std::string_view name;
-        if (!text(key, "the name of a key", name)) continue;
+        if (!text(key, "the name of a key", name) || !is_free(key, name, "ignored_keys")) continue;
         if (std::find(added_.ignored_keys.begin(), added_.ignored_keys.end(), name) == added_.ignored_keys.end())
             added_.ignored_keys.emplace_back(name);
     }
+}
+
+/// Whether a key has no meaning of its own, so that a schema file may give it one.
+bool SchemaReader::is_free(Node node, std::string_view key, std::string_view list) {
+    if (!is_structural_key(key)) return true;
+    diagnostics_.error(node.has_key() ? node.key_position() : node.position(),
+                       concat('`', list, "` names ", quoted(key), ", which means something in every source"),
+                       "remove it; only keys that mean nothing of their own can be ignored or renamed");
+    return false;
+}
+
+void SchemaReader::read_renamed_keys(Node node) {
+    if (!node.is_mapping()) {
+        diagnostics_.error(node.position(), concat("`renamed_keys` is ", kind_name(node.kind())),
+                           "write a mapping: { pos = position }");
+        return;
+    }
+    for (const Node key : node) {
+        std::string_view name;
+        if (!text(key, "the key that it means, such as position or transform.position", name)) continue;
+        if (!is_free(key, key.key(), "renamed_keys")) continue;
+        const auto same = std::find_if(added_.renamed_keys.begin(), added_.renamed_keys.end(),
+                                       [&](const RenamedKey& other) { return other.from == key.key(); });
+        if (same == added_.renamed_keys.end())
+            added_.renamed_keys.push_back({std::string(key.key()), std::string(name)});
+        else if (same->to != name)
+            diagnostics_.error(key.position(),
+                               concat("`renamed_keys` says that ", quoted(key.key()), " means ", quoted(name),
+                                      ", but it means ", quoted(same->to), " already"),
+                               "make both the same, or remove one");
+    }
+}
+
+void SchemaReader::read_level_entities(Node node) {
+    const std::string_view word = node.is_string() ? node.as_string() : std::string_view();
+    if (word == "units")
+        added_.level_entities = LevelEntities::kUnits;
+    else if (word == "entities")
+        added_.level_entities = LevelEntities::kEntities;
+    else if (word == "both")
+        added_.level_entities = LevelEntities::kBoth;
+    else
+        diagnostics_.error(node.position(), "`level_entities` cannot be this", "write units, entities or both");
 }
 
 /// Reads `vec3`, or the `type` of a mapping.
@@ -379,7 +425,8 @@ void SchemaReader::add_all() {
 }
 
 bool SchemaReader::read(Node root) {
-    static constexpr std::string_view kKeys[] = {"components", "unknown_components", "unknown_fields", "ignored_keys"};
+    static constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
+                                                 "ignored_keys", "renamed_keys",       "level_entities"};
     const std::size_t errors = diagnostics_.num_errors();
     if (!is_mapping(root, "a schema file")) return false;
     for (const Node child : root) {
@@ -390,6 +437,10 @@ bool SchemaReader::read(Node root) {
             read_rule(child, added_.keep_unknown_fields);
         else if (key == "ignored_keys")
             read_ignored_keys(child);
+        else if (key == "renamed_keys")
+            read_renamed_keys(child);
+        else if (key == "level_entities")
+            read_level_entities(child);
         else if (key != "components")
             unknown_key(child, "a schema file", kKeys);
         else if (is_mapping(child, "`components`"))

@@ -11,6 +11,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxResourceName = 1024;
+constexpr std::size_t kMostListed = 4096;  // names for a hint
 
 }  // namespace
 
@@ -22,6 +23,27 @@ std::string DiskFiles::canonical(const std::string& path) const {
     std::error_code failed;
     const std::filesystem::path result = std::filesystem::weakly_canonical(path, failed);
     return failed ? path : result.string();
+}
+
+std::vector<std::string> DiskFiles::list(const std::string& folder) const {
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+        if (names.size() == kMostListed) break;
+        names.push_back(at->path().filename().string());
+    }
+    std::sort(names.begin(), names.end());  // a folder has no order of its own
+    return names;
+}
+
+std::vector<std::string> MemoryFiles::list(const std::string& folder) const {
+    const std::string start = folder == "." ? std::string() : folder + "/";
+    std::vector<std::string> names;
+    for (const auto& [path, text] : texts_)
+        if (path.size() > start.size() && path.compare(0, start.size(), start) == 0 &&
+            path.find('/', start.size()) == std::string::npos && names.size() < kMostListed)
+            names.push_back(path.substr(start.size()));
+    return names;
 }
 
 void MemoryFiles::add(std::string path, std::string text) {
@@ -58,7 +80,8 @@ std::string_view resource_name_problem(std::string_view name) {
         const std::size_t end = std::min(name.find('/', start), name.size());
         const std::string_view part = name.substr(start, end - start);
         if (part.empty()) return "it has an empty part";
-        if (part == "." || part == "..") return "it leaves the roots";
+        if (part == ".") return "it has the part \".\"; leave that out";
+        if (part == "..") return "it leaves the roots";
         start = end + 1;
     }
     return {};

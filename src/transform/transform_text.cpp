@@ -15,6 +15,8 @@ constexpr std::string_view kMoreKeys[] = {"euler_degrees"};
 constexpr std::int32_t kSpawnOrder = -100;
 constexpr double kRounding = 1e-3, kSlip = 1e-2;  // of a quaternion's length
 
+constexpr std::string_view kRotationIs = "component \"transform\", field \"rotation\": ";
+
 std::string where(std::string_view field) { return concat("component \"transform\", field ", quoted(field), ": "); }
 
 /// Reads one layer of a source over the values of the layers below.
@@ -63,7 +65,7 @@ private:
                 .note(rotation_.key_position(), "the rotation is here");
             return false;
         }
-        return !rotation_ || accept_rotation(in_.diagnostics, rotation_.position(), where("rotation"), rotation);
+        return !rotation_ || accept_rotation(in_.diagnostics, rotation_.position(), kRotationIs, rotation);
     }
 
     bool check_scale(Vec3 scale) {
@@ -95,9 +97,9 @@ Field text_field(std::string_view name, FieldType type) {
 bool accept_rotation(Diagnostics& diagnostics, SourcePosition place, std::string_view where, Quaternion& rotation) {
     const double x = double(rotation.x), y = double(rotation.y), z = double(rotation.z), w = double(rotation.w);
     const double length = std::sqrt(x * x + y * y + z * z + w * w);
-    std::string problem = concat(where, "a quaternion of length ", static_cast<float>(length));
+    const auto problem = [&] { return concat(where, "a quaternion of length ", static_cast<float>(length)); };
     if (length == 0) {
-        diagnostics.error(place, std::move(problem), "write [0 0 0 1] for no rotation");
+        diagnostics.error(place, problem(), "write [0 0 0 1] for no rotation");
         return false;
     }
     rotation = {static_cast<float>(x / length), static_cast<float>(y / length), static_cast<float>(z / length),
@@ -107,9 +109,9 @@ bool accept_rotation(Diagnostics& diagnostics, SourcePosition place, std::string
     std::string hint =
         concat("write [", rotation.x, ' ', rotation.y, ' ', rotation.z, ' ', rotation.w, "], which is of length 1");
     if (error <= kSlip)
-        diagnostics.warning(place, std::move(problem), std::move(hint));
+        diagnostics.warning(place, problem(), std::move(hint));
     else
-        diagnostics.error(place, std::move(problem), std::move(hint));
+        diagnostics.error(place, problem(), std::move(hint));
     return error <= kSlip;
 }
 

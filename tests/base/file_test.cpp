@@ -54,6 +54,20 @@ TEST_F(File, what_is_written_is_read) {
     EXPECT_EQ(num_files(), 1u);
 }
 
+TEST_F(File, a_file_whose_size_is_reported_as_zero_is_read_to_its_end) {
+    ASSERT_EQ(fs::file_size("/proc/self/maps"), 0u);
+    const Result<std::string> maps = read_file("/proc/self/maps");
+    ASSERT_TRUE(maps.ok()) << maps.message();
+    EXPECT_NE(maps->find("[stack]"), std::string::npos) << *maps;
+    EXPECT_EQ(maps->back(), '\n');
+    std::size_t num_bytes = 0;
+    const Result<PageRange> pages = read_file_pages("/proc/self/stat", &num_bytes);
+    ASSERT_TRUE(pages.ok()) << pages.message();
+    EXPECT_GT(num_bytes, 10u);
+    release_pages(*pages);
+    EXPECT_NE(read_file("/proc/self/maps", 100).message().find("it is too large"), std::string::npos);
+}
+
 TEST_F(File, a_large_file_is_whole) {
     std::string text(5'000'000, 'x');
     Random random(shoal_test::seed());

@@ -174,6 +174,22 @@ TEST(Diagnostics, only_so_many_entries_are_kept_and_the_rest_is_counted) {
     EXPECT_TRUE(formatted.ends_with("and 2 more errors\nand 1 more warning\n")) << formatted;
 }
 
+TEST(Diagnostics, those_of_one_kind_are_capped_with_a_count) {
+    Diagnostics diagnostics;
+    for (int i = 0; i < 422; ++i)
+        diagnostics.error({}, shoal::concat("component ", shoal::quoted(shoal::concat('c', i)), " has ", i, " fields"));
+    diagnostics.error({}, "another error");
+    for (int i = 0; i < 11; ++i) diagnostics.warning({}, shoal::concat("component ", i));
+    EXPECT_EQ(diagnostics.num_errors(), 423u);
+    EXPECT_EQ(diagnostics.num_warnings(), 11u);
+    EXPECT_EQ(diagnostics.entries().size(), 21u);
+    const std::string formatted = diagnostics.format();
+    EXPECT_NE(formatted.find("error: component \"c9\" has 9 fields\nand 412 more of this kind\nerror: another error\n"),
+              std::string::npos)
+        << formatted;
+    EXPECT_TRUE(formatted.ends_with("warning: component 9\nand 1 more of this kind\n")) << formatted;
+}
+
 TEST(Diagnostics, a_short_text_stays_where_it_is_when_files_are_added) {
     Diagnostics diagnostics;
     const std::uint32_t first = diagnostics.add_file("a", "x");

@@ -161,8 +161,8 @@ TEST(HostileText, a_million_mistakes_are_counted_and_few_are_kept) {
     for (std::uint32_t i = 0; i < shoal_test::kMillion; ++i) text += "a=x\n";
     const Reading reading(text);
     EXPECT_GT(reading.diagnostics.num_errors(), shoal_test::kMillion);
-    EXPECT_EQ(reading.diagnostics.entries().size(), 100u);
-    EXPECT_LT(reading.messages().size(), 50'000u);
+    EXPECT_EQ(reading.diagnostics.entries().size(), 20u) << "ten words that are no values, ten keys defined twice";
+    EXPECT_LT(reading.messages().size(), 10'000u);
 }
 
 TEST(HostileText, one_very_long_line_gives_a_short_message) {

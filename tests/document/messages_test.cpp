@@ -86,9 +86,45 @@ TEST(SjsonMessages, an_unclosed_mapping_list_string_text_or_comment_says_where_i
               "      |       ^~\n");
 }
 
+TEST(SjsonMessages, a_missing_bracket_names_the_line_where_the_block_began) {
+    EXPECT_EQ(
+        sjson_messages("reef = {\n  crab = {\n    legs = 8\n  cod = { legs = 0 }\n}\n"),
+        "test.sjson:1:8: error: the mapping that opens here is never closed; add \"}\"\n"
+        "    1 | reef = {\n"
+        "      |        ^\n"
+        "test.sjson:2:10: note: is the mapping that begins in line 2 closed? The bracket in line 5, which closes it, "
+        "is indented less\n"
+        "    2 |   crab = {\n"
+        "      |          ^\n");
+    EXPECT_EQ(sjson_messages("units = [\n  { a = \"}\" // }\n  { a = 2 }\n]\n"),
+              "test.sjson:3:3: error: expected a key, found \"{\"; write key = value\n"
+              "    3 |   { a = 2 }\n"
+              "      |   ^\n"
+              "test.sjson:2:3: note: it is inside the mapping that begins in line 2; is that closed?\n"
+              "    2 |   { a = \"}\" // }\n"
+              "      |   ^\n");
+    EXPECT_EQ(json_messages("[\n  {\"a\": 1,\n  {\"a\": 2}\n]\n"),
+              "test.sjson:3:3: error: expected a key, found \"{\"; write keys in quotes\n"
+              "    3 |   {\"a\": 2}\n"
+              "      |   ^\n"
+              "test.sjson:2:3: note: it is inside the mapping that begins in line 2; is that closed?\n"
+              "    2 |   {\"a\": 1,\n"
+              "      |   ^\n");
+}
+
+TEST(SjsonMessages, numbers_that_are_not_finite_are_called_so) {
+    for (const char* const word : {"nan", "NaN", "-nan(ind)", "inf", "-inf", "Infinity", "+Infinity", "1.#INF"}) {
+        SCOPED_TRACE(word);
+        const std::string messages = sjson_messages(shoal::concat("a = ", word, "\n"));
+        EXPECT_NE(messages.find("; numbers are finite; NaN and infinity cannot be written\n"), std::string::npos)
+            << messages;
+    }
+    EXPECT_EQ(sjson_messages("a = nano\n").find("finite"), std::string::npos);
+}
+
 TEST(SjsonMessages, a_wrong_bracket_is_one_error) {
     EXPECT_EQ(sjson_messages("a = {\n  b = [1 2\n}\nc = 3\n"),
-              "test.sjson:3:1: error: expected \"]\", found \"}\"; close the list first\n"
+              "test.sjson:3:1: error: expected \"]\", found \"}\"; close the list that begins in line 2 first\n"
               "    3 | }\n"
               "      | ^\n"
               "test.sjson:2:7: note: the list opens here\n"

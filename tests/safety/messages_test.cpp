@@ -165,7 +165,8 @@ private:
         make("made/deep_lists.sjson", "entities = " + repeated("[", kDepth) + repeated("]", kDepth));
         make("made/deep_lists.json", repeated("[", kDepth));
         make("made/deep_mappings.sjson", repeated("a = {\n", kDepth) + repeated("}\n", kDepth));
-        make("made/deep_children.sjson", repeated("children = { a = {\n", 60) + repeated("} }\n", 60));
+        make("made/deep_children.sjson",
+             repeated("children = { a = {\n", 200) + "components = { point_mass = {} }\n" + repeated("} }\n", 200));
         for (int i = 0; i < 300; ++i)
             make(shoal::concat("made/deep_", i, ".sjson"), shoal::concat("prefab = \"deep_", i + 1, "\"\n"));
     }

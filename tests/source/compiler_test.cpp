@@ -473,5 +473,30 @@ TEST_F(Compiler, nothing_leaks) {
     EXPECT_FALSE(compile_source("x.sjson", registry, own_options, own).ok());
 }
 
+TEST_F(Compiler, a_link_that_leads_out_of_the_roots_is_refused) {
+    const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "shoal_link_test";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder / "root");
+    std::filesystem::create_directories(folder / "elsewhere");
+    ASSERT_TRUE(
+        write_file((folder / "elsewhere/secret.sjson").string(), std::string_view("components = { body = {} }")));
+    ASSERT_TRUE(write_file((folder / "root/near.sjson").string(), std::string_view("components = { body = {} }")));
+    ASSERT_TRUE(write_file((folder / "root/x.sjson").string(), std::string_view("prefab = \"link\"")));
+    ASSERT_TRUE(write_file((folder / "root/y.sjson").string(), std::string_view("prefab = \"inside\"")));
+    std::filesystem::create_symlink("../elsewhere/secret.sjson", folder / "root/link.sjson");
+    std::filesystem::create_symlink("near.sjson", folder / "root/inside.sjson");
+    schema("components = { body = null }");
+    options.compose.files = nullptr;  // the disk
+    const std::string text = errors((folder / "root/x.sjson").string());
+    EXPECT_NE(text.find("the prefab \"link\" is a link that leads out of the roots, to "), std::string::npos) << text;
+    EXPECT_NE(text.find("elsewhere/secret.sjson; give the folder that it leads to as a root"), std::string::npos)
+        << text;
+    EXPECT_TRUE(compiled((folder / "root/y.sjson").string()).ok()) << "a link inside of a root";
+    options.compose.roots = {(folder / "root").string(), (folder / "elsewhere").string()};
+    EXPECT_TRUE(compiled((folder / "root/x.sjson").string()).ok())
+        << "both folders are roots: " << diagnostics.format();
+    std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace shoal_test

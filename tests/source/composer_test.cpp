@@ -251,7 +251,7 @@ TEST_F(Composer, a_stale_override_is_a_warning_that_names_it) {  // req: G1
     EXPECT_EQ(diagnostics.num_warnings(), 4u);
     const std::string text = diagnostics.format();
     EXPECT_NE(text.find("x.sjson:2:25: warning: `modified_components` names \"c7\", but there is no such component in "
-                        "the prefab \"coral\"; correct the GUID, or remove this"),
+                        "the prefab \"coral\"; correct the key, or remove this"),
               std::string::npos)
         << text;
     EXPECT_NE(text.find("x.sjson:3:24: warning: `deleted_components` names \"d7\""), std::string::npos) << text;
@@ -279,7 +279,8 @@ TEST_F(Composer, an_empty_source_is_one_entity_and_a_warning) {
 }
 
 TEST_F(Composer, strict_makes_a_stale_override_an_error) {
-    file("x.sjson", "deleted_components = [ \"d7\" ]");
+    schema("components = { glow = null }");
+    file("x.sjson", "components = { glow = {} } deleted_components = [ \"d7\" ]");
     EXPECT_TRUE(compiled("x.sjson").ok());
     options.strict = true;
     EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 1 warning, which count as errors here");
@@ -342,15 +343,169 @@ TEST_F(Composer, components_and_entities_with_one_key_are_errors_that_name_both)
 }
 
 TEST_F(Composer, a_key_that_an_entity_does_not_have_is_an_error_unless_ignored_or_kept) {
-    file("x.sjson", "componets = {}\neditor = { name = \"n\" }\n");
+    schema("components = { glow = null }");
+    file("x.sjson", "componets = {}\neditor = { name = \"n\" locked = true }\n");
     const std::string text = errors("x.sjson");
     EXPECT_NE(text.find("x.sjson:1:1: error: an entity has no key \"componets\"; did you mean `components`?"),
               std::string::npos)
         << text;
-    EXPECT_NE(text.find("x.sjson:2:1: error: an entity has no key \"editor\"; remove it, or list it under "
-                        "`ignored_keys` in a schema file"),
+    EXPECT_NE(text.find("x.sjson:2:1: error: only the `name` in the `editor` of an entity means something; remove the "
+                        "rest, or list `editor` under `ignored_keys` in a schema file, which keeps the name"),
               std::string::npos)
         << text;
+    file("y.sjson", "editor = { name = \"Bob\" } components = { glow = {} }");
+    EXPECT_EQ(outline("y.sjson"), ". \"Bob\" glow{}\n");
+    const std::size_t num_errors = diagnostics.num_errors();
+    options.rules.ignored_keys = {"editor", "children"};
+    file("z.sjson", "editor = { name = \"Bob\" locked = true } components = { glow = {} } children = { k = {} }");
+    EXPECT_EQ(outline("z.sjson"), ". \"Bob\" glow{}\n./k\n") << "what means something is not ignored";
+    EXPECT_EQ(diagnostics.num_errors(), num_errors) << diagnostics.format();
+}
+
+TEST_F(Composer, two_hundred_children_inside_one_another_fit_in_one_text) {
+    const auto nested = [](int depth) {
+        std::string text = "components = { glow = {} } ";
+        for (int i = 1; i < depth; ++i) append_text(text, "children = [ { components = { glow = {} } ");
+        for (int i = 1; i < depth; ++i) append_text(text, "} ] ");
+        return text;
+    };
+    file("x.sjson", nested(256));
+    const std::optional<Composition> composition = composed("x.sjson");
+    ASSERT_TRUE(composition) << diagnostics.format();
+    EXPECT_EQ(composition->entities().size(), 256u);
+    EXPECT_EQ(diagnostics.format(), "");
+    file("y.sjson", nested(257));
+    EXPECT_NE(errors("y.sjson").find("children and prefabs are nested more than 256 levels deep"), std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(Composer, the_type_of_an_entity_is_never_dropped) {
+    schema("components = { glow = null }");
+    file("good.sjson", R"(_type = "level" units = [ { _type = "unit" type = "entity" components = { glow = {} } } ])");
+    EXPECT_TRUE(compiled("good.sjson").ok()) << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_warnings(), 0u) << diagnostics.format();
+    file("x.sjson", "type = \"models/wall\"\ncomponents = { glow = {} }\n");
+    EXPECT_NE(errors("x.sjson").find("x.sjson:1:8: error: `type` of an entity is \"models/wall\"; write \"entity\", or "
+                                     "leave it out; an entity is what its `prefab` and `components` make it"),
+              std::string::npos)
+        << diagnostics.format();
+    file("y.sjson", "_type = \"levle\" units = []");
+    EXPECT_NE(errors("y.sjson").find("`_type` of a level is \"levle\"; did you mean \"level\"?"), std::string::npos)
+        << diagnostics.format();
+    options.rules.keep_unknown_fields = true;
+    const Result<CompiledSource> kept = compiled("x.sjson");
+    ASSERT_TRUE(kept.ok()) << diagnostics.format();
+    EXPECT_EQ(kept->num_kept_fields, 1u);
+    EXPECT_NE(diagnostics.format().find("kept 1 value of \"type\" in entities as text"), std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(Composer, a_source_that_gives_no_component_is_a_warning) {
+    file("bare.sjson", "name = \"Bob\"\n");
+    EXPECT_EQ(outline("bare.sjson"), ". \"Bob\"\n");
+    file("level.sjson", "entities = { a = {} }");
+    EXPECT_EQ(outline("level.sjson"), "a\n");
+    EXPECT_EQ(diagnostics.num_warnings(), 2u) << diagnostics.format();
+    EXPECT_NE(diagnostics.format().find("bare.sjson:1:1: warning: the source gives no component; write `components`"),
+              std::string::npos)
+        << diagnostics.format();
+    options.rules.keep_unknown_fields = true;
+    file("other.sjson", "_type = \"level\" objects = [ {} ]");
+    EXPECT_EQ(outline("other.sjson"), "") << "all that it has is kept as text";
+    EXPECT_EQ(diagnostics.num_warnings(), 3u) << diagnostics.format();
+    file("new.sjson", "_type = \"level\" units = []");
+    EXPECT_EQ(outline("new.sjson"), "");
+    EXPECT_EQ(diagnostics.num_warnings(), 3u) << "a new level may be empty";
+}
+
+TEST_F(Composer, a_schema_says_whether_units_or_entities_count) {
+    file("x.sjson", R"(units = [ { _guid = "u" components = { glow = {} } } ]
+        entities = [ { _guid = "e" components = { glow = {} } } ])");
+    EXPECT_EQ(outline("x.sjson"), "u glow{}\n");
+    EXPECT_NE(diagnostics.format().find("a level has `units` or `entities`, not both; put all into one of them, or say "
+                                        "which one counts in a schema file: `level_entities = units`"),
+              std::string::npos)
+        << diagnostics.format();
+    EXPECT_EQ(diagnostics.num_errors(), 1u);
+    schema("level_entities = entities");
+    EXPECT_EQ(outline("x.sjson"), "e glow{}\n");
+    schema("level_entities = units");
+    EXPECT_EQ(outline("x.sjson"), "u glow{}\n");
+    file("one.sjson", R"(entities = [ { _guid = "e" components = { glow = {} } } ])");
+    EXPECT_EQ(outline("one.sjson"), "e glow{}\n") << "where there is one, it counts";
+    schema("level_entities = both");
+    EXPECT_EQ(outline("x.sjson"), "u glow{}\ne glow{}\n");
+    EXPECT_EQ(diagnostics.num_errors(), 1u) << diagnostics.format();
+    EXPECT_NE(schema_errors("level_entities = all").find("write units, entities or both"), std::string::npos);
+}
+
+TEST_F(Composer, a_schema_renames_keys) {
+    schema("renamed_keys = { inherit = prefab  pos = transform.position  pow = power  label = name }");
+    file("coral.sjson", "components = { transform = { position = [1 1 1] scale = 2 } glow = { pow = 1 } }");
+    file("x.sjson", R"(entities = {
+        a = { inherit = "coral" pos = [4 5 6] label = "red" modified_components = { glow = { pow = 3 } } }
+        b = { pos = [7 8 9] components = { transform2 = { type = "transform" pos = [0 0 0] } lamp = { pos = 1 } } }
+        c = { pos = [7 8 9] } })");
+    EXPECT_EQ(outline("x.sjson"),
+              "a \"red\" transform{position=[4 5 6] scale=2} glow{power=3}\n"
+              "b transform2:transform{position=[7 8 9]} lamp{pos=1}\n"
+              "c transform{position=[7 8 9]}\n");
+    EXPECT_EQ(diagnostics.format(), "");
+    file("y.sjson", "name = \"a\" label = \"b\" components = { glow = { power = 1  pow = 2 } }");
+    const std::string text = errors("y.sjson");
+    EXPECT_NE(text.find("\"label\" means `name`, which is there too"), std::string::npos) << text;
+    EXPECT_NE(text.find("the field \"power\" is given twice: as \"power\" and as \"pow\""), std::string::npos) << text;
+}
+
+TEST_F(Composer, keys_that_mean_something_are_neither_ignored_nor_renamed) {
+    for (const std::string_view key : {"children", "type", "_guid", "units", "data", "prefab"}) {
+        SCOPED_TRACE(key);
+        EXPECT_NE(schema_errors(concat("ignored_keys = [", key, "]"))
+                      .find(concat("`ignored_keys` names \"", key, "\", which means something in every source")),
+                  std::string::npos)
+            << diagnostics.format();
+        EXPECT_NE(
+            schema_errors(concat("renamed_keys = { ", key, " = other }")).find(concat("`renamed_keys` names \"", key)),
+            std::string::npos)
+            << diagnostics.format();
+    }
+    EXPECT_NE(schema_errors("renamed_keys = [pos]").find("write a mapping: { pos = position }"), std::string::npos);
+}
+
+TEST_F(Composer, mistyped_targets_and_prefabs_get_suggestions) {
+    options.compose.roots = {"mine", "theirs"};
+    file("mine/reef/tree.sjson",
+         "components = { transform = {} } children = { branch = { children = { leaf = {} } } }");
+    file("mine/x.sjson", R"(prefab = "reef/tree" modified_components = { transfrom = {} } deleted_children = ["brnch"]
+        modified_children = { "branch/laef" = {} })");
+    EXPECT_EQ(outline("mine/x.sjson"), ". transform{}\n./branch\n./branch/leaf\n");
+    const std::string text = diagnostics.format();
+    EXPECT_NE(text.find("names \"transfrom\", but there is no such component in the prefab \"reef/tree\"; did you mean "
+                        "\"transform\"? correct the key, or remove this"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("did you mean \"branch\"? correct the key"), std::string::npos) << text;
+    file("theirs/reef/corals.unit", "");
+    file("mine/y.sjson", "prefab = \"reef/coral\"");
+    EXPECT_NE(
+        errors("mine/y.sjson").find("there is no prefab \"reef/coral\"; did you mean \"reef/corals\"? looked for"),
+        std::string::npos)
+        << diagnostics.format();
+}
+
+TEST_F(Composer, a_wrong_type_is_called_by_its_key) {
+    file("x.sjson", "components = { a = { _type = 3 } }");
+    EXPECT_NE(errors("x.sjson").find("`_type` is an integer; write the name of a component type"), std::string::npos);
+    file("y.sjson", "components = [ { _type = \"a\" type = \"b\" data = {} } ]");
+    EXPECT_NE(errors("y.sjson").find("`_type` is \"a\", but `type` is \"b\"; remove one of them"), std::string::npos)
+        << diagnostics.format();
+    file("z.sjson", "units = [ { id = 3 } ]");
+    EXPECT_NE(errors("z.sjson").find("`id` is an integer; write a string"), std::string::npos) << diagnostics.format();
+    file("w.sjson", "prefab = \"./coral\"");
+    EXPECT_NE(
+        errors("w.sjson").find("the prefab name \"./coral\" cannot be used: it has the part \".\"; leave that out"),
+        std::string::npos)
+        << diagnostics.format();
 }
 
 TEST_F(Composer, a_mistyped_root_of_a_level_is_recognised) {

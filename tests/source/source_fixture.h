@@ -49,6 +49,8 @@ protected:
         ComposeOptions composing = options.compose;
         composing.ignored_keys = options.rules.ignored_keys;
         composing.keep_unknown_keys = options.rules.keep_unknown_fields;
+        composing.renamed_keys = options.rules.renamed_keys;
+        composing.level_entities = options.rules.level_entities;
         return compose(path, composing, diagnostics);
     }
 

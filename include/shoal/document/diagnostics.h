@@ -71,8 +71,9 @@ struct Diagnostic {
 /// Collects diagnostics, and keeps the texts that they are about.
 class Diagnostics {
 public:
-    /// Keeps at most `max_entries` errors and as many warnings. Later ones are only counted.
-    SHOAL_API explicit Diagnostics(std::size_t max_entries = 100);
+    /// Keeps at most `max_entries` errors and as many warnings, and at most `max_of_kind` of one kind: those whose
+    /// messages differ in quoted words and in numbers only. Others are only counted.
+    SHOAL_API explicit Diagnostics(std::size_t max_entries = 100, std::size_t max_of_kind = 10);
     SHOAL_API ~Diagnostics();
     Diagnostics(const Diagnostics&) = delete;
     Diagnostics& operator=(const Diagnostics&) = delete;
@@ -106,18 +107,28 @@ public:
 
 private:
     struct File;
+    /// Diagnostics with messages that differ in quoted words and in numbers only.
+    struct Kind {
+        std::uint64_t hash = 0;
+        std::size_t num_kept = 0, num_more = 0;
+        std::size_t last_entry = 0;
+    };
 
-    Diagnostic& add(Severity severity, std::size_t count, SourcePosition position, std::string message,
+    Diagnostic& add(Severity severity, std::size_t& num_kept, SourcePosition position, std::string message,
                     std::string hint);
+    Kind* kind_of(Severity severity, std::string_view message);
+    void append_more_of_kind(std::string& out, std::size_t entry) const;
     std::uint32_t add_file(std::string name, std::string text, std::string_view referred);
     void append_place(std::string& out, SourcePosition position, std::string_view kind, std::string_view message) const;
     void append_source_line(std::string& out, SourcePosition position, std::uint32_t num_bytes) const;
 
-    std::size_t max_entries_;
+    std::size_t max_entries_, max_of_kind_;
     std::size_t num_errors_ = 0;
     std::size_t num_warnings_ = 0;
+    std::size_t num_kept_errors_ = 0, num_kept_warnings_ = 0;
     Array<File*> files_{Owner("diagnostics")};  // file - 1
     Array<Diagnostic> entries_{Owner("diagnostics")};
+    Array<Kind> kinds_{Owner("diagnostics")};
     Diagnostic dropped_;  // the last one that was not kept
 };
 

@@ -29,6 +29,8 @@ struct SourceRules {
     bool keep_unknown_components = false;  ///< as text in the blob's debug section; otherwise they are errors
     bool keep_unknown_fields = false;      ///< and unknown keys of entities and levels
     std::vector<std::string> ignored_keys;
+    std::vector<RenamedKey> renamed_keys;
+    LevelEntities level_entities = LevelEntities::kUndecided;
 
     struct Declaration {
         std::string component;
@@ -38,7 +40,7 @@ struct SourceRules {
 };
 
 struct CompileOptions {
-    /// Roots, limits, files. Its ignored_keys and keep_unknown_keys are taken from `rules`.
+    /// Roots, limits, files. What `rules` says too is taken from there.
     ComposeOptions compose;
     SourceRules rules;
     BlobWriteOptions blob;

@@ -32,11 +32,24 @@ namespace shoal {
 
 class ProgressListener;
 
+/// Which key of a level that has both `units` and `entities` holds its entities.
+enum class LevelEntities : std::uint8_t { kUndecided, kUnits, kEntities, kBoth };
+
+/// A key of another format that means one of ours: a key of entities (`inherit` means `prefab`), a field of components
+/// (`pos` means `position`), or a field of a component that an entity gives itself (`pos` means `transform.position`).
+struct RenamedKey {
+    std::string from;
+    std::string to;
+};
+
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
-    /// Keys of levels, entities and components to ignore, such as `editor`.
+    /// Keys of levels, entities and components to ignore, such as `editor`. Not those that is_structural_key() knows.
     std::vector<std::string> ignored_keys;
+    std::vector<RenamedKey> renamed_keys;
+    /// When there are both, and this is kUndecided, that is an error.
+    LevelEntities level_entities = LevelEntities::kUndecided;
     /// Other unknown keys are kept as text; otherwise they are errors.
     bool keep_unknown_keys = false;
     /// Entities inside one another, counted over children and prefabs.
@@ -47,8 +60,13 @@ struct ComposeOptions {
     SourceFiles* files = nullptr;
     /// Is told how many entities of a level are merged, and how many components the compiler has compiled.
     ProgressListener* progress = nullptr;
-    ReadOptions read;
+    /// A child takes two levels of lists and mappings: there is room for max_depth children, and for what they hold.
+    ReadOptions read{640};
 };
+
+/// Returns whether a key of levels, entities or components means something to the composer. Such a key is never ignored,
+/// and its meaning does not change.
+SHOAL_API bool is_structural_key(std::string_view key);
 
 /// A file that the result depends on. Kinds: read, must exist (found by a search), must not exist (tried before).
 struct SourceDependency {

@@ -8,6 +8,8 @@
 //     unknown_components = keep
 //     unknown_fields = keep
 //     ignored_keys = [editor]
+//     renamed_keys = { pos = transform.position }
+//     level_entities = units
 //
 // A program writes a schema file of the component types that it has in C++, so that nobody declares them twice:
 //

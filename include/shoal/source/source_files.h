@@ -6,7 +6,8 @@
 //                                 root 2: reef/coral.sjson                        was read (found)
 //
 // A name whose last part has a dot is first tried as it is. Names are relative to the roots, their parts separated by
-// `/`. A name that is absolute or has an empty part, `.` or `..` is an error, so that no text reaches out of the roots.
+// `/`. A name that is absolute or has an empty part, `.` or `..` is an error, and so is a link that leads out of the
+// roots, so that no text reaches out of them.
 // Thread: one thread at a time per object.
 
 #include "shoal/base/memory.h"
@@ -28,8 +29,10 @@ public:
     virtual bool exists(const std::string& path) const = 0;
     /// Errors: missing, unreadable, a folder; the message names the path and the reason.
     virtual Result<std::string> read(const std::string& path) = 0;
-    /// Returns the one spelling that all paths to a file share.
+    /// Returns the one spelling that all paths to a file share. That of a file begins with that of its folder and `/`.
     virtual std::string canonical(const std::string& path) const = 0;
+    /// Returns the names of files in a folder, for the hint that a prefab was mistyped. May return nothing.
+    virtual std::vector<std::string> list(const std::string& /*folder*/) const { return {}; }
 };
 
 /// Files as the operating system has them.
@@ -38,6 +41,7 @@ public:
     SHOAL_API bool exists(const std::string& path) const override;
     SHOAL_API Result<std::string> read(const std::string& path) override;
     SHOAL_API std::string canonical(const std::string& path) const override;
+    SHOAL_API std::vector<std::string> list(const std::string& folder) const override;
 };
 
 /// Texts in memory, for tools that make sources, and for tests.
@@ -49,6 +53,7 @@ public:
     SHOAL_API bool exists(const std::string& path) const override;
     SHOAL_API Result<std::string> read(const std::string& path) override;
     std::string canonical(const std::string& path) const override { return path; }
+    SHOAL_API std::vector<std::string> list(const std::string& folder) const override;
 
     /// How often texts were read.
     std::size_t num_reads() const { return num_reads_; }

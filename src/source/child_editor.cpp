@@ -1,0 +1,233 @@
+#include "source/child_editor.h"
+
+#include "shoal/base/string_id.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal {
+namespace {
+
+constexpr std::uint32_t kLargeLevel = 8;  // children; smaller levels are searched from the front
+constexpr std::uint32_t kRoot = 0;
+
+std::uint64_t place_key(std::uint32_t parent, std::uint64_t key_hash) {
+    return key_hash ^ hash_key(std::uint64_t(parent) + 1);
+}
+
+}  // namespace
+
+ChildEditor::ChildEditor(std::span<const MergedEntity* const> children, Arena& arena, std::uint64_t& steps,
+                         std::uint64_t max_steps, std::function<void(MergedEntity&)> count)
+    : root_children_(children), arena_(arena), steps_(steps), max_steps_(max_steps), count_(std::move(count)) {
+    nodes_.emplace_back();
+}
+
+// --- nodes -----------------------------------------------------------------------------------------------------------
+
+/// Makes the nodes of the children.
+void ChildEditor::open(std::uint32_t node) {
+    if (nodes_[node].is_open) return;
+    const std::span<const MergedEntity* const> children =
+        node == kRoot ? root_children_ : nodes_[node].entity->children;
+    const auto first = static_cast<std::uint32_t>(nodes_.size());
+    nodes_[node].is_open = true;
+    nodes_[node].first_child = first;
+    nodes_[node].num_children = static_cast<std::uint32_t>(children.size());
+    steps_ += children.size();
+    for (const MergedEntity* child : children) {
+        const auto index = static_cast<std::uint32_t>(nodes_.size());
+        nodes_.push_back({child, node});
+        if (children.size() > kLargeLevel) by_place_.add(place_key(node, child->key_hash), index);
+        const auto slashes = static_cast<std::size_t>(std::count(child->key.begin(), child->key.end(), '/'));
+        most_slashes_ = std::max(most_slashes_, slashes);
+    }
+}
+
+/// Makes all nodes below `node`, and adds them to the index in the order of the search: the children of an entity before
+/// those of its first child.
+void ChildEditor::open_all(std::uint32_t node) {
+    open(node);
+    const std::uint32_t first = nodes_[node].first_child, end = first + nodes_[node].num_children;
+    const bool is_sorted = !has_index_;
+    if (node != kRoot)
+        for (std::uint32_t child = first; child < end; ++child) add_to_index(child, is_sorted);
+    for (std::uint32_t child = first; child < end && !is_exhausted(); ++child)
+        if (!nodes_[child].is_removed) open_all(child);
+}
+
+void ChildEditor::add_to_index(std::uint32_t node, bool is_sorted) {
+    if (nodes_[node].is_removed) return;
+    const auto [same, is_new] = by_key_.insert(nodes_[node].entity->key_hash, {node, node, true});
+    if (is_new) return;
+    if (same->first == 0)
+        same->first = node;  // all others were removed
+    else
+        nodes_[same->last].next_same = node;
+    same->last = node;
+    same->is_sorted = same->is_sorted && is_sorted;
+}
+
+// --- searches --------------------------------------------------------------------------------------------------------
+
+std::uint32_t ChildEditor::child_of(std::uint32_t node, std::string_view key) {
+    ++steps_;
+    const std::uint64_t hash = hash_text(key);
+    const auto is_it = [&](std::uint32_t i) {
+        const Node& child = nodes_[i];
+        return child.parent == node && !child.is_removed && child.entity->key_hash == hash && child.entity->key == key;
+    };
+    const std::uint32_t first = nodes_[node].first_child, count = nodes_[node].num_children;
+    if (count > kLargeLevel) {
+        const std::uint32_t* const found = by_place_.find_if(place_key(node, hash), is_it);
+        return found == nullptr ? kNone : *found;
+    }
+    for (std::uint32_t i = first; i < first + count; ++i)
+        if (is_it(i)) return i;
+    return kNone;
+}
+
+/// Calls visit(start, rest) for all texts with which a path may begin: itself, its first part, and longer ones while
+/// there are keys with as many slashes. Returns the first result that is not kNone.
+template <class Visit>
+std::uint32_t ChildEditor::for_each_start(std::string_view key, Visit&& visit) {
+    std::uint32_t found = visit(key, std::string_view());
+    std::size_t slash = key.find('/');
+    for (std::size_t i = 0; found == kNone && slash != std::string_view::npos && i <= most_slashes_; ++i) {
+        found = visit(key.substr(0, slash), key.substr(slash + 1));
+        slash = key.find('/', slash + 1);
+    }
+    return found;
+}
+
+std::uint32_t ChildEditor::find_path(std::uint32_t node, std::string_view key) {
+    if (is_exhausted()) return kNone;
+    open(node);
+    return for_each_start(key, [&](std::string_view start, std::string_view rest) {
+        const std::uint32_t child = child_of(node, start);
+        return child == kNone || start.size() == key.size() ? child : find_path(child, rest);
+    });
+}
+
+std::uint32_t ChildEditor::depth_of(std::uint32_t node) const {
+    std::uint32_t depth = 0;
+    for (; node != kRoot; node = nodes_[node].parent) ++depth;
+    return depth;
+}
+
+/// Returns whether the search meets `a` before `b`, two descendants with the same key: the one with the parent that
+/// comes first when entities come before their children.
+bool ChildEditor::is_before(std::uint32_t a, std::uint32_t b) const {
+    a = nodes_[a].parent;
+    b = nodes_[b].parent;
+    const std::uint32_t depth_a = depth_of(a), depth_b = depth_of(b);
+    for (std::uint32_t i = depth_b; i < depth_a; ++i) a = nodes_[a].parent;
+    for (std::uint32_t i = depth_a; i < depth_b; ++i) b = nodes_[b].parent;
+    if (a == b) return depth_a < depth_b;
+    while (nodes_[a].parent != nodes_[b].parent) {
+        a = nodes_[a].parent;
+        b = nodes_[b].parent;
+    }
+    return a < b;  // of one block
+}
+
+/// Finds the first descendant with the key `start` from which `rest` leads on; `is_whole`: there is no rest.
+std::uint32_t ChildEditor::find_in_index(std::string_view start, std::string_view rest, bool is_whole) {
+    Same* const same = by_key_.find(hash_text(start));
+    if (same == nullptr) return kNone;
+    while (same->first != 0 && nodes_[same->first].is_removed) same->first = nodes_[same->first].next_same;
+    std::uint32_t best = kNone, best_start = kNone;
+    for (std::uint32_t i = same->first; i != 0 && !is_exhausted(); i = nodes_[i].next_same) {
+        ++steps_;
+        if (nodes_[i].is_removed || nodes_[i].entity->key != start) continue;
+        const std::uint32_t found = is_whole ? i : find_path(i, rest);
+        if (found == kNone || (best != kNone && !is_before(i, best_start))) continue;
+        best = found;
+        best_start = i;
+        if (same->is_sorted) break;
+    }
+    return best;
+}
+
+std::uint32_t ChildEditor::find_deeper(std::string_view key) {
+    if (!has_index_) {
+        open_all(kRoot);
+        has_index_ = true;
+    }
+    return for_each_start(key, [&](std::string_view start, std::string_view rest) {
+        return find_in_index(start, rest, start.size() == key.size());
+    });
+}
+
+std::uint32_t ChildEditor::find(std::string_view key) {
+    const std::uint32_t found = find_path(kRoot, key);
+    return found != kNone ? found : find_deeper(key);
+}
+
+// --- changes ---------------------------------------------------------------------------------------------------------
+
+void ChildEditor::note_change(std::uint32_t node) {
+    while (node != kRoot) {
+        node = nodes_[node].parent;
+        if (nodes_[node].has_changes) return;
+        nodes_[node].has_changes = true;
+    }
+}
+
+/// Takes all nodes below `node` out of searches.
+void ChildEditor::remove_below(std::uint32_t node) {
+    if (!nodes_[node].is_open) return;
+    const std::uint32_t first = nodes_[node].first_child, end = first + nodes_[node].num_children;
+    for (std::uint32_t child = first; child < end; ++child) {
+        if (nodes_[child].is_removed) continue;
+        nodes_[child].is_removed = true;
+        remove_below(child);
+    }
+    nodes_[node].is_open = false;
+    nodes_[node].has_changes = false;
+}
+
+void ChildEditor::remove(std::uint32_t node) {
+    nodes_[node].is_removed = true;
+    remove_below(node);
+    note_change(node);
+}
+
+void ChildEditor::replace(std::uint32_t node, const MergedEntity* changed) {
+    const bool has_same_children = changed->children.data() == nodes_[node].entity->children.data() &&
+                                   changed->children.size() == nodes_[node].entity->children.size();
+    nodes_[node].entity = changed;
+    note_change(node);
+    if (has_same_children || !nodes_[node].is_open) return;
+    remove_below(node);
+    if (has_index_) open_all(node);
+}
+
+// --- results ---------------------------------------------------------------------------------------------------------
+
+std::vector<const MergedEntity*> ChildEditor::children_of(std::uint32_t node) {
+    std::vector<const MergedEntity*> children;
+    children.reserve(nodes_[node].num_children);
+    steps_ += nodes_[node].num_children;
+    for (std::uint32_t i = 0; i < nodes_[node].num_children; ++i)
+        if (const std::uint32_t child = nodes_[node].first_child + i; !nodes_[child].is_removed)
+            children.push_back(entity(child));
+    return children;
+}
+
+const MergedEntity* ChildEditor::entity(std::uint32_t node) {
+    if (!nodes_[node].has_changes) return nodes_[node].entity;
+    nodes_[node].has_changes = false;
+    const std::vector<const MergedEntity*> children = children_of(node);
+    MergedEntity* const changed = arena_.make<MergedEntity>(*nodes_[node].entity);
+    changed->children = arena_.copy(std::span<const MergedEntity* const>(children));
+    count_(*changed);
+    return nodes_[node].entity = changed;
+}
+
+std::vector<const MergedEntity*> ChildEditor::finish() {
+    open(kRoot);
+    return children_of(kRoot);
+}
+
+}  // namespace shoal

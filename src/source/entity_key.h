@@ -1,0 +1,34 @@
+#pragma once
+// The keys of entities and components: GUIDs and names, and paths of them.
+//
+// A GUID, such as 43d2ce7f-9F3A-4c1b-8a77-0123456789ab, is the same in upper and lower case. The composer keeps keys in
+// lower case, so that it compares them, hashes them and makes paths of them as texts.
+// Thread: any thread.
+
+#include "source/arena.h"
+
+#include <string>
+#include <string_view>
+
+namespace shoal {
+
+/// Returns a key without the `#` that may stand before it.
+inline std::string_view without_hash(std::string_view key) {
+    return !key.empty() && key[0] == '#' ? key.substr(1) : key;
+}
+
+/// Returns whether a key has a GUID with an upper-case letter in it, alone or as a part of a path.
+bool has_upper_case_guid(std::string_view key);
+
+/// Writes each GUID of a key in lower case. Names stay as they are.
+void lower_guids(std::string& key);
+
+/// Returns a key with its GUIDs in lower case. Lifetime: that of `key` and of the arena.
+inline std::string_view normal_key(std::string_view key, Arena& arena) {
+    if (!has_upper_case_guid(key)) return key;
+    std::string lower(key);
+    lower_guids(lower);
+    return arena.copy(lower);
+}
+
+}  // namespace shoal
