@@ -34,6 +34,7 @@ struct DataOfEntities : ::testing::Test {
         EXPECT_EQ(data.statistics(statistics), 2u);
         EXPECT_EQ(statistics[0].component, "data");
         EXPECT_EQ(statistics[1].component, "data_value");
+        EXPECT_GE(statistics[1].rows.used_bytes, statistics[1].num_rows * sizeof(DataValue));
         return {statistics[0].num_rows, statistics[1].num_rows};
     }
     std::map<std::string, std::string> all(Entity entity) const {

@@ -2,6 +2,7 @@
 
 #include "shoal/components/data.h"
 
+#include "shoal/resource/dump.h"
 #include "shoal/world/world.h"
 #include "source_fixture.h"
 
@@ -153,6 +154,17 @@ TEST_F(DataText, a_path_that_looks_like_one_of_the_prefab_is_a_warning) {
           "x.sjson:4:65: warning: component \"data\": the prefab has no \"paitn\"; did you mean \"paint\"?\n",
           "x.sjson:4:80: warning: component \"data\": \"turret\" is null, and nothing below has it; remove it\n"})
         EXPECT_NE(found.find(warning), std::string::npos) << warning << found;
+}
+
+TEST_F(DataText, a_dump_shows_values_and_overrides_by_path) {
+    file("tank.sjson", R"(components = { data = { armor = { front = 1 }  paint = "grey"  path = [[0 1] [2 3]] } })");
+    spawn_source(R"(entities = { a = { prefab = "tank"
+        modified_components = { data = { armor = { front = 2 }  paint = null } } } })");
+    ASSERT_FALSE(HasFailure());
+    const std::string dump = dump_json(*blob);
+    for (const char* const part :
+         {R"("armor.front": 1)", R"("paint": "grey")", R"("armor.front": 2)", R"("paint": null)"})
+        EXPECT_NE(dump.find(part), std::string::npos) << part << dump;
 }
 
 TEST_F(DataText, every_mistake_has_its_place) {
