@@ -61,8 +61,9 @@ Array<DataValue> DataValue::join(const DataPath& path, std::span<const DataInput
 }
 
 Array<std::uint32_t> DataView::joined_words() const {
-    if (rows_ == nullptr) return Array<std::uint32_t>(words_, words_ + shape_.num_words(), "data");
-    Array<std::uint32_t> words(shape_.num_words(), 0, "data");
+    const std::uint32_t num_words = shape().num_words();
+    if (rows_ == nullptr) return Array<std::uint32_t>(words_, words_ + num_words, "data");
+    Array<std::uint32_t> words(num_words, 0, "data");
     const Table& table = rows_->table();
     const auto* const values = reinterpret_cast<const DataValue*>(table.column(0));
     const std::span<const std::uint32_t> next = table.links(LinkColumn::kChainNext);
@@ -93,7 +94,11 @@ OwnedRows& DataManager::rows_of(const Schema& component) {
 
 std::span<const std::uint32_t> DataManager::table_of(const BlobArray<std::uint32_t>& array) const {
     if (array.count == 0 || options_.library == nullptr) return {};
-    return options_.library->view(array);
+    const Blob* const blob = options_.library->find(array.resource);
+    const std::size_t num_bytes = blob == nullptr ? 0 : blob->bytes().size();
+    const bool is_inside = array.offset < num_bytes && array.offset % alignof(std::uint32_t) == 0;
+    if (!is_inside || array.count > (num_bytes - array.offset) / sizeof(std::uint32_t)) return {};
+    return {reinterpret_cast<const std::uint32_t*>(blob->bytes().data() + array.offset), array.count};
 }
 
 Data DataManager::template_of(Entity entity) const {
@@ -110,40 +115,46 @@ std::uint32_t DataManager::next_row(std::uint32_t row) const { return own_.table
 /// Returns the row of a part of an own value, or kNilRow.
 std::uint32_t DataManager::find_part(Entity entity, StringId path, std::uint32_t part) const {
     std::uint32_t row = own_.find(entity);
-    while (row != kNilRow && (value_at(row).path != path || value_at(row).part != part)) row = next_row(row);
+    if (row == kNilRow) return row;
+    const auto* const values = reinterpret_cast<const DataValue*>(own_.table().column(0));
+    const std::uint32_t* const next = own_.table().links(LinkColumn::kChainNext).data();
+    while (row != kNilRow && (values[row].path != path || values[row].part != part)) row = next[row];
     return row;
 }
 
 /// Returns the value whose first part is in `row`; none if the row says nothing.
 DataView DataManager::own_view(std::uint32_t row) const {
-    DataView view;
     const DataShape shape = DataShape::from_word(value_at(row).shape);
-    if (shape.num_words() > DataValue::kMaxWords) return view;
-    view.shape_ = shape;
+    const std::uint32_t num_words = shape.num_words();
+    DataView view;
+    if (shape.type == DataType::kNone || num_words > DataValue::kMaxWords) return view;
     view.words_ = value_at(row).words;
-    view.rows_ = shape.num_words() > kWordsPerRow ? &own_ : nullptr;
+    view.rows_ = num_words > kWordsPerRow ? &own_ : nullptr;
     view.row_ = row;
-    view.is_own_ = true;
+    view.word_ = value_at(row).shape;
     return view;
 }
 
 DataView DataManager::template_view(const DataEntry& entry) {
     DataView view;
-    view.shape_ = entry.shape;
     view.words_ = entry.words.data();
+    view.word_ = entry.shape.type == DataType::kNone ? 0 : entry.shape.word();
     return view;
 }
 
 // --- look-up -----------------------------------------------------------------------------------------------------
 
-DataView DataManager::find(Entity entity, const DataPath& path) const {
-    if (!entities_.alive(entity) || !path.id) return {};
-    if (const std::uint32_t row = find_part(entity, path.id, 0); row != kNilRow)
+DataView DataManager::find_value(Entity entity, StringId path) const {
+    if (!entities_.alive(entity) || !path) return {};
+    if (const std::uint32_t row = find_part(entity, path, 0); row != kNilRow)
         if (const DataView own = own_view(row)) return own;
-    const Data data = template_of(entity);
-    DataEntry found = find_data_entry(table_of(data.overrides), path.id);
-    if (!found.path) found = find_data_entry(table_of(data.values), path.id);
-    return template_view(found);
+    const std::uint32_t row = templates_.find(entity);
+    if (row == kNilRow) return {};
+    const Data& data = reinterpret_cast<const Data*>(templates_.table().column(0))[row];
+    if (data.overrides.count != 0)
+        if (const DataEntry found = find_data_entry(table_of(data.overrides), path); found.path)
+            return template_view(found);
+    return template_view(find_data_entry(table_of(data.values), path));
 }
 
 std::string_view DataManager::text(Entity entity, const DataPath& path) const {

@@ -14,7 +14,6 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kHeadWords = 2;
-constexpr std::uint32_t kMaxLanes = 4;
 
 std::uint64_t two_words(const std::uint32_t* words) { return words[0] | std::uint64_t(words[1]) << 32; }
 
@@ -22,12 +21,6 @@ std::uint64_t two_words(const std::uint32_t* words) { return words[0] | std::uin
 bool is_inline(const DataShape& shape) { return shape.num_words() <= 1; }
 
 }  // namespace
-
-DataShape DataShape::from_word(std::uint32_t word) {
-    const DataShape shape{static_cast<DataType>(word & 15), word >> 4 & 15, word >> 8};
-    const bool is_known = shape.type <= DataType::kString && shape.lanes >= 1 && shape.lanes <= kMaxLanes;
-    return is_known && (shape.lanes == 1 || shape.type == DataType::kFloat) ? shape : DataShape();
-}
 
 std::string DataShape::to_text() const {
     constexpr std::string_view kOne[] = {"nothing", "a bool", "an integer", "a float", "a string"};
@@ -38,33 +31,44 @@ std::string DataShape::to_text() const {
     return concat("an array of ", count, ' ', kMany[index]);
 }
 
-std::uint32_t num_data_entries(std::span<const std::uint32_t> table) {
-    if (table.size() < kHeadWords || table[0] > (table.size() - kHeadWords) / 4) return 0;
-    return table[0];
+namespace {
+
+std::uint32_t count_entries(std::span<const std::uint32_t> table) {
+    return table.size() < kHeadWords || table[0] > (table.size() - kHeadWords) / 4 ? 0 : table[0];
 }
 
-DataEntry data_entry(std::span<const std::uint32_t> table, std::uint32_t index) {
-    const std::uint32_t num_entries = num_data_entries(table);
-    if (index >= num_entries) return {};
+/// Requires: index < num_entries, which is count_entries().
+DataEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_entries, std::uint32_t index) {
     const std::uint32_t* const entry = table.data() + kHeadWords + 2 * (std::size_t(num_entries) + index);
     const DataShape shape = DataShape::from_word(entry[0]);
+    const std::uint32_t num_words = shape.num_words();
     const StringId path(two_words(table.data() + kHeadWords + 2 * std::size_t(index)));
-    if (is_inline(shape)) return {path, shape, {entry + 1, shape.num_words()}};
-    if (entry[1] > table.size() || shape.num_words() > table.size() - entry[1]) return {};
-    return {path, shape, table.subspan(entry[1], shape.num_words())};
+    if (num_words <= 1) return {path, shape, {entry + 1, num_words}};
+    if (entry[1] > table.size() || num_words > table.size() - entry[1]) return {};
+    return {path, shape, {table.data() + entry[1], num_words}};
+}
+
+}  // namespace
+
+std::uint32_t num_data_entries(std::span<const std::uint32_t> table) { return count_entries(table); }
+
+DataEntry data_entry(std::span<const std::uint32_t> table, std::uint32_t index) {
+    const std::uint32_t num_entries = count_entries(table);
+    return index < num_entries ? entry_at(table, num_entries, index) : DataEntry();
 }
 
 DataEntry find_data_entry(std::span<const std::uint32_t> table, StringId path) {
-    const std::uint32_t* const paths = table.data() + kHeadWords;
-    std::uint32_t first = 0;
-    for (std::uint32_t count = num_data_entries(table); count > 0;) {
+    const std::uint32_t num_entries = count_entries(table);
+    if (num_entries == 0) return {};
+    // Without branches: whether a half is skipped cannot be predicted.
+    const std::uint32_t* first = table.data() + kHeadWords;
+    for (std::uint32_t count = num_entries; count > 1;) {
         const std::uint32_t half = count / 2;
-        const bool is_behind = two_words(paths + 2 * std::size_t(first + half)) < path.hash;
-        first += is_behind ? half + 1 : 0;
-        count = is_behind ? count - half - 1 : half;
+        first += two_words(first + 2 * std::size_t(half)) <= path.hash ? 2 * std::size_t(half) : 0;
+        count -= half;
     }
-    const DataEntry found = data_entry(table, first);
-    return found.path == path ? found : DataEntry();
+    if (two_words(first) != path.hash) return {};
+    return entry_at(table, num_entries, static_cast<std::uint32_t>(first - table.data() - kHeadWords) / 2);
 }
 
 Array<std::uint32_t> make_data_table(std::span<const DataEntry> entries) {

@@ -103,28 +103,27 @@ SHOAL_COMPONENT((DataValue, many, whole, computed), path, shape, part, words)
 /// A value that was found, or none. Lifetime: until the next structural call, or until its blob is unloaded.
 class DataView {
 public:
-    explicit operator bool() const { return shape_.type != DataType::kNone; }
-    const DataShape& shape() const { return shape_; }
-    DataType type() const { return shape_.type; }
-    std::uint32_t count() const { return *this ? shape_.count : 0; }
+    explicit operator bool() const { return word_ != 0; }
+    DataShape shape() const { return DataShape::from_word(word_); }
+    DataType type() const { return shape().type; }
+    std::uint32_t count() const { return *this ? shape().count : 0; }
     /// Whether it was set for this entity, and not by its source.
-    bool is_own() const { return is_own_; }
+    bool is_own() const { return row_ != kNilRow; }
     /// Reads it as elements of type T: see read_data().
     template <DataElement T, std::size_t kExtent>
     std::uint32_t read(std::span<T, kExtent> out) const {
-        if (rows_ == nullptr) return read_data<T>(shape_, {words_, shape_.num_words()}, out);
-        return read_data<T>(shape_, joined_words(), out);
+        if (rows_ == nullptr) return read_data<T>(shape(), {words_, shape().num_words()}, out);
+        return read_data<T>(shape(), joined_words(), out);
     }
     /// Returns all of its words, those of parts too.
     SHOAL_API Array<std::uint32_t> joined_words() const;
 
 private:
     friend class DataManager;
-    DataShape shape_;
     const std::uint32_t* words_ = nullptr;
     const OwnedRows* rows_ = nullptr;  // of a value in several rows
-    std::uint32_t row_ = kNilRow;      // the first of the entity
-    bool is_own_ = false;
+    std::uint32_t row_ = kNilRow;      // its first, if it is an own value
+    std::uint32_t word_ = 0;           // of its shape; 0: there is none
 };
 
 struct DataOptions {
@@ -142,7 +141,7 @@ public:
 
     /// Returns the own value of a living entity, else that of its template. Total: any entity and any path are fine.
     /// Cost: a look-up of the entity and a step per own value; then another and two binary searches.
-    SHOAL_API DataView find(Entity entity, const DataPath& path) const;
+    DataView find(Entity entity, const DataPath& path) const { return find_value(entity, path.id); }
     bool has(Entity entity, const DataPath& path) const { return bool(find(entity, path)); }
     /// Errors: there is none, or it is of another type; the message says which.
     template <DataElement T>
@@ -154,8 +153,11 @@ public:
     /// The same for hot code, with `fallback` where there is no such value. Requires there: a StringId that is kept.
     template <DataElement T>
     T get_or(Entity entity, const DataPath& path, T fallback) const {
+        const DataView found = find(entity, path);
+        if constexpr (std::is_same_v<T, float>)
+            if (found.word_ == kFloatWord) return __builtin_bit_cast(float, *found.words_);
         T value{};
-        return find(entity, path).read(std::span(&value, 1)) == 1 ? value : fallback;
+        return found.read(std::span(&value, 1)) == 1 ? value : fallback;
     }
     /// Returns the text of a string; empty if there is none. Lifetime: that of the texts.
     SHOAL_API std::string_view text(Entity entity, const DataPath& path) const;
@@ -214,8 +216,10 @@ public:
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
 
 private:
+    static constexpr std::uint32_t kFloatWord = DataShape{DataType::kFloat, 1, 1}.word();
     using Visit = void (*)(void* context, StringId path, const DataView& value);
 
+    SHOAL_API DataView find_value(Entity entity, StringId path) const;
     OwnedRows& rows_of(const Schema& component);
     std::span<const std::uint32_t> table_of(const BlobArray<std::uint32_t>& array) const;
     Data template_of(Entity entity) const;

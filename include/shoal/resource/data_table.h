@@ -37,9 +37,13 @@ struct DataShape {
 
     static constexpr std::uint32_t kMaxCount = 0xFFFFFF;
     /// Returns nothing, kNone, for a word that says nothing.
-    SHOAL_API static DataShape from_word(std::uint32_t word);
-    std::uint32_t word() const { return std::uint32_t(type) | lanes << 4 | count << 8; }
-    std::uint32_t num_words() const {
+    static DataShape from_word(std::uint32_t word) {
+        const DataShape shape{static_cast<DataType>(word & 15), word >> 4 & 15, word >> 8};
+        if (shape.lanes == 1) return shape.type <= DataType::kString ? shape : DataShape();
+        return shape.type == DataType::kFloat && shape.lanes - 1 < 4 ? shape : DataShape();
+    }
+    constexpr std::uint32_t word() const { return std::uint32_t(type) | lanes << 4 | count << 8; }
+    constexpr std::uint32_t num_words() const {
         return count * (type == DataType::kInt || type == DataType::kString ? 2 : type == DataType::kNone ? 0 : lanes);
     }
     /// Returns a text such as "an array of 3 integers" for messages.
