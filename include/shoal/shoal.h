@@ -8,6 +8,7 @@
 #include "shoal/base/running_pass.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
+#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/point_mass.h"

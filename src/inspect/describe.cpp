@@ -1,10 +1,13 @@
 #include "shoal/inspect/describe.h"
 
 #include "shoal/base/text.h"
+#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
+
+#include <map>
 
 namespace shoal {
 namespace {
@@ -71,7 +74,30 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
     return concat(" (", above, ", ", count, count == 1 ? " child)" : " children)");
 }
 
+/// Appends the values of an entity by path, and which of them are its own.
+void append_data(std::string& text, const DataManager& data, Entity entity, const WorldNames& names) {
+    std::map<std::string, DataView> values;
+    data.for_each(entity, [&](StringId path, const DataView& value) {
+        std::string name(names.text(path));
+        if (name.empty()) append_hex(name, path.hash);
+        values.emplace(std::move(name), value);
+    });
+    if (values.empty()) return;
+    DocumentBuilder builder;
+    std::string own;
+    builder.begin_mapping();
+    for (const auto& [path, value] : values) {
+        builder.key(path);
+        write_data(builder, value.shape(), value.joined_words(), names);
+        if (value.is_own()) append_text(own, concat(own.empty() ? " (own: " : ", ", path));
+    }
+    builder.end();
+    append_text(text, concat("  data: ", write_sjson_line(builder.finish().root()), own, own.empty() ? "\n" : ")\n"));
+}
+
 void append_components(std::string& text, const Store& store, Entity entity, const WorldNames& names) {
+    if (const auto* const data = dynamic_cast<const DataManager*>(&store))
+        return append_data(text, *data, entity, names);
     for (const Schema* schema : store.schemas()) {
         ComponentRow at = store.find_row(schema->id(), entity, 0);
         for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) {

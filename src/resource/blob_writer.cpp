@@ -524,6 +524,19 @@ BlobArrayBase BlobWriter::add_array(FieldType element_type, std::span<const std:
     return {ResourceId(), entry.offset, entry.count, 0};
 }
 
+std::span<const std::byte> BlobWriter::array(const BlobArrayBase& array, FieldType element_type) const {
+    const std::size_t num_bytes = std::size_t(array.count) * field_type_bytes(element_type);
+    const std::vector<std::byte>& data = content_->array_data;
+    SHOAL_ASSERT(array.offset <= data.size() && num_bytes <= data.size() - array.offset,
+                 "the array was not added to this blob");
+    return std::span(data).subspan(static_cast<std::size_t>(array.offset), num_bytes);
+}
+
+std::string_view BlobWriter::text(StringId id) const {
+    const std::uint32_t* const known = content_->text_of.find(id);
+    return known == nullptr ? std::string_view() : content_->strings.text(*known);
+}
+
 Result<StringId> BlobWriter::add_text(std::string_view text) {
     if (text.empty()) return StringId();
     const StringId id(text);

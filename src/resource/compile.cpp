@@ -22,6 +22,12 @@ void CompileOutput::store_entity(std::uint32_t offset, std::uint32_t entity_inde
     std::memcpy(image_.data() + offset, &bits, sizeof bits);
 }
 
+std::span<const std::byte> CompileOutput::array(const BlobArrayBase& array, FieldType element_type) const {
+    return blob_.array(array, element_type);
+}
+
+std::string_view CompileOutput::text(StringId id) const { return blob_.text(id); }
+
 Result<StringId> CompileOutput::intern(std::string_view text) { return blob_.add_text(text); }
 
 BlobArrayBase CompileOutput::add_array(FieldType element_type, std::span<const std::byte> values) {

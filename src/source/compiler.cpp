@@ -219,6 +219,11 @@ public:
     bool read_value(const Field& field, Node node, std::byte* value) override {
         return FieldReader{images_.diagnostics_, plan_.name, &images_.blob_}.read(field, node, value);
     }
+    bool is_field(Node node) const override {
+        const bool repeats_type = !layer_.wrapped() && layer_.below != nullptr && node.key() == "type" &&
+                                  node.is_string() && node.as_string() == plan_.name;
+        return !is_consumed(layer_, node.key()) && !repeats_type;
+    }
 
 private:
     ComponentImages& images_;

@@ -2,6 +2,7 @@
 
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
+#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
 #include "shoal/database/spawn_zone.h"
 #include "shoal/entity/entity_text.h"
@@ -119,6 +120,7 @@ public:
         for (Store* store : world_.stores())
             for (const Schema* component : store->schemas())
                 if (Status status = add_components(*store, *component); !status) return status;
+        if (Status status = add_texts_of_data(); !status) return status;
         if (Status status = add_zones(); !status) return status;
         if (Status status = add_type(schema_of<SpawnSwitchedOff>(), off_owners_, {off_}); !status) return status;
         Result<std::vector<std::byte>> bytes = writer_.write();
@@ -227,6 +229,20 @@ private:
             std::memcpy(columns[1].data() + i * sizeof(Quaternion), &local.rotation, sizeof(Quaternion));
             std::memcpy(columns[2].data() + i * sizeof(Vec3), &local.scale, sizeof(Vec3));
         }
+    }
+
+    /// Keeps the texts of paths and strings, which lie among the words of values.
+    Status add_texts_of_data() {
+        Array<StringId> ids{Owner("entity blob")};
+        for (const Store* store : world_.stores())
+            if (const auto* const data = dynamic_cast<const DataManager*>(store))
+                for (const Entity entity : entities_) data->list_texts(entity, ids);
+        std::sort(ids.begin(), ids.end());
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+        for (const StringId id : ids)
+            if (const std::string_view text = world_.strings().text(id); !text.empty())
+                if (const Result<StringId> kept = writer_.add_text(text); !kept) return kept.status();
+        return {};
     }
 
     /// Says in which zone each entity lies, in whichever database.

@@ -6,6 +6,7 @@
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
+#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
@@ -205,6 +206,7 @@ void World::note(Store& store) {
     if (auto* activity = dynamic_cast<ActivityManager*>(&store)) activity_ = activity;
     if (auto* ownership = dynamic_cast<OwnershipManager*>(&store)) ownership_ = ownership;
     if (auto* models = dynamic_cast<ModelPoseManager*>(&store)) model_poses_ = models;
+    if (auto* data = dynamic_cast<DataManager*>(&store)) data_ = data;
     if (auto* database = dynamic_cast<Database*>(&store); database_ == nullptr) database_ = database;
 }
 
@@ -237,6 +239,7 @@ std::span<const BuiltIn> built_ins() {
     constexpr auto kTransforms = [](World& world) -> Result<Store*> { return &world.transforms(); };
     constexpr auto kOwners = [](World& world) -> Result<Store*> { return &world.ownership(); };
     constexpr auto kActivity = [](World& world) -> Result<Store*> { return &world.activity(); };
+    constexpr auto kData = [](World& world) -> Result<Store*> { return &world.data(); };
     constexpr auto kTags = [](World& world) -> Result<Store*> { return &world.manager<Tag>().core(); };
     constexpr auto kNames = [](World& world) -> Result<Store*> { return &world.manager<DebugName>().core(); };
     static const BuiltIn kAll[] = {
@@ -246,6 +249,8 @@ std::span<const BuiltIn> built_ins() {
         {&schema_of<Owned>(), kOwners, "the owners", "ownership"},
         {&schema_of<Inactive>(), kActivity, "the inactive entities", "activity"},
         {&schema_of<ModelPose>(), make_model_poses, "the model poses", "model_poses"},
+        {&schema_of<Data>(), kData, "the data", "data"},
+        {&schema_of<DataValue>(), kData, "the data", "data"},
         {&schema_of<Tag>(), kTags, "", ""},
         {&schema_of<DebugName>(), kNames, "", ""},
         {&schema_of<AttachedToNode>(), nullptr, "", ""},
@@ -303,6 +308,7 @@ void World::forget(Store& store) {
     if (activity_ == &store) activity_ = nullptr;
     if (ownership_ == &store) ownership_ = nullptr;
     if (model_poses_ == &store) model_poses_ = nullptr;
+    if (data_ == &store) data_ = nullptr;
     if (database_ == &store) database_ = nullptr;
 }
 
@@ -374,6 +380,11 @@ Store& World::require_tags() {
 OwnershipManager& World::ownership() {
     if (ownership_ == nullptr) make_store<OwnershipManager>();
     return *ownership_;
+}
+
+DataManager& World::data() {
+    if (data_ == nullptr) make_store<DataManager>(DataOptions{.library = library_, .texts = &strings_});
+    return *data_;
 }
 
 ModelPoseManager& World::model_poses() {
@@ -590,6 +601,12 @@ namespace {
 
 std::string_view component_of_path(std::string_view name) { return name.substr(0, name.find_first_of(".[")); }
 
+/// Returns the path of "data.path"; empty for all else.
+std::string_view path_in_data(std::string_view name) {
+    constexpr std::string_view kPrefix = "data.";
+    return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
+}
+
 }  // namespace
 
 Result<FieldPath> World::find_field(std::string_view name) {
@@ -610,12 +627,17 @@ Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
 }
 
 Result<AnyValue> World::field(Entity entity, std::string_view name) const {
+    if (const std::string_view path = path_in_data(name); data_ != nullptr && !path.empty())
+        return data_->read(entity, path);
     const Result<FieldPath> path = find_path(entity, name);
     if (!path) return path.status();
     return path->read(entity);
 }
 
 Status World::set_field(Entity entity, std::string_view name, const AnyValue& value) {
+    const bool has_data = data_ != nullptr || (!passes_run_ && find_store(schema_of<Data>().id()) == nullptr);
+    if (const std::string_view path = path_in_data(name); has_data && !path.empty())
+        return data().write(entity, path, value);
     Result<FieldPath> path = find_field(name);
     if (!path) path = find_path(entity, name);
     if (!path) return path.status();

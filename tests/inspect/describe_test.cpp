@@ -1,5 +1,6 @@
 #include "shoal/inspect/describe.h"
 
+#include "shoal/components/data.h"
 #include "shoal/components/debug_name.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
@@ -44,6 +45,18 @@ struct Describe : ::testing::Test {
     World world{entities};
     Entity boat = entities.create().value(), harbour = entities.create().value(), sail = entities.create().value();
 };
+
+TEST_F(Describe, tells_named_values_by_path_and_which_are_its_own) {
+    ASSERT_TRUE(world.data().set(boat, "paint", "grey"));
+    ASSERT_TRUE(world.data().set(boat, "hull.mass", 2.5f));
+    ASSERT_TRUE(world.data().set_array(boat, "decks", std::vector<int>{1, 2, 3, 4, 5}));
+    ASSERT_TRUE(world.data().set(boat, StringId(0x123456789abcdef0u), true));
+    EXPECT_EQ(describe(world, boat),
+              "entity 1:1 is alive\n"
+              "  data: 0x123456789abcdef0 = true, decks = [1 2 3 4 5], hull.mass = 2.5, paint = \"grey\" (own: "
+              "0x123456789abcdef0, decks, hull.mass, paint)\n");
+    EXPECT_EQ(describe(world, sail), "entity 3:1 is alive and has no components here\n");
+}
 
 TEST_F(Describe, tells_all_components_of_all_stores_in_their_order) {
     ASSERT_TRUE(world.manager<Body>().add(boat, {.mass = 2, .position = {0, 0, 3}, .target = harbour}));

@@ -1,6 +1,7 @@
 // The recipes of docs/guide/cookbook.md.
 
 #include "shoal/command/commands.h"
+#include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/inspect/report.h"
@@ -139,6 +140,28 @@ TEST(Cookbook, a_lantern_hangs_on_a_node) {
     // [guide/attached]
     world.step(0.5f);
     EXPECT_EQ(transforms.world_position(transforms.instance(lantern)), (Vec3{0, 1, 9}));
+}
+
+// [guide/data]
+const StringId kArmorFront("armor.front");
+
+/// Returns what is left of the armour of a tank that was hit, and keeps it.
+Result<float> hit(DataManager& data, Entity tank, float damage) {
+    const float left = data.get_or(tank, kArmorFront, 0.0f) - damage;  // the tank's own, else that of its prefab
+    if (Status set = data.set(tank, "armor.front", left); !set) return set;
+    return left;
+}
+// [guide/data]
+
+TEST(Cookbook, a_hit_leaves_less_armour) {
+    EntityManager entities;
+    World world(entities);
+    const Entity tank = entities.create().value();
+    ASSERT_TRUE(world.data().set(tank, "armor.front", 20).ok());
+    EXPECT_EQ(hit(world.data(), tank, 5).value(), 15);
+    EXPECT_EQ(hit(world.data(), tank, 5).value(), 10);
+    entities.destroy(tank);
+    EXPECT_FALSE(hit(world.data(), tank, 5).ok());
 }
 
 // [guide/event]

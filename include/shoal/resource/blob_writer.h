@@ -71,8 +71,13 @@ public:
     /// field_type_bytes(element_type). Requires: an element type that a blob array can have.
     SHOAL_API BlobArrayBase add_array(FieldType element_type, std::span<const std::byte> values);
 
+    /// Returns the bytes of an array that was added. Lifetime: until another is.
+    SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
+
     /// Keeps the text of a string id, for people. Errors: another text has the same hash.
     SHOAL_API Result<StringId> add_text(std::string_view text);
+    /// Returns a text that was kept, or an empty one. Lifetime: that of the writer.
+    SHOAL_API std::string_view text(StringId id) const;
     /// Keeps a component, or fields, that the compiler does not know, as text. kNoBlobEntity: of the whole resource.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
     /// Adds a file that the blob was made from or needs; each kind and path is kept once.

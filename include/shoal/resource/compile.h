@@ -62,6 +62,7 @@ public:
     virtual std::uint32_t find_entity(std::string_view reference) const = 0;
     virtual bool read_field(Node node) = 0;
     virtual bool read_value(const Field& field, Node node, std::byte* value) = 0;
+    virtual bool is_field(Node) const { return true; }
 };
 
 /// What a compile function fills in. Lifetime: the call.
@@ -96,6 +97,13 @@ public:
     /// hold the value so far. False: an error was reported.
     bool read_value(const Field& field, Node node, std::byte* value) { return host_.read_value(field, node, value); }
 
+    /// Whether an entry of the node is one of the component's, and does not say what it is, as `_type` and `_guid` do. For
+    /// functions that take any key.
+    bool is_field(Node node) const { return host_.is_field(node); }
+
+    /// Returns an array that was added for a layer below, or a text that was kept. Lifetime: until the next is added.
+    SHOAL_API std::span<const std::byte> array(const BlobArrayBase& array, FieldType element_type) const;
+    SHOAL_API std::string_view text(StringId id) const;
     /// Returns the id of `text` and keeps the text in the blob, for people. Errors: another text has the same hash.
     SHOAL_API Result<StringId> intern(std::string_view text);
     /// Keeps a read-only array in the blob. Shape: a multiple of field_type_bytes(element_type).

@@ -47,6 +47,7 @@
 namespace shoal {
 
 class ActivityManager;
+class DataManager;
 class ModelPoseManager;
 class OwnershipManager;
 class TransformManager;
@@ -126,8 +127,11 @@ public:
     /// call, no passes run.
     SHOAL_API OwnershipManager& ownership();
     SHOAL_API ModelPoseManager& model_poses();
+    /// Returns the named values of entities in this world (see components/data.h). The first call makes their store, which
+    /// uses the library. Requires: at the first call, no passes run.
+    SHOAL_API DataManager& data();
     /// Makes the store of a built-in component type that has one of its own, unless a store keeps the type already:
-    /// transforms(), ownership(), activity(), model_poses(), and managers for Tag, DebugName and singles. Queries,
+    /// transforms(), ownership(), activity(), data(), model_poses(), and managers for Tag, DebugName and singles. Queries,
     /// commands, reactions and spawn() do so when they name the type. Returns nullptr for other types that no store keeps.
     /// Errors: model poses without a library. Requires: if it has to be made, no passes run.
     SHOAL_API Result<Store*> home_of(const Schema& component);
@@ -351,7 +355,7 @@ public:
         return path->template read<T>(entity);
     }
     /// Sets the value of a field of an entity, through its store, and marks it as written. The text of a string id
-    /// is kept in strings(), unless passes run.
+    /// is kept in strings(), unless passes run. "data.armor.front" is a value of its data: see components/data.h.
     /// Errors: as above; the value has another type or does not fit. Nothing has changed.
     SHOAL_API Status set_field(Entity entity, std::string_view name, const AnyValue& value);
 
@@ -501,10 +505,11 @@ private:
     Array<Store*> stores_{Owner("world")};
     Array<Store*> asking_{Owner("world")};  // those that ask about homes
     Array<OwnedEvents> events_{Owner("world")};
-    TransformManager* transforms_ = nullptr;  // this and the next three: made here, or attached
+    TransformManager* transforms_ = nullptr;  // this and the next four: made here, or attached
     ActivityManager* activity_ = nullptr;
     OwnershipManager* ownership_ = nullptr;
     ModelPoseManager* model_poses_ = nullptr;
+    DataManager* data_ = nullptr;
     Entity singles_;
     Database* database_ = nullptr;
     Schedule schedule_;

@@ -1,0 +1,252 @@
+#pragma once
+// Data: any number of named values of an entity, and values of its resource that it overrides. A name is a path,
+// "armor.front", and is hashed. Only what is set costs memory.
+//
+//     if (Status set = data.set(tank, "armor.front", 35); !set) return set;  // an own value, in place of the template's
+//     const float armor = data.get_or(tank, front, 0.0f);                    // the own value, else the template's
+//     data.reset(tank, "armor.front");                                       // the template's again
+//     world.commands().add(tank, DataValue("paint", "red"));                 // from a pass: set when the world settles
+//     world.commands().add(tank, DataValue::none("speed"));                  // the same for reset()
+//
+// In a source: `data = { armor = { front = 20  rear = 8 }  paint = "grey"  decks = [1 2 3] }`; what an entity says as
+// `modified_components = { data = { armor = { front = 30 } } }` it overrides. docs/formats/source.md has the rules.
+//
+//     own values    rows of DataValue, as many as are set      set(), commands, blobs
+//     overrides     a table in the blob, see data_table.h      what the entity's text says on top of its prefab
+//     values        the same, one for all users of a prefab    what the prefab says
+//
+// A look-up tries the three in this order. A value is a bool, an integer (64 bits), a float, a string, a vector of 2 to 4
+// floats, or an array of these. A vector can be read as an array of its numbers, such an array as a vector, and an integer
+// as a float. Strings are StringIds; set() and sources let the world keep the texts, a DataValue brings the hashes alone.
+// Saved and copied entities keep all of it.
+// Use a field of a component for what every entity of a kind has and loops read: it costs a load, data a search.
+// Thread: calls that set are structural; any thread looks values up between them.
+
+#include "shoal/base/string_table.h"
+#include "shoal/resource/data_table.h"
+#include "shoal/resource/library.h"
+#include "shoal/store/owned_rows.h"
+#include "shoal/table/any_value.h"
+
+namespace shoal {
+
+class ComponentRegistry;
+
+/// The path of a value. One from a text is kept for people when a value is set.
+struct DataPath {
+    DataPath(StringId path) : id(path) {}                                    // NOLINT
+    DataPath(std::string_view path) : id(path), text(path) {}                // NOLINT
+    DataPath(const char* path) : DataPath(std::string_view(path)) {}         // NOLINT
+    DataPath(const std::string& path) : DataPath(std::string_view(path)) {}  // NOLINT
+    StringId id;
+    std::string_view text{};
+};
+
+/// A value that is no array, as set() takes it: made of a bool, a number, a text, a StringId or a vector.
+struct DataInput {
+    template <class T>
+        requires std::is_arithmetic_v<T>
+    DataInput(T value) {  // NOLINT
+        if constexpr (std::is_same_v<T, bool>)
+            put(DataType::kBool, value);
+        else if constexpr (std::is_integral_v<T>)
+            put_integer(static_cast<std::int64_t>(value), std::is_unsigned_v<T>);
+        else
+            put_floats({static_cast<float>(value)}, 1);
+    }
+    DataInput(Vec2 v) { put_floats({v.x, v.y}, 2); }                                  // NOLINT
+    DataInput(Vec3 v) { put_floats({v.x, v.y, v.z}, 3); }                             // NOLINT
+    DataInput(Vec4 v) { put_floats({v.x, v.y, v.z, v.w}, 4); }                        // NOLINT
+    DataInput(StringId id) { put(DataType::kString, id.hash); }                       // NOLINT
+    DataInput(std::string_view given) : DataInput(StringId(given)) { text = given; }  // NOLINT
+    DataInput(const char* given) : DataInput(std::string_view(given)) {}              // NOLINT
+    DataInput(const std::string& given) : DataInput(std::string_view(given)) {}       // NOLINT
+
+    DataShape shape;
+    std::uint32_t words[4] = {};
+    std::string_view text{};
+
+private:
+    SHOAL_API void put(DataType type, std::uint64_t value);
+    SHOAL_API void put_integer(std::int64_t value, bool is_unsigned);
+    SHOAL_API void put_floats(Vec4 lanes, std::uint32_t count);
+};
+
+/// An own value, or a part of one that is an array: 4 words in each row. Given to an entity, by commands too, it replaces
+/// what the entity has set at the path; the parts of an array are given in their order.
+struct DataValue {
+    StringId path;
+    std::uint32_t shape = 0;  ///< DataShape::word()
+    std::uint32_t part = 0;
+    std::uint32_t words[4] = {};
+
+    DataValue() = default;
+    SHOAL_API DataValue(const DataPath& path, const DataInput& value);
+    /// Takes the own value away.
+    static DataValue none(const DataPath& path) { return DataValue(path, DataShape()); }
+    /// The rows of an array.
+    template <class Elements>
+    static Array<DataValue> parts_of(const DataPath& path, const Elements& elements) {
+        return join(path, Array<DataInput>(std::begin(elements), std::end(elements), "data"));
+    }
+
+    /// The most words that an own value takes: 1,024 floats. What is longer belongs into a source or a component.
+    static constexpr std::uint32_t kMaxWords = 1024;
+
+private:
+    DataValue(const DataPath& p, const DataShape& s) : path(p.id), shape(s.word()) {}
+    friend class DataManager;
+    SHOAL_API static Array<DataValue> join(const DataPath& path, std::span<const DataInput> elements);
+};
+SHOAL_COMPONENT((DataValue, many, whole, computed), path, shape, part, words)
+
+/// A value that was found, or none. Lifetime: until the next structural call, or until its blob is unloaded.
+class DataView {
+public:
+    explicit operator bool() const { return word_ != 0; }
+    DataShape shape() const { return DataShape::from_word(word_); }
+    DataType type() const { return shape().type; }
+    std::uint32_t count() const { return *this ? shape().count : 0; }
+    /// Whether it was set for this entity, and not by its source.
+    bool is_own() const { return row_ != kNilRow; }
+    /// Reads it as elements of type T: see read_data().
+    template <DataElement T, std::size_t kExtent>
+    std::uint32_t read(std::span<T, kExtent> out) const {
+        if (rows_ == nullptr) return read_data<T>(shape(), {words_, shape().num_words()}, out);
+        return read_data<T>(shape(), joined_words(), out);
+    }
+    /// Returns all of its words, those of parts too.
+    SHOAL_API Array<std::uint32_t> joined_words() const;
+
+private:
+    friend class DataManager;
+    const std::uint32_t* words_ = nullptr;
+    const OwnedRows* rows_ = nullptr;  // of a value in several rows
+    std::uint32_t row_ = kNilRow;      // its first, if it is an own value
+    std::uint32_t word_ = 0;           // of its shape; 0: there is none
+};
+
+struct DataOptions {
+    const ResourceLibrary* library = nullptr;  ///< outlives the manager; needed to spawn data that blobs have
+    StringTable* texts = nullptr;              ///< outlives the manager; keeps the texts of paths and strings
+};
+
+class DataManager final : public Store {
+public:
+    /// `entities` and `pool` outlive the manager.
+    SHOAL_API DataManager(EntityManager& entities, PagePool& pool, const DataOptions& options = {});
+    SHOAL_API ~DataManager() override;
+
+    // --- look-up -------------------------------------------------------------------------------------------------
+
+    /// Returns the own value of a living entity, else that of its template. Total: any entity and any path are fine.
+    /// Cost: a look-up of the entity and a step per own value; then another and two binary searches.
+    DataView find(Entity entity, const DataPath& path) const { return find_value(entity, path.id); }
+    bool has(Entity entity, const DataPath& path) const { return bool(find(entity, path)); }
+    /// Errors: there is none, or it is of another type; the message says which.
+    template <DataElement T>
+    Result<T> get(Entity entity, const DataPath& path) const {
+        T value{};
+        if (find(entity, path).read(std::span(&value, 1)) == 1) return value;
+        return refuse(entity, path, value_type_of<T>());
+    }
+    /// The same for hot code, with `fallback` where there is no such value. Requires there: a StringId that is kept.
+    template <DataElement T>
+    T get_or(Entity entity, const DataPath& path, T fallback) const {
+        const DataView found = find(entity, path);
+        if constexpr (std::is_same_v<T, float>)
+            if (found.word_ == kFloatWord) return __builtin_bit_cast(float, *found.words_);
+        T value{};
+        return found.read(std::span(&value, 1)) == 1 ? value : fallback;
+    }
+    /// Returns the text of a string; empty if there is none. Lifetime: that of the texts.
+    SHOAL_API std::string_view text(Entity entity, const DataPath& path) const;
+    /// Calls visit(StringId, const DataView&) for each path of an entity once: own values, newest first, then others by
+    /// hash. The visitor must not set values.
+    template <class Visitor>
+    void for_each(Entity entity, Visitor&& visit) const {
+        using Function = std::remove_reference_t<Visitor>;
+        visit_all(
+            entity, [](void* to, StringId path, const DataView& value) { (*static_cast<Function*>(to))(path, value); },
+            const_cast<std::remove_const_t<Function>*>(&visit));
+    }
+    /// Appends the string ids that an entity's data has: paths, and strings, also those that are overridden.
+    SHOAL_API void list_texts(Entity entity, Array<StringId>& ids) const;
+
+    // --- own values ----------------------------------------------------------------------------------------------
+
+    /// Sets a value of living entities, in place of the own value that they have.
+    /// Errors: the path is empty; one of them is dead; no memory; another text has the same hash. Nothing has changed.
+    SHOAL_API Status set(std::span<const Entity> entities, const DataPath& path, const DataInput& value);
+    Status set(Entity entity, const DataPath& path, const DataInput& value) { return set({&entity, 1}, path, value); }
+    /// The same for an array: a span, a vector, ... Errors: as above; it takes more than DataValue::kMaxWords.
+    template <class Elements>
+    Status set_array(Entity entity, const DataPath& path, const Elements& elements) {
+        return set_elements(entity, path, Array<DataInput>(std::begin(elements), std::end(elements), "data"));
+    }
+    /// Takes the own value away, and returns whether there was one. What the template says is seen again.
+    SHOAL_API bool reset(Entity entity, const DataPath& path);
+
+    /// The same for code that learns the type at run time.
+    SHOAL_API Result<AnyValue> read(Entity entity, const DataPath& path) const;
+    SHOAL_API Status write(Entity entity, const DataPath& path, const AnyValue& value);
+
+    /// Checks the tables. Cost: O(rows).
+    SHOAL_API Status validate() const;
+
+    // Store
+    std::string_view kind() const override { return "the data"; }
+    std::span<const Schema* const> schemas() const override { return schemas_; }
+    SHOAL_API OwnedColumns find_columns(const Schema& component) override;
+    /// Errors: the tables lie in a blob that is not in the library; no memory.
+    SHOAL_API Status spawn(const SpawnBatch& batch) override;
+    SHOAL_API void drop(std::span<const Entity> entities) override;
+    /// As set() and reset() do. A value without a path, or a part of an array whose first part is not there, is left out.
+    SHOAL_API Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
+                                               const AddedValues& values) override;
+    Result<bool> prepare_values(const Schema& component, std::span<const Entity> entities, bool removes) override {
+        return rows_of(component).prepare_values(entities, removes);
+    }
+    Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override {
+        return rows_of(component).remove(entities);
+    }
+    SHOAL_API void hold_rows(bool hold) override;
+    SHOAL_API void settle(const SettleContext& context) override;
+    std::span<const Table* const> tables() const override { return tables_; }
+    SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
+
+private:
+    static constexpr std::uint32_t kFloatWord = DataShape{DataType::kFloat, 1, 1}.word();
+    using Visit = void (*)(void* context, StringId path, const DataView& value);
+
+    SHOAL_API DataView find_value(Entity entity, StringId path) const;
+    OwnedRows& rows_of(const Schema& component);
+    std::span<const std::uint32_t> table_of(const BlobArray<std::uint32_t>& array) const;
+    Data template_of(Entity entity) const;
+    const DataValue& value_at(std::uint32_t row) const;
+    std::uint32_t next_row(std::uint32_t row) const;
+    std::uint32_t find_part(Entity entity, StringId path, std::uint32_t part) const;
+    DataView own_view(std::uint32_t row) const;
+    static DataView template_view(const DataEntry& entry);
+    bool apply(Entity entity, const DataValue& value);
+    void remove_parts(Entity entity, StringId path, std::uint32_t first_part);
+    SHOAL_API void visit_all(Entity entity, Visit visit, void* context) const;
+    SHOAL_API Status set_elements(Entity entity, const DataPath& path, const Array<DataInput>& elements);
+    Status set_all(std::span<const Entity> entities, const DataPath& path, std::span<const DataInput> elements);
+    Status keep_texts(const DataPath& path, std::span<const DataInput> elements);
+    std::string text_of(const DataPath& path) const;
+    SHOAL_API Status refuse(Entity entity, const DataPath& path, const ValueType& wanted) const;
+
+    EntityManager& entities_;
+    DataOptions options_;
+    OwnedRows templates_;  // Data
+    OwnedRows own_;        // DataValue
+    const Schema* schemas_[2];
+    const Table* tables_[2];
+};
+
+/// Registers Data and how it is written in sources. Calling it again does nothing.
+/// Errors: another component type is called "data", or it has another compile function.
+SHOAL_API Status add_data(ComponentRegistry& registry);
+
+}  // namespace shoal

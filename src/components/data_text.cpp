@@ -1,0 +1,292 @@
+// The text of data: flattens nested mappings to paths, reads values, and says which values of the layers below are hidden.
+
+#include "shoal/base/hash_map.h"
+#include "shoal/base/text.h"
+#include "shoal/components/data.h"
+#include "shoal/resource/registry.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+namespace shoal {
+namespace {
+
+constexpr std::size_t kMaxEntries = 65536;
+
+void append_words(std::vector<std::uint32_t>& words, std::uint64_t value) {
+    words.push_back(static_cast<std::uint32_t>(value));
+    words.push_back(static_cast<std::uint32_t>(value >> 32));
+}
+
+/// Whether `a` becomes `b` when one letter is added, removed or replaced, or two change places. Digits count things, and
+/// are no mistakes.
+bool is_one_edit_away(std::string_view a, std::string_view b) {
+    if (a.size() > b.size()) std::swap(a, b);
+    if (b.size() - a.size() > 1) return false;
+    std::size_t i = 0;
+    while (i < a.size() && a[i] == b[i]) ++i;
+    const auto is_digit = [](std::string_view text, std::size_t at) {
+        return at < text.size() && text[at] >= '0' && text[at] <= '9';
+    };
+    if (is_digit(a, i) || is_digit(b, i)) return false;
+    if (a.size() < b.size()) return a.substr(i) == b.substr(i + 1);
+    if (i < a.size() && a.substr(i + 1) == b.substr(i + 1)) return true;
+    return i + 1 < a.size() && a[i] == b[i + 1] && a[i + 1] == b[i] && a.substr(i + 2) == b.substr(i + 2);
+}
+
+/// Whether `path` lies in the mapping called `mapping`.
+bool lies_in(std::string_view path, std::string_view mapping) {
+    return path.size() > mapping.size() && path[mapping.size()] == '.' && path.starts_with(mapping);
+}
+
+/// Reads what one layer says.
+class DataReader {
+public:
+    DataReader(const CompileInput& in, CompileOutput& out) : in_(in), out_(out) {
+        std::memcpy(static_cast<void*>(&data_), out.image().data(), sizeof data_);
+    }
+
+    bool read() {
+        for (const Node entry : in_.node)
+            if (out_.is_field(entry)) read_entry(entry, std::string(entry.key()));
+        if (!good_ || !add_ids()) return false;
+        list_below();
+        hide_below();
+        return good_ && write();
+    }
+
+private:
+    struct Entry {
+        std::string path;
+        Node node;
+        StringId id;
+        DataShape shape;
+        std::vector<std::uint32_t> words;
+    };
+
+    void fail(SourcePosition at, const std::string& problem, std::string hint = {}) {
+        in_.diagnostics.error(at, concat("component \"data\": ", problem), std::move(hint));
+        good_ = false;
+    }
+
+    // --- values --------------------------------------------------------------------------------------------------
+
+    void read_entry(Node node, std::string path) {
+        if (node.key().empty() || path.front() == '.' || path.back() == '.')
+            return fail(node.key_position(), concat("a value is called ", quoted(path)), "give each part a name");
+        if (node.is_mapping()) {
+            for (const Node child : node) read_entry(child, concat(path, '.', child.key()));
+            return;
+        }
+        if (entries_.size() == kMaxEntries)
+            return fail(node.key_position(), concat("there are more than ", kMaxEntries, " values"));
+        Entry entry{std::move(path), node, {}, {}, {}};
+        if (node.is_list())
+            read_list(node, entry);
+        else if (!node.is_null())
+            read_scalar(node, entry);
+        entries_.push_back(std::move(entry));
+    }
+
+    static DataType type_of(Node node) {
+        if (node.is_bool()) return DataType::kBool;
+        if (node.is_string()) return DataType::kString;
+        if (!node.is_number()) return DataType::kNone;
+        return node.as_int64() != nullptr ? DataType::kInt : DataType::kFloat;
+    }
+
+    void read_scalar(Node node, Entry& entry) {
+        entry.shape = {type_of(node), 1, 1};
+        append_value(node, entry);
+    }
+
+    void append_value(Node node, Entry& entry) {
+        if (entry.shape.type == DataType::kBool) return entry.words.push_back(node.as_bool());
+        if (entry.shape.type == DataType::kInt)
+            return append_words(entry.words, static_cast<std::uint64_t>(*node.as_int64()));
+        if (entry.shape.type == DataType::kString) {
+            const Result<StringId> id = out_.intern(node.as_string());
+            return id ? append_words(entry.words, id->hash) : fail(node.position(), std::string(id.message()));
+        }
+        const auto number = static_cast<float>(node.as_double());
+        if (!std::isfinite(number)) fail(node.position(), "a number is too large for a float");
+        entry.words.push_back(std::bit_cast<std::uint32_t>(number));
+    }
+
+    /// A list has bools, numbers, strings, or vectors of as many numbers each.
+    void read_list(Node list, Entry& entry) {
+        if (list.size() > DataShape::kMaxCount)
+            return fail(list.position(), concat("an array has more than ", DataShape::kMaxCount, " elements"));
+        entry.shape = {DataType::kFloat, 1, list.size()};
+        if (list.size() == 0) return;
+        if ((*list.begin()).is_list()) return read_vectors(list, entry);
+        DataType type = type_of(*list.begin());
+        for (const Node element : list) {
+            const DataType other = type_of(element);
+            const bool has_numbers = element.is_number() && (type == DataType::kInt || type == DataType::kFloat);
+            if (other == DataType::kNone || (other != type && !has_numbers))
+                return fail(element.position(), concat(quoted(entry.path), " has elements of several kinds"),
+                            "write a list of bools, of numbers, of strings, or of vectors");
+            if (other != type) type = DataType::kFloat;
+        }
+        entry.shape.type = type;
+        for (const Node element : list) append_value(element, entry);
+    }
+
+    void read_vectors(Node list, Entry& entry) {
+        const std::uint32_t lanes = (*list.begin()).size();
+        for (const Node vector : list) {
+            bool is_vector = vector.is_list() && vector.size() == lanes && lanes >= 2 && lanes <= 4;
+            for (const Node number : vector) is_vector = is_vector && number.is_number();
+            if (!is_vector)
+                return fail(vector.position(), concat(quoted(entry.path), " is a list of lists that are no vectors"),
+                            "write vectors of 2, 3 or 4 numbers, all alike");
+            for (const Node number : vector) append_value(number, entry);
+        }
+        entry.shape =
+            list.size() == 1 ? DataShape{DataType::kFloat, 1, lanes} : DataShape{DataType::kFloat, lanes, list.size()};
+    }
+
+    // --- paths ---------------------------------------------------------------------------------------------------
+
+    /// Hashes the paths, and keeps their texts in the blob.
+    bool add_ids() {
+        HashMap<StringId, std::uint32_t> first_of{Owner("data")};
+        for (std::uint32_t i = 0; i < entries_.size(); ++i) {
+            Entry& entry = entries_[i];
+            const Result<StringId> id = out_.intern(entry.path);
+            if (!id) {
+                fail(entry.node.key_position(), std::string(id.message()));
+                continue;
+            }
+            entry.id = *id;
+            const auto [first, is_new] = first_of.insert(*id, i);
+            if (is_new) continue;
+            in_.diagnostics
+                .error(entry.node.key_position(),
+                       concat("component \"data\": two values are called ", quoted(entry.path)), "remove one of them")
+                .note(entries_[*first].node.key_position(), "the first is here");
+            good_ = false;
+        }
+        return good_;
+    }
+
+    std::span<const std::uint32_t> table_of(const BlobArrayBase& array) const {
+        const std::span<const std::byte> bytes = out_.array(array, FieldType::kUint32);
+        return {reinterpret_cast<const std::uint32_t*>(bytes.data()), bytes.size() / sizeof(std::uint32_t)};
+    }
+
+    /// Lists what the layers below say together, ascending by path.
+    void list_below() {
+        const std::span<const std::uint32_t> values = table_of(data_.values), overrides = table_of(data_.overrides);
+        const std::uint32_t num_values = num_data_entries(values), num_overrides = num_data_entries(overrides);
+        for (std::uint32_t v = 0, o = 0; v < num_values || o < num_overrides;) {
+            const DataEntry value = data_entry(values, v), change = data_entry(overrides, o);
+            const bool takes_change = o < num_overrides && (v == num_values || change.path <= value.path);
+            v += v < num_values && (!takes_change || change.path == value.path);
+            o += takes_change;
+            const DataEntry& taken = takes_change ? change : value;
+            if (taken.shape.type != DataType::kNone) below_.push_back(taken);
+        }
+    }
+
+    bool is_below(StringId path) const {
+        const auto found = std::lower_bound(below_.begin(), below_.end(), path,
+                                            [](const DataEntry& entry, StringId id) { return entry.path < id; });
+        return found != below_.end() && found->path == path;
+    }
+
+    /// Adds entries that hide values of the layers below: what is null, and where a value and a mapping have one name.
+    void hide_below() {
+        const bool changes_values_only = std::all_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+            return !entry.node.is_null() && is_below(entry.id);
+        });
+        if (changes_values_only || below_.empty()) return remove_nulls();
+        Array<StringId> hidden{Owner("data")};
+        for (const DataEntry& entry : below_)
+            if (is_hidden(out_.text(entry.path))) hidden.push_back(entry.path);
+        for (const Entry& entry : entries_) check_name(entry, hidden);
+        remove_nulls();
+        for (const StringId path : hidden) entries_.push_back({{}, {}, path, {}, {}});
+    }
+
+    void remove_nulls() {
+        std::erase_if(entries_, [](const Entry& entry) { return entry.node.is_null(); });
+    }
+
+    bool is_hidden(std::string_view path) const {
+        const bool is_set = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+            return path == entry.path && !entry.node.is_null();
+        });
+        return !is_set && std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+            return lies_in(path, entry.path) || lies_in(entry.path, path) ||
+                   (entry.node.is_null() && path == entry.path);
+        });
+    }
+
+    /// Warns of a change that matches nothing, and of a path that looks like one below it.
+    void check_name(const Entry& entry, std::span<const StringId> hidden) {
+        if (is_below(entry.id)) return;
+        const auto warn = [&](const std::string& problem, std::string hint) {
+            in_.diagnostics.warning(entry.node.key_position(), concat("component \"data\": ", problem),
+                                    std::move(hint));
+        };
+        if (entry.node.is_null()) {
+            const auto lies_here = [&](StringId path) { return lies_in(out_.text(path), entry.path); };
+            if (std::none_of(hidden.begin(), hidden.end(), lies_here))
+                warn(concat(quoted(entry.path), " is null, and nothing below has it"), "remove it");
+            return;
+        }
+        for (const DataEntry& below : below_) {
+            const std::string_view known = out_.text(below.path);
+            const bool is_set = std::any_of(entries_.begin(), entries_.end(),
+                                            [&](const Entry& other) { return other.id == below.path; });
+            if (is_set || entry.path.size() < 4 || !is_one_edit_away(entry.path, known)) continue;
+            return warn(concat("the prefab has no ", quoted(entry.path)), concat("did you mean ", quoted(known), "?"));
+        }
+    }
+
+    // --- tables --------------------------------------------------------------------------------------------------
+
+    BlobArrayBase add_table(std::span<const DataEntry> entries) {
+        if (entries.empty()) return {};
+        const Array<std::uint32_t> table = make_data_table(entries);
+        return out_.add_array(FieldType::kUint32, std::as_bytes(std::span(table)));
+    }
+
+    /// What is said here becomes the values, or the overrides of what the layers below say together.
+    bool write() {
+        if (entries_.empty()) return true;
+        std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.id < b.id; });
+        Array<DataEntry> here{Owner("data")};
+        for (const Entry& entry : entries_) here.push_back({entry.id, entry.shape, entry.words});
+        BlobArrayBase& values = data_.values;
+        BlobArrayBase& overrides = data_.overrides;
+        if (overrides.count != 0) values = add_table(below_);
+        overrides = {};
+        (values.count != 0 ? overrides : values) = add_table(here);
+        out_.store(data_);
+        return true;
+    }
+
+    const CompileInput& in_;
+    CompileOutput& out_;
+    Data data_;
+    bool good_ = true;
+    std::vector<Entry> entries_;
+    Array<DataEntry> below_{Owner("data")};  // what the layers below say together
+};
+
+bool compile_data(void*, const CompileInput& in, CompileOutput& out) { return DataReader(in, out).read(); }
+
+}  // namespace
+
+Status add_data(ComponentRegistry& registry) {
+    if (Status status = registry.add<Data>(); !status) return status;
+    return registry.set_compile_function(schema_of<Data>().name(), compile_data, nullptr, 0, CompileScope::kLayer);
+}
+
+}  // namespace shoal

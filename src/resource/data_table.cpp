@@ -1,0 +1,202 @@
+// Tables of named values: how they are written, searched and read.
+
+#include "shoal/resource/data_table.h"
+
+#include "shoal/base/text.h"
+#include "shoal/document/document_builder.h"
+#include "shoal/table/value_text.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace shoal {
+namespace {
+
+constexpr std::uint32_t kHeadWords = 2;
+
+std::uint64_t two_words(const std::uint32_t* words) { return words[0] | std::uint64_t(words[1]) << 32; }
+
+/// Whether the value lies in the entry.
+bool is_inline(const DataShape& shape) { return shape.num_words() <= 1; }
+
+}  // namespace
+
+std::string DataShape::to_text() const {
+    constexpr std::string_view kOne[] = {"nothing", "a bool", "an integer", "a float", "a string"};
+    constexpr std::string_view kMany[] = {"nothings", "bools", "integers", "floats", "strings"};
+    if (lanes > 1) return concat("an array of ", count, " vectors of ", lanes, " floats");
+    const auto index = static_cast<std::size_t>(type);
+    if (type == DataType::kNone || count == 1) return std::string(kOne[index]);
+    return concat("an array of ", count, ' ', kMany[index]);
+}
+
+namespace {
+
+std::uint32_t count_entries(std::span<const std::uint32_t> table) {
+    return table.size() < kHeadWords || table[0] > (table.size() - kHeadWords) / 4 ? 0 : table[0];
+}
+
+/// Requires: index < num_entries, which is count_entries().
+DataEntry entry_at(std::span<const std::uint32_t> table, std::uint32_t num_entries, std::uint32_t index) {
+    const std::uint32_t* const entry = table.data() + kHeadWords + 2 * (std::size_t(num_entries) + index);
+    const DataShape shape = DataShape::from_word(entry[0]);
+    const std::uint32_t num_words = shape.num_words();
+    const StringId path(two_words(table.data() + kHeadWords + 2 * std::size_t(index)));
+    if (num_words <= 1) return {path, shape, {entry + 1, num_words}};
+    if (entry[1] > table.size() || num_words > table.size() - entry[1]) return {};
+    return {path, shape, {table.data() + entry[1], num_words}};
+}
+
+}  // namespace
+
+std::uint32_t num_data_entries(std::span<const std::uint32_t> table) { return count_entries(table); }
+
+DataEntry data_entry(std::span<const std::uint32_t> table, std::uint32_t index) {
+    const std::uint32_t num_entries = count_entries(table);
+    return index < num_entries ? entry_at(table, num_entries, index) : DataEntry();
+}
+
+DataEntry find_data_entry(std::span<const std::uint32_t> table, StringId path) {
+    const std::uint32_t num_entries = count_entries(table);
+    if (num_entries == 0) return {};
+    // Without branches: whether a half is skipped cannot be predicted.
+    const std::uint32_t* first = table.data() + kHeadWords;
+    for (std::uint32_t count = num_entries; count > 1;) {
+        const std::uint32_t half = count / 2;
+        first += two_words(first + 2 * std::size_t(half)) <= path.hash ? 2 * std::size_t(half) : 0;
+        count -= half;
+    }
+    if (two_words(first) != path.hash) return {};
+    return entry_at(table, num_entries, static_cast<std::uint32_t>(first - table.data() - kHeadWords) / 2);
+}
+
+Array<std::uint32_t> make_data_table(std::span<const DataEntry> entries) {
+    Array<std::uint32_t> table(kHeadWords + 4 * entries.size(), 0, "data table");
+    table[0] = static_cast<std::uint32_t>(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const DataEntry& entry = entries[i];
+        SHOAL_ASSERT(i == 0 || entries[i - 1].path < entry.path, "the entries of a data table are ascending by path");
+        table[kHeadWords + 2 * i] = static_cast<std::uint32_t>(entry.path.hash);
+        table[kHeadWords + 2 * i + 1] = static_cast<std::uint32_t>(entry.path.hash >> 32);
+        const std::size_t at = kHeadWords + 2 * (entries.size() + i);
+        table[at] = entry.shape.word();
+        if (is_inline(entry.shape)) {
+            table[at + 1] = entry.words.empty() ? 0 : entry.words[0];
+            continue;
+        }
+        table[at + 1] = static_cast<std::uint32_t>(table.size());
+        table.insert(table.end(), entry.words.begin(), entry.words.end());
+    }
+    return table;
+}
+
+// --- values ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+constexpr std::uint32_t kLanesOf = std::is_same_v<T, Vec2>   ? 2
+                                   : std::is_same_v<T, Vec3> ? 3
+                                   : std::is_same_v<T, Vec4> ? 4
+                                                             : 1;
+
+/// Returns number `i` of a value, whatever numbers it has.
+double number_at(const DataShape& shape, std::span<const std::uint32_t> words, std::size_t i) {
+    if (shape.type == DataType::kInt) return double(static_cast<std::int64_t>(two_words(words.data() + 2 * i)));
+    return std::bit_cast<float>(words[i]);
+}
+
+bool has_numbers(const DataShape& shape) { return shape.type == DataType::kInt || shape.type == DataType::kFloat; }
+
+/// Reads element `i`. False: it does not fit. Requires: the shape can be read as T.
+template <class T>
+bool read_element(const DataShape& shape, std::span<const std::uint32_t> words, std::size_t i, T& out) {
+    if constexpr (std::is_same_v<T, bool>) {
+        out = words[i] != 0;
+    } else if constexpr (std::is_same_v<T, StringId>) {
+        out = StringId(two_words(words.data() + 2 * i));
+    } else if constexpr (std::is_integral_v<T>) {
+        const auto value = static_cast<std::int64_t>(two_words(words.data() + 2 * i));
+        out = static_cast<T>(value);
+        return out == value;
+    } else if constexpr (std::is_floating_point_v<T>) {
+        out = static_cast<T>(number_at(shape, words, i));
+    } else {
+        float* const lanes = &out.x;
+        for (std::uint32_t lane = 0; lane < kLanesOf<T>; ++lane)
+            lanes[lane] = static_cast<float>(number_at(shape, words, i * kLanesOf<T> + lane));
+    }
+    return true;
+}
+
+/// Returns how many elements of type T a value has.
+template <class T>
+std::uint32_t count_as(const DataShape& shape) {
+    if constexpr (std::is_same_v<T, bool>) return shape.type == DataType::kBool ? shape.count : 0;
+    if constexpr (std::is_same_v<T, StringId>) return shape.type == DataType::kString ? shape.count : 0;
+    if constexpr (std::is_integral_v<T>) return shape.type == DataType::kInt ? shape.count : 0;
+    if (!has_numbers(shape)) return 0;
+    if (shape.lanes == kLanesOf<T>) return shape.count;
+    return shape.lanes == 1 && shape.count == kLanesOf<T> ? 1 : 0;
+}
+
+}  // namespace
+
+template <DataElement T>
+std::uint32_t read_data(const DataShape& shape, std::span<const std::uint32_t> words, std::span<T> out) {
+    const std::uint32_t count = count_as<T>(shape);
+    for (std::size_t i = 0; i < count && i < out.size(); ++i)
+        if (!read_element(shape, words, i, out[i])) return 0;
+    return count;
+}
+
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<bool>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<std::int32_t>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<std::int64_t>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<float>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<double>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<StringId>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<Vec2>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<Vec3>);
+template SHOAL_API std::uint32_t read_data(const DataShape&, std::span<const std::uint32_t>, std::span<Vec4>);
+
+namespace {
+
+void write_element(DocumentBuilder& builder, const DataShape& shape, std::span<const std::uint32_t> words,
+                   std::size_t i, const ValueNames& names) {
+    switch (shape.type) {
+        case DataType::kNone:
+            return builder.null();
+        case DataType::kBool:
+            return builder.boolean(words[i] != 0);
+        case DataType::kInt:
+            return builder.integer(static_cast<std::int64_t>(two_words(words.data() + 2 * i)));
+        case DataType::kFloat:
+            return write_number(builder, std::bit_cast<float>(words[i]));
+        case DataType::kString:
+            break;
+    }
+    const StringId id(two_words(words.data() + 2 * i));
+    const std::string_view text = names.text(id);
+    if (text.empty() && id) return write_hash(builder, id.hash);
+    builder.string(text);
+}
+
+}  // namespace
+
+void write_data(DocumentBuilder& builder, const DataShape& shape, std::span<const std::uint32_t> words,
+                const ValueNames& names) {
+    const bool is_list = shape.type != DataType::kNone && (shape.count != 1 || shape.lanes > 1);
+    if (!is_list) return write_element(builder, shape, words, 0, names);
+    builder.begin_list();
+    for (std::uint32_t i = 0; i < shape.count; ++i) {
+        if (shape.lanes > 1) builder.begin_list();
+        for (std::uint32_t lane = 0; lane < shape.lanes; ++lane)
+            write_element(builder, shape, words, std::size_t(i) * shape.lanes + lane, names);
+        if (shape.lanes > 1) builder.end();
+    }
+    builder.end();
+}
+
+}  // namespace shoal
