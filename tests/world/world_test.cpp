@@ -395,7 +395,9 @@ struct OldVersions : ::testing::TestWithParam<int> {
     OldVersions() {
         world.registry().migrations<Hull>().from(1).rename("armour", "armor");
         if (GetParam() == 0) world.manager<Hull>();
-        if (GetParam() == 1) world.home<Hull>(world.database());
+        if (GetParam() == 1) {
+            EXPECT_TRUE(world.home<Hull>(world.database()));
+        }
     }
     void expect_hull(Entity entity, float armor) {
         EXPECT_EQ(*world.field(entity, "hull.armor")->as<float>(), armor);
