@@ -21,6 +21,7 @@ Blob::Blob(Blob&& other) noexcept : Blob() { *this = std::move(other); }
 Blob& Blob::operator=(Blob&& other) noexcept {
     std::swap(bytes_, other.bytes_);
     std::swap(memory_, other.memory_);
+    migrated_.swap(other.migrated_);
     schemas_.swap(other.schemas_);
     component_types_.swap(other.component_types_);
     columns_.swap(other.columns_);

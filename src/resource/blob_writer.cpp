@@ -36,14 +36,6 @@ std::uint32_t StringPool::intern(std::string_view text) {
     return index_of_.add(texts_.emplace_back(text), index);
 }
 
-/// Copies `count` elements of `bytes`, `from_stride` apart, to where they are `to_stride` apart.
-void copy_strided(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
-                  std::size_t bytes, std::size_t count) {
-    visit_element_size(bytes, [&]<std::size_t kBytes>() {
-        for (std::size_t i = 0; i < count; ++i) copy_element<kBytes>(to + i * to_stride, from + i * from_stride, bytes);
-    });
-}
-
 }  // namespace
 
 // --- content ---------------------------------------------------------------------------------------------------------
@@ -111,10 +103,10 @@ void BlobContent::ComponentType::append_to_column(std::size_t column_index, cons
         return static_cast<void>(to.insert(to.end(), first, first + count * bytes));
     to.resize(begin + count * bytes);
     if (column.field_index != ColumnDefinition::kWholeComponent)
-        return copy_strided(to.data() + begin, bytes, first, stride, bytes, count);
+        return copy_strided(to.data() + begin, bytes, {first, stride}, count, bytes);
     for (const Field& field : schema.fields())
-        copy_strided(to.data() + begin + field.struct_offset, bytes, first + field.struct_offset, stride, field.size,
-                     count);
+        copy_strided(to.data() + begin + field.struct_offset, bytes, {first + field.struct_offset, stride}, count,
+                     field.size);
 }
 
 // --- bytes -----------------------------------------------------------------------------------------------------------

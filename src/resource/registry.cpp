@@ -1,6 +1,7 @@
 #include "shoal/resource/registry.h"
 
 #include "shoal/base/text.h"
+#include "shoal/resource/migration.h"
 
 namespace shoal {
 namespace {
@@ -36,6 +37,7 @@ bool is_bytes_component(const Schema& schema) {
 ComponentRegistry::~ComponentRegistry() {
     for (const RegisteredComponent* component : components_) {
         delete component->schema;
+        delete component->migrations;
         delete component;
     }
 }
@@ -116,6 +118,14 @@ Status ComponentRegistry::set_bytes_spawn_function(std::string_view name, BytesS
     if (!schema) return schema.status();
     if (Status status = set_spawn_functions(name, nullptr, function, context); !status) return status;
     return add(*schema);
+}
+
+Migrations& ComponentRegistry::migrations(const Schema& schema) {
+    const Status added = add(schema);
+    SHOAL_ASSERT(added.ok(), added.message().data());
+    Migrations*& known = by_id_.find_or(schema.id(), nullptr)->migrations;
+    if (known == nullptr) known = new Migrations;
+    return *known;
 }
 
 const RegisteredComponent* ComponentRegistry::find(ComponentId id) const { return by_id_.find_or(id, nullptr); }

@@ -53,6 +53,13 @@ void copy_elements(std::byte* to, RowList to_rows, ElementSource from, RowList f
     }
 }
 
+void copy_strided(std::byte* to, std::size_t to_stride, ElementSource from, std::size_t count, std::size_t bytes) {
+    visit_element_size(bytes, [&]<std::size_t kBytes>() {
+        for (std::size_t i = 0; i < count; ++i)
+            copy_element<kBytes>(to + i * to_stride, from.data + i * from.stride, bytes);
+    });
+}
+
 /// Copies what is filled to what comes after it, so that memcpy does the work.
 void fill_elements(std::byte* to, const std::byte* element, std::size_t count, std::size_t bytes) {
     if (count == 0 || bytes == 0) return;

@@ -13,6 +13,7 @@
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
+#include "shoal/resource/migration.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace shoal {
 namespace {
@@ -687,8 +689,31 @@ namespace {
 Status check_layout(const Blob& blob, const Schema& compiled, const Schema& taken) {
     if (compiled.layout_hash() == taken.layout_hash()) return {};
     return Status::error(concat("the blob \"", blob.name(), "\" was compiled for ", compiled.to_text(),
-                                ", but the world has ", taken.to_text(), "; compile the source again"));
+                                ", but the world has ", taken.to_text(),
+                                "; compile the source again, or say what has changed: see resource/migration.h"));
 }
+
+}  // namespace
+
+namespace {
+
+/// A blob, or a copy of it whose components of older versions are migrated.
+class CurrentBlob {
+public:
+    CurrentBlob(const Blob& blob, const ComponentRegistry& registry) : blob_(&blob) {
+        if (SHOAL_LIKELY(!needs_migration(blob, registry))) return;
+        Result<Blob> copy = Blob::view(blob.bytes());
+        status_ = copy ? migrate(*copy, registry) : copy.status();
+        if (status_) blob_ = &migrated_.emplace(std::move(*copy));
+    }
+    const Status& status() const { return status_; }
+    const Blob& get() const { return *blob_; }
+
+private:
+    const Blob* blob_;
+    std::optional<Blob> migrated_;
+    Status status_;
+};
 
 }  // namespace
 
@@ -722,7 +747,10 @@ Status World::prepare_stores(const Blob& blob, std::string_view purpose) {
     return {};
 }
 
-Status World::adopt_schemas(const Blob& blob) {
+Status World::adopt_schemas(const Blob& given) {
+    const CurrentBlob current(given, registry_);
+    if (!current.status()) return current.status();
+    const Blob& blob = current.get();
     if (Status status = prepare_stores(blob, "adopt the schemas of"); !status) return status;
     for (const BlobComponents& components : blob.component_types()) {
         if (!goes_to_store(components)) continue;
@@ -739,7 +767,10 @@ Status World::take_schema(const Schema& schema) {
     return manager(schema).status();
 }
 
-Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
+Result<Spawned> World::spawn(const Blob& given, const SpawnOptions& options) {
+    const CurrentBlob current(given, registry_);
+    if (!current.status()) return current.status();
+    const Blob& blob = current.get();
     if (Status status = prepare_stores(blob, "spawn"); !status) return status;
     Result<Spawned> spawned = shoal::spawn({entities_, stores_, &registry_}, blob, options);
     if (spawned)

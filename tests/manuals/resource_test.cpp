@@ -6,6 +6,7 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/document/sjson.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/migration.h"
 #include "shoal/resource/registry.h"
 #include "shoal/resource/spawner.h"
 #include "shoal/resource/zone_blob.h"
@@ -72,6 +73,44 @@ Status register_songs(ComponentRegistry& tool, World& world, Singers& singers) {
     if (Status s = world.registry().set_bytes_spawn_function("song", spawn_song, &singers); !s) return report(s);
     // [resource/register_bytes]
     return {};
+}
+
+// [resource/migrated]
+struct Hull {
+    float armor = 20;             // version 1 called it "armour", and counted in centimetres
+    float width = 2, length = 6;  // one field "size" before version 3
+};
+SHOAL_COMPONENT((Hull, version(3)), (armor, unit("mm")), width, length)
+// [resource/migrated]
+
+Status load_fleet(ComponentRegistry& registry, World& world, const std::string& path) {
+    // [resource/migrations]
+    Migrations& hull = registry.migrations<Hull>();
+    hull.from(1).rename("armour", "armor").convert("armor", [](float centimetres) { return 10 * centimetres; });
+    hull.from(2).split("size", {"width", "length"}, [](Vec2 size, float& width, float& length) {
+        width = size.x;
+        length = size.y;
+    });
+    // [resource/migrations]
+    // [resource/migrate]
+    Result<Blob> fleet = Blob::read(path);
+    if (!fleet) return fleet.status();
+    if (Status status = migrate(*fleet, registry); !status) return status;
+    // [resource/migrate]
+    return world.spawn(*fleet).status();
+}
+
+/// A blob with a hull of version 1: 2 centimetres of armor, 3 metres wide, 9 long.
+std::vector<std::byte> old_fleet() {
+    ComponentDefinition definition;
+    definition.name = "hull";
+    definition.fields = {{.name = "armour"}, {.name = "size", .type = FieldType::kVec2}};
+    const float image[] = {2, 3, 9};
+    BlobWriter writer;
+    writer.set_name("fleet");
+    const std::uint32_t type = *writer.add_component_type(Schema::make(definition).value());
+    writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(image)));
+    return *writer.write();
 }
 
 Status fill_a_registry() {
@@ -181,6 +220,23 @@ TEST(ResourceManuals, a_zone_goes_and_comes_back) {
     ASSERT_TRUE(sea.create<PointMass>(fish, 12));
     ASSERT_TRUE(save_and_spawn(world, sea));
     EXPECT_EQ(sea.num_rows(), 3u);
+}
+
+TEST(ResourceManuals, a_blob_of_version_1_is_migrated_to_version_3) {
+    EntityManager entities;
+    World world(entities);
+    auto& hulls = world.manager<Hull>();
+    const std::string path = testing::TempDir() + "shoal_manual_fleet.blob";
+    ASSERT_TRUE(write_file(path, old_fleet()));
+    ComponentRegistry registry;
+    const Status loaded = load_fleet(registry, world, path);
+    ASSERT_TRUE(loaded) << loaded.message();
+    EXPECT_EQ(std::remove(path.c_str()), 0);
+    ASSERT_EQ(hulls.num_rows(), 1u);
+    const Instance i = hulls.instance(hulls.entities()[0]);
+    EXPECT_EQ(hulls.get<&Hull::armor>(i), 20);
+    EXPECT_EQ(hulls.get<&Hull::width>(i), 3);
+    EXPECT_EQ(hulls.get<&Hull::length>(i), 9);
 }
 
 }  // namespace

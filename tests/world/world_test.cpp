@@ -4,6 +4,7 @@
 
 #include "shoal/command/commands.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/migration.h"
 #include "support/testing.h"
 
 #include <cstring>
@@ -367,5 +368,74 @@ TEST(World, rows_of_a_store_made_late_count_as_changed_since_then) {
     all.changed_since(world.stamp()).for_each([&](Vec3) { ++num_changed; });
     EXPECT_EQ(num_changed, 1);
 }
+
+// --- blobs of older versions ---------------------------------------------------------------------------------------
+
+struct Hull {
+    float armor = 20;
+    std::int32_t crew = 3;
+};
+SHOAL_COMPONENT((Hull, version(2)), armor, crew)
+
+/// A blob with two hulls of version 1, which called the armor otherwise and had no crew.
+Blob old_fleet() {
+    ComponentDefinition definition;
+    definition.name = "hull";
+    definition.fields = {{.name = "armour"}};
+    BlobWriter writer;
+    writer.set_name("fleet");
+    const std::uint32_t type = *writer.add_component_type(Schema::make(definition).value());
+    for (const float armor : {5.0f, 6.0f})
+        writer.add_component(type, writer.add_entity({}), std::as_bytes(std::span(&armor, 1)));
+    return Blob::load(*writer.write()).value();
+}
+
+/// Where hulls are at home: 0 a manager, 1 the database, 2 where the blob's schema goes.
+struct OldVersions : ::testing::TestWithParam<int> {
+    OldVersions() {
+        world.registry().migrations<Hull>().from(1).rename("armour", "armor");
+        if (GetParam() == 0) world.manager<Hull>();
+        if (GetParam() == 1) {
+            EXPECT_TRUE(world.home<Hull>(world.database()));
+        }
+    }
+    void expect_hull(Entity entity, float armor) {
+        EXPECT_EQ(*world.field(entity, "hull.armor")->as<float>(), armor);
+        EXPECT_EQ(*world.field(entity, "hull.crew")->as<std::int32_t>(), 3);
+    }
+
+    EntityManager entities;
+    World world{entities};
+    const Blob fleet = old_fleet();
+};
+
+TEST_P(OldVersions, are_migrated_when_they_are_adopted_or_spawned_by_calls_and_commands) {
+    const Status adopted = world.adopt_schemas(fleet);
+    ASSERT_TRUE(adopted) << adopted.message();
+    const Result<Spawned> spawned = world.spawn(fleet, {.copies = 2});
+    ASSERT_TRUE(spawned) << spawned.message();
+    ASSERT_EQ(spawned->entities().size(), 4u);
+    expect_hull(spawned->entity(0, 1), 5);
+    expect_hull(spawned->entity(1, 1), 6);
+    world.database().commands().spawn(fleet);
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), 6u);
+    int num_six = 0;
+    world.query<Read<&Hull::armor>>().for_each([&](float armor) { num_six += armor == 6 ? 1 : 0; });
+    EXPECT_EQ(num_six, 3);
+    EXPECT_EQ(fleet.component_types()[0].schema->version(), 1u) << "the blob stays as it was";
+}
+
+TEST_P(OldVersions, that_cannot_be_migrated_spawn_nothing) {
+    world.registry().migrations<Hull>().from(1).rename("plating", "plates");
+    const Result<Spawned> spawned = world.spawn(fleet);
+    EXPECT_EQ(
+        spawned.message(),
+        "cannot migrate \"hull\" of \"fleet\" from version 1: the migration from version 1 does not fit: there is no "
+        "field \"plating\" then; it has armor");
+    EXPECT_EQ(entities.num_alive(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Homes, OldVersions, ::testing::Values(0, 1, 2));
 
 }  // namespace

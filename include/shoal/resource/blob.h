@@ -104,11 +104,13 @@ public:
 
 private:
     friend class BlobCheck;
+    friend class BlobMigration;
     Blob() = default;
     static Result<Blob> own(PageRange memory, std::size_t num_bytes);
 
     std::span<const std::byte> bytes_;
-    PageRange memory_;  // holds the bytes, if they are owned
+    PageRange memory_;                        // holds the bytes, if they are owned
+    std::vector<Array<std::byte>> migrated_;  // columns of newer versions; see migration.h
     std::vector<Schema> schemas_;
     Array<BlobComponents> component_types_{Owner("blob")};
     Array<const std::byte*> columns_{Owner("blob")};  // of all component types

@@ -42,6 +42,8 @@ using BytesSpawnFunction = Status (*)(void* context, const SpawnBatch& batch,
 /// such schemas, so that bytes are kept, checked and shown as every other component is.
 SHOAL_API bool is_bytes_component(const Schema& schema);
 
+class Migrations;
+
 /// A component type by name. An open struct that the registry fills in.
 struct RegisteredComponent {
     std::string name;
@@ -55,6 +57,7 @@ struct RegisteredComponent {
     SpawnFunction spawn = nullptr;                  ///< nullptr: a store takes it
     void* spawn_context = nullptr;
     BytesSpawnFunction spawn_bytes = nullptr;  ///< in place of `spawn`
+    Migrations* migrations = nullptr;          ///< nullptr: none were said
 
     bool has_spawn_function() const { return spawn != nullptr || spawn_bytes != nullptr; }
 };
@@ -94,6 +97,14 @@ public:
     /// Spawns the components called `name`, which were compiled to bytes, with `function`.
     /// Errors: as above, with another spawn function.
     SHOAL_API Status set_bytes_spawn_function(std::string_view name, BytesSpawnFunction function, void* context);
+
+    /// Adds a component type, and returns what has changed since its older versions: see migration.h.
+    /// Requires: no other schema has the name. Lifetime: that of the registry.
+    SHOAL_API Migrations& migrations(const Schema& schema);
+    template <DescribedComponent T>
+    Migrations& migrations() {
+        return migrations(schema_of<T>());
+    }
 
     /// Returns the component type or nullptr. Lifetime: that of the registry.
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;

@@ -5,6 +5,7 @@
 //     copy_element      one element
 //     swap_elements     two
 //     copy_elements     many elements of one column: consecutive ones, listed ones, or one out of each struct
+//     copy_strided      many elements, from one distance to another
 //     fill_elements     copies of one element
 //     ColumnsBySize     one element of each of several columns
 //
@@ -113,6 +114,10 @@ struct ElementSource {
 /// Copies the element of from_rows[i] to that of to_rows[i]. Shape: both lists are equally long. Requires: no element
 /// is both read and written, unless the rows of both lists are consecutive.
 SHOAL_API void copy_elements(std::byte* to, RowList to_rows, ElementSource from, RowList from_rows, std::size_t bytes);
+
+/// Copies elements that lie `from.stride` apart to where they lie `to_stride` apart.
+SHOAL_API void copy_strided(std::byte* to, std::size_t to_stride, ElementSource from, std::size_t count,
+                            std::size_t bytes);
 
 /// Writes `count` copies of one element.
 SHOAL_API void fill_elements(std::byte* to, const std::byte* element, std::size_t count, std::size_t bytes);

@@ -368,11 +368,13 @@ public:
 
     // --- resources -----------------------------------------------------------------------------------------------
 
-    /// Returns the registry of functions that spawn component types in place of stores.
+    /// Returns the registry of functions that spawn component types in place of stores, and of what has changed since their
+    /// older versions.
     ComponentRegistry& registry() { return registry_; }
 
     /// Gives each component type of the blob that has neither a store nor a spawn function a home, with the schema in the
     /// blob: a manager, or the database (see DefaultHome). Built-in component types have the stores that home_of() makes.
+    /// Components of older versions than registry() knows are migrated, as they are by spawn(): see resource/migration.h.
     /// Errors: the schema of a store differs from the blob's; managers made before stay.
     SHOAL_API Status adopt_schemas(const Blob& blob);
     /// Spawns a blob: one call creates all ids, then the store of each component type gets one batch. Component types

@@ -1,0 +1,230 @@
+#pragma once
+// What has changed from each version of a component type to the next, said once. Blobs that were compiled, and saves that
+// were made, with an older version are converted when they are loaded, column by column.
+//
+//     struct Hull {
+//         float armor = 20;             // version 1 called it "armour", and counted in centimetres
+//         float width = 2, length = 6;  // one field "size" before version 3
+//     };
+//     SHOAL_COMPONENT((Hull, version(3)), (armor, unit("mm")), width, length)
+//
+//     Migrations& hull = registry.migrations<Hull>();
+//     hull.from(1).rename("armour", "armor").convert("armor", [](float centimetres) { return 10 * centimetres; });
+//     hull.from(2).split("size", {"width", "length"}, [](Vec2 size, float& width, float& length) {
+//         width = size.x;
+//         length = size.y;
+//     });
+//
+//     Result<Blob> fleet = Blob::read(path);
+//     if (!fleet) return fleet.status();
+//     if (Status status = migrate(*fleet, registry); !status) return status;
+//
+//     version 1   armour  size          a blob has its own schemas, so its columns have names
+//     version 2   armor   size          each step changes some of them
+//     version 3   armor   width length  what the newest version has is taken by name
+//
+// A field that no older version had gets its default. One that changed its type is converted if the new type holds all the
+// values, and an enum by their names. A field that the newest version does not have must be named by a step, by remove()
+// if by no other: nothing is lost unless somebody says so. A version that only added fields needs no step.
+// World::spawn() migrates a blob by itself, with World::registry(); one that is spawned often is migrated once, as above.
+// Thread: steps are said by one thread, before blobs are migrated; then any thread may migrate.
+
+#include "shoal/resource/registry.h"
+#include "shoal/table/any_value.h"
+
+#include <tuple>
+
+namespace shoal {
+
+class Blob;
+
+/// The components of one type that are being converted: what their fields hold, by name.
+class FieldColumns {
+public:
+    /// The values of one field. A split field has a lane for each float, others have one for the whole value.
+    struct Column {
+        std::string name;
+        ValueType type;
+        Array<const std::byte*> lanes{Owner("migration")};  // the first row of each
+        std::size_t stride = 0;                             // bytes from row to row
+        Array<std::byte> own{Owner("migration")};           // what the one lane shows; empty: the blob has it
+    };
+
+    /// Lifetime: the schema and the columns, which are as those of BlobComponents, outlive this.
+    SHOAL_API FieldColumns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t num_rows);
+
+    std::size_t num_rows() const { return num_rows_; }
+    std::span<const Column> columns() const { return columns_; }
+    /// Returns the column or nullptr. Lifetime: until one is added or taken.
+    SHOAL_API const Column* find(std::string_view name) const;
+
+    /// Errors, of all that follow: there is no such field, there is one with the new name already, or its type is another.
+    /// Nothing has changed.
+    SHOAL_API Status rename(std::string_view from, std::string_view to);
+    SHOAL_API Status remove(std::string_view name);
+    /// Returns the values of a field one after another. Lifetime: until it is removed.
+    SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
+    /// Adds a field and returns its values, which are zero. Lifetime: until it is removed.
+    SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
+
+private:
+    Column* find_column(std::string_view name);
+    Status missing(std::string_view name) const;
+
+    std::size_t num_rows_;
+    Array<Column> columns_{Owner("migration")};
+};
+
+namespace detail {
+
+/// The parameters and the result of a function object that is not a template.
+template <class Function>
+struct CallOf : CallOf<decltype(&Function::operator())> {};
+template <class Class, class Returned, class... Taken>
+struct CallOf<Returned (Class::*)(Taken...) const> {
+    using Result = Returned;
+    using Parameters = std::tuple<Taken...>;
+    template <std::size_t kIndex>
+    using Parameter = std::tuple_element_t<kIndex, Parameters>;
+    static constexpr std::size_t kNumParameters = sizeof...(Taken);
+};
+
+/// Some values of a row, of types that are known to whoever made it.
+using ConvertRows = void (*)(const std::byte* const* from, std::byte* const* to, std::size_t num_rows);
+
+}  // namespace detail
+
+/// What changes from one version to the next. The steps are carried out in the order in which they are said.
+class MigrationStep {
+public:
+    /// A field got another name.
+    SHOAL_API MigrationStep& rename(std::string_view from, std::string_view to);
+    /// A field is no more, and its values are lost.
+    SHOAL_API MigrationStep& remove(std::string_view field);
+    /// A new field has this value in components that were made before, not its default.
+    SHOAL_API MigrationStep& set(std::string_view field, AnyValue value);
+    /// The values of a field are others now, perhaps of another type: function(old value) returns the new one.
+    /// Requires of all functions here: they have no captures.
+    template <class Function>
+    MigrationStep& convert(std::string_view field, Function) {
+        using Call = detail::CallOf<Function>;
+        static_assert(Call::kNumParameters == 1, "convert() takes a function of one value; see split() and compute()");
+        using From = std::remove_cvref_t<typename Call::template Parameter<0>>;
+        struct Convert {
+            void operator()(const From& from, typename Call::Result& to) const { to = Function()(from); }
+        };
+        const std::string_view names[] = {field};
+        return add_function<Convert, 1, 1>(names, names);
+    }
+    /// A field was divided: function(old value, new value&, ...).
+    template <std::size_t kTo, class Function>
+    MigrationStep& split(std::string_view field, const std::string_view (&to)[kTo], Function) {
+        const std::string_view from[] = {field};
+        return add_function<Function, 1, kTo>(from, to);
+    }
+    /// Fields are computed from others, which are no more: function(old values ..., new values& ...).
+    template <std::size_t kFrom, std::size_t kTo, class Function>
+    MigrationStep& compute(const std::string_view (&from)[kFrom], const std::string_view (&to)[kTo], Function) {
+        return add_function<Function, kFrom, kTo>(from, to);
+    }
+
+    /// Carries the steps out. Errors: a field is missing, is there already, or has another type; some steps may have
+    /// been carried out.
+    SHOAL_API Status run(FieldColumns& columns) const;
+
+private:
+    enum class Kind : std::uint8_t { kRename, kRemove, kSet, kCompute };
+    struct NamedType {
+        std::string name;
+        ValueType type;
+    };
+    struct Change {
+        explicit Change(Kind what) : kind(what) {}
+        Kind kind;
+        Array<NamedType> from{Owner("migration")}, to{Owner("migration")};
+        AnyValue value;
+        detail::ConvertRows convert = nullptr;
+    };
+
+    template <class Function, std::size_t kFrom, std::size_t kTo>
+    MigrationStep& add_function(const std::string_view (&from)[kFrom], const std::string_view (&to)[kTo]) {
+        static_assert(std::is_empty_v<Function> && std::is_default_constructible_v<Function>,
+                      "a migration is a function without captures");
+        static_assert(detail::CallOf<Function>::kNumParameters == kFrom + kTo,
+                      "a migration takes a value of each old field, then a reference to each new one");
+        return add_function<Function>(from, to, std::make_index_sequence<kFrom>(), std::make_index_sequence<kTo>());
+    }
+    template <class Function, std::size_t... kFrom, std::size_t... kTo>
+    MigrationStep& add_function(const std::string_view* from, const std::string_view* to, std::index_sequence<kFrom...>,
+                                std::index_sequence<kTo...>) {
+        using Call = detail::CallOf<Function>;
+        constexpr std::size_t kNumFrom = sizeof...(kFrom);
+        static_assert((std::is_lvalue_reference_v<typename Call::template Parameter<kNumFrom + kTo>> && ...),
+                      "the new values of a migration are references, so that the function sets them");
+        Change change(Kind::kCompute);
+        (change.from.push_back(named_type<typename Call::template Parameter<kFrom>>(from[kFrom])), ...);
+        (change.to.push_back(named_type<typename Call::template Parameter<kNumFrom + kTo>>(to[kTo])), ...);
+        change.convert = [](const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
+            for (std::size_t row = 0; row < num_rows; ++row) {
+                std::tuple<std::remove_cvref_t<typename Call::template Parameter<kNumFrom + kTo>>...> values;
+                Function()(read<typename Call::template Parameter<kFrom>>(olds[kFrom], row)...,
+                           std::get<kTo>(values)...);
+                (copy_bytes(news[kTo] + row * sizeof(std::get<kTo>(values)), &std::get<kTo>(values),
+                            sizeof(std::get<kTo>(values))),
+                 ...);
+            }
+        };
+        changes_.push_back(std::move(change));
+        return *this;
+    }
+    template <class Parameter>
+    static NamedType named_type(std::string_view name) {
+        using T = std::remove_cvref_t<Parameter>;
+        static_assert(PlainValue<T>, "a migration works on values of plain field types");
+        return {std::string(name), value_type_of<T>()};
+    }
+    template <class Parameter>
+    static std::remove_cvref_t<Parameter> read(const std::byte* values, std::size_t row) {
+        std::remove_cvref_t<Parameter> value;
+        copy_bytes(static_cast<void*>(&value), values + row * sizeof value, sizeof value);
+        return value;
+    }
+    Status run(const Change& change, FieldColumns& columns) const;
+
+    Array<Change> changes_{Owner("migration")};
+};
+
+/// All steps of one component type. ComponentRegistry::migrations() makes it.
+class Migrations {
+public:
+    /// Returns the step from this version to the next; the same one for the same version. Requires: from version 1 on.
+    /// Lifetime: that of the registry.
+    SHOAL_API MigrationStep& from(std::uint32_t version);
+    /// Whether there is a step from this version, or from a later one.
+    SHOAL_API bool any_from(std::uint32_t version) const;
+    /// Carries out the steps from `version` to that before `end`. Errors: those of the steps, with the version.
+    SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
+
+    Migrations() = default;
+    SHOAL_API ~Migrations();
+    Migrations(const Migrations&) = delete;
+    Migrations& operator=(const Migrations&) = delete;
+
+private:
+    struct Step {
+        std::uint32_t version;
+        MigrationStep* step;
+    };
+    Array<Step> steps_{Owner("migration")};  // ascending by version
+};
+
+/// Whether a blob has components of an older version than the registry knows.
+SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& registry);
+/// Converts the components of older versions to those that the registry knows. Afterwards the blob's schemas are those of
+/// the registry for these; its bytes stay as they are.
+/// Errors: a component is newer than the program; a field has no place in the newest version, or loses values by the
+/// conversion to its type; a step does not fit. The message says blob, component, version and field. Nothing has changed.
+/// Cost: columns that no step changes, and that lie as the newest version wants them, are not copied.
+SHOAL_API Status migrate(Blob& blob, const ComponentRegistry& registry);
+
+}  // namespace shoal

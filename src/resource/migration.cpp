@@ -1,0 +1,382 @@
+#include "shoal/resource/migration.h"
+
+#include "shoal/base/text.h"
+#include "shoal/resource/blob.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/table/copy_elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+
+// --- columns ---------------------------------------------------------------------------------------------------------
+
+FieldColumns::FieldColumns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t num_rows)
+    : num_rows_(num_rows) {
+    for (const Field& field : schema.fields()) {
+        Column column{.name = field.name, .type = value_type_of(field)};
+        for (std::uint32_t lane = 0; lane < field.num_columns; ++lane)
+            column.lanes.push_back(columns[field.first_column + lane] + schema.offset_in_column(field));
+        column.stride = schema.columns()[field.first_column].element_bytes;
+        columns_.push_back(std::move(column));
+    }
+}
+
+const FieldColumns::Column* FieldColumns::find(std::string_view name) const {
+    for (const Column& column : columns_)
+        if (column.name == name) return &column;
+    return nullptr;
+}
+
+FieldColumns::Column* FieldColumns::find_column(std::string_view name) { return const_cast<Column*>(find(name)); }
+
+Status FieldColumns::missing(std::string_view name) const {
+    Array<std::string_view> names{Owner("migration")};
+    for (const Column& column : columns_) names.push_back(column.name);
+    return Status::error(concat("there is no field \"", name, "\" then; ", hint_for(name, names)));
+}
+
+Status FieldColumns::rename(std::string_view from, std::string_view to) {
+    Column* const column = find_column(from);
+    if (column == nullptr) return missing(from);
+    if (find(to) != nullptr)
+        return Status::error(concat("\"", from, "\" cannot become \"", to, "\", which is there already"));
+    column->name = to;
+    return {};
+}
+
+Status FieldColumns::remove(std::string_view name) {
+    const Column* const column = find(name);
+    if (column == nullptr) return missing(name);
+    columns_.erase(columns_.begin() + (column - columns_.data()));
+    return {};
+}
+
+Result<const std::byte*> FieldColumns::read(std::string_view name, const ValueType& type) {
+    Column* const column = find_column(name);
+    if (column == nullptr) return missing(name);
+    const bool is_enum_number = column->type.type == FieldType::kEnum && column->type.value_bytes == type.value_bytes &&
+                                column->type.array_length == type.array_length;
+    if (column->type != type && !is_enum_number)
+        return Status::error(
+            concat("\"", name, "\" is ", column->type.to_text(), " then, and the function takes ", type.to_text()));
+    const std::size_t bytes = type.num_bytes(), lane_bytes = bytes / column->lanes.size();
+    if (column->stride != bytes || column->lanes.size() != 1) {
+        Array<std::byte> values(num_rows_ * bytes, std::byte(), Owner("migration"));
+        for (std::size_t lane = 0; lane < column->lanes.size(); ++lane)
+            copy_strided(values.data() + lane * lane_bytes, bytes, {column->lanes[lane], column->stride}, num_rows_,
+                         lane_bytes);
+        column->own = std::move(values);
+        column->lanes.assign(1, column->own.data());
+        column->stride = bytes;
+    }
+    return column->lanes[0];
+}
+
+Result<std::byte*> FieldColumns::add(std::string_view name, const ValueType& type) {
+    if (find(name) != nullptr) return Status::error(concat("\"", name, "\" cannot be added, it is there already"));
+    Column column{.name = std::string(name), .type = type, .stride = type.num_bytes()};
+    column.own.resize(std::max<std::size_t>(1, num_rows_ * type.num_bytes()));
+    column.lanes.push_back(column.own.data());
+    columns_.push_back(std::move(column));
+    return columns_.back().own.data();
+}
+
+// --- steps -----------------------------------------------------------------------------------------------------------
+
+MigrationStep& MigrationStep::rename(std::string_view from, std::string_view to) {
+    Change change(Kind::kRename);
+    change.from.push_back({std::string(from), {}});
+    change.to.push_back({std::string(to), {}});
+    changes_.push_back(std::move(change));
+    return *this;
+}
+
+MigrationStep& MigrationStep::remove(std::string_view field) {
+    Change change(Kind::kRemove);
+    change.from.push_back({std::string(field), {}});
+    changes_.push_back(std::move(change));
+    return *this;
+}
+
+MigrationStep& MigrationStep::set(std::string_view field, AnyValue value) {
+    Change change(Kind::kSet);
+    change.to.push_back({std::string(field), value.type()});
+    change.value = std::move(value);
+    changes_.push_back(std::move(change));
+    return *this;
+}
+
+Status MigrationStep::run(FieldColumns& columns) const {
+    for (const Change& change : changes_)
+        if (Status status = run(change, columns); !status) return status;
+    return {};
+}
+
+Status MigrationStep::run(const Change& change, FieldColumns& columns) const {
+    if (change.kind == Kind::kRename) return columns.rename(change.from[0].name, change.to[0].name);
+    if (change.kind == Kind::kRemove) return columns.remove(change.from[0].name);
+    if (change.kind == Kind::kSet) {
+        const Result<std::byte*> values = columns.add(change.to[0].name, change.value.type());
+        if (!values) return values.status();
+        fill_elements(*values, change.value.bytes().data(), columns.num_rows(), change.value.bytes().size());
+        return {};
+    }
+    // The old columns leave under names that nobody else can have, so that new ones may take theirs.
+    Array<const std::byte*> olds{Owner("migration")};
+    Array<std::byte*> news{Owner("migration")};
+    for (const NamedType& from : change.from) {
+        const Result<const std::byte*> values = columns.read(from.name, from.type);
+        if (!values) return values.status();
+        olds.push_back(*values);
+    }
+    const auto old_name = [](const std::string& name) { return concat(" old ", name); };
+    for (const NamedType& from : change.from)
+        if (Status status = columns.rename(from.name, old_name(from.name)); !status) return status;
+    for (const NamedType& to : change.to) {
+        const Result<std::byte*> values = columns.add(to.name, to.type);
+        if (!values) return values.status();
+        news.push_back(*values);
+    }
+    change.convert(olds.data(), news.data(), columns.num_rows());
+    for (const NamedType& from : change.from)
+        if (Status status = columns.remove(old_name(from.name)); !status) return status;
+    return {};
+}
+
+Migrations::~Migrations() {
+    for (const Step& step : steps_) delete step.step;
+}
+
+MigrationStep& Migrations::from(std::uint32_t version) {
+    SHOAL_ASSERT(version != 0, "the first version of a component type is 1");
+    auto at = steps_.begin();
+    while (at != steps_.end() && at->version < version) ++at;
+    if (at == steps_.end() || at->version != version) at = steps_.insert(at, {version, new MigrationStep});
+    return *at->step;
+}
+
+bool Migrations::any_from(std::uint32_t version) const { return !steps_.empty() && steps_.back().version >= version; }
+
+Status Migrations::run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const {
+    for (const Step& step : steps_) {
+        if (step.version < version || step.version >= end) continue;
+        if (Status status = step.step->run(columns); !status)
+            return Status::error(
+                concat("the migration from version ", step.version, " does not fit: ", status.message()));
+    }
+    return {};
+}
+
+// --- blobs -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether values can be taken over as they are.
+bool is_same(const ValueType& a, const ValueType& b) {
+    return a == b && std::equal(a.enumerators.begin(), a.enumerators.end(), b.enumerators.begin(), b.enumerators.end());
+}
+
+/// The value of an enum as its name, so that it may have another number, and any other value as it is.
+AnyValue named_value(const ValueType& type, const std::byte* value) {
+    if (type.type != FieldType::kEnum || type.array_length != 0) return AnyValue(type, value);
+    for (const EnumeratorDefinition& e : type.enumerators)
+        if (std::memcmp(&e.value, value, type.value_bytes) == 0) return e.name;  // the lowest bytes come first
+    return AnyValue(type, value);
+}
+
+/// Columns in memory of their own, with the alignment that a blob's columns have.
+class ColumnMemory {
+public:
+    std::byte* add(std::size_t num_bytes) {
+        memory_.emplace_back(num_bytes + kBlobAlignment, std::byte(), Owner("blob"));
+        const auto address = reinterpret_cast<std::uintptr_t>(memory_.back().data());
+        return memory_.back().data() + (kBlobAlignment - address % kBlobAlignment);
+    }
+    std::vector<Array<std::byte>> take() { return std::move(memory_); }
+
+private:
+    std::vector<Array<std::byte>> memory_;
+};
+
+/// Lays columns out as a schema wants them.
+class NewColumns {
+public:
+    NewColumns(const Schema& schema, FieldColumns& given, ColumnMemory& memory)
+        : schema_(schema), given_(given), memory_(memory) {}
+
+    /// Errors: a field has no place, or a value does not fit.
+    Status lay_out(Array<const std::byte*>& columns) {
+        for (const FieldColumns::Column& column : given_.columns())
+            if (schema_.find_field(column.name) < 0)
+                return Status::error(concat("there is no field \"", column.name, "\" in version ", schema_.version(),
+                                            "; say what became of it, or remove() it"));
+        columns.resize(schema_.columns().size());
+        if (schema_.whole() && !columns.empty()) {
+            image_ = add_column(schema_.struct_bytes());
+            fill_elements(image_, schema_.default_image().data(), given_.num_rows(), schema_.struct_bytes());
+            columns[0] = image_;
+        }
+        for (const Field& field : schema_.fields())
+            if (Status status = lay_out(field, columns); !status) return status;
+        return {};
+    }
+
+private:
+    std::byte* add_column(std::size_t element_bytes) { return memory_.add(given_.num_rows() * element_bytes); }
+
+    Status lay_out(const Field& field, Array<const std::byte*>& columns) {
+        if (given_.find(field.name) == nullptr) {
+            if (!schema_.whole()) fill_default(field, columns);
+            return {};
+        }
+        if (Status status = convert(field); !status) return status;
+        place(*given_.find(field.name), field, columns);
+        return {};
+    }
+    void fill_default(const Field& field, Array<const std::byte*>& columns) {
+        for (std::uint32_t c = field.first_column; c < field.first_column + field.num_columns; ++c) {
+            const ColumnDefinition& column = schema_.columns()[c];
+            std::byte* const values = add_column(column.element_bytes);
+            fill_elements(values, default_image_.data() + column.struct_offset, given_.num_rows(),
+                          column.element_bytes);
+            columns[c] = values;
+        }
+    }
+    /// Gives the values of a column the type of the field that takes them.
+    Status convert(const Field& field) {
+        const ValueType type = value_type_of(field), old_type = given_.find(field.name)->type;
+        if (is_same(old_type, type)) return {};
+        const Result<const std::byte*> old_values = given_.read(field.name, old_type);
+        if (!old_values) return old_values.status();
+        Array<std::byte> values{Owner("migration")};
+        values.reserve(given_.num_rows() * type.num_bytes());
+        for (std::size_t row = 0; row < given_.num_rows(); ++row) {
+            const Result<AnyValue> value =
+                named_value(old_type, *old_values + row * old_type.num_bytes()).convert(type, field.name);
+            if (!value) return Status::error(concat("convert() is needed for component ", row, ": ", value.message()));
+            values.insert(values.end(), value->bytes().begin(), value->bytes().end());
+        }
+        if (Status status = given_.remove(field.name); !status) return status;
+        const Result<std::byte*> added = given_.add(field.name, type);
+        if (added) std::copy(values.begin(), values.end(), *added);
+        return added.status();
+    }
+    /// Copies a column, or uses it where it lies.
+    void place(const FieldColumns::Column& given, const Field& field, Array<const std::byte*>& columns) {
+        const std::size_t num_rows = given_.num_rows(),
+                          num_lanes = std::max<std::size_t>(field.num_columns, given.lanes.size());
+        const std::size_t lane_bytes = field.size / num_lanes;
+        const bool fits = !schema_.whole() && given.own.empty() && given.lanes.size() == field.num_columns &&
+                          given.stride == field.size / field.num_columns;
+        std::byte* to = image_ == nullptr ? nullptr : image_ + field.struct_offset;
+        for (std::size_t lane = 0; lane < num_lanes; ++lane) {
+            const bool is_own_lane = field.num_columns != 1, was_own_lane = given.lanes.size() != 1;
+            const std::byte* const from = was_own_lane ? given.lanes[lane] : given.lanes[0] + lane * lane_bytes;
+            if (fits) {
+                columns[field.first_column + lane] = from;
+                continue;
+            }
+            if (!schema_.whole() && (lane == 0 || is_own_lane))
+                columns[field.first_column + lane] = to = add_column(is_own_lane ? lane_bytes : field.size);
+            const std::size_t stride = schema_.whole() ? schema_.struct_bytes() : is_own_lane ? lane_bytes : field.size;
+            copy_strided(is_own_lane ? to : to + lane * lane_bytes, stride, {from, given.stride}, num_rows, lane_bytes);
+        }
+    }
+
+    const Schema& schema_;
+    FieldColumns& given_;
+    ColumnMemory& memory_;
+    std::byte* image_ = nullptr;  // of a whole component
+    const std::vector<std::byte> default_image_ = blob_default_image(schema_);
+};
+
+}  // namespace
+
+/// Replaces the component types of older versions.
+class BlobMigration {
+public:
+    BlobMigration(Blob& blob, const ComponentRegistry& registry) : blob_(blob), registry_(registry) {}
+
+    /// Returns the newer schema of a component type, or nullptr if there is nothing to do.
+    static const Schema* newer_schema(const BlobComponents& components, const ComponentRegistry& registry) {
+        const RegisteredComponent* const known = registry.find(components.id);
+        if (known == nullptr || known->schema == nullptr) return nullptr;
+        return components.schema->version() != known->schema->version() ? known->schema : nullptr;
+    }
+
+    Status run() {
+        schemas_ = blob_.schemas_;
+        for (const BlobComponents& components : blob_.component_types())
+            if (Status status = add(components); !status)
+                return Status::error(concat("cannot migrate \"", components.schema->name(), "\" of \"", blob_.name(),
+                                            "\" from version ", components.schema->version(), ": ", status.message()));
+        take_over();
+        return {};
+    }
+
+private:
+    /// Where the columns of a component type begin in columns_, and its schema in schemas_.
+    struct Place {
+        std::size_t first_column, schema;
+    };
+
+    Status add(const BlobComponents& old) {
+        Place place{columns_.size(), static_cast<std::size_t>(old.schema - blob_.schemas_.data())};
+        const Schema* const newer = newer_schema(old, registry_);
+        if (newer == nullptr) {
+            columns_.insert(columns_.end(), old.columns.begin(), old.columns.end());
+        } else {
+            if (Status status = convert(old, *newer); !status) return status;
+            place.schema = schemas_.size();
+            schemas_.push_back(*newer);
+        }
+        places_.push_back(place);
+        return {};
+    }
+    Status convert(const BlobComponents& old, const Schema& newer) {
+        if (old.schema->version() > newer.version())
+            return Status::error(concat("this program knows versions up to ", newer.version(), "; update the program"));
+        if (old.schema->many() && !newer.many())
+            return Status::error("an entity could have several then, and now has one; compile the source again");
+        FieldColumns fields(*old.schema, old.columns, old.count());
+        if (const Migrations* const migrations = registry_.find(old.id)->migrations; migrations != nullptr)
+            if (Status status = migrations->run(old.schema->version(), newer.version(), fields); !status) return status;
+        Array<const std::byte*> columns{Owner("migration")};
+        if (Status status = NewColumns(newer, fields, memory_).lay_out(columns); !status) return status;
+        columns_.insert(columns_.end(), columns.begin(), columns.end());
+        return {};
+    }
+    void take_over() {
+        blob_.schemas_ = std::move(schemas_);
+        blob_.columns_ = std::move(columns_);
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            BlobComponents& components = blob_.component_types_[i];
+            const Place place = places_[i];
+            components.schema = &blob_.schemas_[place.schema];
+            components.columns =
+                std::span(blob_.columns_).subspan(place.first_column, components.schema->columns().size());
+        }
+        for (Array<std::byte>& memory : memory_.take()) blob_.migrated_.push_back(std::move(memory));
+    }
+
+    Blob& blob_;
+    const ComponentRegistry& registry_;
+    ColumnMemory memory_;
+    std::vector<Schema> schemas_;
+    Array<const std::byte*> columns_{Owner("blob")};
+    Array<Place> places_{Owner("migration")};
+};
+
+bool needs_migration(const Blob& blob, const ComponentRegistry& registry) {
+    for (const BlobComponents& components : blob.component_types())
+        if (BlobMigration::newer_schema(components, registry) != nullptr) return true;
+    return false;
+}
+
+Status migrate(Blob& blob, const ComponentRegistry& registry) {
+    return needs_migration(blob, registry) ? BlobMigration(blob, registry).run() : Status();
+}
+
+}  // namespace shoal

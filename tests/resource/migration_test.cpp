@@ -1,0 +1,373 @@
+// Blobs of older versions of a component type, and what becomes of their values.
+
+#include "shoal/resource/migration.h"
+#include "resource/samples.h"
+#include "shoal/resource/spawner.h"
+#include "shoal/store/manager.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+namespace resource_test {
+namespace {
+
+enum class Paint : std::uint8_t { kGrey = 1, kRed = 5 };
+SHOAL_ENUM(Paint, (kGrey, "grey"), (kRed, "red"))
+
+/// The newest of three versions.
+struct Hull {
+    float armor = 20;
+    float width = 2, length = 6;
+    Paint paint = Paint::kGrey;
+    Vec3 place{1, 2, 3};
+    std::uint64_t number = 7;
+};
+SHOAL_COMPONENT((Hull, version(3)), (armor, unit("mm")), width, length, paint, (place, split), number)
+
+FieldDefinition field(const char* name, FieldType type, bool split = false) {
+    FieldDefinition result;
+    result.name = name;
+    result.type = type;
+    result.split = split;
+    return result;
+}
+
+ComponentDefinition hull_definition(std::uint32_t version, std::vector<FieldDefinition> fields) {
+    ComponentDefinition definition;
+    definition.name = "hull";
+    definition.version = version;
+    definition.fields = std::move(fields);
+    return definition;
+}
+
+FieldDefinition paint_of_version_1() {
+    FieldDefinition paint = field("paint", FieldType::kEnum);
+    paint.value_bytes = 2;
+    paint.enumerators = {{"red", 300}, {"grey", 2}};
+    paint.default_value = {std::byte(2), std::byte(0)};
+    return paint;
+}
+
+/// armour in centimetres, size in one field, the enum with other numbers, fewer bits of the number, no place.
+std::vector<FieldDefinition> fields_of_version_1() {
+    return {field("armour", FieldType::kFloat), field("size", FieldType::kVec2), paint_of_version_1(),
+            field("number", FieldType::kUint16), field("crew", FieldType::kInt32)};
+}
+
+/// A blob with a component of each image.
+Blob make_blob(const ComponentDefinition& definition, std::span<const std::vector<std::byte>> images) {
+    BlobWriter writer;
+    writer.set_name("ships/old");
+    const std::uint32_t type = *writer.add_component_type(Schema::make(definition).value());
+    for (const std::vector<std::byte>& image : images) writer.add_component(type, writer.add_entity({}), image);
+    return Blob::load(*writer.write()).value();
+}
+
+/// Writes values into an image by the names of fields.
+template <class T>
+void set(const Schema& schema, std::vector<std::byte>& image, const char* name, const T& value) {
+    const Field& to = schema.fields()[static_cast<std::size_t>(schema.find_field(name))];
+    std::memcpy(image.data() + to.struct_offset, &value, sizeof value);
+}
+
+Blob old_hulls(std::uint32_t count, bool whole = false, bool split = false) {
+    std::vector<FieldDefinition> fields = fields_of_version_1();
+    fields[1].split = split;
+    ComponentDefinition definition = hull_definition(1, fields);
+    definition.whole = whole;
+    const Schema schema = Schema::make(definition).value();
+    std::vector<std::vector<std::byte>> images;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::vector<std::byte>& image = images.emplace_back(blob_default_image(schema));
+        set(schema, image, "armour", float(i));
+        set(schema, image, "size", Vec2{float(i) + 0.25f, float(i) + 0.5f});
+        set(schema, image, "paint", std::uint16_t(i % 2 == 0 ? 300 : 2));
+        set(schema, image, "number", std::uint16_t(i * 3));
+        set(schema, image, "crew", std::int32_t(i));
+    }
+    return make_blob(definition, images);
+}
+
+void say_what_changed(ComponentRegistry& registry) {
+    Migrations& hull = registry.migrations<Hull>();
+    hull.from(2).split("size", {"width", "length"}, [](Vec2 size, float& width, float& length) {
+        width = size.x;
+        length = size.y;
+    });
+    hull.from(1)
+        .rename("armour", "armor")
+        .convert("armor", [](float centimetres) { return 10 * centimetres; })
+        .remove("crew");
+}
+
+/// Spawns a blob into a manager of the newest version.
+struct Harbour {
+    Result<Spawned> spawn_all(const Blob& blob) {
+        Store* stores[] = {&hulls.core()};
+        return spawn({entities, stores}, blob);
+    }
+    Hull hull_of(Entity entity) const {
+        const Instance i = hulls.instance(entity);
+        return {.armor = hulls.get<&Hull::armor>(i),
+                .width = hulls.get<&Hull::width>(i),
+                .length = hulls.get<&Hull::length>(i),
+                .paint = hulls.get<&Hull::paint>(i),
+                .place = hulls.get<&Hull::place>(i),
+                .number = hulls.get<&Hull::number>(i)};
+    }
+
+    EntityManager entities;
+    PagePool pool;
+    Manager<Hull> hulls{entities, pool};
+};
+
+void expect_new_hulls(const Blob& blob, std::uint32_t count) {
+    Harbour harbour;
+    const Result<Spawned> spawned = harbour.spawn_all(blob);
+    ASSERT_TRUE(spawned) << spawned.message();
+    ASSERT_EQ(harbour.hulls.num_rows(), count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Hull hull = harbour.hull_of(spawned->entity(i));
+        EXPECT_EQ(hull.armor, 10 * float(i));
+        EXPECT_EQ(hull.width, float(i) + 0.25f);
+        EXPECT_EQ(hull.length, float(i) + 0.5f);
+        EXPECT_EQ(hull.paint, i % 2 == 0 ? Paint::kRed : Paint::kGrey);
+        EXPECT_EQ(hull.number, i * 3);
+        EXPECT_EQ(hull.place, (Vec3{1, 2, 3}));
+    }
+}
+
+TEST(Migration, renames_converts_splits_and_fills_in_defaults_over_two_versions) {
+    ComponentRegistry registry;
+    say_what_changed(registry);
+    for (const bool whole : {false, true})
+        for (const bool split : {false, true}) {
+            if (whole && split) continue;
+            Blob blob = old_hulls(100, whole, split);
+            ASSERT_TRUE(needs_migration(blob, registry));
+            const Status status = migrate(blob, registry);
+            ASSERT_TRUE(status) << status.message();
+            EXPECT_FALSE(needs_migration(blob, registry));
+            EXPECT_EQ(blob.component_types()[0].schema->layout_hash(), schema_of<Hull>().layout_hash());
+            const Blob moved = std::move(blob);
+            expect_new_hulls(moved, 100);
+        }
+}
+
+TEST(Migration, of_no_components_is_fine) {
+    ComponentRegistry registry;
+    say_what_changed(registry);
+    Blob blob = old_hulls(0);
+    const Status status = migrate(blob, registry);
+    ASSERT_TRUE(status) << status.message();
+    expect_new_hulls(blob, 0);
+}
+
+TEST(Migration, columns_that_nothing_changes_stay_where_they_are) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>();
+    std::vector<FieldDefinition> fields = {field("place", FieldType::kVec3, true), field("armor", FieldType::kFloat)};
+    const Schema schema = Schema::make(hull_definition(2, fields)).value();
+    std::vector<std::byte> image = blob_default_image(schema);
+    set(schema, image, "place", Vec3{4, 5, 6});
+    set(schema, image, "armor", 8.0f);
+    Blob blob = make_blob(hull_definition(2, fields), std::vector(3, image));
+    const std::vector<const std::byte*> before(blob.component_types()[0].columns.begin(),
+                                               blob.component_types()[0].columns.end());
+    ASSERT_TRUE(migrate(blob, registry));
+    const BlobComponents& after = blob.component_types()[0];
+    const Schema& hull = *after.schema;
+    const auto column_of = [&](const char* name) {
+        return hull.fields()[static_cast<std::size_t>(hull.find_field(name))].first_column;
+    };
+    EXPECT_EQ(after.columns[column_of("armor")], before[3]);
+    for (std::uint32_t lane = 0; lane < 3; ++lane) EXPECT_EQ(after.columns[column_of("place") + lane], before[lane]);
+    Harbour harbour;
+    const Result<Spawned> spawned = harbour.spawn_all(blob);
+    ASSERT_TRUE(spawned) << spawned.message();
+    const Hull kept = harbour.hull_of(spawned->entity(2));
+    EXPECT_EQ(kept.place, (Vec3{4, 5, 6}));
+    EXPECT_EQ(kept.armor, 8);
+    EXPECT_EQ(kept.width, 2) << "the default of the newest version";
+}
+
+TEST(Migration, fields_are_computed_from_several_and_set_for_components_made_before) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>()
+        .from(1)
+        .compute({"beam", "draft"}, {"armor", "width"},
+                 [](float beam, std::int32_t draft, float& armor, float& width) {
+                     armor = beam + float(draft);
+                     width = beam * 2;
+                 })
+        .set("length", 99.0f)
+        .set("paint", Paint::kRed);
+    std::vector<FieldDefinition> fields = {field("draft", FieldType::kInt32), field("beam", FieldType::kFloat)};
+    const Schema schema = Schema::make(hull_definition(1, fields)).value();
+    std::vector<std::byte> image = blob_default_image(schema);
+    set(schema, image, "beam", 3.0f);
+    set(schema, image, "draft", std::int32_t(4));
+    Blob blob = make_blob(hull_definition(1, fields), std::vector(2, image));
+    const Status status = migrate(blob, registry);
+    ASSERT_TRUE(status) << status.message();
+    Harbour harbour;
+    const Result<Spawned> spawned = harbour.spawn_all(blob);
+    ASSERT_TRUE(spawned) << spawned.message();
+    const Hull hull = harbour.hull_of(spawned->entity(1));
+    EXPECT_EQ(hull.armor, 7);
+    EXPECT_EQ(hull.width, 6);
+    EXPECT_EQ(hull.length, 99);
+    EXPECT_EQ(hull.paint, Paint::kRed);
+}
+
+/// Migrates a blob of version 1 with one field and returns the message.
+std::string message_of(FieldDefinition given, std::int64_t number, void (*say)(MigrationStep&)) {
+    ComponentRegistry registry;
+    say(registry.migrations<Hull>().from(1));
+    const Schema schema = Schema::make(hull_definition(1, {given})).value();
+    std::vector<std::byte> image = blob_default_image(schema);
+    std::memcpy(image.data(), &number, std::min<std::size_t>(sizeof number, image.size()));
+    Blob blob = make_blob(hull_definition(1, {given}), std::vector(2, image));
+    const Status status = migrate(blob, registry);
+    EXPECT_FALSE(status);
+    EXPECT_EQ(blob.component_types()[0].schema->version(), 1u) << "nothing has changed";
+    EXPECT_EQ(blob.component_types()[0].columns.size(), 1u);
+    return std::string(status.message());
+}
+
+TEST(Migration, says_what_has_no_place_or_does_not_fit) {
+    const auto nothing = [](MigrationStep&) {};
+    const std::string start = "cannot migrate \"hull\" of \"ships/old\" from version 1: ";
+    EXPECT_EQ(message_of(field("crew", FieldType::kInt32), 1, nothing),
+              start + "there is no field \"crew\" in version 3; say what became of it, or remove() it");
+    EXPECT_EQ(message_of(field("number", FieldType::kInt32), -5, nothing),
+              start + "convert() is needed for component 0: \"number\" is a uint64, which cannot hold -5");
+    EXPECT_EQ(
+        message_of(field("armour", FieldType::kFloat), 0, [](MigrationStep& step) { step.rename("armr", "armor"); }),
+        start +
+            "the migration from version 1 does not fit: there is no field \"armr\" then; did you mean "
+            "\"armour\"?");
+    EXPECT_EQ(message_of(field("armor", FieldType::kDouble), 0,
+                         [](MigrationStep& step) { step.convert("armor", [](float armor) { return armor; }); }),
+              start +
+                  "the migration from version 1 does not fit: \"armor\" is a double then, and the function takes a "
+                  "float");
+    EXPECT_EQ(message_of(field("armor", FieldType::kFloat), 0, [](MigrationStep& step) { step.set("armor", 3.0f); }),
+              start + "the migration from version 1 does not fit: \"armor\" cannot be added, it is there already");
+    EXPECT_EQ(message_of(field("crew", FieldType::kInt32), 0,
+                         [](MigrationStep& step) { step.set("armor", 3.0f).rename("crew", "armor"); }),
+              start +
+                  "the migration from version 1 does not fit: \"crew\" cannot become \"armor\", which is there "
+                  "already");
+}
+
+TEST(Migration, refuses_an_enum_value_whose_name_is_gone) {
+    FieldDefinition paint = paint_of_version_1();
+    paint.enumerators.push_back({"green", 9});
+    EXPECT_EQ(message_of(paint, 9, [](MigrationStep&) {}),
+              "cannot migrate \"hull\" of \"ships/old\" from version 1: convert() is needed for component 0: \"paint\" "
+              "has no "
+              "value \"green\"; did you mean \"grey\"?");
+}
+
+TEST(Migration, refuses_what_a_newer_program_made) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>();
+    Blob blob = make_blob(hull_definition(4, {field("armor", FieldType::kFloat)}), {});
+    EXPECT_EQ(
+        migrate(blob, registry).message(),
+        "cannot migrate \"hull\" of \"ships/old\" from version 4: this program knows versions up to 3; update the "
+        "program");
+}
+
+// --- random --------------------------------------------------------------------------------------------------------
+
+/// A field of a random component, with its values as text.
+struct RandomField {
+    FieldDefinition definition;
+    std::vector<AnyValue> values;  // by component
+};
+
+AnyValue random_value(Random& random, const FieldDefinition& definition) {
+    AnyValue value(value_type_of(Schema::make(hull_definition(1, {definition})).value().fields()[0]));
+    for (std::byte& byte : value.bytes()) byte = std::byte(random.below(100));
+    return value;
+}
+
+RandomField random_field(Random& random, const std::string& name, std::size_t count) {
+    constexpr FieldType kTypes[] = {FieldType::kUint8, FieldType::kInt32,  FieldType::kUint64,    FieldType::kVec2,
+                                    FieldType::kVec3,  FieldType::kDouble, FieldType::kQuaternion};
+    const FieldType type = kTypes[random.below(std::size(kTypes))];
+    RandomField result{field(name.c_str(), type, field_type_lanes(type) > 1 && random.below(2) == 0), {}};
+    if (!result.definition.split && random.below(4) == 0) result.definition.array_length = 1 + random.below(3);
+    for (std::size_t i = 0; i < count; ++i) result.values.push_back(random_value(random, result.definition));
+    return result;
+}
+
+TEST(Migration, of_random_layouts_keeps_every_value_under_its_name) {
+    Random random(20);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t count = random.below(40), num_fields = 1 + random.below(6);
+        std::vector<RandomField> fields;
+        for (std::size_t i = 0; i < num_fields; ++i) fields.push_back(random_field(random, concat("field", i), count));
+        std::vector<FieldDefinition> definitions;
+        for (const RandomField& f : fields) definitions.push_back(f.definition);
+        ComponentDefinition old_definition = hull_definition(1, definitions);
+        old_definition.whole = random.below(3) == 0;
+        if (old_definition.whole)
+            for (FieldDefinition& f : old_definition.fields) f.split = false;
+        const Schema old_schema = Schema::make(old_definition).value();
+        std::vector<std::vector<std::byte>> images(count, blob_default_image(old_schema));
+        for (const RandomField& f : fields)
+            for (std::size_t i = 0; i < count; ++i) {
+                const int number = old_schema.find_field(f.definition.name);
+                const std::span<const std::byte> bytes = f.values[i].bytes();
+                std::memcpy(images[i].data() + old_schema.fields()[std::size_t(number)].struct_offset, bytes.data(),
+                            bytes.size());
+            }
+        Blob blob = make_blob(old_definition, images);
+
+        // The newest version: some fields go, the others have another order and other layouts, and one has a new name.
+        ComponentRegistry registry;
+        ComponentDefinition new_definition = hull_definition(2, {});
+        new_definition.whole = random.below(3) == 0;
+        std::vector<std::string> removed;
+        std::string renamed;
+        for (std::size_t i = num_fields; i-- > 0;) {
+            FieldDefinition definition = fields[i].definition;
+            if (num_fields > 1 && random.below(4) == 0) {
+                removed.push_back(definition.name);
+                continue;
+            }
+            const bool can_split = field_type_lanes(definition.type) > 1 && definition.array_length == 0;
+            definition.split = can_split && !new_definition.whole && random.below(2) == 0;
+            if (renamed.empty()) {
+                renamed = definition.name;
+                definition.name = "renamed";
+            }
+            new_definition.fields.push_back(definition);
+        }
+        const Schema new_schema = Schema::make(new_definition).value();
+        MigrationStep& step = registry.migrations(new_schema).from(1);
+        for (const std::string& name : removed) step.remove(name);
+        if (!renamed.empty()) step.rename(renamed, "renamed");
+        const Status status = migrate(blob, registry);
+        ASSERT_TRUE(status) << status.message();
+
+        const BlobComponents& components = blob.component_types()[0];
+        FieldColumns columns(*components.schema, components.columns, components.count());
+        ASSERT_EQ(columns.columns().size(), new_definition.fields.size());
+        for (const RandomField& f : fields) {
+            const std::string name = f.definition.name == renamed ? "renamed" : f.definition.name;
+            if (std::find(removed.begin(), removed.end(), name) != removed.end()) continue;
+            ASSERT_NE(columns.find(name), nullptr);
+            const ValueType type = columns.find(name)->type;
+            const std::byte* const values = *columns.read(name, type);
+            for (std::size_t i = 0; i < count; ++i)
+                EXPECT_EQ(AnyValue(type, values + i * type.num_bytes()), f.values[i]) << name << ' ' << i;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace resource_test
