@@ -51,11 +51,14 @@ Commands& CommandLog::here(bool is_locked) {
     place.pass = in_pass ? scope->pass() : 0;
     const std::lock_guard lock(mutex_);
     for (CommandLoop* loop : open_)
-        if (loop->place.pass == place.pass && loop->place.num_steps == 0) return loop->chunks.front();
-    return open_locked(place, 1).chunks.front();
+        if (loop->is_of_pass && loop->place.pass == place.pass) return loop->commands;
+    CommandLoop& opened = open_locked(place, 1);
+    opened.is_of_pass = true;
+    opened.commands.take_up(opened.chunks.front());
+    return opened.commands;
 }
 
-Commands* CommandLog::open(const WorkPlace& loop, std::uint32_t num_chunks) {
+CommandRecorder* CommandLog::open(const WorkPlace& loop, std::uint32_t num_chunks) {
     const std::lock_guard lock(mutex_);
     return open_locked(loop, num_chunks).chunks.data();
 }
@@ -80,6 +83,7 @@ CommandLoop& CommandLog::open_locked(const WorkPlace& place, std::uint32_t num_c
 
 /// Keeps the memory of a loop for another. Requires: its chunks are cleared.
 void CommandLog::recycle(CommandLoop* loop) {
+    loop->is_of_pass = false;
     for_each_chunk({&loop, 1}, [&](CommandRecorder& chunk) {
         for (const detail::LogBlock& block : chunk.blocks()) blocks_.give_back(block);
         chunk.blocks().clear();
@@ -161,7 +165,7 @@ void CommandLog::release() {
 
 Commands& Database::commands() { return CommandLog::of(*this).here(directory_.is_held()); }
 
-Commands* detail::open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks) {
+CommandRecorder* detail::open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks) {
     return CommandLog::of(database).open(loop, num_chunks);
 }
 

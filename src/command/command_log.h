@@ -19,8 +19,10 @@ namespace shoal {
 struct CommandLoop {
     WorkPlace place;
     std::uint32_t num_chunks;
-    std::uint64_t opened;                       // how many were before it
-    Array<Commands> chunks{Owner("commands")};  // the first num_chunks
+    std::uint64_t opened;                                      // how many were before it
+    Array<detail::CommandRecorder> chunks{Owner("commands")};  // the first num_chunks
+    bool is_of_pass = false;                                   // for a pass itself, through these:
+    Commands commands;
 };
 
 class CommandLog final : public DeferredChanges {
@@ -36,7 +38,7 @@ public:
 
     /// The commands of the pass that the calling thread runs. `is_locked`: a loop runs over the database.
     Commands& here(bool is_locked);
-    Commands* open(const WorkPlace& loop, std::uint32_t num_chunks);
+    detail::CommandRecorder* open(const WorkPlace& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
     std::uint64_t count_pins(ResourceId resource) override;
     void release() override;
@@ -49,8 +51,10 @@ private:
     void recycle(CommandLoop* loop);
     template <class Visit>
     static void for_each_chunk(std::span<CommandLoop* const> loops, Visit&& visit) {
-        for (CommandLoop* loop : loops)
-            for (Commands& chunk : std::span(loop->chunks).first(loop->num_chunks)) visit(chunk.recorder_);
+        for (CommandLoop* loop : loops) {
+            if (loop->is_of_pass) loop->commands.release();
+            for (detail::CommandRecorder& chunk : std::span(loop->chunks).first(loop->num_chunks)) visit(chunk);
+        }
     }
 
     Database& database_;

@@ -15,7 +15,7 @@ namespace detail {
 namespace {
 
 constexpr std::size_t kMostRunBytes = kLogBlockBytes[1] - kCacheLineBytes;
-constexpr std::uint32_t kFirstRows = 8;  // of the first run of a list in a chunk
+constexpr std::size_t kFirstRows = 8;  // of the first run of a list in a chunk
 
 std::byte* aligned(std::byte* address, std::size_t alignment) {
     const auto value = reinterpret_cast<std::uintptr_t>(address);
@@ -37,35 +37,57 @@ CommandRecorder::~CommandRecorder() {
     }
 }
 
-CommandRecorder::Stream& CommandRecorder::add_stream(const CommandList& list) {
-    streams_.push_back({&list});
+CommandRecorder::Stream& CommandRecorder::stream_of(const CommandList& list) {
+    for (Stream& stream : streams_)
+        if (stream.end.list == &list) return stream;
+    streams_.push_back({{&list, nullptr, 0, 0}});
     return streams_.back();
+}
+
+CommandCursor CommandRecorder::hold(const CommandList& list, bool was_held) {
+    Stream& stream = stream_of(list);
+    if (was_held) stream.end.num_rows = stream.end.capacity;
+    if (stream.end.num_rows == stream.end.capacity) begin_run(stream);
+    return stream.end;
+}
+
+void CommandRecorder::release(const CommandList& list, std::size_t num_rows) {
+    stream_of(list).end.num_rows = num_rows;
+}
+
+NewRow CommandRecorder::add_row(const CommandList& list) {
+    Stream& stream = stream_of(list);
+    if (SHOAL_UNLIKELY(stream.end.num_rows == stream.end.capacity)) begin_run(stream);
+    return stream.end.add_row();
 }
 
 void CommandRecorder::begin_run(Stream& stream) {
     SHOAL_ASSERT(is_open_, "commands were kept beyond a settle; ask for them anew");
-    const std::uint32_t row_bytes = stream.list->row_bytes;
-    const auto most_rows = static_cast<std::uint32_t>(std::max<std::size_t>(1, kMostRunBytes / row_bytes));
-    if (stream.capacity != 0) runs_[stream.run].num_rows = stream.num_rows;
-    stream.capacity = std::min(stream.capacity == 0 ? kFirstRows : stream.capacity * 4, most_rows);
-    stream.begin = take_memory(std::size_t(stream.capacity) * row_bytes, stream.list->alignment);
-    stream.num_rows = 0;
+    CommandCursor& end = stream.end;
+    const std::size_t row_bytes = end.list->row_bytes;
+    const std::size_t most_rows = std::max<std::size_t>(1, kMostRunBytes / row_bytes);
+    note_rows(stream);
+    end.capacity = std::min(end.capacity == 0 ? kFirstRows : end.capacity * 4, most_rows);
+    end.begin = take_memory(end.capacity * row_bytes, end.list->alignment);
+    end.num_rows = 0;
     stream.run = static_cast<std::uint32_t>(runs_.size());
-    runs_.push_back({stream.list, stream.begin, stream.capacity, 0});
+    runs_.push_back({end.list, end.begin, static_cast<std::uint32_t>(end.capacity), 0});
 }
 
-/// Notes how many rows the last run of each list has.
+/// Notes how many rows the last run of a list has.
+void CommandRecorder::note_rows(const Stream& stream) {
+    if (stream.end.capacity != 0) runs_[stream.run].num_rows = static_cast<std::uint32_t>(stream.end.num_rows);
+}
+
 std::span<const CommandRun> CommandRecorder::runs() {
-    if (destroyed_.capacity != 0) runs_[destroyed_.run].num_rows = destroyed_.num_rows;
-    for (const Stream& stream : streams_) runs_[stream.run].num_rows = stream.num_rows;
+    for (const Stream& stream : streams_) note_rows(stream);
     return runs_;
 }
 
 void CommandRecorder::close() {
     runs();
     is_open_ = false;
-    destroyed_.capacity = destroyed_.num_rows;
-    for (Stream& stream : streams_) stream.capacity = stream.num_rows;
+    for (Stream& stream : streams_) stream.end.capacity = stream.end.num_rows;
 }
 
 Database& CommandRecorder::database() const { return log_->database(); }
@@ -81,9 +103,9 @@ std::byte* CommandRecorder::take_memory(std::size_t num_bytes, std::size_t align
     return result;
 }
 
-void CommandRecorder::take_pending_block() {
-    next_pending_ = log_->take_pending_block();
-    pending_blocks_.push_back(next_pending_);
+EntityBits CommandRecorder::take_pending_block() {
+    pending_blocks_.push_back(log_->take_pending_block());
+    return pending_blocks_.back();
 }
 
 void CommandRecorder::clear() {
@@ -92,12 +114,10 @@ void CommandRecorder::clear() {
         for (const CommandPart& part : run.list->parts)
             for (std::uint32_t i = 0; part.destroy != nullptr && part.offset != 0 && i < run.num_rows; ++i)
                 part.destroy(run.value(part, i));
-    destroyed_ = {&kDestroyList};
     streams_.clear();
     runs_.clear();
     pending_blocks_.clear();
-    next_pending_ = 0;
-    num_ordered_ = 0;
+    numbers_ = {};
     free_begin_ = free_end_ = nullptr;
 }
 
@@ -139,7 +159,9 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity,
 void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number,
                              std::span<const ComponentType> components, std::span<const ComponentValues> values) {
     const CommandList& list = made_list(kind, entity, components, values);
-    const NewRow added = add_row(list, entity, number);
+    const NewRow added = add_row(list);
+    added.set_entity(entity);
+    added.set_number(number);
     for (const CommandPart& part : list.parts) {
         if (part.offset == 0) continue;
         const Schema& schema = log_->database().schema(part.component);
@@ -157,27 +179,16 @@ void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t numb
 
 }  // namespace detail
 
-Entity Commands::create(const Archetype& type, Zone zone, std::span<const ComponentValues> values) {
+void Commands::record_create(detail::CommandRecorder& recorder, Entity entity, const Archetype& type, Zone zone,
+                             std::span<const ComponentValues> values) {
     if (zone != kNoZone) require_zone(zone);
     for (const ComponentValues& given : values)
         SHOAL_ASSERT(type.has(given.component), "values were given for a component type that the archetype lacks");
-    const Entity entity = recorder_.take_pending();
-    recorder_.record(Kind::kCreate, entity, zone, type.components(), values);
-    return entity;
-}
-
-Entity Commands::record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
-                              const RootPose* pose) {
-    const Entity first = recorder_.take_pending();
-    const auto added = recorder_.add_row(list, first, zone);
-    ::new (static_cast<void*>(added.value(detail::SpawnValue::kOffset, sizeof(detail::SpawnValue))))
-        detail::SpawnValue{blob, original};
-    if (pose != nullptr) ::new (static_cast<void*>(added.value(detail::kPoseOffset, sizeof(RootPose)))) RootPose(*pose);
-    return first;
+    recorder.record(Kind::kCreate, entity, zone, type.components(), values);
 }
 
 void Commands::record_text(TextChange change, Entity entity, std::string_view text) {
-    Database& database = recorder_.database();
+    Database& database = recorder_->database();
     call(entity, [&database, change, kept = std::string(text)](Entity self) {
         const ComponentHomes& homes = database.homes();
         SHOAL_ASSERT(homes.change_text != nullptr,
@@ -193,14 +204,11 @@ void Commands::name(Entity entity, std::string_view name) { record_text(TextChan
 void Commands::tag(Entity entity, std::string_view tag) { record_text(TextChange::kTag, entity, tag); }
 void Commands::untag(Entity entity, std::string_view tag) { record_text(TextChange::kUntag, entity, tag); }
 
-void Commands::add(Entity entity, std::span<const ComponentValues> values) {
+void Commands::record_add(detail::CommandRecorder& recorder, Entity entity, std::uint32_t number,
+                          std::span<const ComponentValues> values) {
     Array<ComponentType> components("commands");
     for (const ComponentValues& given : values) components.push_back(given.component);
-    recorder_.record(Kind::kAdd, entity, recorder_.next_number(), components, values);
-}
-
-void Commands::remove(Entity entity, std::span<const ComponentType> components) {
-    recorder_.record(Kind::kRemove, entity, recorder_.next_number(), components, {});
+    recorder.record(Kind::kAdd, entity, number, components, values);
 }
 
 }  // namespace shoal

@@ -83,7 +83,7 @@ RowRange next_changed(const Table& table, std::span<const std::uint32_t> columns
     return {row, end};
 }
 
-Commands& open_commands_of_loop(Database* asked) {
+CommandRecorder& open_commands_of_loop(Database* asked) {
     return *open_commands(require_asked(asked), WorkScope::begin_loop(), 1);
 }
 
@@ -116,7 +116,7 @@ void StartedLoop::run_chunk(void* loop, std::uint32_t chunk, std::uint32_t) {
 }
 
 void StartedLoop::run_parts(std::uint32_t chunk) const {
-    Commands* const commands = commands_ == nullptr ? nullptr : commands_ + chunk;
+    CommandRecorder* const commands = commands_ == nullptr ? nullptr : commands_ + chunk;
     for (const QueryPart& part : cuts_.chunk(chunk)) run_(context_, commands, part);
 }
 

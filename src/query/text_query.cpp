@@ -386,7 +386,7 @@ struct TextQuery::SharedLoop {
     void* context;
     Failure failure{};
 
-    static void run(void* shared, Commands*, const QueryPart& part) {
+    static void run(void* shared, detail::CommandRecorder*, const QueryPart& part) {
         SharedLoop& self = *static_cast<SharedLoop*>(shared);
         self.failure.guard(reinterpret_cast<std::uintptr_t>(&part),
                            [&] { Loop(self.plan, self.visit, self.context, false).run_part(part); });

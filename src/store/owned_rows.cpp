@@ -19,7 +19,7 @@ constexpr std::size_t kMaxSpread = 4;         // indices per entity of a batch t
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
-    for (const Entity entity : entities) highest = std::max(highest, entity.index());
+    for (std::size_t i = 0; i < entities.size(); ++i) highest = std::max(highest, entities[i].index());
     return highest;
 }
 

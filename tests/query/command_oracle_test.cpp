@@ -23,7 +23,7 @@ enum class Kind { kDestroy, kCreate, kMove, kAdd, kRemove };
 struct Asked {
     // When: the pass, where its row was, and what came before in the row.
     std::uint32_t pass, table, row, number;  // `table`: its place in the loop
-    const Commands* chunk;
+    std::uint64_t chunk;
     Kind kind;
     Entity subject;
     Zone zone = 0;
@@ -79,12 +79,12 @@ protected:
         const DatabaseRow at = database.find(self);
         Random random(seed() ^ (std::uint64_t(self.id) << 32 | frame << 8 | pass));
         const std::uint32_t worker = executor.current_worker();
+        const std::uint64_t chunk = std::uint64_t(pass) << 32 | WorkScope::place().steps[0].chunk;
         Stash& kept = stash[worker];
-        if (kept.chunk != &commands) kept = {&commands, {}, kept.pending};
+        if (kept.chunk != chunk) kept = {chunk, {}, kept.pending};
         for (std::uint32_t number = 0; number < 3 && random.below(3) == 0; ++number) {
-            Asked command{
-                pass, place_of_table.at(at.table->number()), at.row, number, &commands, Kind(random.below(9) % 5),
-                self};
+            Asked command{pass, place_of_table.at(at.table->number()), at.row, number, chunk, Kind(random.below(9) % 5),
+                          self};
             if (random.below(4) == 0) command.subject = others[random.below(std::uint32_t(others.size()))];
             if (random.below(6) == 0 && kept.pending) command.subject = kept.pending;
             if (random.below(50) == 0 && kept.foreign) command.subject = kept.foreign;
@@ -279,11 +279,11 @@ protected:
     }
 
     struct Stash {
-        const Commands* chunk = nullptr;
+        std::uint64_t chunk = 0;
         Entity pending, foreign;
     };
     struct Made {
-        const Commands* chunk;
+        std::uint64_t chunk;
         Entity entity;
         bool gone;
     };

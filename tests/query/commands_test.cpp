@@ -393,6 +393,42 @@ TEST_F(CommandsTest, the_function_of_a_loop_may_take_commands_with_and_without_t
 }
 
 // The log holds the last reference to a value that nobody got.
+TEST_F(CommandsTest, a_function_uses_several_lists_of_one_kind_over_the_rows_of_several_tables) {
+    constexpr std::size_t kNumZones = 7, kRows = 90;
+    for (Zone zone = 0; zone < kNumZones; ++zone) made(kRows, zone, Mass{0});
+    std::vector<Entity> fish;  // in the order of the loop
+    Entity last;
+    query<Read<&Mass::value>>(database).for_each([&](Commands& commands, Entity self, float) {
+        const std::size_t i = fish.size();
+        fish.push_back(self);
+        last = commands.create(kReef, Body{.target = last});  // a chain over all tables
+        if (i % 3 == 0) commands.add(self, Body{.target = last});
+        if (i % 3 == 1) commands.add(self, Mass{float(i)}, Marked{});
+        if (i % 3 == 2) commands.remove<Mass>(self), commands.add(self, Marked{});
+        if (i % 5 == 0) commands.add(self, Mass{-float(i)});
+    });
+    ASSERT_EQ(fish.size(), kNumZones * kRows);
+    const SettleCounts counts = settle();
+    EXPECT_EQ(counts.num_created, fish.size());
+    EXPECT_EQ(counts.num_dropped, 0u);
+    Entity before;
+    for (std::size_t i = 0; i < fish.size(); ++i) {
+        SCOPED_TRACE(i);
+        ASSERT_EQ(database.has<Marked>(fish[i]), i % 3 != 0);
+        ASSERT_EQ(database.has<Mass>(fish[i]), i % 3 != 2 || i % 5 == 0);
+        if (i % 5 == 0 || i % 3 == 1) {
+            ASSERT_EQ(mass_of(fish[i]), i % 5 == 0 ? -float(i) : float(i));
+        }
+        ASSERT_EQ(database.has<Body>(fish[i]), i % 3 == 0);
+        if (i % 3 != 0) continue;
+        const Entity link = database.get<&Body::target>(database.find(fish[i]));
+        Entity at = link;
+        for (int step = 0; step < 3 && at != before; ++step) at = database.get<&Body::target>(database.find(at));
+        ASSERT_EQ(at, before) << "three links on from the one before";
+        before = link;
+    }
+}
+
 TEST_F(CommandsTest, a_value_that_ends_with_its_command_may_ask_for_further_changes) {
     const Entity fish = made(1, kReef, Mass{1}).front(), dead = made(1, kReef, Mass{2}).front();
     database.destroy(dead);

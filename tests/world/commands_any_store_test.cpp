@@ -562,6 +562,13 @@ TEST_P(AnyStore, of_several_commands_about_a_run_of_ids_the_last_counts) {
         const int length = i >= 450 && i < 550 ? -i : i >= 200 && i < 800 ? -1 : i;
         ASSERT_EQ(fleet.values(run[static_cast<std::size_t>(i)])[0], length) << i;
     }
+    // The adds are about consecutive ids and lie side by side, although the removes come between them.
+    Commands& again = fleet.world.commands();
+    for (int i = 0; i < 500; ++i) again.add(run[static_cast<std::size_t>(i)], Hull{i});
+    for (int i = 500; i < 800; ++i) again.remove<Hull>(run[static_cast<std::size_t>(i)]);
+    for (int i = 500; i < 1000; ++i) again.add(run[static_cast<std::size_t>(i)], Hull{-i});
+    fleet.world.settle();
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(fleet.values(run[static_cast<std::size_t>(i)])[0], i < 500 ? i : -i) << i;
 }
 
 TEST_F(CommandsOfWorld, a_command_that_a_store_refuses_changes_none_of_the_others) {

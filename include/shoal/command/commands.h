@@ -73,19 +73,18 @@ class Commands {
     using Kind = detail::CommandKind;
 
 public:
-    /// For the log, which makes the commands of chunks and passes.
-    explicit Commands(CommandLog& log) : recorder_(log) {}
-    Commands(Commands&&) = default;
+    Commands(const Commands&) = delete;
+    Commands& operator=(const Commands&) = delete;
 
     /// Asks for an entity with these components and returns the pending entity. Those in the database lie in `zone`, or
     /// in the first one.
     template <GivenComponent... Ts>
-    Entity create(Zone zone, const Ts&... values) {
+    SHOAL_INLINE Entity create(Zone zone, const Ts&... values) {
         require_zone(zone);
         return record_create(zone, values...);
     }
     template <GivenComponent... Ts>
-    Entity create(const Ts&... values) {
+    SHOAL_INLINE Entity create(const Ts&... values) {
         return record_create(kNoZone, values...);
     }
     /// The same for as many entities as `out` has room for.
@@ -99,34 +98,42 @@ public:
     }
     /// The same for the component types of an archetype; those without a value get their defaults.
     /// Requires: values are bytes.
-    SHOAL_API Entity create(const Archetype& type, Zone zone = kNoZone, std::span<const ComponentValues> values = {});
+    Entity create(const Archetype& type, Zone zone = kNoZone, std::span<const ComponentValues> values = {}) {
+        const Entity entity = take_pending();
+        record_create(*recorder_, entity, type, zone, values);
+        return entity;
+    }
 
-    void destroy(Entity entity) { recorder_.destroy(entity); }
+    SHOAL_INLINE void destroy(Entity entity) { record<detail::DestroyCommand>(entity, 0); }
     void destroy(std::span<const Entity> entities) {
         for (const Entity entity : entities) destroy(entity);
     }
-    void move(Entity entity, Zone zone) {
+    SHOAL_INLINE void move(Entity entity, Zone zone) {
         require_zone(zone);
-        recorder_.record<Kind::kMove>(entity, zone);
+        record<detail::TypedCommand<Kind::kMove>>(entity, zone);
     }
 
     /// Gives components, or sets the values of those that are there. Off{value} gives one that is switched off.
     template <GivenComponent... Ts>
-    void add(Entity entity, const Ts&... values)
+    SHOAL_INLINE void add(Entity entity, const Ts&... values)
         requires(sizeof...(Ts) > 0)
     {
-        recorder_.record<Kind::kAdd>(entity, recorder_.next_number(), values...);
+        record<detail::TypedCommand<Kind::kAdd, Ts...>, Ts...>(entity, ++numbers_.num_ordered, values...);
     }
     /// The same for component types of the database. Requires: values are bytes.
-    SHOAL_API void add(Entity entity, std::span<const ComponentValues> values);
+    void add(Entity entity, std::span<const ComponentValues> values) {
+        record_add(*recorder_, entity, ++numbers_.num_ordered, values);
+    }
     template <DescribedComponent... Ts>
-    void remove(Entity entity)
+    SHOAL_INLINE void remove(Entity entity)
         requires(sizeof...(Ts) > 0)
     {
-        recorder_.add_row(detail::TypedCommand<Kind::kRemove, Ts...>::kList, entity, recorder_.next_number());
+        record<detail::TypedCommand<Kind::kRemove, Ts...>>(entity, ++numbers_.num_ordered);
     }
     /// The same for component types of the database.
-    SHOAL_API void remove(Entity entity, std::span<const ComponentType> components);
+    void remove(Entity entity, std::span<const ComponentType> components) {
+        recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, components, {});
+    }
 
     /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone` are
     /// as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.
@@ -166,27 +173,154 @@ public:
         record_call(entity, other, std::move(function));
     }
 
+protected:
+    Commands() = default;
+
+    /// Records to the commands of a chunk until release().
+    SHOAL_INLINE void take_up(detail::CommandRecorder& recorder) {
+        recorder_ = &recorder;
+        numbers_ = recorder.numbers();
+    }
+    SHOAL_INLINE void release() {
+        recorder_->set_numbers(numbers_);
+        release_cursors(std::make_index_sequence<detail::kNumCommandKinds>());
+    }
+
 private:
     friend class CommandLog;
+    friend struct CommandLoop;
 
-    template <class... Ts>
-    SHOAL_INLINE Entity record_create(Zone zone, const Ts&... values) {
-        const Entity entity = recorder_.take_pending();
-        recorder_.record<Kind::kCreate>(entity, zone, values...);
+    template <std::size_t... kKinds>
+    SHOAL_INLINE void release_cursors(std::index_sequence<kKinds...>) {
+        (release_cursor(cursors_[kKinds]), ...);
+    }
+    SHOAL_INLINE void release_cursor(detail::CommandCursor& cursor) {
+        if (cursor.list != nullptr) recorder_->release(*cursor.list, cursor.num_rows);
+        cursor = {};
+    }
+
+    // Nothing is given the address of a member: as long as the object itself is not passed on, it lies in registers. Of
+    // each kind, it holds the list that was first. `list` is always one that the compiler knows.
+    SHOAL_INLINE static bool has_room(const detail::CommandCursor& cursor, const detail::CommandList& list) {
+        return SHOAL_LIKELY(cursor.list == &list && cursor.num_rows != cursor.capacity);
+    }
+    /// Adds a row to a list for which the cursor has no room, and perhaps it is that of another one.
+    SHOAL_INLINE static detail::NewRow add_row_slowly(detail::CommandRecorder& recorder, detail::CommandCursor& cursor,
+                                                      const detail::CommandList& list) {
+        if (cursor.list != nullptr && cursor.list != &list) return recorder.add_row(list);
+        cursor = recorder.hold(list, cursor.list != nullptr);
+        return cursor.add_row();
+    }
+    SHOAL_INLINE detail::NewRow add_row(const detail::CommandList& list, Entity entity, std::uint32_t number) {
+        detail::CommandCursor& cursor = cursors_[static_cast<std::size_t>(list.kind)];
+        const detail::NewRow added =
+            has_room(cursor, list) ? cursor.add_row() : add_row_slowly(*recorder_, cursor, list);
+        added.set_entity(entity);
+        added.set_number(number);
+        return added;
+    }
+    static constexpr bool is_block_full(EntityBits next_pending) {
+        return next_pending % detail::CommandRecorder::kPendingBlock == 0;
+    }
+    SHOAL_INLINE Entity take_pending() {
+        if (SHOAL_UNLIKELY(is_block_full(numbers_.next_pending)))
+            numbers_.next_pending = recorder_->take_pending_block();
+        return {numbers_.next_pending++};
+    }
+
+    template <class Command, class... Ts, class... Values>
+    SHOAL_INLINE static void write(const detail::NewRow& added, Entity entity, std::uint32_t number,
+                                   Values&&... values) {
+        added.set_entity(entity);
+        if constexpr (Command::kList.kind != Kind::kDestroy) added.set_number(number);
+        std::size_t i = 0;
+        static_cast<void>(i);
+        (::new (static_cast<void*>(added.value(Command::kLayout.offsets[i++], sizeof(Ts))))
+             Ts(static_cast<Values&&>(values)),
+         ...);
+    }
+    /// What a command that finds no room leaves behind.
+    struct Recorded {
+        detail::CommandCursor cursor;
+        Entity entity;
+    };
+    template <class T>
+    using ByValue = std::conditional_t<std::is_trivially_copyable_v<T>, T,
+                                       std::conditional_t<std::is_nothrow_copy_constructible_v<T>, const T&, T&&>>;
+    // The whole command, and all by value: then the values need not outlive a call, for which the loop would put them
+    // aside at every row.
+    template <class Command, class... Ts>
+    static SHOAL_NOINLINE Recorded record_slowly(detail::CommandRecorder& recorder, detail::CommandCursor cursor,
+                                                 Entity entity, std::uint32_t number, ByValue<Ts>... values) {
+        if (Command::kList.kind == Kind::kCreate && is_block_full(entity.id)) entity = {recorder.take_pending_block()};
+        const detail::NewRow added =
+            has_room(cursor, Command::kList) ? cursor.add_row() : add_row_slowly(recorder, cursor, Command::kList);
+        write<Command, Ts...>(added, entity, number, static_cast<ByValue<Ts>&&>(values)...);
+        return {cursor, entity};
+    }
+    /// Adds a row, and returns its entity: of a creation, the next pending one.
+    template <class Command, class... Ts, class... Values>
+    SHOAL_INLINE Entity place(Entity entity, std::uint32_t number, Values&&... values) {
+        constexpr bool kCreates = Command::kList.kind == Kind::kCreate;
+        detail::CommandCursor& cursor = cursors_[static_cast<std::size_t>(Command::kList.kind)];
+        if (!(kCreates && is_block_full(entity.id)) && has_room(cursor, Command::kList)) {
+            write<Command, Ts...>(cursor.add_row(), entity, number, static_cast<Values&&>(values)...);
+        } else {
+            const Recorded recorded =
+                record_slowly<Command, Ts...>(*recorder_, cursor, entity, number, static_cast<Values&&>(values)...);
+            cursor = recorded.cursor, entity = recorded.entity;
+        }
+        if constexpr (kCreates) numbers_.next_pending = entity.id + 1;
         return entity;
     }
+    template <class Command, class... Ts>
+    SHOAL_INLINE Entity record(Entity entity, std::uint32_t number, const Ts&... values) {
+        if constexpr ((std::is_nothrow_copy_constructible_v<Ts> && ...))
+            return place<Command, Ts...>(entity, number, values...);
+        else  // a copy that throws leaves no row without values
+            return place<Command, Ts...>(entity, number, Ts(values)...);
+    }
+    template <class... Ts>
+    SHOAL_INLINE Entity record_create(Zone zone, const Ts&... values) {
+        return record<detail::TypedCommand<Kind::kCreate, Ts...>, Ts...>({numbers_.next_pending}, zone, values...);
+    }
     void record_text(TextChange change, Entity entity, std::string_view text);
-    SHOAL_API Entity record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
-                                  const RootPose* pose);
+    SHOAL_API static void record_create(detail::CommandRecorder& recorder, Entity entity, const Archetype& type,
+                                        Zone zone, std::span<const ComponentValues> values);
+    SHOAL_API static void record_add(detail::CommandRecorder& recorder, Entity entity, std::uint32_t number,
+                                     std::span<const ComponentValues> values);
+    SHOAL_INLINE Entity record_spawn(const detail::CommandList& list, Zone zone, const Blob* blob, Entity original,
+                                     const RootPose* pose) {
+        const Entity first = take_pending();
+        const detail::NewRow added = add_row(list, first, zone);
+        ::new (static_cast<void*>(added.value(detail::SpawnValue::kOffset, sizeof(detail::SpawnValue))))
+            detail::SpawnValue{blob, original};
+        if (pose != nullptr)
+            ::new (static_cast<void*>(added.value(detail::kPoseOffset, sizeof(RootPose)))) RootPose(*pose);
+        return first;
+    }
     template <class Function>
     void record_call(Entity entity, Entity other, Function&& function) {
         using Call = detail::CallCommand<std::remove_cvref_t<Function>>;
-        const auto added = recorder_.add_row(Call::kList, entity, recorder_.next_number());
+        const detail::NewRow added = add_row(Call::kList, entity, ++numbers_.num_ordered);
         ::new (static_cast<void*>(added.value(Call::kOffset, sizeof(typename Call::Value))))
             typename Call::Value(other, std::move(function));
     }
 
-    detail::CommandRecorder recorder_;
+    detail::CommandRecorder* recorder_ = nullptr;
+    detail::CommandNumbers numbers_;
+    detail::CommandCursor cursors_[detail::kNumCommandKinds] = {};  // by kind
 };
+
+namespace detail {
+
+/// The commands of a chunk for a run of rows, as a local object of the loop.
+class CommandsOfRun : public Commands {
+public:
+    SHOAL_INLINE explicit CommandsOfRun(CommandRecorder& recorder) { take_up(recorder); }
+    SHOAL_INLINE ~CommandsOfRun() { release(); }
+};
+
+}  // namespace detail
 
 }  // namespace shoal

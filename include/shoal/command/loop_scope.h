@@ -12,6 +12,9 @@ class Database;
 
 namespace detail {
 
+class CommandRecorder;
+class CommandsOfRun;
+
 /// While it lives, the calling thread runs the function of a loop, which must not ask for the commands of its pass.
 class LoopScope {
 public:
@@ -24,8 +27,8 @@ private:
     WorkScope* scope_;  // nullptr: the loop runs outside of passes
 };
 
-/// Returns the first of as many Commands as a loop has chunks. `loop` is its WorkScope::begin_loop().
-SHOAL_API Commands* open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks);
+/// Returns the first of as many recorders of commands as a loop has chunks. `loop` is its WorkScope::begin_loop().
+SHOAL_API CommandRecorder* open_commands(Database& database, const WorkPlace& loop, std::uint32_t num_chunks);
 
 }  // namespace detail
 }  // namespace shoal

@@ -342,7 +342,7 @@ private:
     void run(Function& function, [[maybe_unused]] Executor* executor = nullptr) const {
         const typename Rows::Lock lock(rows_);
         rows_.refresh();
-        Commands* commands = nullptr;
+        detail::CommandRecorder* commands = nullptr;
         if constexpr (takes_commands<Function, kBatches>()) commands = &detail::open_commands_of_loop(asked());
         const detail::LoopScope scope;
         const Finish finish{*this, executor};
@@ -357,7 +357,8 @@ private:
         QueryRun<Query, Function, kBatches>(*this, executor, function).wait();
     }
     template <bool kBatches, class Function>
-    SHOAL_INLINE void run_part(Function& function, Commands* commands, const detail::QueryPart& part) const {
+    SHOAL_INLINE void run_part(Function& function, detail::CommandRecorder* commands,
+                               const detail::QueryPart& part) const {
         static_assert(!kHasSingles || !kBatches,
                       "a batch shows columns; read singles before the loop, World::single()");
         if constexpr (kHasSingles) {
@@ -369,10 +370,10 @@ private:
         }
     }
     template <bool kBatches, class Function>
-    SHOAL_INLINE void run_called(Function& function, [[maybe_unused]] Commands* commands,
+    SHOAL_INLINE void run_called(Function& function, [[maybe_unused]] detail::CommandRecorder* commands,
                                  const detail::QueryPart& part) const {
         if constexpr (asks<Function, kBatches>()) {
-            detail::WithFirst<Function, Commands> bound{function, *commands};
+            detail::WithCommands<Function> bound{function, *commands};
             run_bound<kBatches>(bound, part);
         } else {
             run_bound<kBatches>(function, part);

@@ -4,6 +4,7 @@
 //
 //     run of add<Position, Velocity>    entities | numbers | positions | velocities     as far as one piece of memory reaches
 //     stream                            the runs of one list; the last one grows
+//     cursor                            the end of a stream, which the Commands of a loop hold in registers
 //
 // Thread: a recorder belongs to one thread at a time.
 
@@ -16,6 +17,7 @@ class CommandLog;
 namespace detail {
 
 enum class CommandKind : std::uint8_t { kDestroy, kCreate, kMove, kAdd, kRemove, kSpawn, kCopy, kCall };
+inline constexpr std::size_t kNumCommandKinds = 8;
 
 /// A component type that a command names, or, in a call, the function.
 struct CommandPart {
@@ -67,7 +69,9 @@ struct CommandRun {
 };
 
 /// Entities and nothing more.
-inline constexpr CommandList kDestroyList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
+struct DestroyCommand {
+    static constexpr CommandList kList{CommandKind::kDestroy, sizeof(Entity), alignof(Entity), {}};
+};
 
 /// A copy of a blob, or of an entity, which has a pose in two of the lists. The entity of the command is the pending one
 /// that becomes the first of the copy.
@@ -166,6 +170,42 @@ struct TypedCommand {
     static constexpr CommandList kList{kKind, kLayout.row_bytes, kLayout.alignment, {kParts.data, sizeof...(Ts)}};
 };
 
+/// A new row of a run, whose values are still to be made.
+struct NewRow {
+    std::byte* begin;
+    std::size_t capacity, row;
+
+    template <class T>
+    SHOAL_INLINE T* column(std::uint32_t offset) const {
+        return reinterpret_cast<T*>(begin + capacity * offset);
+    }
+    SHOAL_INLINE std::byte* value(std::uint32_t offset, std::size_t num_bytes) const {
+        return column<std::byte>(offset) + row * num_bytes;
+    }
+    SHOAL_INLINE void set_entity(Entity entity) const {
+        ::new (static_cast<void*>(column<Entity>(0) + row)) Entity(entity);
+    }
+    /// Requires: not of a destroyed entity.
+    SHOAL_INLINE void set_number(std::uint32_t number) const {
+        ::new (static_cast<void*>(column<std::uint32_t>(sizeof(Entity)) + row)) std::uint32_t(number);
+    }
+};
+
+/// The end of the last run of a list.
+struct CommandCursor {
+    const CommandList* list;  // nullptr: of none
+    std::byte* begin;
+    std::size_t num_rows, capacity;
+
+    SHOAL_INLINE NewRow add_row() { return {begin, capacity, num_rows++}; }
+};
+
+/// What a chunk has given out.
+struct CommandNumbers {
+    EntityBits next_pending = 0;
+    std::uint32_t num_ordered = 0;  // adds, removes and calls
+};
+
 class CommandRecorder {
 public:
     static constexpr std::uint32_t kPendingBlock = 64;  // ids that a chunk takes at once
@@ -175,55 +215,23 @@ public:
     CommandRecorder& operator=(CommandRecorder&&) = delete;
     SHOAL_API ~CommandRecorder();
 
-    // --- recording
+    // --- for Commands, which hold the ends of some lists for a while
 
-    Entity take_pending() {
-        if (SHOAL_UNLIKELY(next_pending_ % kPendingBlock == 0)) take_pending_block();
-        return {next_pending_++};
-    }
-    void destroy(Entity entity) { add_row(destroyed_, entity); }
-    /// Numbers the adds and removes of the chunk.
-    std::uint32_t next_number() { return ++num_ordered_; }
-    /// A new row of a run, whose values are still to be made.
-    struct NewRow {
-        std::byte* begin;
-        std::uint32_t capacity, row;
-
-        template <class T>
-        SHOAL_INLINE T* column(std::uint32_t offset) const {
-            return reinterpret_cast<T*>(begin + std::size_t(capacity) * offset);
-        }
-        SHOAL_INLINE std::byte* value(std::uint32_t offset, std::size_t num_bytes) const {
-            return column<std::byte>(offset) + row * num_bytes;
-        }
-    };
-    SHOAL_INLINE NewRow add_row(const CommandList& list, Entity entity, std::uint32_t number) {
-        const NewRow added = add_row(stream_of(list), entity);
-        ::new (static_cast<void*>(added.column<std::uint32_t>(sizeof(Entity)) + added.row)) std::uint32_t(number);
-        return added;
-    }
-    template <CommandKind kKind, class... Ts>
-    void record(Entity entity, std::uint32_t number, const Ts&... values) {
-        if constexpr ((std::is_nothrow_copy_constructible_v<Ts> && ...))
-            place<kKind, Ts...>(entity, number, values...);
-        else  // a copy that throws leaves no row without values
-            place<kKind, Ts...>(entity, number, Ts(values)...);
-    }
-    template <CommandKind kKind, class... Ts, class... Values>
-    SHOAL_INLINE void place(Entity entity, std::uint32_t number, Values&&... values) {
-        using Command = TypedCommand<kKind, Ts...>;
-        const NewRow added = add_row(Command::kList, entity, number);
-        std::size_t i = 0;
-        static_cast<void>(added), static_cast<void>(i);
-        (::new (static_cast<void*>(added.value(Command::kLayout.offsets[i++], sizeof(Ts))))
-             Ts(static_cast<Values&&>(values)),
-         ...);
-    }
-    /// The same for component types that are known at run time only; `values` are those of some of them.
+    /// Returns the end of a list, with room for a row. `was_held`: the caller held it and has filled the run.
+    SHOAL_API CommandCursor hold(const CommandList& list, bool was_held);
+    /// The list is held no longer; its last run has `num_rows` rows.
+    SHOAL_API void release(const CommandList& list, std::size_t num_rows);
+    /// Adds a row to a list that nobody holds.
+    SHOAL_API NewRow add_row(const CommandList& list);
+    /// Adds a command with component types that are known at run time only; `values` are those of some of them.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number,
                           std::span<const ComponentType> components, std::span<const ComponentValues> values);
+    /// Takes the next ids for pending entities, and returns the first.
+    SHOAL_API EntityBits take_pending_block();
+    const CommandNumbers& numbers() const { return numbers_; }
+    void set_numbers(const CommandNumbers& numbers) { numbers_ = numbers; }
 
-    // --- for the log and the settler
+    // --- for the log and the settler. Requires: nothing is held
 
     /// Takes commands until close().
     void open() { is_open_ = true; }
@@ -232,7 +240,7 @@ public:
     std::span<const CommandRun> runs();
     /// The first of each kPendingBlock ids that the chunk took; it has given out those before next_pending().
     std::span<const EntityBits> pending_blocks() const { return pending_blocks_; }
-    EntityBits next_pending() const { return next_pending_; }
+    EntityBits next_pending() const { return numbers_.next_pending; }
     /// Ends the values of all rows and forgets them.
     void clear();
     SHOAL_API Database& database() const;
@@ -241,36 +249,19 @@ public:
 private:
     struct MadeList;
     struct Stream {
-        const CommandList* list;
-        std::byte* begin = nullptr;                // of the last run
-        std::uint32_t num_rows = 0, capacity = 0;  // the same
-        std::uint32_t run = 0;                     // its place among all
+        CommandCursor end{};
+        std::uint32_t run = 0;  // its place among all
     };
 
-    SHOAL_INLINE Stream& stream_of(const CommandList& list) {
-        Stream* const end = streams_.data() + streams_.size();
-        for (Stream* stream = streams_.data(); stream != end; ++stream)
-            if (SHOAL_LIKELY(stream->list == &list)) return *stream;
-        return add_stream(list);
-    }
-    SHOAL_INLINE NewRow add_row(Stream& stream, Entity entity) {
-        if (SHOAL_UNLIKELY(stream.num_rows == stream.capacity)) begin_run(stream);
-        const NewRow added{stream.begin, stream.capacity, stream.num_rows++};
-        ::new (static_cast<void*>(added.column<Entity>(0) + added.row)) Entity(entity);
-        return added;
-    }
-
-    SHOAL_API Stream& add_stream(const CommandList& list);
-    SHOAL_API void begin_run(Stream& stream);
-    SHOAL_API void take_pending_block();
+    Stream& stream_of(const CommandList& list);
+    void begin_run(Stream& stream);
+    void note_rows(const Stream& stream);
     std::byte* take_memory(std::size_t num_bytes, std::size_t alignment);
     const CommandList& made_list(CommandKind kind, Entity entity, std::span<const ComponentType> components,
                                  std::span<const ComponentValues> values);
 
     CommandLog* log_;
-    EntityBits next_pending_ = 0;
-    std::uint32_t num_ordered_ = 0;
-    Stream destroyed_{&kDestroyList};
+    CommandNumbers numbers_;
     Array<Stream> streams_{Owner("commands")};
     Array<CommandRun> runs_{Owner("commands")};  // as they were begun
     Array<EntityBits> pending_blocks_{Owner("commands")};

@@ -69,14 +69,14 @@ SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows)
         static_cast<void>(table.write_element(column, row));
 }
 
-/// Returns the commands of a loop of one chunk. Requires: a database.
-SHOAL_API Commands& open_commands_of_loop(Database* asked);
+/// Returns the recorder of a loop of one chunk. Requires: a database.
+SHOAL_API CommandRecorder& open_commands_of_loop(Database* asked);
 
 /// A loop that was started: its chunks, and what becomes of them.
 class StartedLoop {
 public:
     /// What is called for each part, by any thread, and for each part when all are done, by the one that waits.
-    using PartFunction = void (*)(void* context, Commands* commands, const QueryPart& part);
+    using PartFunction = void (*)(void* context, CommandRecorder* commands, const QueryPart& part);
     using DoneFunction = void (*)(void* context, const QueryPart& part);
 
     StartedLoop() = default;
@@ -97,7 +97,7 @@ private:
 
     QueryCuts cuts_;
     Executor* executor_ = nullptr;
-    Commands* commands_ = nullptr;  // by chunk
+    CommandRecorder* commands_ = nullptr;  // by chunk
     WorkPlace place_;
     void* context_ = nullptr;
     PartFunction run_ = nullptr;
@@ -142,7 +142,7 @@ private:
         loop_.wait();
         query_.finish_writes(&executor_);
     }
-    static void run(void* context, Commands* commands, const detail::QueryPart& part) {
+    static void run(void* context, detail::CommandRecorder* commands, const detail::QueryPart& part) {
         QueryRun& self = *static_cast<QueryRun*>(context);
         const auto place = reinterpret_cast<std::uintptr_t>(&part);  // parts are in one array, in order
         self.failure_.guard(place, [&] { self.query_.template run_part<kBatches>(self.function_, commands, part); });

@@ -6,6 +6,7 @@
 //
 // Thread: they are types, and values of one row.
 
+#include "shoal/command/loop_scope.h"
 #include "shoal/store/manager.h"
 #include "shoal/table/found_value.h"
 
@@ -149,20 +150,42 @@ struct WithFirst {
         -> decltype(function(first, static_cast<Arguments&&>(arguments)...)) {
         return function(first, static_cast<Arguments&&>(arguments)...);
     }
-    template <class Then>
-        requires kHasOwnOfRun<Function>
-    SHOAL_INLINE void with_own_of_run(Then&& then) {
-        function.with_own_of_run([&](auto& own) __attribute__((always_inline)) {
-            WithFirst<std::remove_reference_t<decltype(own)>, First> bound{own, first};
-            then(bound);
-        });
-    }
 };
 
 /// `T`, as a name that templates look up when they are used. The database's types need not be complete before.
 template <class User, class T>
 struct Later {
     using Type = T;
+};
+
+/// A function whose first argument is the commands of a chunk.
+template <class Function>
+struct WithCommands {
+    template <class Called>
+    using Bound = WithFirst<Called, Commands>;
+
+    Function& function;
+    CommandRecorder& recorder;
+
+    template <class... Arguments>
+    SHOAL_INLINE auto operator()(Arguments&&... arguments)
+        -> decltype(function(std::declval<Commands&>(), static_cast<Arguments&&>(arguments)...)) {
+        typename Later<Function, CommandsOfRun>::Type own(recorder);
+        return function(own, static_cast<Arguments&&>(arguments)...);
+    }
+    template <class Then>
+    SHOAL_INLINE void with_own_of_run(Then&& then) {
+        typename Later<Function, CommandsOfRun>::Type own(recorder);
+        if constexpr (kHasOwnOfRun<Function>) {
+            function.with_own_of_run([&](auto& f) __attribute__((always_inline)) {
+                Bound<std::remove_reference_t<decltype(f)>> bound{f, own};
+                then(bound);
+            });
+        } else {
+            Bound<Function> bound{function, own};
+            then(bound);
+        }
+    }
 };
 
 /// The value of a field that may be missing and lies in several columns: it is put together, and used like a pointer to
