@@ -374,9 +374,8 @@ void BlobLayout::write_names() {
     const std::vector<std::uint32_t>& names = content_.names;
     std::vector<std::uint32_t> texts(content_.strings.size()), first(texts.size() + 1), rank(texts.size());
     std::iota(texts.begin(), texts.end(), 0);
-    std::sort(texts.begin(), texts.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return content_.strings.text(a) < content_.strings.text(b);
-    });
+    std::sort(texts.begin(), texts.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return content_.strings.text(a) < content_.strings.text(b); });
     for (std::uint32_t i = 0; i < texts.size(); ++i) rank[texts[i]] = i;
     for (const std::uint32_t name : names) ++first[rank[name] + 1];
     std::partial_sum(first.begin(), first.end(), first.begin());
