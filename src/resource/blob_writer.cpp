@@ -354,22 +354,25 @@ void BlobLayout::place_array(std::size_t offset) {
 }
 
 void BlobLayout::write_guids() {
-    std::vector<std::uint32_t> order(content_.guids.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return content_.guids[a] != content_.guids[b] ? content_.guids[a] < content_.guids[b] : a < b;
-    });
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted(content_.guids.size());
+    for (std::uint32_t i = 0; i < sorted.size(); ++i) sorted[i] = {content_.guids[i], i};
+    std::sort(sorted.begin(), sorted.end());
     append(std::span(content_.guids));
-    append(std::span(order));
+    for (const auto& [guid, entity] : sorted) append(entity);
 }
 
+/// Sorts the different names, then entities by the rank of their names: many entities have the same name.
 void BlobLayout::write_names() {
     const std::vector<std::uint32_t>& names = content_.names;
+    std::vector<std::uint32_t> texts(content_.strings.size()), first(texts.size() + 1), rank(texts.size());
+    std::iota(texts.begin(), texts.end(), 0);
+    std::sort(texts.begin(), texts.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return content_.strings.text(a) < content_.strings.text(b); });
+    for (std::uint32_t i = 0; i < texts.size(); ++i) rank[texts[i]] = i;
+    for (const std::uint32_t name : names) ++first[rank[name] + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
     std::vector<std::uint32_t> order(names.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return names[a] != names[b] ? content_.strings.text(names[a]) < content_.strings.text(names[b]) : a < b;
-    });
+    for (std::uint32_t i = 0; i < names.size(); ++i) order[first[rank[names[i]]]++] = i;
     append(std::span(names));
     append(std::span(order));
 }

@@ -1,9 +1,8 @@
 #pragma once
-// Large pages for arrays in bookkeeping memory that are filled once, such as the nodes of a document: with pages of 4 KiB,
-// a third of the time that it takes to compile a large level goes into page faults.
+// Large pages for arrays in bookkeeping memory that are filled once, such as the nodes of a document. With pages of 4 KiB,
+// two fifths of the time that it takes to compile a level of 100,000 entities go into page faults.
 //
-//     nodes.reserve(count);
-//     prefer_large_pages_inside(nodes.data(), count * sizeof(Node));
+//     | 4 KiB pages | 2 MiB page | 2 MiB page | 4 KiB pages |      an array of the heap begins and ends anywhere
 //
 // Thread: any thread.
 
