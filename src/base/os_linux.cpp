@@ -139,10 +139,10 @@ bool end(const Temporary& temporary, const char* target) {
 std::string fill(int fd, const Target& target, const void* data, std::size_t num_bytes) {
     Descriptor file(fd);
     if (!write_all(fd, static_cast<const char*>(data), num_bytes)) return reason("cannot write");
-    // Before the mode, some bits of which it clears. Nobody but root may give a file to another owner.
+    // Nobody but root may give a file to another owner; what runs as its owner must not run as somebody else.
     const bool has_owner = !target.exists || ::fchown(fd, target.info.st_uid, target.info.st_gid) == 0;
-    static_cast<void>(has_owner);
-    if (::fchmod(fd, target.exists ? target.info.st_mode & 07777 : mode_of_new_files()) != 0)
+    const mode_t kept = has_owner ? 07777 : 0777;
+    if (::fchmod(fd, target.exists ? target.info.st_mode & kept : mode_of_new_files()) != 0)
         return reason("cannot set permissions");
     if (::fsync(fd) != 0) return reason("cannot flush");
     if (file.close() != 0) return reason("cannot close");
