@@ -71,7 +71,7 @@ void Console::print_diagnostics(const shoal::Diagnostics& diagnostics) {
 
 void Console::print_json(const shoal::Document& document) { print_out(shoal::write_json(document.root())); }
 
-void Console::advance(std::string_view units, std::uint64_t done, std::uint64_t total) {
+void Console::show_progress(std::string_view units, std::uint64_t done, std::uint64_t total) {
     if (!shows_progress_) return;
     if (done == total) return print_error("");
     const std::int64_t now_ns = shoal::monotonic_ns();
@@ -84,7 +84,16 @@ void Console::advance(std::string_view units, std::uint64_t done, std::uint64_t 
     has_progress_ = true;
 }
 
-shoal::ProgressListener* Console::progress_beside_output() { return is_terminal(STDOUT_FILENO) ? nullptr : this; }
+shoal::ProgressListener Console::progress() {
+    const auto show = [](void* console, std::string_view units, std::uint64_t done, std::uint64_t total) {
+        static_cast<Console*>(console)->show_progress(units, done, total);
+    };
+    return {show, this};
+}
+
+shoal::ProgressListener Console::progress_beside_output() {
+    return is_terminal(STDOUT_FILENO) ? shoal::ProgressListener() : progress();
+}
 
 bool Console::flush() { return std::fflush(stdout) == 0 && !failed_; }
 

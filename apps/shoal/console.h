@@ -2,16 +2,15 @@
 // Decides what goes where: facts to standard output, diagnostics and progress to standard error. With --json, standard
 // output has one JSON object; with an output named `-`, it has that. Everything for people then goes to standard error.
 
-#include "shoal/base/progress.h"
 #include "shoal/document/diagnostics.h"
-#include "shoal/document/document_printer.h"
+#include "shoal/document/document_builder.h"
 
 #include <string>
 #include <string_view>
 
 namespace shoal_tool {
 
-class Console final : public shoal::ProgressListener, public shoal::TextSink {
+class Console {
 public:
     explicit Console(bool json);
 
@@ -28,13 +27,13 @@ public:
     /// Prints text to standard output, whatever the mode.
     void print_out(std::string_view text);
     void print_error(std::string_view text);
-    /// The same as print_out().
-    void write(std::string_view text) override { print_out(text); }
 
     /// Shows progress, on a terminal only. The next message, and the end, clear it.
-    void advance(std::string_view units, std::uint64_t done, std::uint64_t total) override;
-    /// Returns the listener for progress while text is printed to standard output: none when that is a terminal too.
-    shoal::ProgressListener* progress_beside_output();
+    void show_progress(std::string_view units, std::uint64_t done, std::uint64_t total);
+    /// Returns what shows the progress of long calls.
+    shoal::ProgressListener progress();
+    /// The same for a call that prints to standard output: nothing is shown when that is a terminal too.
+    shoal::ProgressListener progress_beside_output();
 
     /// Returns whether everything was written.
     bool flush();

@@ -30,12 +30,13 @@ constexpr std::string_view kExamples =
 int run(const Arguments& arguments, Files& files, Console& console) {
     const Result<Blob> blob = read_blob(files, arguments.operands()[0]);
     if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made");
-    DocumentPrinter printer(console.json() ? TextFormat::kJson : TextFormat::kSjson, console);
-    printer.builder().begin_mapping();
-    if (console.json()) printer.builder().boolean("ok", true);
-    dump_members(*blob, printer.builder(), console.progress_beside_output());
-    printer.builder().end();
-    printer.finish();
+    const TextFunction print = [](void* to, std::string_view piece) { static_cast<Console*>(to)->print_out(piece); };
+    DocumentBuilder builder(console.json() ? TextFormat::kJson : TextFormat::kSjson, print, &console);
+    builder.begin_mapping();
+    if (console.json()) builder.boolean("ok", true);
+    dump_members(*blob, builder, console.progress_beside_output());
+    builder.end();
+    builder.finish();
     return 0;
 }
 

@@ -34,7 +34,7 @@ std::filesystem::path place_of(std::filesystem::path path) {
     std::error_code failed;
     for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, failed); ++i)
         path = path.parent_path() / std::filesystem::read_symlink(path, failed);
-    const std::filesystem::path place = std::filesystem::weakly_canonical(path, failed);
+    const std::filesystem::path place = std::filesystem::weakly_canonical(std::filesystem::absolute(path), failed);
     return failed ? path : place;
 }
 
@@ -63,6 +63,8 @@ Result<std::string> read_standard_input() {
 }
 
 }  // namespace
+
+std::string name_of_output(const std::string& path) { return is_standard_stream(path) ? "standard output" : path; }
 
 Files::Files(const Arguments& arguments, Console& console) : arguments_(arguments), console_(console) {
     if (arguments.verb().takes == Takes::kInput) inputs_ = arguments.operands();
@@ -121,6 +123,8 @@ Status Files::check_input(const Output& output, const std::string& input) const 
     struct stat read, replaced;
     if (!find_file(input, STDIN_FILENO, read) || !find_file(output.path, STDOUT_FILENO, replaced)) return {};
     if (!S_ISREG(read.st_mode) || !is_same(read, replaced)) return {};
+    if (is_standard_stream(output.path))
+        return Status::error("standard output is one of the files that were read; redirect it to another file");
     return Status::error(concat("the output \"", output.path, "\" is one of the files that were read; give ",
                                 written(*output.flag), " another name"));
 }

@@ -17,6 +17,9 @@ inline constexpr std::string_view kStandardInputName = "stdin";
 
 inline bool is_standard_stream(std::string_view path) { return path == "-"; }
 
+/// Returns what people are told about where something was written.
+std::string name_of_output(const std::string& path);
+
 class Files {
 public:
     Files(const Arguments& arguments, Console& console);

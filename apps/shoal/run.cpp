@@ -182,7 +182,7 @@ void run_frames(World& world, const Task& task, Console& console, Outcome& outco
     const std::int64_t begin_ns = monotonic_ns();
     for (std::uint64_t frame = 0; frame < task.num_frames; ++frame) {
         world.step(static_cast<float>(task.dt));
-        console.advance("frames", frame + 1, task.num_frames);
+        console.show_progress("frames", frame + 1, task.num_frames);
     }
     outcome.run_ns = monotonic_ns() - begin_ns;
     outcome.settle_ns = world.settle_statistics().total_ns;
@@ -259,9 +259,10 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
         text += concat("not finite  ", counted(outcome.bounds.num_skipped, "position", "positions"), "\n");
     text += concat("state hash  ", hash_text_of(outcome.state_hash), "\n");
     if (!task.picture.empty())
-        text += concat("picture     ", task.picture, ", ", counted(outcome.num_drawn, "point", "points"), "\n");
+        text += concat("picture     ", name_of_output(task.picture), ", ",
+                       counted(outcome.num_drawn, "point", "points"), "\n");
     if (!task.trace.empty())
-        text += concat("trace       ", task.trace, ", ", counted(outcome.num_traced, "event", "events"),
+        text += concat("trace       ", name_of_output(task.trace), ", ", counted(outcome.num_traced, "event", "events"),
                        outcome.num_untraced == 0 ? "" : ", the latest of them", "\n");
     if (outcome.matches) text += outcome.matches->text;
     console.print(text);

@@ -110,7 +110,7 @@ bool prepare(const Arguments& arguments, Files& files, Console& console, const s
     else if (is_standard_stream(source))
         stand_in(arguments, files, session);
     session.options.strict = arguments.has(kStrictFlag.name);
-    session.options.compose.progress = &console;
+    session.options.compose.progress = console.progress();
     session.options.compose.roots = arguments.values("root");
     for (const std::string& root : session.options.compose.roots)
         if (!is_directory(root))

@@ -6,125 +6,126 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace shoal {
 
 using document_detail::Code;
 using document_detail::NodeData;
 
-DocumentBuilder::DocumentBuilder() : writer_(new NodeWriter) {}
+/// Where calls go: to nodes, or to a text.
+struct DocumentBuilder::End {
+    bool in_mapping() const { return text ? text->in_mapping() : nodes.in_mapping(); }
+    std::size_t depth() const { return text ? text->depth() : nodes.depth(); }
+    bool has_root() const { return text ? text->has_root() : nodes.num_nodes() > 0; }
 
-DocumentBuilder::~DocumentBuilder() { delete writer_; }
+    void before_value() {
+        SHOAL_ASSERT(depth() > 0 || !has_root(), "a document has one root");
+        SHOAL_ASSERT(has_key == in_mapping(), "inside a mapping, and only there, each value needs a key before it");
+        has_key = false;
+    }
 
-bool DocumentBuilder::in_mapping() const { return stream_ ? stream_->in_mapping() : writer_->in_mapping(); }
+    /// Adds a value: `print` writes it, or its node is returned. Returns a node that nobody reads when it was printed.
+    template <class Print>
+    NodeData& add(Code code, SourcePosition position, Print&& print) {
+        before_value();
+        if (!text) return nodes.add(code, position);
+        print(*text);
+        return printed;
+    }
 
-void DocumentBuilder::before_value() {
-    const bool is_inside = stream_ ? stream_->depth() > 0 : writer_->depth() > 0;
-    const bool has_root = stream_ ? stream_->has_root() : writer_->num_nodes() > 0;
-    SHOAL_ASSERT(is_inside || !has_root, "a document has one root");
-    SHOAL_ASSERT(has_key_ == in_mapping(), "inside a mapping, and only there, each value needs a key before it");
-    has_key_ = false;
+    void add_key(std::string_view key, SourcePosition position, bool is_kept) {
+        SHOAL_ASSERT(in_mapping() && !has_key, "a key belongs in a mapping, before each value");
+        has_key = true;
+        if (text) return text->key(key);
+        const std::uint32_t same = nodes.add_key(is_kept ? key : std::string_view(keep(key), key.size()), position);
+        SHOAL_CHECK(same == NodeWriter::kNoNode, "the mapping has this key already");
+        static_cast<void>(same);
+    }
+
+    void begin(Code code, SourcePosition position) {
+        before_value();
+        text ? text->begin(code == Code::kMapping) : nodes.open(code, position);
+    }
+
+    const char* keep(std::string_view value) {
+        char* const room = nodes.text_room(value.size());
+        if (!value.empty()) std::memcpy(room, value.data(), value.size());
+        nodes.keep_text(value.size());
+        return room;
+    }
+
+    NodeWriter nodes;
+    std::optional<TextStream> text;
+    bool has_key = false;
+    NodeData printed;
+};
+
+DocumentBuilder::DocumentBuilder() : end_(new End) {}
+
+DocumentBuilder::DocumentBuilder(TextFormat format, TextFunction print, void* context) : end_(new End) {
+    end_->text.emplace(format == TextFormat::kJson ? kJsonStyle : kSjsonStyle, print, context);
 }
 
-NodeData* DocumentBuilder::add(Code code, SourcePosition position) {
-    before_value();
-    return &writer_->add(code, position);
-}
+DocumentBuilder::~DocumentBuilder() { delete end_; }
 
-const char* DocumentBuilder::keep(std::string_view text) {
-    char* const room = writer_->text_room(text.size());
-    if (!text.empty()) std::memcpy(room, text.data(), text.size());
-    writer_->keep_text(text.size());
-    return room;
-}
-
-void DocumentBuilder::begin(Code code, SourcePosition position) {
-    before_value();
-    stream_ ? stream_->begin(code == Code::kMapping) : writer_->open(code, position);
-}
-
-void DocumentBuilder::begin_mapping(SourcePosition position) { begin(Code::kMapping, position); }
-void DocumentBuilder::begin_list(SourcePosition position) { begin(Code::kList, position); }
+void DocumentBuilder::begin_mapping(SourcePosition position) { end_->begin(Code::kMapping, position); }
+void DocumentBuilder::begin_list(SourcePosition position) { end_->begin(Code::kList, position); }
 
 void DocumentBuilder::end() {
-    SHOAL_ASSERT((stream_ ? stream_->depth() : writer_->depth()) > 0, "end() without begin_mapping() or begin_list()");
-    SHOAL_ASSERT(!has_key_, "the last key of the mapping has no value");
-    stream_ ? stream_->end() : writer_->close();
+    SHOAL_ASSERT(end_->depth() > 0, "end() without begin_mapping() or begin_list()");
+    SHOAL_ASSERT(!end_->has_key, "the last key of the mapping has no value");
+    end_->text ? end_->text->end() : end_->nodes.close();
 }
 
-void DocumentBuilder::add_key(std::string_view text, SourcePosition position, bool is_kept) {
-    SHOAL_ASSERT(in_mapping() && !has_key_, "a key belongs in a mapping, before each value");
-    has_key_ = true;
-    if (stream_ != nullptr) return stream_->key(text);
-    const std::uint32_t same = writer_->add_key(is_kept ? text : std::string_view(keep(text), text.size()), position);
-    SHOAL_CHECK(same == NodeWriter::kNoNode, "the mapping has this key already");
-    static_cast<void>(same);
-}
-
-void DocumentBuilder::key(std::string_view text, SourcePosition position) { add_key(text, position, false); }
+void DocumentBuilder::key(std::string_view text, SourcePosition position) { end_->add_key(text, position, false); }
 
 void DocumentBuilder::key(Node child) {
     SHOAL_ASSERT(child.has_key(), "this node has no key; only children of mappings have one");
-    add_key(child.key(), child.key_position(), true);
+    end_->add_key(child.key(), child.key_position(), true);
 }
 
 void DocumentBuilder::null(SourcePosition position) {
-    if (stream_ == nullptr) return static_cast<void>(add(Code::kNull, position));
-    before_value();
-    stream_->null();
+    end_->add(Code::kNull, position, [](TextStream& text) { text.null(); });
 }
 
 void DocumentBuilder::boolean(bool value, SourcePosition position) {
-    if (stream_ == nullptr) return static_cast<void>(add(Code::kBool, position)->boolean = value);
-    before_value();
-    stream_->boolean(value);
+    end_->add(Code::kBool, position, [=](TextStream& text) { text.boolean(value); }).boolean = value;
 }
 
 void DocumentBuilder::integer(std::int64_t value, SourcePosition position) {
-    if (stream_ == nullptr) return static_cast<void>(add(Code::kInteger, position)->integer = value);
-    before_value();
-    stream_->integer(value);
+    end_->add(Code::kInteger, position, [=](TextStream& text) { text.integer(value); }).integer = value;
 }
 
 void DocumentBuilder::unsigned_integer(std::uint64_t value, SourcePosition position) {
     constexpr std::uint64_t kMostSigned = std::numeric_limits<std::int64_t>::max();
     if (value <= kMostSigned) return integer(static_cast<std::int64_t>(value), position);
-    if (stream_ == nullptr) return static_cast<void>(add(Code::kLargeInteger, position)->large_integer = value);
-    before_value();
-    stream_->unsigned_integer(value);
+    end_->add(Code::kLargeInteger, position, [=](TextStream& text) { text.unsigned_integer(value); }).large_integer =
+        value;
 }
 
 void DocumentBuilder::number(double value, SourcePosition position) {
     SHOAL_ASSERT(std::isfinite(value), "numbers in a document must be finite");
-    if (stream_ == nullptr) return static_cast<void>(add(Code::kNumber, position)->number = value);
-    before_value();
-    stream_->number(value);
+    end_->add(Code::kNumber, position, [=](TextStream& text) { text.number(value); }).number = value;
 }
 
 void DocumentBuilder::string(std::string_view text, SourcePosition position) {
     SHOAL_CHECK(is_utf8(text), "strings must be UTF-8");
-    if (stream_ != nullptr) {
-        before_value();
-        return stream_->string(text);
-    }
-    NodeData* const node = add(Code::kString, position);
-    node->text = keep(text);
-    node->length = static_cast<std::uint32_t>(text.size());
+    NodeData& node = end_->add(Code::kString, position, [=](TextStream& stream) { stream.string(text); });
+    if (end_->text) return;
+    node.text = end_->keep(text);
+    node.length = static_cast<std::uint32_t>(text.size());
 }
 
 void DocumentBuilder::value(Node node) {
-    if (stream_ != nullptr) {
-        before_value();
-        return stream_->node(node);
-    }
     const NodeData& taken = node.data();
-    NodeData* const added = add(taken.code(), taken.position());
+    NodeData& added = end_->add(taken.code(), taken.position(), [=](TextStream& text) { text.node(node); });
     if (taken.span == 1) {  // a scalar or empty: as small as a reference
-        *added = taken;
+        added = taken;
         return;
     }
-    added->file_and_code = taken.position().file << 4 | static_cast<std::uint32_t>(Code::kReference);
-    added->target = &taken;
+    added.file_and_code = taken.position().file << 4 | static_cast<std::uint32_t>(Code::kReference);
+    added.target = &taken;
 }
 
 void DocumentBuilder::member(Node child) {
@@ -163,9 +164,12 @@ void DocumentBuilder::string(std::string_view text, std::string_view value) {
 }
 
 Document DocumentBuilder::finish() {
-    SHOAL_ASSERT(stream_ == nullptr, "a DocumentPrinter keeps no document; call its finish()");
-    has_key_ = false;
-    return writer_->finish();
+    end_->has_key = false;
+    if (end_->text) {
+        end_->text->finish();
+        end_->nodes.add(Code::kNull, {});
+    }
+    return end_->nodes.finish();
 }
 
 }  // namespace shoal

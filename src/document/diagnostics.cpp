@@ -202,4 +202,9 @@ std::string quoted(std::string_view text) {
     return out;
 }
 
+void ProgressListener::tell(std::string_view units, std::uint64_t done, std::uint64_t total) const {
+    constexpr std::uint64_t kStep = 1024;
+    if (advance != nullptr && (done % kStep == 0 || done == total)) advance(context, units, done, total);
+}
+
 }  // namespace shoal

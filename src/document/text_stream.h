@@ -1,10 +1,10 @@
 #pragma once
-// Writes SJSON and JSON from calls, front to back: a tree that exists is walked, a DocumentPrinter passes its calls on.
+// Writes SJSON and JSON from calls, front to back: a tree that exists is walked, a DocumentBuilder may pass its calls on.
 // It keeps the containers that are open, and up to 16 numbers of a list, which stand on one line when there are no more.
 // Thread: one thread at a time.
 
 #include "shoal/document/document.h"
-#include "shoal/document/document_printer.h"
+#include "shoal/document/document_builder.h"
 
 #include <string>
 
@@ -28,8 +28,9 @@ extern const TextStyle kLineStyle;  ///< SJSON without line breaks
 
 class TextStream {
 public:
-    /// Writes to `sink`; without one, keeps the text.
-    explicit TextStream(const TextStyle& style, TextSink* sink = nullptr) : style_(style), sink_(sink) {}
+    /// Without a function to give it to, the text is kept.
+    explicit TextStream(const TextStyle& style, TextFunction print = nullptr, void* context = nullptr)
+        : style_(style), print_(print), context_(context) {}
 
     void begin(bool is_mapping);
     void end();
@@ -47,7 +48,7 @@ public:
     bool in_mapping() const { return !open_.empty() && open_.back().is_mapping; }
     bool has_root() const { return has_root_; }
 
-    /// Ends the text; returns it, or nothing when it went to a sink. Requires: depth() == 0.
+    /// Ends the text; returns it, or nothing when it was given away. Requires: there is a root, and it is closed.
     std::string finish();
 
 private:
@@ -72,7 +73,8 @@ private:
     void pass_on(std::size_t least_bytes);
 
     const TextStyle& style_;
-    TextSink* sink_;
+    TextFunction print_;
+    void* context_;
     std::string out_;
     bool has_root_ = false;
     bool has_key_ = false;

@@ -290,15 +290,16 @@ void TextStream::node(Node root) {
     }
 }
 
-/// Gives the sink what is there, if that is at least so much.
+/// Gives away what is there, if that is at least so much.
 void TextStream::pass_on(std::size_t least_bytes) {
-    if (sink_ == nullptr || out_.size() < least_bytes) return;
+    if (print_ == nullptr || out_.size() < least_bytes) return;
     is_empty_ = false;
-    sink_->write(out_);
+    print_(context_, out_);
     out_.clear();
 }
 
 std::string TextStream::finish() {
+    SHOAL_ASSERT(has_root_ && open_.empty(), "a document needs one root, which must be closed");
     if ((!is_empty_ || !out_.empty()) && !style_.is_one_line) out_.push_back('\n');
     pass_on(1);
     return std::move(out_);

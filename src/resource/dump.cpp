@@ -1,8 +1,7 @@
 #include "shoal/resource/dump.h"
 
 #include "resource/blob_check.h"
-#include "shoal/base/progress.h"
-#include "shoal/document/document_printer.h"
+#include "shoal/document/document_builder.h"
 #include "shoal/resource/data_table.h"
 #include "shoal/resource/registry.h"
 #include "shoal/table/value_text.h"
@@ -101,14 +100,14 @@ std::optional<BlobRow> ComponentOrder::next_of(std::uint32_t entity) {
 class BlobDump {
 public:
     BlobDump(const Blob& blob, DocumentBuilder& builder) : blob_(blob), builder_(builder), order_(blob) {}
-    void add(ProgressListener* progress);
+    void add(const ProgressListener& progress);
 
 private:
     void summary();
     void schemas();
     void schema(const Schema& schema);
     void field(const Field& field);
-    void entities(ProgressListener* progress);
+    void entities(const ProgressListener& progress);
     void entity(std::uint32_t index);
     void components_of(std::uint32_t index);
     void kept_texts();
@@ -126,7 +125,7 @@ private:
     ComponentOrder order_;
 };
 
-void BlobDump::add(ProgressListener* progress) {
+void BlobDump::add(const ProgressListener& progress) {
     summary();
     schemas();
     entities(progress);
@@ -203,11 +202,11 @@ void BlobDump::field(const Field& field) {
     builder_.end();
 }
 
-void BlobDump::entities(ProgressListener* progress) {
+void BlobDump::entities(const ProgressListener& progress) {
     builder_.begin_list("entity_data");
     for (std::uint32_t i = 0; i < blob_.num_entities(); ++i) {
         entity(i);
-        advance(progress, "entities", i + std::uint64_t(1), blob_.num_entities());
+        progress.tell("entities", i + std::uint64_t(1), blob_.num_entities());
     }
     builder_.end();
 }
@@ -329,24 +328,20 @@ void BlobDump::dependencies() {
     builder_.end();
 }
 
-struct StringSink final : TextSink {
-    void write(std::string_view piece) override { text.append(piece); }
-    std::string text;
-};
-
 std::string print(const Blob& blob, TextFormat format) {
-    StringSink sink;
-    DocumentPrinter printer(format, sink);
-    printer.builder().begin_mapping();
-    BlobDump(blob, printer.builder()).add(nullptr);
-    printer.builder().end();
-    printer.finish();
-    return std::move(sink.text);
+    std::string text;
+    const TextFunction append = [](void* to, std::string_view piece) { static_cast<std::string*>(to)->append(piece); };
+    DocumentBuilder builder(format, append, &text);
+    builder.begin_mapping();
+    BlobDump(blob, builder).add({});
+    builder.end();
+    builder.finish();
+    return text;
 }
 
 }  // namespace
 
-void dump_members(const Blob& blob, DocumentBuilder& builder, ProgressListener* progress) {
+void dump_members(const Blob& blob, DocumentBuilder& builder, const ProgressListener& progress) {
     BlobDump(blob, builder).add(progress);
 }
 

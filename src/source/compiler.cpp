@@ -2,7 +2,6 @@
 
 #include "shoal/base/clock.h"
 #include "shoal/base/hash_map.h"
-#include "shoal/base/progress.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "source/arena.h"
@@ -580,7 +579,7 @@ void Compilation::compile_type(TypePlan& plan, CompiledSource& result) {
     }
     std::uint64_t count = 0;
     for (const TypePlan::Row& row : plan.rows) {
-        advance(options_.compose.progress, "components compiled", ++num_compiled_rows_, num_rows_);
+        options_.compose.progress.tell("components compiled", ++num_compiled_rows_, num_rows_);
         std::span<const std::byte> image;
         if (!images_.make(plan, row, image)) continue;
         blob_.add_component(*type, row.entity, image);

@@ -1,7 +1,6 @@
 #include "shoal/source/composer.h"
 
 #include "shoal/base/hash_map.h"
-#include "shoal/base/progress.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
@@ -1230,7 +1229,7 @@ void Composer::add_children(Node list, EntityKey key, std::vector<const MergedEn
         Entry entry = found;
         if (!entry.has_key) entry.key = arena_.copy(concat('[', place, ']'));
         ++place;
-        if (key != EntityKey::kChildren) advance(options_.progress, "entities merged", place, list.size());
+        if (key != EntityKey::kChildren) options_.progress.tell("entities merged", place, list.size());
         const auto same_key = [&](const MergedEntity* other) { return other->key == entry.key; };
         if (const auto* other = by_key.find_if(hash_text(entry.key), same_key)) {
             diagnostics_

@@ -62,9 +62,12 @@ public:
 
     shoal::Document make() {
         shoal::DocumentBuilder builder;
+        build(builder);
+        return builder.finish();
+    }
+    void build(shoal::DocumentBuilder& builder) {
         budget_ = 1 + random_.below(120);
         add_value(builder, 0);
-        return builder.finish();
     }
 
     std::string text() {

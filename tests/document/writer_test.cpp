@@ -1,4 +1,5 @@
 #include "document_testing.h"
+#include "shoal/document/document_builder.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -98,4 +99,73 @@ TEST(Writer, random_trees_read_back_equal_in_both_languages) {
         ASSERT_TRUE(json) << json.messages() << json_text;
         ASSERT_TRUE(shoal::equal(json.root(), tree.root())) << json_text;
     }
+}
+
+/// Keeps what it is given, and how much of that at once.
+struct Pieces {
+    static void add(void* context, std::string_view piece) {
+        auto& pieces = *static_cast<Pieces*>(context);
+        pieces.text += piece;
+        pieces.largest = std::max(pieces.largest, piece.size());
+    }
+    std::string text;
+    std::size_t largest = 0;
+};
+
+TEST(PrintingBuilder, prints_what_the_writers_return_for_the_same_document) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    const shoal_test::LeakCheck leaks;
+    for (std::int64_t i = shoal_test::scaled_operations(10'000); i > 0; --i) {
+        const std::uint64_t seed = shoal_test::seed() + static_cast<std::uint64_t>(i);
+        const shoal::Document tree = shoal_test::RandomTree(seed).make();
+        for (const shoal::TextFormat format : {shoal::TextFormat::kSjson, shoal::TextFormat::kJson}) {
+            Pieces pieces;
+            shoal::DocumentBuilder printer(format, Pieces::add, &pieces);
+            shoal_test::RandomTree(seed).build(printer);
+            EXPECT_TRUE(printer.finish().root().is_null()) << "nothing is kept";
+            ASSERT_EQ(pieces.text, format == shoal::TextFormat::kJson ? shoal::write_json(tree.root())
+                                                                      : shoal::write_sjson(tree.root()));
+            Pieces of_nodes;
+            shoal::DocumentBuilder copier(format, Pieces::add, &of_nodes);
+            copier.value(tree.root());
+            copier.finish();
+            ASSERT_EQ(of_nodes.text, pieces.text);
+        }
+    }
+}
+
+TEST(PrintingBuilder, prints_long_lists_and_texts_in_small_pieces) {
+    constexpr std::size_t kMostBytes = 200'000;
+    Pieces pieces;
+    const std::string text(3'000'000, '"'), lines = std::string(3'000'000, 'x') + "\n";
+    const std::size_t held_before = shoal::bookkeeping_bytes();
+    shoal::DocumentBuilder printer(shoal::TextFormat::kSjson, Pieces::add, &pieces);
+    printer.begin_list();
+    for (int i = 0; i < 500'000; ++i) printer.boolean(i % 2 == 0);
+    for (int i = 0; i < 500'000; ++i) printer.number(i + 0.5);
+    printer.string(text);
+    printer.string(lines);
+    EXPECT_LT(shoal::bookkeeping_bytes(), held_before + 10'000);
+    printer.end();
+    printer.finish();
+    EXPECT_LT(pieces.largest, kMostBytes);
+    const Reading read(pieces.text);
+    ASSERT_TRUE(read) << read.messages();
+    ASSERT_EQ(read.root().size(), 1'000'002u);
+    EXPECT_EQ(read.root()[999'999].as_double(), 499'999.5);
+    EXPECT_TRUE(read.root()[1'000'000].as_string() == text);
+    EXPECT_TRUE(read.root()[1'000'001].as_string() == lines);
+}
+
+TEST(PrintingBuilder, a_document_that_is_not_one_ends_the_program) {
+    Pieces pieces;
+    shoal::DocumentBuilder printer(shoal::TextFormat::kJson, Pieces::add, &pieces);
+    printer.begin_list();
+    EXPECT_DEATH(printer.finish(), "must be closed");
+    EXPECT_DEATH(printer.key("a"), "a key belongs in a mapping");
+    printer.end();
+    EXPECT_DEATH(printer.null(), "a document has one root");
+    EXPECT_DEATH(printer.end(), "without begin_mapping");
+    printer.finish();
+    EXPECT_EQ(pieces.text, "[]\n");
 }

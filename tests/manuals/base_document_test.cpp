@@ -90,4 +90,20 @@ TEST(DocumentManuals, a_document_is_built) {
     EXPECT_FALSE(merged.root().find("transform").find("position").is_null());
 }
 
+TEST(DocumentManuals, a_document_is_printed_while_it_is_built) {
+    std::string text;
+    std::string* const file = &text;
+    const TextFunction write_to = [](void* to, std::string_view piece) {
+        static_cast<std::string*>(to)->append(piece);
+    };
+    // [document/document_builder_printing]
+    DocumentBuilder printer(TextFormat::kJson, write_to, file);  // calls write_to(file, text), which a program has
+    // [document/document_builder_printing]
+    printer.begin_mapping();
+    printer.number("mass", 2.5);
+    printer.end();
+    printer.finish();
+    EXPECT_EQ(text, "{\n  \"mass\": 2.5\n}\n");
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "resource/random_blob.h"
 #include "shoal/base/text.h"
+#include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
 #include "shoal/resource/registry.h"
@@ -93,6 +94,48 @@ TEST(Dump, shows_each_value_as_people_name_it) {
     EXPECT_EQ(*entities[4].find("components").find("note")[1].find("number").as_int64(), 13);
     EXPECT_EQ(dump.root().find("kept_texts")[0].find("component").as_string(), "light");
     EXPECT_EQ(dump.root().find("dependencies")[1].find("kind").as_string(), "must_not_exist");
+}
+
+TEST(Dump, lists_components_by_entity_whatever_their_order_in_the_blob) {
+    BlobWriter writer;
+    const std::uint32_t note = add_type<Note>(writer), stone = add_type<Stone>(writer);
+    for (int i = 0; i < 3; ++i) writer.add_entity({});
+    const std::pair<std::uint32_t, int> notes[] = {{2, 20}, {0, 1}, {2, 21}, {1, 10}, {0, 2}, {2, 22}};
+    for (const auto& [entity, number] : notes) {
+        Note value;
+        value.number = number;
+        writer.add_component(note, entity, image_of(value));
+    }
+    for (const std::uint32_t entity : {1u, 2u}) writer.add_component(stone, entity, image_of(Stone{}));
+    const Parsed dump(dump_json(*Blob::load(*writer.write())));
+    const Node entities = dump.root().find("entity_data");
+    std::vector<std::vector<std::int64_t>> numbers;
+    for (const Node entity : entities) {
+        numbers.emplace_back();
+        for (const Node value : entity.find("components").find("note"))
+            numbers.back().push_back(*value.find("number").as_int64());
+    }
+    EXPECT_EQ(numbers, (std::vector<std::vector<std::int64_t>>{{1, 2}, {10}, {20, 21, 22}}));
+    EXPECT_FALSE(entities[0].find("components").find("stone"));
+    EXPECT_TRUE(entities[2].find("components").find("stone"));
+}
+
+TEST(Dump, tells_how_far_it_is) {
+    BlobWriter writer;
+    for (int i = 0; i < 2500; ++i) writer.add_entity({});
+    const Blob blob = *Blob::load(*writer.write());
+    std::vector<std::uint64_t> told;
+    const auto tell = [](void* context, std::string_view units, std::uint64_t done, std::uint64_t total) {
+        EXPECT_EQ(units, "entities");
+        EXPECT_EQ(total, 2500u);
+        static_cast<std::vector<std::uint64_t>*>(context)->push_back(done);
+    };
+    DocumentBuilder builder(TextFormat::kJson, [](void*, std::string_view) {}, nullptr);
+    builder.begin_mapping();
+    dump_members(blob, builder, {tell, &told});
+    builder.end();
+    builder.finish();
+    EXPECT_EQ(told, (std::vector<std::uint64_t>{1024, 2048, 2500}));
 }
 
 TEST(Dump, numbers_that_no_text_format_has_are_words) {

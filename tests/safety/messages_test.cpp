@@ -71,7 +71,7 @@ constexpr MessageCase kCases[] = {
     {"output_over_prefab", "run prefab/uses_wrong.sjson --picture ./prefab/uses_wrong.sjson"},
     {"output_pipe", "compile prefab/coral.sjson -o made/pipe.sjson"},
     {"output_read_only", "run prefab/coral.sjson --frames 1 --trace made/read_only.json"},
-    {"outputs_are_one_file", "run prefab/coral.sjson --picture made/one.svg --trace prefab/../made/one.svg"},
+    {"outputs_are_one_file", "run prefab/coral.sjson --picture one.svg --trace ./one.svg"},
     {"input_twice", "check - --schema -"},
     {"input_empty", "dump -"},
     {"picture_in_no_folder", "run prefab/coral.sjson --frames 1 --picture nowhere/coral.svg"},

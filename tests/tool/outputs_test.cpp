@@ -136,7 +136,6 @@ TEST_F(ToolOutputs, two_options_that_name_one_file_are_wrong_usage) {
 }
 
 TEST_F(ToolOutputs, a_dash_is_standard_input_wherever_a_file_is_read) {
-    const std::string entities = "3 entities";
     EXPECT_EQ(run({"compile", "-", "-o", path("piped.blob")}, "", source()).exit_code, 0);
     EXPECT_TRUE(run({"check", "-"}, "", source()).prints("stdin: ok, 3 entities"));
     EXPECT_EQ(run({"dump", "-"}, "", blob()).out, run({"dump", blob()}).out);
@@ -176,13 +175,22 @@ TEST_F(ToolOutputs, a_dash_is_standard_output_wherever_a_file_is_written) {
     const ToolResult compiled = run({"compile", source(), "-o", "-"});
     EXPECT_EQ(compiled.exit_code, 0);
     EXPECT_EQ(compiled.out, read(blob()));
-    EXPECT_TRUE(compiled.says("3 entities, 2 roots")) << "people read it on standard error";
+    EXPECT_TRUE(compiled.says("reef.sjson -> standard output\n3 entities, 2 roots"))
+        << "people read it on standard error";
     EXPECT_EQ(run({"schema", blob(), "-o-"}).out, run({"schema", blob()}).out);
     const ToolResult drawn = run({"run", blob(), "--frames", "1", "--picture=-"});
     EXPECT_TRUE(drawn.out.starts_with("<svg") || drawn.out.starts_with("<?xml")) << drawn.out.substr(0, 80);
     EXPECT_TRUE(drawn.out.ends_with("</svg>\n"));
     EXPECT_TRUE(nlohmann::json::accept(run({"run", blob(), "--frames", "1", "--trace", "-"}).out));
     EXPECT_FALSE(fs::exists("-"));
+    write("grows.sjson", kReef);
+    const std::string append =
+        shoal_test::shell_quoted(SHOAL_TOOL) + " compile - -o - <" + shoal_test::shell_quoted(path("grows.sjson")) +
+        " >>" + shoal_test::shell_quoted(path("grows.sjson")) + " 2>" + shoal_test::shell_quoted(path("said"));
+    EXPECT_EQ(WEXITSTATUS(std::system(append.c_str())), 1);
+    EXPECT_EQ(read(path("grows.sjson")), kReef);
+    EXPECT_NE(read(path("said")).find("standard output is one of the files that were read; redirect it"),
+              std::string::npos);
     const ToolResult both = run({"compile", source(), "-o", "-", "--json"});
     EXPECT_EQ(both.exit_code, 2);
     EXPECT_TRUE(both.says("--json and -o - both print to standard output; give -o the name of a file")) << both.err;

@@ -132,6 +132,14 @@ private:
     Diagnostic dropped_;  // the last one that was not kept
 };
 
+/// Is told by long calls how far they are: for every thousandth unit of work, such as an entity, and at the end.
+struct ProgressListener {
+    void (*advance)(void* context, std::string_view units, std::uint64_t done, std::uint64_t total) = nullptr;
+    void* context = nullptr;
+
+    SHOAL_API void tell(std::string_view units, std::uint64_t done, std::uint64_t total) const;
+};
+
 /// Returns `text` in quotes for a message. Long texts are cut, and unprintable characters are escaped.
 SHOAL_API std::string quoted(std::string_view text);
 

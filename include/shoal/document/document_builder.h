@@ -8,6 +8,10 @@
 //     builder.end();
 //     Document merged = builder.finish();
 //
+// What is built can also be printed at once, piece by piece, so that it takes no memory, however long it is:
+//
+//     DocumentBuilder printer(TextFormat::kJson, write_to, file);  // calls write_to(file, text), which a program has
+//
 // Nodes from another document keep their source positions. Each takes one node, or two with its key, whatever its size.
 // Lifetime: the documents that nodes come from must outlive the one that is built.
 // Thread: one thread at a time per builder.
@@ -19,14 +23,17 @@
 
 namespace shoal {
 
-class NodeWriter;
-class TextStream;
+enum class TextFormat : std::uint8_t { kSjson, kJson };
+/// Takes the next piece of a text. Lifetime: that of the call.
+using TextFunction = void (*)(void* context, std::string_view piece);
 
 /// Requires, in all calls: one root; a key before each value inside a mapping; different keys in a mapping (checked
 /// builds assert this, others keep both).
 class DocumentBuilder {
 public:
     SHOAL_API DocumentBuilder();
+    /// Prints what write_sjson() or write_json() would return, and keeps nothing; nobody finds a key that occurs twice.
+    SHOAL_API DocumentBuilder(TextFormat format, TextFunction print, void* context);
     SHOAL_API ~DocumentBuilder();
     DocumentBuilder(const DocumentBuilder&) = delete;
     DocumentBuilder& operator=(const DocumentBuilder&) = delete;
@@ -63,22 +70,12 @@ public:
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
 
-    /// Returns the document, and leaves the builder empty. Requires: the root is complete.
+    /// Returns the document, and leaves the builder empty; or prints the rest, and returns null. Requires: a complete root.
     SHOAL_API Document finish();
 
 private:
-    friend class DocumentPrinter;
-    explicit DocumentBuilder(TextStream* stream) : writer_(nullptr), stream_(stream) {}
-    void begin(document_detail::Code code, SourcePosition position);
-    bool in_mapping() const;
-    void before_value();
-    void add_key(std::string_view text, SourcePosition position, bool is_kept);
-    document_detail::NodeData* add(document_detail::Code code, SourcePosition position);
-    const char* keep(std::string_view text);
-
-    NodeWriter* writer_;            // or
-    TextStream* stream_ = nullptr;  // of a DocumentPrinter
-    bool has_key_ = false;
+    struct End;
+    End* end_;  // nodes or text
 };
 
 }  // namespace shoal

@@ -17,11 +17,11 @@
 namespace shoal {
 
 class DocumentBuilder;
-class ProgressListener;
+struct ProgressListener;
 
-/// Adds everything a blob holds to the mapping that is open. With the builder of a DocumentPrinter, it takes a constant amount
-/// of memory beside the blob. Components that are not in the order of their entities take four bytes each.
-SHOAL_API void dump_members(const Blob& blob, DocumentBuilder& builder, ProgressListener* progress = nullptr);
+/// Adds everything a blob holds to the mapping that is open. With a builder that prints, it takes a constant amount of memory
+/// beside the blob; components that are not in the order of their entities take four bytes each.
+SHOAL_API void dump_members(const Blob& blob, DocumentBuilder& builder, const ProgressListener& progress);
 
 /// Returns all of it as SJSON.
 SHOAL_API std::string dump_text(const Blob& blob);

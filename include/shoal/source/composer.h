@@ -30,8 +30,6 @@
 
 namespace shoal {
 
-class ProgressListener;
-
 /// Which key of a level that has both `units` and `entities` holds its entities.
 enum class LevelEntities : std::uint8_t { kUndecided, kUnits, kEntities, kBoth };
 
@@ -59,7 +57,7 @@ struct ComposeOptions {
     /// nullptr: the disk.
     SourceFiles* files = nullptr;
     /// Is told how many entities of a level are merged, and how many components the compiler has compiled.
-    ProgressListener* progress = nullptr;
+    ProgressListener progress{};
     /// A child takes two levels of lists and mappings: there is room for max_depth children, and for what they hold.
     ReadOptions read{640};
 };
