@@ -82,7 +82,8 @@ private:
             return;
         }
         if (entries_.size() == kMaxEntries)
-            return fail(node.key_position(), concat("there are more than ", kMaxEntries, " values"));
+            return fail(node.key_position(), concat("there are more than ", kMaxEntries, " values"),
+                        "put some of them into lists");
         Entry entry{std::move(path), node, {}, {}, {}};
         if (node.is_list())
             read_list(node, entry);
@@ -112,14 +113,16 @@ private:
             return id ? append_words(entry.words, id->hash) : fail(node.position(), std::string(id.message()));
         }
         const auto number = static_cast<float>(node.as_double());
-        if (!std::isfinite(number)) fail(node.position(), "a number is too large for a float");
+        if (!std::isfinite(number))
+            fail(node.position(), "a number is too large for a float", "write one up to 3.4e38");
         entry.words.push_back(std::bit_cast<std::uint32_t>(number));
     }
 
     /// A list has bools, numbers, strings, or vectors of as many numbers each.
     void read_list(Node list, Entry& entry) {
         if (list.size() > DataShape::kMaxCount)
-            return fail(list.position(), concat("an array has more than ", DataShape::kMaxCount, " elements"));
+            return fail(list.position(), concat("an array has more than ", DataShape::kMaxCount, " elements"),
+                        "divide it, or keep it in a blob_array of a component");
         entry.shape = {DataType::kFloat, 1, list.size()};
         if (list.size() == 0) return;
         if ((*list.begin()).is_list()) return read_vectors(list, entry);

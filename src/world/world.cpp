@@ -609,9 +609,17 @@ std::string_view path_in_data(std::string_view name) {
     return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : std::string_view();
 }
 
+/// The error of what needs a field, for a value that each entity may have in another type.
+Status refuse_data(std::string_view name) {
+    return Status::error(concat('"', name,
+                                "\" is a named value and no field; read it with DataManager::get(), or with ",
+                                "World::field() without a type"));
+}
+
 }  // namespace
 
 Result<FieldPath> World::find_field(std::string_view name) {
+    if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
     const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
     if (built_in != nullptr && built_in->make != nullptr && !passes_run_)
         if (const Result<Store*> home = home_of(*built_in->schema); !home) return home.status();
@@ -621,6 +629,7 @@ Result<FieldPath> World::find_field(std::string_view name) {
 /// Finds a field for an entity. Errors: as find_in(); the component type is built in, and no store keeps it, so that the
 /// entity has none.
 Result<FieldPath> World::find_path(Entity entity, std::string_view name) const {
+    if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
     Result<FieldPath> path = FieldPath::find_in(stores_, entities_, name);
     if (path) return path;
     const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));

@@ -177,6 +177,10 @@ TEST_F(DataOfWorld, values_are_read_and_written_by_name) {
     EXPECT_EQ(
         world.set_field(tank, "data.turn", Quaternion()).message(),
         "the data of an entity has bools, integers, floats, strings and vectors; \"turn\" cannot be [0.0 0.0 0.0 1.0]");
+    EXPECT_EQ(world.field<float>(tank, "data.armor").message(),
+              "\"data.armor\" is a named value and no field; read it with DataManager::get(), or with World::field() "
+              "without a type");
+    EXPECT_EQ(world.find_field("data.armor").message(), world.field<float>(tank, "data.armor").message());
     World empty(entities);
     EXPECT_FALSE(empty.field(tank, "data.armor"));
     ASSERT_TRUE(empty.set_field(tank, "data.armor", 2.5f)) << "makes the store";
