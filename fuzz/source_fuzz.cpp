@@ -50,6 +50,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::abort();
     options.rules.keep_unknown_components = size % 2 == 0;
     options.rules.keep_unknown_fields = size % 3 == 0;
+    options.rules.level_entities = static_cast<LevelEntities>(size % 4);
+    if (size % 7 == 0)
+        options.rules.renamed_keys = {
+            {"pos", "point_mass.position"}, {"inherit", "prefab"}, {"m", "mass"}, {"n", "name"}};
     options.blob.offset_tables = size % 5 == 0;
     options.compose.files = &files;
     options.compose.roots = {"root"};

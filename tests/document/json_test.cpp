@@ -229,6 +229,21 @@ TEST(Json, numbers_are_rounded_as_the_c_library_rounds_them) {
     }
 }
 
+TEST(Json, numbers_halfway_between_two_doubles_are_rounded_to_even) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    shoal::Random random(shoal_test::seed());
+    for (std::int64_t i = shoal_test::scaled_operations(100'000); i > 0; --i) {
+        const std::uint64_t odd =
+            (random.next() >> 10) | std::uint64_t(1) << 53 | 1;  // 54 bits, one more than a double has
+        const std::string text = shoal::concat(odd, "e", static_cast<int>(random.below(40)) - 20);
+        const Reading reading = shoal_test::read_as_json(text);
+        ASSERT_TRUE(reading.document.ok()) << text;
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(reading.root().as_double()),
+                  std::bit_cast<std::uint64_t>(std::strtod(text.c_str(), nullptr)))
+            << text;
+    }
+}
+
 TEST(Json, depth_is_limited) {
     const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
     EXPECT_TRUE(shoal_test::read_as_json(nested(128)));

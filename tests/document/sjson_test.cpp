@@ -43,6 +43,18 @@ TEST(Sjson, equals_and_colon_mean_the_same) {
 
 TEST(Sjson, commas_are_white_space) { EXPECT_TRUE(reads_as(",a = 1,, b = [,1,,2,],", R"({"a": 1, "b": [1, 2]})")); }
 
+TEST(Sjson, indentation_of_any_width_is_white_space) {
+    for (std::size_t width = 0; width < 40; ++width)
+        for (const char* const blank : {" ", "\t", " \t", "\r\n", ",\n", "\n"}) {
+            std::string gap = "\n";
+            for (std::size_t i = 0; i < width; ++i) gap += blank;
+            SCOPED_TRACE(gap);
+            const std::string text = "a = {" + gap + "b = [" + gap + "1" + gap + "2" + gap + "]" + gap + "}" + gap;
+            EXPECT_TRUE(reads_as(text, R"({"a": {"b": [1, 2]}})"));
+            EXPECT_FALSE(reads_as("a =" + gap + "\x01" + gap, R"({"a": null})")) << "a control character is none";
+        }
+}
+
 TEST(Sjson, comments_may_stand_anywhere_between) {
     EXPECT_TRUE(reads_as("// first\n/* a */ a /* b */ = /* c\n */ 1 // d\n b = [ 1//e\n 2/*f*/3 true/**/] // end",
                          R"({"a": 1, "b": [1, 2, 3, true]})"));
