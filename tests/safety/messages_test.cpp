@@ -63,6 +63,13 @@ constexpr MessageCase kCases[] = {
     {"cycle_links", "check made/cycle/first.sjson"},
     {"prefab_doubling", "check made/double_0.sjson"},
     {"prefab_deep", "check made/deep_0.sjson"},
+    // What entities and levels may say, and changes of what is not there.
+    {"entity_type", "check entity/type.sjson"},
+    {"entity_no_components", "check entity/no_components.sjson"},
+    {"entity_units_and_entities", "check entity/units_and_entities.sjson"},
+    {"entity_misspelt_changes", "check entity/misspelt_changes.sjson"},
+    {"entity_many_of_a_kind", "check entity/many_of_a_kind.sjson"},
+    {"schema_structural", "check schema/uses_crab.sjson --schema schema/structural.schema.sjson"},
     // Where nothing can be written, and blobs that are none.
     {"output_in_no_folder", "compile prefab/coral.sjson -o nowhere/coral.blob"},
     {"output_directory", "compile prefab/coral.sjson -o made/directory.sjson"},
