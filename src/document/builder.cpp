@@ -85,6 +85,24 @@ void DocumentBuilder::key(Node child) {
     end_->add_key(child.key(), child.key_position(), true);
 }
 
+SourcePosition DocumentBuilder::read_key(std::string_view text, SourcePosition position) {
+    SHOAL_ASSERT(stream_ == nullptr, "what is written as text keeps no keys to compare with");
+    SHOAL_ASSERT(writer_->in_mapping() && !has_key_, "a key belongs in a mapping, before each value");
+    const std::uint32_t same = writer_->add_key({keep(text), text.size()}, position);
+    has_key_ = true;
+    return same == NodeWriter::kNoNode ? SourcePosition() : (*writer_)[same].position();
+}
+
+void DocumentBuilder::repeat(std::uint32_t first) {
+    SHOAL_ASSERT(stream_ == nullptr, "what is written as text cannot be repeated");
+    SHOAL_ASSERT(first < writer_->num_nodes() && first + (*writer_)[first].span <= writer_->num_nodes(),
+                 "only a complete value can be repeated");
+    before_value();
+    writer_->repeat(first);
+}
+
+std::uint32_t DocumentBuilder::num_nodes() const { return static_cast<std::uint32_t>(writer_->num_nodes()); }
+
 void DocumentBuilder::null(SourcePosition position) {
     end_->add(Code::kNull, position, [](TextStream& text) { text.null(); });
 }

@@ -4,8 +4,6 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
 #include "source/arena.h"
 #include "source/child_editor.h"
 #include "source/entity_key.h"
@@ -108,10 +106,6 @@ std::string_view without_extension(std::string_view name) {
     return dot == std::string_view::npos || dot < name.size() - last_part(name).size() + 1 ? name : name.substr(0, dot);
 }
 
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 /// The folders that resource names are relative to.
 class SourceRoots {
 public:
@@ -191,7 +185,7 @@ std::string SourceRoots::did_you_mean(std::string_view name) const {
     for (std::size_t root = 0; root < roots_.size(); ++root)
         for (const std::string& file : files_.list(folder_of(path_in_root(root, concat(folder, "_")))))
             for (const std::string_view extension : kSourceExtensions)
-                if (ends_with(file, extension))
+                if (std::string_view(file).ends_with(extension))
                     names.push_back(concat(folder, file.substr(0, file.size() - extension.size())));
     const std::vector<std::string_view> candidates(names.begin(), names.end());
     const int close = closest_text(name, candidates.data(), candidates.size());
@@ -265,7 +259,7 @@ private:
 
     // Sources and prefabs.
     std::optional<Composition> finish(const Document* document);
-    const Document* read(std::uint32_t file, const std::string& path);
+    const Document* read(std::uint32_t file);
     NamedPrefab& find_prefab(std::string_view name);
     Prefab* load_prefab(const std::string& path, std::string name);
     const MergedEntity* use_prefab(Node reference, bool& failed);
@@ -393,9 +387,8 @@ Composer::Composer(const ComposeOptions& options, Diagnostics& diagnostics)
       max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
                         kLeastSearchSteps) {}
 
-const Document* Composer::read(std::uint32_t file, const std::string& path) {
-    Result<Document> document = ends_with(path, ".json") ? read_json(file, diagnostics_, options_.read)
-                                                         : read_sjson(file, diagnostics_, options_.read);
+const Document* Composer::read(std::uint32_t file) {
+    Result<Document> document = read_document(file, diagnostics_, options_.read);
     if (!document) return nullptr;
     result_.memory_->documents.push_back(std::move(*document));
     return &result_.memory_->documents.back();
@@ -419,7 +412,7 @@ std::optional<Composition> Composer::compose_path(const std::string& path) {
     prefabs_.emplace_back();
     prefab_by_path_[roots_.files().canonical(path)] = &prefabs_.back();
     uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
-    return finish(read(file, path));
+    return finish(read(file));
 }
 
 std::optional<Composition> Composer::compose_text(std::uint32_t file) {
@@ -427,7 +420,7 @@ std::optional<Composition> Composer::compose_text(std::uint32_t file) {
     result_.source_names_.emplace_back(file, name);
     prefabs_.emplace_back();
     uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
-    return finish(read(file, name));
+    return finish(read(file));
 }
 
 std::optional<Composition> Composer::finish(const Document* document) {
@@ -509,7 +502,7 @@ Composer::Prefab* Composer::load_prefab(const std::string& path, std::string nam
     const std::uint32_t file = diagnostics_.add_file(path, std::move(text).value());
     result_.source_names_.emplace_back(file, name);
     result_.dependencies_.push_back({DependencyKind::kSource, path, name});
-    const Document* document = read(file, path);
+    const Document* document = read(file);
     if (document == nullptr) return &loaded;
     const Node root = document->root();
     if (!root.is_mapping() || is_level(root)) {

@@ -1,8 +1,6 @@
 #include "shoal/source/schema_file.h"
 
 #include "shoal/base/text.h"
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
 #include "source/field_reader.h"
 #include "source/schema_text.h"
 
@@ -497,11 +495,9 @@ std::string difference(const Schema& a, const Schema& b) {
 }
 
 bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics) {
-    const std::string_view name = diagnostics.name(file);
-    const bool is_json = name.size() > 5 && name.substr(name.size() - 5) == ".json";
     ReadOptions options;
     options.bare_texts = true;
-    const Result<Document> document = is_json ? read_json(file, diagnostics) : read_sjson(file, diagnostics, options);
+    const Result<Document> document = read_document(file, diagnostics, options);
     return document && SchemaReader(registry, rules, diagnostics).read(document->root());
 }
 

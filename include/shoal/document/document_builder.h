@@ -46,6 +46,9 @@ public:
     SHOAL_API void key(std::string_view text, SourcePosition position = {});
     /// Uses the key of `child`. Requires: child.has_key().
     SHOAL_API void key(Node child);
+    /// The same as key() for a reader of texts, where keys may repeat. Returns where the mapping has this key already, or
+    /// nowhere. Requires: a document with a repeated key is not used.
+    SHOAL_API SourcePosition read_key(std::string_view text, SourcePosition position);
 
     SHOAL_API void null(SourcePosition position = {});
     SHOAL_API void boolean(bool value, SourcePosition position = {});
@@ -60,6 +63,10 @@ public:
     SHOAL_API void value(Node node);
     /// The same as key(child) and value(child).
     SHOAL_API void member(Node child);
+    /// Adds a copy of an earlier value: that which was added as number `first` of the nodes. Requires: it is complete.
+    SHOAL_API void repeat(std::uint32_t first);
+    /// Keys count as nodes.
+    SHOAL_API std::uint32_t num_nodes() const;
 
     // A key and its value.
     SHOAL_API void begin_mapping(std::string_view key);
