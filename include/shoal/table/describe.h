@@ -16,6 +16,9 @@
 // A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
 // (scratch, ignored): it is no field. Structs with constructors, base classes or private members are not checked.
 //
+// A member whose struct is declared too, before, is described field by field: `volume.aabbox.min` in text, and
+// nested<&Volume::aabbox, &Aabbox::min> in code.
+//
 //     template <class Of>
 //     struct Stock {
 //         float amount = 0;
@@ -33,7 +36,6 @@ namespace shoal {
 
 template <class T>
 struct ComponentTag {};
-
 template <class Member>
 struct MemberTraits;
 template <class C, class T>
@@ -41,6 +43,21 @@ struct MemberTraits<T C::*> {
     using Component = C;
     using Value = T;
 };
+
+/// Names a member of a struct within a component; `kInner` may be nested again.
+template <auto kOuter, auto kInner>
+struct NestedMember {};
+template <auto kOuter, auto kInner>
+inline constexpr NestedMember<kOuter, kInner> nested{};
+template <auto kOuter, auto kInner>
+struct MemberTraits<NestedMember<kOuter, kInner>> {
+    using Component = typename MemberTraits<std::remove_const_t<decltype(kOuter)>>::Component;
+    using Value = typename MemberTraits<std::remove_const_t<decltype(kInner)>>::Value;
+};
+template <class T, auto kOuter, auto kInner>
+SHOAL_INLINE constexpr auto& operator->*(T* object, NestedMember<kOuter, kInner>) {
+    return (&(object->*kOuter))->*kInner;
+}
 
 /// What `all_fields<T>` is.
 template <class T>
@@ -53,12 +70,10 @@ struct MemberTraits<AllFields<T>> {
     using Component = T;
     using Value = T;
 };
-
 template <auto kMember>
 using ComponentOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Component;
 template <auto kMember>
 using ValueOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Value;
-
 template <auto kA, auto kB>
 inline constexpr bool kSameMember = false;
 template <auto kA>
@@ -87,6 +102,9 @@ inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
 /// How many initialisers a member takes: elements of a C array count one by one.
 template <class Value>
 inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
+/// The same by member. The first field of a struct within a component counts for all of them.
+template <class Member>
+inline constexpr std::size_t kNumInitialisersOf = kNumInitialisers<typename MemberTraits<Member>::Value>;
 template <class Described>
 inline constexpr std::size_t kNumIgnoredInitialisers = 0;
 template <class Value>
@@ -126,6 +144,15 @@ struct HeadWithIgnored : Head {
     static constexpr std::size_t kNumIgnored = kNumIgnored_;
 };
 
+template <class T>
+concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
+
+/// The same as a constant: a static_assert of a concept explains it at length.
+template <class T>
+inline constexpr bool kIsDescribed = DescribedComponent<T>;
+template <DescribedComponent T>
+using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
+
 template <auto kMember, class... Attributes>
 constexpr auto describe_kept_field(const char* name, Attributes... attributes) {
     constexpr bool kSplit = (std::is_same_v<Attributes, attributes::Split> || ...);
@@ -147,6 +174,9 @@ constexpr auto describe_field(const char* name, Attributes... attributes) {
     if constexpr ((std::is_same_v<Attributes, attributes::Ignored> || ...)) {
         static_assert(sizeof...(Attributes) == 1, "an ignored member has no other attributes");
         return IgnoredMember<ValueOf<kMember>>();
+    } else if constexpr (kIsDescribed<ValueOf<kMember>>) {
+        static_assert(sizeof...(Attributes) == 0, "the fields of a struct have the attributes of its own declaration");
+        return nested_fields<kMember>(name, shoal_describe(ComponentTag<ValueOf<kMember>>{}));
     } else {
         return describe_kept_field<kMember>(name, attributes...);
     }
@@ -174,7 +204,8 @@ struct Description {
     static_assert(kNumFields <= kMaxFields, "a component has at most 64 fields");
     /// Whether the struct has no members but the fields and those that are ignored.
     static constexpr bool kListsAllMembers =
-        has_no_more_members<T, (Head::kNumIgnored + ... + kNumInitialisers<ValueOf<Fields::kMember>>)>();
+        has_no_more_members<T, (Head::kNumIgnored + ... +
+                                kNumInitialisersOf<std::remove_const_t<decltype(Fields::kMember)>>)>();
 
     ComponentNote component;
     FieldNote fields[kNumFields == 0 ? 1 : kNumFields];
@@ -227,19 +258,36 @@ template <class... Fields>
 struct FieldList {
     FieldNote notes[sizeof...(Fields) + 1];
 
+    template <class... More>
+    constexpr auto append(const FieldList<More...>& next) const {
+        FieldList<Fields..., More...> longer{};
+        for (std::size_t i = 0; i < sizeof...(Fields); ++i) longer.notes[i] = notes[i];
+        for (std::size_t i = 0; i < sizeof...(More); ++i) longer.notes[sizeof...(Fields) + i] = next.notes[i];
+        return longer;
+    }
     template <class Next>
     constexpr auto operator+(Next next) const {
         if constexpr (kIsIgnored<Next>) {
             return *this;
+        } else if constexpr (requires { next.notes; }) {
+            return append(next);
         } else {
-            FieldList<Fields..., Next> longer{};
-            for (std::size_t i = 0; i < sizeof...(Fields); ++i) longer.notes[i] = notes[i];
-            longer.notes[sizeof...(Fields)] = next.note;
-            return longer;
+            return append(FieldList<Next>{{next.note}});
         }
     }
 };
 
+/// The fields of a struct within a component.
+template <auto kOuter, class T, class Head, class... Fields>
+constexpr auto nested_fields(const char* group, const Description<T, Head, Fields...>& inner) {
+    static_assert(sizeof...(Fields) > 0, "a struct without fields cannot be a field; write (member, ignored)");
+    FieldList<DescribedField<NestedMember<kOuter, Fields::kMember>{}, Fields::kSplit>...> list{};
+    for (std::size_t i = 0; i < sizeof...(Fields); ++i) (list.notes[i] = inner.fields[i]).nest(group);
+    return list;
+}
+template <auto kOuter, auto kInner>
+inline constexpr std::size_t kNumInitialisersOf<NestedMember<kOuter, kInner>> =
+    DescriptionOf<ValueOf<kOuter>>::template field_index<kInner>() == 0 ? kNumInitialisers<ValueOf<kOuter>> : 0;
 template <class T, class Head, class... Fields>
 constexpr Description<T, Head, Fields...> describe_fields(const ComponentNote& note, FieldList<Fields...> list) {
     Description<T, Head, Fields...> description{note, {}};
@@ -249,7 +297,7 @@ constexpr Description<T, Head, Fields...> describe_fields(const ComponentNote& n
 
 template <class T, class Head, class... Fields>
 constexpr auto describe(Head head, Fields... fields) {
-    if constexpr ((kIsIgnored<Fields> || ...))
+    if constexpr (((kIsIgnored<Fields> || requires { fields.notes; }) || ...))
         return describe_fields<T, HeadWithIgnored<Head, (0 + ... + kNumIgnoredInitialisers<Fields>)>>(
             head.note, (FieldList<>{} + ... + fields));
     else
@@ -264,13 +312,6 @@ constexpr auto describe_instance(Head head, Fields... fields) {
     static_assert(kListsAllMembers, "SHOAL_COMPONENT_TEMPLATE leaves out a member of the struct");
     return describe<T>(head, fields...);
 }
-
-template <class T>
-concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
-
-/// The same as a constant: a static_assert of a concept explains it at length.
-template <class T>
-inline constexpr bool kIsDescribed = DescribedComponent<T>;
 
 /// A component of a toggled type that is there, but switched off: `database.create(Position{}, Off{Asleep{.depth = 3}})`.
 /// Its value waits in the row until the component is added. Calls of a database and commands take it where they take the
@@ -310,9 +351,6 @@ using ComponentOfGiven = typename GivenTraits<Given>::Component;
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
 
-template <DescribedComponent T>
-using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
-
 /// Whether a component type is declared `single`: a world has one.
 template <class T>
 inline constexpr bool kIsSingle = false;
@@ -349,7 +387,7 @@ Result make_of(Result (*make)(const DescribedDefaults&)) {
     std::size_t i = 0;
     DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
         types[i] = FieldTraits<ValueOf<kMember>>::info();
-        values[i++] = &(defaults.*kMember);
+        values[i++] = &((&defaults)->*kMember);
     });
     return make({kDescription.component, sizeof(T), alignof(T), kDescription.fields, types, values, &defaults, i});
 }
@@ -378,20 +416,22 @@ const Schema& schema_of() {
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
 /// One by one, so that they hide what the program itself calls `split` or `range`.
-#define SHOAL_USE_ATTRIBUTES             \
-    using ::shoal::attributes::unit;     \
-    using ::shoal::attributes::range;    \
-    using ::shoal::attributes::split;    \
-    using ::shoal::attributes::relation; \
-    using ::shoal::attributes::cleared;  \
-    using ::shoal::attributes::dies_too; \
-    using ::shoal::attributes::ignored;  \
-    using ::shoal::attributes::whole;    \
-    using ::shoal::attributes::toggled;  \
-    using ::shoal::attributes::many;     \
-    using ::shoal::attributes::single;   \
-    using ::shoal::attributes::computed; \
-    using ::shoal::attributes::version;  \
+#define SHOAL_USE_ATTRIBUTES              \
+    using ::shoal::attributes::unit;      \
+    using ::shoal::attributes::range;     \
+    using ::shoal::attributes::split;     \
+    using ::shoal::attributes::relation;  \
+    using ::shoal::attributes::cleared;   \
+    using ::shoal::attributes::dies_too;  \
+    using ::shoal::attributes::ignored;   \
+    using ::shoal::attributes::shorthand; \
+    using ::shoal::attributes::keys;      \
+    using ::shoal::attributes::whole;     \
+    using ::shoal::attributes::toggled;   \
+    using ::shoal::attributes::many;      \
+    using ::shoal::attributes::single;    \
+    using ::shoal::attributes::computed;  \
+    using ::shoal::attributes::version;   \
     using ::shoal::attributes::name;
 
 #define SHOAL_PP_TYPE(head) SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)

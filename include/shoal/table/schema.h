@@ -37,14 +37,15 @@ struct EnumeratorDefinition {
 
 /// A field as it is declared. Zero means none: no unit, no range, a zero default.
 struct FieldDefinition {
-    std::string name{};
+    std::string name{};  ///< of a field of a struct within the component: "aabbox.min"
     FieldType type = FieldType::kFloat;
     FieldType element_type = FieldType(0);  ///< of a blob array
     std::uint32_t array_length = 0;         ///< 0: one value, otherwise a fixed array of as many
     std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity) and opaque; else 0 or right
     std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or right
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as C would
-    bool split = false;
+    bool split = false, shorthand = false;  ///< shorthand: in text, its value may stand for the component
+    std::string keys{};  ///< of a blob array: text gives it as a mapping, whose keys this blob array gets
     Relation relation = Relation::kNone;  ///< of a field of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
@@ -53,7 +54,6 @@ struct FieldDefinition {
     std::vector<EnumeratorDefinition> enumerators{};
     std::vector<std::byte> default_value{};  ///< empty: zero; otherwise array_length (or 1) values
     const OpaqueOperations* opaque = nullptr;
-
     static constexpr std::uint32_t kPacked = 0xFFFFFFFF;
 };
 
@@ -75,7 +75,6 @@ struct Field : FieldDefinition {
     std::uint32_t size = 0;          ///< bytes in the struct image: value_bytes x max(array_length, 1)
     std::uint32_t first_column = 0;  ///< its first column, as an index into Schema::columns()
     std::uint32_t num_columns = 1;   ///< lanes when split, else 1
-
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
 };
 
@@ -87,7 +86,6 @@ struct ColumnDefinition {
     std::uint32_t alignment = 0;
     std::uint32_t struct_offset = 0;  ///< of the element in the struct image
     const OpaqueOperations* opaque = nullptr;
-
     static constexpr std::uint32_t kWholeComponent = 0xFFFFFFFF;
 };
 
