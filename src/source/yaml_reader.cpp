@@ -275,7 +275,7 @@ bool YamlReader::syntax_error() {
     const SourcePosition position = at(parser_.problem_mark);
     if (problem == "found unexpected end of stream")
         return stop(at(parser_.context_mark), "the text that opens here is never closed", "add the closing quote");
-    std::string_view hint;
+    std::string_view hint = "check the signs and the indentation here";
     for (const Hint& known : kHints)
         if (problem == known.problem) hint = known.hint;
     const char sign = position.offset < text_.size() ? text_[position.offset] : '\0';
