@@ -279,9 +279,10 @@ bool YamlReader::syntax_error() {
     for (const Hint& known : kHints)
         if (problem == known.problem) hint = known.hint;
     const char sign = position.offset < text_.size() ? text_[position.offset] : '\0';
-    if (problem == "found character that cannot start any token")
-        hint = sign == '\t' ? "indent with spaces; YAML does not allow tabs there"
-                            : "put a text that begins with this sign in quotes";
+    if (problem == "found character that cannot start any token") {
+        if (sign == '\t') return stop(position, "there is a tab in the indentation", "indent with spaces");
+        hint = "put a text that begins with this sign in quotes";
+    }
     Diagnostic& reported = error(position, std::string(problem), std::string(hint));
     if (parser_.context != nullptr && parser_.context_mark.index < parser_.problem_mark.index)
         reported.note(at(parser_.context_mark), std::string(parser_.context));

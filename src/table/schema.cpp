@@ -133,11 +133,12 @@ struct SchemaMaker {
                 (has_keys || other.element_type == FieldType::kStringId ||
                  other.element_type == FieldType::kResourceId))
                 return {};
-            return fail(field, concat("its keys go to \"", field.keys,
-                                      "\", which is no blob array of integers, string ids or resource ids"));
+            return fail(field,
+                        concat("its keys go to \"", field.keys,
+                               "\", which is no blob array of integers, string ids or resource ids; choose one"));
         }
-        return fail(field,
-                    concat("its keys go to \"", field.keys, "\", but the component has no other field of this name"));
+        return fail(
+            field, concat("its keys go to \"", field.keys, "\", which is no other field of the component; declare it"));
     }
 
     Status check_enum(const Field& field) const {

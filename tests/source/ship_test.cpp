@@ -367,7 +367,7 @@ TEST_F(Ship, a_schema_file_says_what_is_wrong_with_shorthands_keys_and_structs) 
               std::string::npos)
         << diagnostics.format();
     EXPECT_NE(schema_errors("components = { b = { fields = { x = { type = blob_array of = float keys = z } } } }")
-                  .find("field \"x\": its keys go to \"z\", but the component has no other field of this name"),
+                  .find("field \"x\": its keys go to \"z\", which is no other field of the component; declare it"),
               std::string::npos)
         << diagnostics.format();
     EXPECT_NE(
