@@ -20,9 +20,7 @@ enum class Relation : std::uint8_t {
     kCleared,  ///< it becomes null
     kDiesToo   ///< the entity that refers to the target dies too
 };
-
 namespace attributes {
-
 struct Unit {
     const char* text;
 };
@@ -65,9 +63,7 @@ constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Many many{};
 [[maybe_unused]] inline constexpr Single single{};
 [[maybe_unused]] inline constexpr Computed computed{};
-
 }  // namespace attributes
-
 /// What a declaration says about one field beyond its type.
 struct FieldNote {
     const char *name = nullptr, *unit = "", *keys = "";
@@ -87,7 +83,6 @@ struct FieldNote {
     constexpr void add(attributes::Keys value) { keys = value.field; }
     constexpr void add(attributes::RelationOf value) { relation = value.relation; }
 };
-
 /// What a declaration says about the component.
 struct ComponentNote {
     const char* struct_name = nullptr;

@@ -81,7 +81,6 @@ inline constexpr bool kSameMember<kA, kA> = true;
 /// Whether `kMember` names all fields of its component.
 template <auto kMember>
 inline constexpr bool kNamesAllFields = kSameMember<kMember, all_fields<ComponentOf<kMember>>>;
-
 template <auto kMember_, bool kSplit_>
 struct DescribedField {
     static constexpr auto kMember = kMember_;
@@ -89,7 +88,6 @@ struct DescribedField {
     static constexpr std::uint32_t kNumColumns = kSplit_ ? field_type_lanes(FieldTraits<ValueOf<kMember_>>::type) : 1;
     FieldNote note;
 };
-
 /// A member that is no field.
 template <class Value_>
 struct IgnoredMember {
@@ -109,7 +107,6 @@ template <class Described>
 inline constexpr std::size_t kNumIgnoredInitialisers = 0;
 template <class Value>
 inline constexpr std::size_t kNumIgnoredInitialisers<IgnoredMember<Value>> = kNumInitialisers<Value>;
-
 /// Initialises any member of T, but not a base class of T.
 template <class T>
 struct AnyMemberOf {
@@ -129,7 +126,6 @@ constexpr bool has_no_more_members() {
         }(std::make_index_sequence<kNumInitialisers + 1>());
     }
 }
-
 template <bool kWhole_, bool kMany_, bool kNamed_, bool kSingle_>
 struct DescribedHead {
     static constexpr bool kWhole = kWhole_;
@@ -143,16 +139,13 @@ template <class Head, std::size_t kNumIgnored_>
 struct HeadWithIgnored : Head {
     static constexpr std::size_t kNumIgnored = kNumIgnored_;
 };
-
 template <class T>
 concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
-
 /// The same as a constant: a static_assert of a concept explains it at length.
 template <class T>
 inline constexpr bool kIsDescribed = DescribedComponent<T>;
 template <DescribedComponent T>
 using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
-
 template <auto kMember, class... Attributes>
 constexpr auto describe_kept_field(const char* name, Attributes... attributes) {
     constexpr bool kSplit = (std::is_same_v<Attributes, attributes::Split> || ...);
@@ -168,7 +161,6 @@ constexpr auto describe_kept_field(const char* name, Attributes... attributes) {
     (field.note.add(attributes), ...);
     return field;
 }
-
 template <auto kMember, class... Attributes>
 constexpr auto describe_field(const char* name, Attributes... attributes) {
     if constexpr ((std::is_same_v<Attributes, attributes::Ignored> || ...)) {
@@ -181,7 +173,6 @@ constexpr auto describe_field(const char* name, Attributes... attributes) {
         return describe_kept_field<kMember>(name, attributes...);
     }
 }
-
 template <class... Attributes>
 constexpr auto describe_head(const char* struct_name, Attributes... attributes) {
     constexpr bool kSingle = (std::is_same_v<Attributes, attributes::Single> || ...);
@@ -252,7 +243,6 @@ struct Description {
          ...);
     }
 };
-
 /// The fields so far; ignored members are left out.
 template <class... Fields>
 struct FieldList {
@@ -350,13 +340,11 @@ using ComponentOfGiven = typename GivenTraits<Given>::Component;
 /// A component, or one that is off.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
-
 /// Whether a component type is declared `single`: a world has one.
 template <class T>
 inline constexpr bool kIsSingle = false;
 template <DescribedComponent T>
 inline constexpr bool kIsSingle<T> = DescriptionOf<T>::kSingle;
-
 /// Whether a component type is declared `computed`: its store computes the values.
 template <class T>
 inline constexpr bool kIsComputed = false;
@@ -391,12 +379,10 @@ Result make_of(Result (*make)(const DescribedDefaults&)) {
     });
     return make({kDescription.component, sizeof(T), alignof(T), kDescription.fields, types, values, &defaults, i});
 }
-
 template <DescribedComponent T>
 ComponentDefinition make_definition() {
     return make_of<T, ComponentDefinition>(make_described_definition);
 }
-
 /// Returns the schema of T, made at the first call. Requires: as above.
 template <DescribedComponent T>
 const Schema& schema_of() {
