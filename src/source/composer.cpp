@@ -108,7 +108,7 @@ bool is_short_form(Node entity) {
     for (const Node child : entity) {
         const std::string_view key = child.key();
         const bool is_known = std::find(std::begin(kStructure), std::end(kStructure), key) != std::end(kStructure);
-        if (is_known || key == "units") return false;
+        if (is_known || key == "units" || key == "type" || key == "_type") return false;
         if (key.size() >= kShortestMistake && closest_text(key, kStructure, std::size(kStructure)) >= 0) return false;
     }
     return true;

@@ -345,7 +345,8 @@ TEST_F(Ship, a_file_for_a_component_is_found_like_a_prefab_and_read_once) {
         if (dependency.kind == DependencyKind::kSource) append_text(names, concat(dependency.name, ' '));
     EXPECT_EQ(names, "a.yaml outlines/box.yml ");
     file("root/b.yaml", "outline: outlines/none\n");
-    EXPECT_NE(errors("root/b.yaml").find("b.yaml:1:10: error: there is no file \"outlines/none\"; looked for"),
+    EXPECT_NE(errors("root/b.yaml")
+                  .find("b.yaml:1:10: error: there is no file \"outlines/none\"; did you mean \"outlines/box\"?"),
               std::string::npos)
         << diagnostics.format();
     file("root/c.yaml", "outline: ../outlines\n");
