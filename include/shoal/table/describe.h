@@ -43,7 +43,6 @@ struct MemberTraits<T C::*> {
     using Component = C;
     using Value = T;
 };
-
 /// Names a member of a struct within a component; `kInner` may be nested again.
 template <auto kOuter, auto kInner>
 struct NestedMember {};
@@ -58,7 +57,6 @@ template <class T, auto kOuter, auto kInner>
 SHOAL_INLINE constexpr auto& operator->*(T* object, NestedMember<kOuter, kInner>) {
     return (&(object->*kOuter))->*kInner;
 }
-
 /// What `all_fields<T>` is.
 template <class T>
 struct AllFields {};
@@ -183,7 +181,6 @@ constexpr auto describe_head(const char* struct_name, Attributes... attributes) 
     (head.note.add(attributes), ...);
     return head;
 }
-
 /// A whole declaration, at compile time.
 template <class T, class Head, class... Fields>
 struct Description {
@@ -293,7 +290,6 @@ constexpr auto describe(Head head, Fields... fields) {
     else
         return Description<T, Head, Fields...>{head.note, {fields.note...}};
 }
-
 /// The same for an instance of a template, whose own name is that of many component types.
 template <class T, class Head, class... Fields>
 constexpr auto describe_instance(Head head, Fields... fields) {
@@ -336,7 +332,6 @@ template <class Given>
 using ComponentOfGiven = typename GivenTraits<Given>::Component;
 
 }  // namespace detail
-
 /// A component, or one that is off.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
@@ -350,7 +345,6 @@ template <class T>
 inline constexpr bool kIsComputed = false;
 template <DescribedComponent T>
 inline constexpr bool kIsComputed<T> = shoal_describe(ComponentTag<T>{}).component.computed;
-
 /// A declaration and the defaults of its struct, for code that does not know the C++ type.
 struct DescribedDefaults {
     const ComponentNote& component;
@@ -364,7 +358,6 @@ struct DescribedDefaults {
 SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults& described);
 /// Requires: the declaration is valid (a name, sizes that fit).
 SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
-
 /// Calls `make`, one of the functions above, with the declaration of T and the defaults of a value-initialised T.
 template <DescribedComponent T, class Result>
 Result make_of(Result (*make)(const DescribedDefaults&)) {

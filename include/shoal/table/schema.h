@@ -27,7 +27,6 @@ SHOAL_API std::string_view relation_name(Relation relation);
 
 /// A component's identity: the XXH3-64 hash of its name. Never an address, RTTI or registration order.
 using ComponentId = StringId;
-
 /// One enumerator of a definition made at run time.
 struct EnumeratorDefinition {
     std::string name{};
@@ -56,7 +55,6 @@ struct FieldDefinition {
     const OpaqueOperations* opaque = nullptr;
     static constexpr std::uint32_t kPacked = 0xFFFFFFFF;
 };
-
 /// A component as it is declared.
 struct ComponentDefinition {
     std::string name{};
@@ -69,7 +67,6 @@ struct ComponentDefinition {
     std::uint32_t struct_alignment = 0;
     std::vector<FieldDefinition> fields{};
 };
-
 /// A field of a schema: its definition with every size and place filled in.
 struct Field : FieldDefinition {
     std::uint32_t size = 0;          ///< bytes in the struct image: value_bytes x max(array_length, 1)
@@ -77,7 +74,6 @@ struct Field : FieldDefinition {
     std::uint32_t num_columns = 1;   ///< lanes when split, else 1
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
 };
-
 /// One packed column of a component. Shape: a table holds element_bytes per row.
 struct ColumnDefinition {
     std::uint32_t field_index = 0;  ///< kWholeComponent: the struct image of all fields
@@ -156,7 +152,6 @@ private:
 
     friend struct SchemaMaker;
 };
-
 /// Turns `LikeThis` into `like_this`: the name of a struct into that of its component.
 SHOAL_API std::string snake_case(std::string_view name);
 
