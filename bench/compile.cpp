@@ -1,9 +1,12 @@
 // Compiles text to a blob, from memory to memory: a level as editors write it, whose entities place prefabs. The reference
 // finds and reads every number of the same text with the same functions for numbers and white space, and does nothing else.
+// The same level in YAML is compared with it in SJSON.
 
 #include "document/number.h"
 #include "document/scan.h"
 #include "reference.h"
+#include "shoal/base/text.h"
+#include "shoal/document/sjson.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/schema_file.h"
@@ -114,6 +117,34 @@ std::string level_text(std::size_t n) {
     return text + "]\n";
 }
 
+/// Appends a tree as YAML in block style: a line per value, as in the text that it was read from.
+void add_yaml(std::string& text, Node node, std::size_t indent) {
+    if (node.is_string()) {
+        text += concat(" \"", node.as_string(), "\"\n");
+    } else if (node.is_number()) {
+        text += concat(' ', node.as_double(), '\n');
+    } else if (node.is_bool()) {
+        text += node.as_bool() ? " true\n" : " false\n";
+    } else if (node.is_null() || node.size() == 0) {
+        text += node.is_list() ? " []\n" : node.is_mapping() ? " {}\n" : " ~\n";
+    } else {
+        text += '\n';
+        for (const Node child : node) {
+            text.append(indent, ' ');
+            text += child.has_key() ? concat('"', child.key(), "\":") : "-";
+            add_yaml(text, child, indent + 2);
+        }
+    }
+}
+
+std::string yaml_of(const std::string& sjson) {
+    Diagnostics diagnostics;
+    const Document document = need(read_sjson(diagnostics.add_file("level", sjson), diagnostics));
+    std::string text;
+    add_yaml(text, document.root(), 0);
+    return text;
+}
+
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// Adds up all numbers of a text; skips quoted strings and words.
@@ -152,50 +183,79 @@ std::uint64_t sum_transforms(std::span<const std::byte> bytes) {
     return sum;
 }
 
+std::size_t num_signs(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_blank(c); }));
+}
+
+/// Compiles a text, again and again.
+class Compiler {
+public:
+    Compiler(std::string file_name, const std::string& text) : file_name_(std::move(file_name)), text_(text) {
+        options_.name = "level";
+        options_.compose.roots = {"root"};
+        options_.compose.files = &files_;
+        for (const Prefab& prefab : kPrefabs)
+            files_.add(std::string("root/shapes/") + prefab.name + ".sjson", prefab_text(prefab));
+        Diagnostics diagnostics;
+        if (!read_schema_text(diagnostics.add_file("bench.schema.sjson", kSchema), registry_, options_.rules,
+                              diagnostics))
+            fail(diagnostics.format());
+    }
+
+    Side side() {
+        return {[this] { prepare(); }, [this] { run(); }, [this] { return sum_transforms(compiled_->blob); }};
+    }
+    const CompiledSource& compiled() const { return *compiled_; }
+
+private:
+    void prepare() {
+        compiled_.reset();
+        diagnostics_.emplace();
+        file_ = diagnostics_->add_file(file_name_, text_);
+    }
+    void run() {
+        Result result = compile_file(file_, registry_, options_, *diagnostics_);
+        if (!result) fail(diagnostics_->format());
+        compiled_.emplace(std::move(*result));
+    }
+
+    std::string file_name_;
+    const std::string& text_;
+    ComponentRegistry registry_;
+    MemoryFiles files_;
+    CompileOptions options_;
+    std::optional<Diagnostics> diagnostics_;
+    std::uint32_t file_ = 0;
+    std::optional<CompiledSource> compiled_;
+};
+
 void compile(Bench& bench, std::size_t n) {
     const std::string text = level_text(n);
-    const auto num_bytes =
-        static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_blank(c); }));
-    ComponentRegistry registry;
-    MemoryFiles files;
-    CompileOptions options;
-    options.name = "level";
-    options.compose.roots = {"root"};
-    options.compose.files = &files;
-    for (const Prefab& prefab : kPrefabs)
-        files.add(std::string("root/shapes/") + prefab.name + ".sjson", prefab_text(prefab));
-    std::optional<Diagnostics> diagnostics;
-    std::uint32_t file = 0;
-    std::optional<CompiledSource> compiled;
-    diagnostics.emplace();
-    if (!read_schema_text(diagnostics->add_file("bench.schema.sjson", kSchema), registry, options.rules, *diagnostics))
-        fail(diagnostics->format());
-    const auto prepare = [&] {
-        compiled.reset();
-        diagnostics.emplace();
-        file = diagnostics->add_file("root/level.sjson", text);
-    };
-    const auto run = [&] {
-        Result result = compile_file(file, registry, options, *diagnostics);
-        if (!result) fail(diagnostics->format());
-        compiled.emplace(std::move(*result));
-    };
+    Compiler compiler("root/level.sjson", text);
     std::uint64_t other = 0;
-    bench.compare({"compile/sjson", n, 0, num_bytes}, {prepare, run, [&] { return sum_transforms(compiled->blob); }},
+    bench.compare({"compile/sjson", n, 0, num_signs(text)}, compiler.side(),
                   {{}, [&] { other = read_numbers(text); }, [&] { return other; }},
                   [](Measurement& result) { result.target_mb_per_s = 150; });
     const auto ns_per_entity = [&](std::int64_t ns) { return double(ns) / double(n); };
     std::printf(
         "  of which composing %.0f ns, compiling %.0f ns, writing %.0f ns; %.1f MB of text, %.1f MB without blanks\n",
-        ns_per_entity(compiled->compose_ns), ns_per_entity(compiled->compile_ns), ns_per_entity(compiled->write_ns),
-        double(text.size()) * 1e-6, double(num_bytes) * 1e-6);
+        ns_per_entity(compiler.compiled().compose_ns), ns_per_entity(compiler.compiled().compile_ns),
+        ns_per_entity(compiler.compiled().write_ns), double(text.size()) * 1e-6, double(num_signs(text)) * 1e-6);
+}
+
+void compile_yaml(Bench& bench, std::size_t n) {
+    const std::string sjson = level_text(n), yaml = yaml_of(sjson);
+    Compiler of_yaml("root/level.yaml", yaml), of_sjson("root/level.sjson", sjson);
+    bench.compare({"compile/yaml", n, 4, num_signs(yaml)}, of_yaml.side(), of_sjson.side());
 }
 
 }  // namespace
 
 void measure_compiling(Bench& bench) {
-    if (!bench.wants("compile/sjson")) return;
-    for (const std::size_t n : bench.sizes(kSizes)) compile(bench, n);
+    for (const std::size_t n : bench.sizes(kSizes)) {
+        if (bench.wants("compile/sjson")) compile(bench, n);
+        if (bench.wants("compile/yaml")) compile_yaml(bench, n);
+    }
 }
 
 }  // namespace shoal_bench

@@ -83,7 +83,7 @@ foreach(flavour IN ITEMS "" ${flavours})
   shoal_add_pc(shoal${suffix} runtime "${flavour}" "Data-oriented entity system${note}"
                "" "tbb, libxxhash, libhwy" "-lstdc++ -pthread")
   shoal_add_pc(shoal-source${suffix} source "${flavour}" "shoal: the compiler of sources${note}"
-               "shoal${suffix} ${version_here}" "fmt" "-lstdc++")
+               "shoal${suffix} ${version_here}" "fmt, yaml-0.1" "-lstdc++")
   shoal_add_pc(shoal-inspect${suffix} inspect "${flavour}" "shoal: reports and pictures${note}"
                "shoal-source${suffix} ${version_here}" "fmt" "-lstdc++")
 endforeach()

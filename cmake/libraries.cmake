@@ -82,7 +82,7 @@ foreach(kind IN LISTS kinds)
                       PRIVATE PkgConfig::XXHASH PkgConfig::HWY TBB::tbb Threads::Threads)
     if(NOT SHOAL_RUNTIME_ONLY)
       shoal_add_library(source shoal_source ${kind} "${flavour}" ROOMS ${SHOAL_OFFLINE_ROOMS}
-                        PUBLIC shoal_lib_runtime${flavour}_${kind} PRIVATE fmt::fmt)
+                        PUBLIC shoal_lib_runtime${flavour}_${kind} PRIVATE fmt::fmt PkgConfig::YAML)
       shoal_add_library(inspect shoal_inspect ${kind} "${flavour}" ROOMS ${SHOAL_INSPECT_ROOMS}
                         PUBLIC shoal_lib_source${flavour}_${kind} PRIVATE fmt::fmt)
     endif()

@@ -19,6 +19,7 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET GLOBAL libhwy)
 if(NOT SHOAL_RUNTIME_ONLY)
   find_package(fmt REQUIRED)
+  pkg_check_modules(YAML REQUIRED IMPORTED_TARGET GLOBAL yaml-0.1)
 endif()
 
 # What decides the layout of public types: every user of the headers must see the same.
@@ -33,7 +34,7 @@ endif()
 set(SHOAL_PACKAGES_OF_base PkgConfig::XXHASH)
 set(SHOAL_PACKAGES_OF_job TBB::tbb Threads::Threads)
 set(SHOAL_PACKAGES_OF_transform PkgConfig::HWY)
-set(SHOAL_PACKAGES_OF_source fmt::fmt)
+set(SHOAL_PACKAGES_OF_source fmt::fmt PkgConfig::YAML)
 set(SHOAL_PACKAGES_OF_inspect fmt::fmt)
 
 # shoal_add_rooms(SUFFIX RESULT DEFINITION...): one static library per room, shoal_ROOM and the suffix, each linked to the

@@ -33,7 +33,7 @@ constexpr Flag kFlags[] = {
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
-    "Reads SOURCE (SJSON or JSON: one entity, or a level of many) with all prefabs that it uses, merges them, "
+    "Reads SOURCE (SJSON, JSON or YAML: one entity, or a level of many) with all prefabs that it uses, merges them, "
     "and writes one binary resource that is used in place. `shoal help` lists the component types that are built in; "
     "others are declared in schema files. The same source gives the same bytes, every time and "
     "everywhere.\n"

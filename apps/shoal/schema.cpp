@@ -73,7 +73,7 @@ Status add_texts(Files& files, const std::string& path, Texts& texts) {
     ReadOptions options;
     options.bare_texts = true;
     const std::uint32_t file = diagnostics.add_file(path, std::move(text).value());
-    const Result<Document> document = read_sjson(file, diagnostics, options);
+    const Result<Document> document = read_document(file, diagnostics, options);
     return document ? texts.add(document->root()) : document.status();
 }
 

@@ -85,6 +85,25 @@ void DocumentBuilder::key(Node child) {
     end_->add_key(child.key(), child.key_position(), true);
 }
 
+SourcePosition DocumentBuilder::read_key(std::string_view text, SourcePosition position) {
+    SHOAL_ASSERT(!end_->text, "a builder that prints keeps no keys to compare with; use key()");
+    SHOAL_ASSERT(end_->in_mapping() && !end_->has_key, "a key belongs in a mapping, before each value");
+    end_->has_key = true;
+    const std::uint32_t same = end_->nodes.add_key({end_->keep(text), text.size()}, position);
+    return same == NodeWriter::kNoNode ? SourcePosition() : end_->nodes[same].position();
+}
+
+void DocumentBuilder::repeat(std::uint32_t first) {
+    const NodeWriter& nodes = end_->nodes;
+    SHOAL_ASSERT(!end_->text, "a builder that prints keeps no values to repeat; add the value again");
+    SHOAL_ASSERT(first < nodes.num_nodes() && first + nodes[first].span <= nodes.num_nodes(),
+                 "only a complete value can be repeated");
+    end_->before_value();
+    end_->nodes.repeat(first);
+}
+
+std::uint32_t DocumentBuilder::num_nodes() const { return static_cast<std::uint32_t>(end_->nodes.num_nodes()); }
+
 void DocumentBuilder::null(SourcePosition position) {
     end_->add(Code::kNull, position, [](TextStream& text) { text.null(); });
 }

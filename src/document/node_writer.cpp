@@ -70,6 +70,16 @@ std::uint32_t NodeWriter::add_to_table(Frame& frame, std::uint32_t node) {
     return same == 0 ? kNoNode : frame.node + same;
 }
 
+void NodeWriter::repeat(std::uint32_t first) {
+    // Spans and the tables of keys count from the mapping, so that they are right in the copy too.
+    const std::uint32_t end = first + nodes_[first].span;
+    ++frames_.back().num_children;
+    for (std::uint32_t node = first; node < end; ++node) {
+        const NodeData copied = nodes_[node];
+        nodes_.push_back(copied);
+    }
+}
+
 char* NodeWriter::text_room(std::size_t num_bytes) {
     if (static_cast<std::size_t>(room_end_ - room_) >= num_bytes) return room_;
     const std::size_t block_bytes = std::max(num_bytes, kTextBlockBytes);

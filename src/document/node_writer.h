@@ -52,6 +52,9 @@ public:
         return append(code, position, length);
     }
 
+    /// Adds a copy of the value that begins at node `first`. Requires: it is closed.
+    void repeat(std::uint32_t first);
+
     /// Returns room for a text that lives as long as the document. Call keep_text() with how much of it was used.
     char* text_room(std::size_t num_bytes);
     void keep_text(std::size_t num_bytes) { room_ += num_bytes; }

@@ -11,6 +11,7 @@
 #include "source/reference_index.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <map>
 #include <unordered_set>
@@ -47,6 +48,7 @@ struct TypePlan {
     const Schema* schema = nullptr;  ///< nullptr: unknown
     KeyPredictor keys;               ///< the schema's fields
     bool has_references = false;
+    bool has_groups = false;  ///< structs within the component: their fields have points in their names
     KeptCounts kept_fields;
 
     struct Row {
@@ -56,11 +58,46 @@ struct TypePlan {
     std::vector<Row> rows;  ///< by entity
 };
 
+/// An unknown field that is kept as text.
+struct KeptField {
+    std::string_view name;  ///< with the names of the structs that it is in
+    Node node;
+};
+
 /// A finished image of a layer that many entities share.
 struct SharedImage {
     const std::byte* image = nullptr;  ///< nullptr: not made yet
-    std::vector<Node> kept;            ///< unknown fields, lowest layer first
+    std::vector<KeptField> kept;       ///< lowest layer first
 };
+
+/// Returns whether `group` is a struct within the component: whether names of fields begin with it and a point.
+bool is_group(const Schema& schema, std::string_view group) {
+    return std::any_of(schema.fields().begin(), schema.fields().end(), [&](const Field& field) {
+        return field.name.size() > group.size() && field.name[group.size()] == '.' && field.name.starts_with(group);
+    });
+}
+
+/// Returns the field that a value in place of the mapping of fields sets, or none.
+const Field* shorthand_field(const Schema& schema) {
+    for (const Field& field : schema.fields())
+        if (field.shorthand) return &field;
+    return schema.fields().size() == 1 ? schema.fields().data() : nullptr;
+}
+
+/// Returns the node of a field: "aabbox.min", or "min" in the mapping "aabbox".
+Node find_field_node(Node mapping, std::string_view name) {
+    if (const Node node = mapping.find(name)) return node;
+    for (std::size_t point = name.find('.'); point != std::string_view::npos; point = name.find('.', point + 1))
+        if (const Node group = mapping.find(name.substr(0, point)); group && group.is_mapping())
+            if (const Node node = find_field_node(group, name.substr(point + 1))) return node;
+    return {};
+}
+
+/// Returns whether pairs can be written so: as a mapping, or as a list of mappings with one key each.
+bool is_list_of_pairs(Node node) {
+    if (!node.is_list()) return node.is_mapping();
+    return std::all_of(node.begin(), node.end(), [](Node pair) { return pair.is_mapping() && pair.size() == 1; });
+}
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
@@ -88,7 +125,11 @@ private:
     bool apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index);
     bool run_function(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer, Node node);
     bool compile_merged(TypePlan& plan, const TypePlan::Row& row);
-    bool unknown_field(TypePlan& plan, Node child);
+    bool apply_group(TypePlan& plan, std::string_view group, Node node);
+    bool apply_value(TypePlan& plan, const Field& field, Node node);
+    bool apply_pairs(TypePlan& plan, const Field& field, Node node);
+    bool is_value(const TypePlan& plan, Node fields) const;
+    bool unknown_field(TypePlan& plan, Node child, std::string_view name);
     bool is_ignored(std::string_view key) const;
     void other_keys(TypePlan& plan, const ComponentLayer& layer);
     void keep_fields(TypePlan& plan, std::uint32_t entity);
@@ -106,7 +147,7 @@ private:
     // Of the component that is being made.
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
-    std::vector<Node> kept_;
+    std::vector<KeptField> kept_;
     std::unordered_set<std::uint64_t> bad_references_;  // by place: reported once, not for each copy of a prefab
 };
 
@@ -172,36 +213,115 @@ void ComponentImages::apply(TypePlan& plan, std::uint32_t entity, const Componen
         run_function(plan, entity, layer, fields);
         return;
     }
-    if (fields.is_mapping()) {
+    if (!is_value(plan, fields)) {
         for (const Node child : fields) apply_field(plan, layer, child, index);
         return;
     }
-    if (plan.schema->fields().size() != 1) {
-        diagnostics_.error(fields.position(),
-                           concat("component ", quoted(plan.name), " is given as ", kind_name(fields.kind()),
-                                  " but has ", plan.schema->fields().size(), " fields"),
-                           "write a mapping of fields");
-        return;
-    }
-    const Field& field = plan.schema->fields()[0];
-    FieldReader{diagnostics_, plan.name, &blob_}.read(field, fields, image_.data() + field.struct_offset);
+    const Field* field = shorthand_field(*plan.schema);
+    if (field != nullptr) return static_cast<void>(apply_value(plan, *field, fields));
+    diagnostics_.error(fields.position(),
+                       concat("component ", quoted(plan.name), " is given as ", kind_name(fields.kind()), " but has ",
+                              plan.schema->fields().size(), " fields"),
+                       "write a mapping of fields");
+}
+
+/// Returns whether what stands in place of the mapping of fields is the value of one of them: anything but a mapping, and
+/// a mapping of pairs.
+bool ComponentImages::is_value(const TypePlan& plan, Node fields) const {
+    if (!fields.is_mapping()) return true;
+    const Field* field = shorthand_field(*plan.schema);
+    if (field == nullptr || field->keys.empty() || fields.size() == 0) return false;
+    return std::none_of(fields.begin(), fields.end(), [&](Node child) {
+        return plan.schema->find_field(child.key()) >= 0 || is_group(*plan.schema, child.key());
+    });
 }
 
 bool ComponentImages::apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index) {
     if (!layer.wrapped() && is_consumed(layer, child.key())) return true;
     const int found = plan.keys.find(child.key(), index);
     if (found < 0) {
+        if (plan.has_groups && is_group(*plan.schema, child.key())) return apply_group(plan, child.key(), child);
         const bool repeats_type = !layer.wrapped() && layer.below != nullptr && child.key() == "type" &&
                                   child.is_string() && child.as_string() == plan.name;
-        return repeats_type || (!layer.wrapped() && is_ignored(child.key())) || unknown_field(plan, child);
+        return repeats_type || (!layer.wrapped() && is_ignored(child.key())) || unknown_field(plan, child, child.key());
     }
     index = found;
-    const Field& field = plan.schema->fields()[static_cast<std::size_t>(found)];
+    return apply_value(plan, plan.schema->fields()[static_cast<std::size_t>(found)], child);
+}
+
+/// Reads the fields of a struct within the component. `null` resets them.
+bool ComponentImages::apply_group(TypePlan& plan, std::string_view group, Node node) {
+    const Schema& schema = *plan.schema;
+    if (node.is_null()) {
+        for (const Field& field : schema.fields())
+            if (field.name.starts_with(concat(group, '.'))) apply_value(plan, field, node);
+        return true;
+    }
+    if (!node.is_mapping()) {
+        diagnostics_.error(node.position(),
+                           concat("component ", quoted(plan.name), ", field ", quoted(group), ": this is ",
+                                  kind_name(node.kind()), ", but the field has fields of its own"),
+                           "write a mapping of fields");
+        return false;
+    }
+    bool good = true;
+    for (const Node child : node) {
+        const std::string name = concat(group, '.', child.key());
+        if (const int found = schema.find_field(name); found >= 0)
+            good &= apply_value(plan, schema.fields()[static_cast<std::size_t>(found)], child);
+        else if (is_group(schema, name))
+            good &= apply_group(plan, name, child);
+        else
+            good &= unknown_field(plan, child, name);
+    }
+    return good;
+}
+
+bool ComponentImages::apply_value(TypePlan& plan, const Field& field, Node node) {
     std::byte* value = image_.data() + field.struct_offset;
-    if (!child.is_null() || field.type == FieldType::kEntity)
-        return FieldReader{diagnostics_, plan.name, &blob_}.read(field, child, value);
+    if (!field.keys.empty()) return apply_pairs(plan, field, node);
+    if (!node.is_null() || field.type == FieldType::kEntity)
+        return FieldReader{diagnostics_, plan.name, &blob_}.read(field, node, value);
     std::memcpy(value, plan.schema->default_image().data() + field.struct_offset, field.size);
     return true;
+}
+
+/// Reads a mapping, or a list of mappings with one key each, into two arrays: its keys and its values.
+bool ComponentImages::apply_pairs(TypePlan& plan, const Field& field, Node node) {
+    const Field& keys = plan.schema->fields()[static_cast<std::size_t>(plan.schema->find_field(field.keys))];
+    if (!node.is_null() && !is_list_of_pairs(node)) {
+        diagnostics_.error(node.position(),
+                           concat("component ", quoted(plan.name), ", field ", quoted(field.name), ": this is ",
+                                  kind_name(node.kind()), ", but the field is an array with keys"),
+                           "write a mapping, or a list of mappings with one key each");
+        return false;
+    }
+    const bool has_numbers = keys.element_type <= FieldType::kUint64;
+    DocumentBuilder key_list, value_list;
+    key_list.begin_list(node.position());
+    value_list.begin_list(node.position());
+    const auto add = [&](Node pair) {
+        const std::string_view key = pair.key();
+        std::int64_t number = 0;
+        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
+        if (has_numbers && !key.empty() && error == std::errc() && end == key.data() + key.size())
+            key_list.integer(number, pair.key_position());
+        else
+            key_list.string(key, pair.key_position());
+        value_list.value(pair);
+    };
+    for (const Node pair : node)
+        if (node.is_list())
+            add(*pair.begin());
+        else
+            add(pair);
+    key_list.end();
+    value_list.end();
+    FieldReader reader{diagnostics_, plan.name, &blob_};
+    const Document key_document = key_list.finish(), value_document = value_list.finish();
+    bool good = reader.read(keys, key_document.root(), image_.data() + keys.struct_offset);
+    good &= reader.read(field, value_document.root(), image_.data() + field.struct_offset);
+    return good;
 }
 
 /// Answers a registered function while it makes image_.
@@ -259,14 +379,13 @@ void ComponentImages::other_keys(TypePlan& plan, const ComponentLayer& layer) {
     for (const Node child : layer.value)
         if (std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), child.key()) == std::end(kWrapperKeys) &&
             !is_ignored(child.key()))
-            unknown_field(plan, child);
+            unknown_field(plan, child, child.key());
 }
 
 /// Keeps or reports a key that no field has. False: it was reported.
-bool ComponentImages::unknown_field(TypePlan& plan, Node child) {
-    const std::string_view key = child.key();
+bool ComponentImages::unknown_field(TypePlan& plan, Node child, std::string_view key) {
     if (rules_.keep_unknown_fields) {
-        kept_.push_back(child);
+        kept_.push_back({key.data() == child.key().data() ? key : arena_.copy(key), child});
         return true;
     }
     std::vector<std::string_view> names(plan.keys.names().begin(), plan.keys.names().end());
@@ -291,19 +410,20 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child) {
 /// Keeps the unknown fields of the component as one text.
 void ComponentImages::keep_fields(TypePlan& plan, std::uint32_t entity) {
     HashMap<std::string_view, std::uint32_t> group_of{Owner("compiler")};
-    std::vector<std::vector<Node>> groups;  // of one key, lowest layer first
-    for (const Node node : kept_) {
-        const auto [group, is_new] = group_of.insert(node.key(), static_cast<std::uint32_t>(groups.size()));
-        if (is_new) groups.emplace_back();
-        groups[*group].push_back(node);
+    std::vector<std::pair<KeptField, std::vector<Node>>> groups;  // of one name, lowest layer first
+    for (const KeptField& kept : kept_) {
+        const auto [group, is_new] = group_of.insert(kept.name, static_cast<std::uint32_t>(groups.size()));
+        if (is_new) groups.push_back({kept, {}});
+        groups[*group].second.push_back(kept.node);
     }
     DocumentBuilder builder;
     builder.begin_mapping();
-    for (const std::vector<Node>& same : groups) {
-        builder.key(same[0]);
+    for (const auto& [first, same] : groups) {
+        const SourcePosition position = first.node.key_position();
+        builder.key(first.name, position);
         merge_values(builder, same);
-        KeptCount& count = plan.kept_fields[same[0].key()];
-        if (count.count++ == 0) count.first = same[0].key_position();
+        KeptCount& count = plan.kept_fields[first.name];
+        if (count.count++ == 0) count.first = position;
     }
     builder.end();
     const Document document = builder.finish();
@@ -343,9 +463,9 @@ void ComponentImages::resolve_references(TypePlan& plan, const TypePlan::Row& ro
         for (const ComponentLayer* layer = row.component->top; layer != nullptr && !node; layer = layer->below) {
             if (!layer->fields || layer->fields.is_null()) continue;
             if (!layer->fields.is_mapping())
-                node = layer->fields;
+                node = &field == shorthand_field(*plan.schema) ? layer->fields : Node();
             else if (!is_consumed(*layer, field.name))
-                node = layer->fields.find(field.name);
+                node = find_field_node(layer->fields, field.name);
         }
         if (!node) continue;
         std::byte* value = image_.data() + field.struct_offset;
@@ -479,7 +599,10 @@ void Compilation::plan_types() {
         plan.schema = plan.registered->schema;
         plan.has_references = plan.schema->has(FieldType::kEntity);
         std::vector<std::string_view> names;
-        for (const Field& field : plan.schema->fields()) names.push_back(field.name);
+        for (const Field& field : plan.schema->fields()) {
+            names.push_back(field.name);
+            plan.has_groups |= field.name.find('.') != std::string::npos;
+        }
         plan.keys = KeyPredictor(names);
     }
 }
@@ -622,6 +745,8 @@ ComposeOptions compose_options(const CompileOptions& options) {
     ComposeOptions result = options.compose;
     result.ignored_keys.insert(result.ignored_keys.end(), options.rules.ignored_keys.begin(),
                                options.rules.ignored_keys.end());
+    result.components_in_files.insert(result.components_in_files.end(), options.rules.components_in_files.begin(),
+                                      options.rules.components_in_files.end());
     result.keep_unknown_keys = options.rules.keep_unknown_fields;
     result.renamed_keys = options.rules.renamed_keys;
     result.level_entities = options.rules.level_entities;

@@ -4,8 +4,6 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
 #include "source/arena.h"
 #include "source/child_editor.h"
 #include "source/entity_key.h"
@@ -65,8 +63,9 @@ struct EntityText {
     };
 
     Node keys[std::size(kEntityKeys)];
-    std::vector<Node> others;   ///< unknown, to be kept
-    std::vector<Field> fields;  ///< in the order of the text
+    std::vector<Node> others;      ///< unknown, to be kept
+    std::vector<Field> fields;     ///< in the order of the text
+    std::vector<Node> components;  ///< of an entity in the short form, which has no `components` key
     Node operator[](EntityKey key) const { return keys[static_cast<std::size_t>(key)]; }
 };
 
@@ -92,6 +91,29 @@ constexpr std::uint8_t bit(WrapperKey key) { return static_cast<std::uint8_t>(1u
 
 std::string_view key_name(WrapperKey key) { return kWrapperKeys[static_cast<std::size_t>(key)]; }
 
+/// Makes a layer of a text that has no keys but fields, or is a value.
+void set_fields(ComponentLayer& layer, Node value) {
+    layer.value = layer.fields = value;
+    layer.consumed_keys = bit(WrapperKey::kData);
+    layer.has_other_keys = false;
+}
+
+/// Returns whether an entity is written in the short form: its own keys are component types. A key that looks like one that
+/// says how the entity is built makes it the long form, so that a typing mistake is told.
+bool is_short_form(Node entity) {
+    constexpr std::string_view kStructure[] = {
+        "prefab",   "components",        "modified_components", "deleted_components",
+        "children", "modified_children", "deleted_children",    "entities"};
+    constexpr std::size_t kShortestMistake = 5;
+    for (const Node child : entity) {
+        const std::string_view key = child.key();
+        const bool is_known = std::find(std::begin(kStructure), std::end(kStructure), key) != std::end(kStructure);
+        if (is_known || key == "units" || key == "type" || key == "_type") return false;
+        if (key.size() >= kShortestMistake && closest_text(key, kStructure, std::size(kStructure)) >= 0) return false;
+    }
+    return true;
+}
+
 std::string folder_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (slash == std::string::npos) return ".";
@@ -106,10 +128,6 @@ std::string_view last_part(std::string_view path) {
 std::string_view without_extension(std::string_view name) {
     const std::size_t dot = name.rfind('.');
     return dot == std::string_view::npos || dot < name.size() - last_part(name).size() + 1 ? name : name.substr(0, dot);
-}
-
-bool ends_with(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
 /// The folders that resource names are relative to.
@@ -191,7 +209,7 @@ std::string SourceRoots::did_you_mean(std::string_view name) const {
     for (std::size_t root = 0; root < roots_.size(); ++root)
         for (const std::string& file : files_.list(folder_of(path_in_root(root, concat(folder, "_")))))
             for (const std::string_view extension : kSourceExtensions)
-                if (ends_with(file, extension))
+                if (file.ends_with(extension))
                     names.push_back(concat(folder, file.substr(0, file.size() - extension.size())));
     const std::vector<std::string_view> candidates(names.begin(), names.end());
     const int close = closest_text(name, candidates.data(), candidates.size());
@@ -265,7 +283,7 @@ private:
 
     // Sources and prefabs.
     std::optional<Composition> finish(const Document* document);
-    const Document* read(std::uint32_t file, const std::string& path);
+    const Document* read(std::uint32_t file);
     NamedPrefab& find_prefab(std::string_view name);
     Prefab* load_prefab(const std::string& path, std::string name);
     const MergedEntity* use_prefab(Node reference, bool& failed);
@@ -283,6 +301,9 @@ private:
     void unknown_key(Node child, bool of_level, EntityText& text);
     void check_type(bool of_level, EntityText& text);
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors);
+    const Document* load(const SourceRoots::Place& place, SourcePosition from, std::string_view what);
+    const Document* component_file(Node reference);
+    void read_from_file(std::string_view type, ComponentLayer& layer);
     void read_name(const EntityText& text, MergedEntity& entity);
     std::string_view guid_of(Node node, EntityKey list, SourcePosition& position);
     template <class Visit>
@@ -290,7 +311,7 @@ private:
     bool entry_of_list(Node item, EntityKey key, Entry& entry);
 
     void merge_components(const EntityText& text, MergedEntity& entity, const Draft& draft);
-    void add_component(const Entry& entry);
+    void add_component(const Entry& entry, bool has_only_fields = false);
     void modify_component(const Entry& entry, const Draft& draft);
     void delete_component(const Entry& entry, const Draft& draft);
     int find_component(std::string_view key) const;
@@ -318,7 +339,8 @@ private:
     std::deque<Prefab> prefabs_;
     std::unordered_map<std::string, Prefab*> prefab_by_path_;  // canonical path
     std::unordered_map<std::string, NamedPrefab> prefab_by_name_;
-    std::vector<Use> uses_;  // from the source to the prefab being composed
+    std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr: reported
+    std::vector<Use> uses_;                                             // from the source to the prefab being composed
     std::string_view last_prefab_name_;
     const MergedEntity* last_prefab_ = nullptr;
 
@@ -393,9 +415,8 @@ Composer::Composer(const ComposeOptions& options, Diagnostics& diagnostics)
       max_search_steps_(std::min(options.max_entities, std::uint64_t(1) << 32) * kSearchStepsPerEntity +
                         kLeastSearchSteps) {}
 
-const Document* Composer::read(std::uint32_t file, const std::string& path) {
-    Result<Document> document = ends_with(path, ".json") ? read_json(file, diagnostics_, options_.read)
-                                                         : read_sjson(file, diagnostics_, options_.read);
+const Document* Composer::read(std::uint32_t file) {
+    Result<Document> document = read_document(file, diagnostics_, options_.read);
     if (!document) return nullptr;
     result_.memory_->documents.push_back(std::move(*document));
     return &result_.memory_->documents.back();
@@ -419,7 +440,7 @@ std::optional<Composition> Composer::compose_path(const std::string& path) {
     prefabs_.emplace_back();
     prefab_by_path_[roots_.files().canonical(path)] = &prefabs_.back();
     uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
-    return finish(read(file, path));
+    return finish(read(file));
 }
 
 std::optional<Composition> Composer::compose_text(std::uint32_t file) {
@@ -427,7 +448,7 @@ std::optional<Composition> Composer::compose_text(std::uint32_t file) {
     result_.source_names_.emplace_back(file, name);
     prefabs_.emplace_back();
     uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
-    return finish(read(file, name));
+    return finish(read(file));
 }
 
 std::optional<Composition> Composer::finish(const Document* document) {
@@ -492,6 +513,19 @@ Composer::NamedPrefab& Composer::find_prefab(std::string_view name) {
     return found;
 }
 
+/// Reads a file that `from` names; `what` is the hint when it cannot be read.
+const Document* Composer::load(const SourceRoots::Place& place, SourcePosition from, std::string_view what) {
+    Result<std::string> text = roots_.files().read(place.path);
+    if (!text) {
+        diagnostics_.error(from, std::string(text.message()), std::string(what));
+        return nullptr;
+    }
+    const std::uint32_t file = diagnostics_.add_file(place.path, std::move(text).value());
+    result_.source_names_.emplace_back(file, place.name);
+    result_.dependencies_.push_back({DependencyKind::kSource, place.path, place.name});
+    return read(file);
+}
+
 /// Returns the prefab in the file at `path`, which may have been met under another name. Its text is composed by
 /// use_prefab, which knows who uses it.
 Composer::Prefab* Composer::load_prefab(const std::string& path, std::string name) {
@@ -501,15 +535,7 @@ Composer::Prefab* Composer::load_prefab(const std::string& path, std::string nam
     prefab = &prefabs_.back();
     Prefab& loaded = *prefab;
     loaded.state = Prefab::State::kFailed;
-    Result<std::string> text = roots_.files().read(path);
-    if (!text) {
-        diagnostics_.error(uses_.back().position, std::string(text.message()), "a prefab is a file with one entity");
-        return &loaded;
-    }
-    const std::uint32_t file = diagnostics_.add_file(path, std::move(text).value());
-    result_.source_names_.emplace_back(file, name);
-    result_.dependencies_.push_back({DependencyKind::kSource, path, name});
-    const Document* document = read(file, path);
+    const Document* document = load({path, name, {}}, uses_.back().position, "a prefab is a file with one entity");
     if (document == nullptr) return &loaded;
     const Node root = document->root();
     if (!root.is_mapping() || is_level(root)) {
@@ -707,9 +733,14 @@ bool is_only_name(Node editor) {
 
 void Composer::read_keys(Node node, bool of_level, EntityText& text) {
     constexpr int kNumKeys = static_cast<int>(std::size(kEntityKeys));
+    const bool is_short = !of_level && is_short_form(node);
     int index = -1;
     for (const Node child : node) {
         index = entity_keys_.find(child.key(), index);
+        if (index < 0 && is_short && !contains(options_.ignored_keys, child.key())) {
+            text.components.push_back(child);
+            continue;
+        }
         if (index >= kNumKeys) {
             const auto renamed = static_cast<std::size_t>(index - kNumKeys);
             if (!read_renamed_key(renamed, child, of_level, text)) unknown_key(child, of_level, text);
@@ -1006,6 +1037,40 @@ std::uint32_t Composer::type_index(std::string_view name) {
     return last_type_ = *at;
 }
 
+/// Replaces the name of a file by what the file says, if components of this type may be written so.
+void Composer::read_from_file(std::string_view type, ComponentLayer& layer) {
+    const std::vector<std::string>& types = options_.components_in_files;
+    if (!layer.fields.is_string() || std::find(types.begin(), types.end(), type) == types.end()) return;
+    const Document* document = component_file(layer.fields);
+    if (document != nullptr)
+        set_fields(layer, document->root());
+    else
+        layer.fields = Node();
+}
+
+/// Returns the file that `reference` names, or nullptr: it was reported. A file is read once.
+const Document* Composer::component_file(Node reference) {
+    const std::string_view name = reference.as_string();
+    const auto [at, is_new] = component_files_.try_emplace(std::string(name));
+    if (!is_new) return at->second;
+    std::string hint = "name a file by its path inside a root, such as \"visual/ship.yaml\"";
+    if (const std::string_view problem = resource_name_problem(name); !problem.empty()) {
+        diagnostics_.error(reference.position(), concat("the file name ", quoted(name), " cannot be used: ", problem),
+                           hint);
+    } else if (const auto place = roots_.find(name, result_.dependencies_, hint)) {
+        if (place->outside.empty())
+            at->second = load(*place, reference.position(), "a component can be written in a file of its own");
+        else
+            diagnostics_.error(
+                reference.position(),
+                concat("the file ", quoted(name), " is a link that leads out of the roots, to ", place->outside),
+                "give the folder that it leads to as a root, or put the file into one");
+    } else {
+        diagnostics_.error(reference.position(), concat("there is no file ", quoted(name)), hint);
+    }
+    return at->second;
+}
+
 /// Reads the text of one component: its layer and, if it is given, its type. False: an error was reported.
 bool Composer::read_component(Node value, bool declares, ComponentLayer& layer, Node& type) {
     layer.value = layer.fields = value;
@@ -1136,10 +1201,14 @@ int Composer::find_component(std::string_view key) const {
     return found;
 }
 
-void Composer::add_component(const Entry& entry) {
+/// `has_only_fields`: the key is the type, and what stands there has no keys but fields.
+void Composer::add_component(const Entry& entry, bool has_only_fields) {
     ComponentLayer layer;
     Node type;
-    if (!read_component(entry.value, true, layer, type)) return;
+    if (has_only_fields)
+        set_fields(layer, entry.value);
+    else if (!read_component(entry.value, true, layer, type))
+        return;
     if (!entry.has_key && !type) {
         diagnostics_.error(entry.position, "a component in a list has no type", "give it a `type`");
         return;
@@ -1162,6 +1231,7 @@ void Composer::add_component(const Entry& entry) {
     }
     const std::string_view type_name = type ? type.as_string() : component.key;
     component.type = type_index(type_name);
+    read_from_file(type_name, layer);
     rename_fields(layer, type_name);
     if (prefab_depth_ > 0) layer.shared_index = result_.num_shared_layers_++;
     component.top = arena_.make<ComponentLayer>(layer);
@@ -1192,6 +1262,7 @@ void Composer::modify_component(const Entry& entry, const Draft& draft) {
                            "merge the changes");
         return;
     }
+    read_from_file(type_name, layer);
     rename_fields(layer, type_name);
     layer.below = component.top;
     layer.height = static_cast<std::uint16_t>(component.top->height + 1);
@@ -1208,8 +1279,10 @@ void Composer::delete_component(const Entry& entry, const Draft& draft) {
 void Composer::merge_components(const EntityText& text, MergedEntity& entity, const Draft& draft) {
     const Node added = text[EntityKey::kComponents], deleted = text[EntityKey::kDeletedComponents],
                modified = text[EntityKey::kModifiedComponents];
-    if (!added && !deleted && !modified && text.fields.empty()) return;
+    if (!added && !deleted && !modified && text.fields.empty() && text.components.empty()) return;
     components_.assign(entity.components.begin(), entity.components.end());
+    for (const Node component : text.components)
+        add_component({without_hash(component.key()), component.key_position(), component}, true);
     each_entry(added, EntityKey::kComponents, [&](const Entry& entry) { add_component(entry); });
     each_entry(deleted, EntityKey::kDeletedComponents, [&](const Entry& entry) { delete_component(entry, draft); });
     each_entry(modified, EntityKey::kModifiedComponents, [&](const Entry& entry) { modify_component(entry, draft); });

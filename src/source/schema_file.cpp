@@ -1,8 +1,6 @@
 #include "shoal/source/schema_file.h"
 
 #include "shoal/base/text.h"
-#include "shoal/document/json.h"
-#include "shoal/document/sjson.h"
 #include "source/field_reader.h"
 #include "source/schema_text.h"
 
@@ -40,7 +38,7 @@ private:
     bool is_free(Node node, std::string_view key, std::string_view list);
     void read_component(Node node);
     bool read_type(Node node, FieldDefinition& field);
-    void read_fields(Node node, ComponentDefinition& definition, std::vector<Node>& defaults);
+    void read_fields(Node node, const std::string& group, ComponentDefinition& definition, std::vector<Node>& defaults);
     void read_field(Node node, FieldDefinition& field, Node& default_value);
     void check_keys(Node node, const FieldDefinition& field);
     void check_layout(Node node, const ComponentDefinition& definition);
@@ -218,9 +216,9 @@ void SchemaReader::read_relation(Node node, FieldDefinition& field) {
 }
 
 void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_value) {
-    static constexpr std::string_view kKeys[] = {"type",  "default",  "unit", "range", "values",  "bytes",
-                                                 "array", "capacity", "of",   "split", "relation"};
-    field.name = node.key();
+    static constexpr std::string_view kKeys[] = {"type",     "default",   "unit",     "range", "values",
+                                                 "bytes",    "array",     "capacity", "of",    "split",
+                                                 "relation", "shorthand", "keys"};
     if (node.is_string()) {
         if (read_type(node, field)) check_keys(node, field);
         return;
@@ -254,7 +252,11 @@ void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_v
             if (integer(child, 2, 4096, number)) field.value_bytes = static_cast<std::uint32_t>(number);
         } else if (key == "split")
             boolean(child, field.split);
-        else if (key == "relation")
+        else if (key == "shorthand")
+            boolean(child, field.shorthand);
+        else if (key == "keys") {
+            if (text(child, "the name of another field", word)) field.keys = word;
+        } else if (key == "relation")
             read_relation(child, field);
         else if (key == "of") {
             FieldDefinition element;
@@ -283,6 +285,7 @@ void SchemaReader::check_keys(Node node, const FieldDefinition& field) {
     only_for("bytes", is_enum, "enums");
     only_for("capacity", is_text, "fixed strings");
     only_for("of", is_array, "blob arrays");
+    only_for("keys", is_array, "blob arrays");
     only_for("range", field.type >= FieldType::kInt8 && field.type <= FieldType::kQuaternion, "numbers and vectors");
     only_for("relation", field.type == FieldType::kEntity && field.array_length == 0, "single entities");
     only_for("split", field_type_lanes(field.type) > 1, "vectors and quaternions");
@@ -309,7 +312,9 @@ void SchemaReader::check_layout(Node node, const ComponentDefinition& definition
     }
 }
 
-void SchemaReader::read_fields(Node node, ComponentDefinition& definition, std::vector<Node>& defaults) {
+/// Reads fields. Those of a struct within the component have the name of the struct before theirs: `group` is "aabbox.".
+void SchemaReader::read_fields(Node node, const std::string& group, ComponentDefinition& definition,
+                               std::vector<Node>& defaults) {
     if (!is_mapping(node, "`fields`")) return;
     if (node.size() > kMaxFields) {
         diagnostics_.error(node.key_position(),
@@ -318,15 +323,24 @@ void SchemaReader::read_fields(Node node, ComponentDefinition& definition, std::
         return;
     }
     for (const Node child : node) {
+        const std::string name = concat(group, child.key());
+        if (const Node inner = child.find("fields")) {
+            static constexpr std::string_view kKeys[] = {"fields"};
+            for (const Node key : child)
+                if (key.key() != "fields") unknown_key(key, concat("the struct ", quoted(name)), kKeys);
+            read_fields(inner, concat(name, '.'), definition, defaults);
+            continue;
+        }
         definition.fields.emplace_back();
+        definition.fields.back().name = name;
         defaults.emplace_back();
         read_field(child, definition.fields.back(), defaults.back());
     }
 }
 
 void SchemaReader::read_component(Node node) {
-    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",  "single",
-                                                 "toggled", "whole",       "fields"};
+    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",    "single",
+                                                 "toggled", "whole",       "in_file", "fields"};
     const std::size_t errors = diagnostics_.num_errors();
     ComponentDefinition definition;
     definition.name = node.key();
@@ -334,6 +348,7 @@ void SchemaReader::read_component(Node node) {
     std::optional<std::int32_t> spawn_order;
     if (!node.is_null() && !is_mapping(node, concat("component ", quoted(node.key())))) return;
     std::int64_t number = 0;
+    bool in_file = false;
     for (const Node child : node) {
         const std::string_view key = child.key();
         if (key == "version") {
@@ -348,11 +363,14 @@ void SchemaReader::read_component(Node node) {
             boolean(child, definition.toggled);
         else if (key == "whole")
             boolean(child, definition.whole);
+        else if (key == "in_file")
+            boolean(child, in_file);
         else if (key == "fields")
-            read_fields(child, definition, defaults);
+            read_fields(child, {}, definition, defaults);
         else
             unknown_key(child, concat("component ", quoted(node.key())), kKeys);
     }
+    if (in_file) added_.components_in_files.emplace_back(node.key());
     if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, spawn_order);
 }
 
@@ -453,8 +471,9 @@ bool SchemaReader::read(Node root) {
 bool same_field(const Field& a, const Field& b) {
     return a.name == b.name && a.type == b.type && a.element_type == b.element_type &&
            a.array_length == b.array_length && a.value_bytes == b.value_bytes && a.split == b.split &&
-           a.relation == b.relation && a.unit == b.unit && a.has_range == b.has_range &&
-           (!a.has_range || (a.minimum == b.minimum && a.maximum == b.maximum)) && a.enumerators == b.enumerators;
+           a.relation == b.relation && a.shorthand == b.shorthand && a.keys == b.keys && a.unit == b.unit &&
+           a.has_range == b.has_range && (!a.has_range || (a.minimum == b.minimum && a.maximum == b.maximum)) &&
+           a.enumerators == b.enumerators;
 }
 
 }  // namespace
@@ -497,11 +516,9 @@ std::string difference(const Schema& a, const Schema& b) {
 }
 
 bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics) {
-    const std::string_view name = diagnostics.name(file);
-    const bool is_json = name.size() > 5 && name.substr(name.size() - 5) == ".json";
     ReadOptions options;
     options.bare_texts = true;
-    const Result<Document> document = is_json ? read_json(file, diagnostics) : read_sjson(file, diagnostics, options);
+    const Result<Document> document = read_document(file, diagnostics, options);
     return document && SchemaReader(registry, rules, diagnostics).read(document->root());
 }
 

@@ -76,6 +76,8 @@ void SchemaWriter::field(const Schema& schema, const Field& field) {
     type_keys(field);
     number("array", field.array_length, 0);
     mark("split", field.split);
+    mark("shorthand", field.shorthand);
+    if (!field.keys.empty()) builder_.string("keys", field.keys);
     if (field.relation != Relation::kNone) builder_.string("relation", relation_name(field.relation));
     if (!field.unit.empty()) builder_.string("unit", field.unit);
     if (field.has_range) {

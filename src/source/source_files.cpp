@@ -2,6 +2,9 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
+#include "shoal/document/json.h"
+#include "shoal/document/sjson.h"
+#include "shoal/source/yaml.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -68,6 +71,13 @@ Result<std::string> MemoryFiles::read(const std::string& path) {
     if (text == nullptr) return Status::error(concat("cannot read ", path, ": there is no such text in memory"));
     ++num_reads_;
     return *text;
+}
+
+Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
+    const std::string_view name = diagnostics.name(file);
+    if (name.ends_with(".json")) return read_json(file, diagnostics, options);
+    if (name.ends_with(".yaml") || name.ends_with(".yml")) return read_yaml(file, diagnostics, options);
+    return read_sjson(file, diagnostics, options);
 }
 
 std::string_view resource_name_problem(std::string_view name) {

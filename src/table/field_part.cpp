@@ -17,7 +17,7 @@ public:
     PartFinder(const Schema& schema, std::string_view name) : schema_(schema), name_(name) {}
 
     Result<FieldPart> find() {
-        std::string_view rest = name_.substr(0, name_.find_first_of(".["));
+        std::string_view rest = field_name();
         if (Status status = enter_field(rest); !status) return status;
         for (rest = name_.substr(rest.size()); !rest.empty();) {
             if (Status status = rest[0] == '[' ? enter_element(rest) : enter_lane(rest); !status) return status;
@@ -26,6 +26,14 @@ public:
     }
 
 private:
+    /// Returns the part of the name that names a field: "aabbox.min" of "aabbox.min.x". No field is inside of another.
+    std::string_view field_name() const {
+        const std::size_t end = std::min(name_.find('['), name_.size());
+        for (std::size_t at = name_.find('.'); at < end; at = name_.find('.', at + 1))
+            if (schema_.find_field(name_.substr(0, at)) >= 0) return name_.substr(0, at);
+        if (schema_.find_field(name_.substr(0, end)) >= 0) return name_.substr(0, end);
+        return name_.substr(0, name_.find_first_of(".["));
+    }
     Status enter_field(std::string_view field_name);
     Status enter_element(std::string_view& rest);
     Status enter_lane(std::string_view& rest);

@@ -22,6 +22,21 @@ bool is_identifier(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+/// Returns whether a field can have this name: identifiers with points between them.
+bool is_field_name(std::string_view name) {
+    for (std::size_t at = 0; at <= name.size();) {
+        const std::size_t end = std::min(name.find('.', at), name.size());
+        if (!is_identifier(name.substr(at, end - at))) return false;
+        at = end + 1;
+    }
+    return name.size() <= 128;
+}
+
+/// Returns whether `name` is inside the struct `group`: "aabbox.min" inside "aabbox".
+bool is_inside(std::string_view name, std::string_view group) {
+    return name.size() > group.size() && name[group.size()] == '.' && name.starts_with(group);
+}
+
 bool is_number(FieldType type) { return type >= FieldType::kInt8 && type <= FieldType::kQuaternion; }
 
 /// Reads number `index` of a value made of floats, doubles or integers.
@@ -89,7 +104,41 @@ struct SchemaMaker {
             for (std::size_t j = 0; j < i; ++j)
                 if (definition.fields[i].name == definition.fields[j].name)
                     return fail(definition.fields[i], "declared twice; rename one of them");
+        return check_groups();
+    }
+
+    /// A name stands for a field or for a struct of fields, and texts have one short way to write a component.
+    Status check_groups() const {
+        const FieldDefinition* shorthand = nullptr;
+        for (const FieldDefinition& field : definition.fields) {
+            for (const FieldDefinition& other : definition.fields)
+                if (is_inside(other.name, field.name))
+                    return fail(other, concat("lies inside of field \"", field.name, "\"; rename one of them"));
+            if (field.shorthand && shorthand != nullptr)
+                return fail(field, concat("is a shorthand, and so is \"", shorthand->name, "\"; choose one of them"));
+            if (field.shorthand) shorthand = &field;
+            if (Status status = check_keys(field); !status) return status;
+        }
         return {};
+    }
+
+    Status check_keys(const FieldDefinition& field) const {
+        if (field.keys.empty()) return {};
+        if (field.type != FieldType::kBlobArray || field.array_length != 0)
+            return fail(field, "only blob arrays have keys; remove `keys`");
+        for (const FieldDefinition& other : definition.fields) {
+            if (other.name != field.keys || &other == &field) continue;
+            const bool has_keys = other.element_type >= FieldType::kInt8 && other.element_type <= FieldType::kUint64;
+            if (other.type == FieldType::kBlobArray && other.array_length == 0 && other.keys.empty() &&
+                (has_keys || other.element_type == FieldType::kStringId ||
+                 other.element_type == FieldType::kResourceId))
+                return {};
+            return fail(field,
+                        concat("its keys go to \"", field.keys,
+                               "\", which is no blob array of integers, string ids or resource ids; choose one"));
+        }
+        return fail(
+            field, concat("its keys go to \"", field.keys, "\", which is no other field of the component; declare it"));
     }
 
     Status check_enum(const Field& field) const {
@@ -127,7 +176,7 @@ struct SchemaMaker {
 
     /// Fills in what the type decides, and checks what the definition says of it.
     Status complete_type(Field& field) const {
-        if (!is_identifier(field.name))
+        if (!is_field_name(field.name))
             return fail(field, "is not a name; use letters, digits and underscores, and start with a letter");
         if (field.type < FieldType::kBool || field.type > FieldType::kOpaque) return fail(field, "has no type");
         if (field.array_length > kMaxArrayLength)
@@ -347,8 +396,12 @@ std::string snake_case(std::string_view name) {
 
 static FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& type, const void* component,
                                   const void* value) {
+    SHOAL_ASSERT(note.name != nullptr,
+                 "structs within a component can lie three deep; give it fewer, or fields of its own");
     FieldDefinition field;
-    field.name = note.name;
+    for (const char* group : note.groups)
+        if (group != nullptr) append_text(field.name, concat(group, '.'));
+    append_text(field.name, note.name);
     field.type = type.type;
     field.element_type = type.element_type;
     field.array_length = type.array_length;
@@ -358,6 +411,8 @@ static FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& ty
     field.struct_offset =
         static_cast<std::uint32_t>(static_cast<const std::byte*>(value) - static_cast<const std::byte*>(component));
     field.split = note.split;
+    field.shorthand = note.shorthand;
+    field.keys = note.keys;
     field.relation = note.relation;
     field.has_range = note.has_range;
     field.minimum = note.minimum;

@@ -41,6 +41,15 @@ constexpr MessageCase kCases[] = {
     {"text_deep_lists", "check made/deep_lists.sjson made/deep_lists.json"},
     {"text_deep_mappings", "check made/deep_mappings.sjson"},
     {"text_deep_children", "check made/deep_children.sjson"},
+    // YAML.
+    {"yaml_syntax",
+     "check yaml/tabs.yaml yaml/indentation.yaml yaml/unclosed_list.yaml yaml/unclosed_string.yaml yaml/colon.yaml "
+     "yaml/documents.yaml"},
+    {"yaml_twice", "check yaml/twice.yaml"},
+    {"yaml_values", "check yaml/values.yaml"},
+    {"yaml_bomb", "check yaml/bomb.yaml"},
+    {"yaml_short_form", "check yaml/ship.yaml yaml/ship_fields.yaml --schema yaml/ship.schema.yaml"},
+    {"yaml_schema", "check yaml/ship.yaml --schema yaml/wrong.schema.yaml"},
     // Sources and prefabs that are not there or cannot be read.
     {"source_missing", "check text/nothing.sjson text/empty.sjson/inside.sjson"},
     {"source_directory", "check text"},

@@ -38,6 +38,8 @@ TEST_F(Composer, dependencies_are_tracked_apart_files_read_files_found_files_abs
               "4 mine/coral.json $0/coral.json\n"
               "4 mine/coral.unit $0/coral.unit\n"
               "4 mine/coral.level $0/coral.level\n"
+              "4 mine/coral.yaml $0/coral.yaml\n"
+              "4 mine/coral.yml $0/coral.yml\n"
               "4 theirs/coral.sjson $1/coral.sjson\n"
               "3 theirs/coral.json $1/coral.json\n"
               "1 theirs/coral.json $1/coral.json\n");
@@ -48,7 +50,7 @@ TEST_F(Composer, a_missing_prefab_says_where_it_was_looked_for) {
     file("a/x.sjson", "prefab = \"coral\"\n");
     EXPECT_EQ(errors("a/x.sjson"),
               "a/x.sjson:1:10: error: there is no prefab \"coral\"; looked for a/coral.sjson, b/coral.sjson (and .json "
-              ".unit .level); correct the name "
+              ".unit .level .yaml .yml); correct the name "
               "or give another root\n"
               "    1 | prefab = \"coral\"\n"
               "      |          ^~~~~~~\n");
@@ -512,7 +514,7 @@ TEST_F(Composer, a_mistyped_root_of_a_level_is_recognised) {
     file("x.sjson", "entites = [ {} ]\n");
     EXPECT_NE(errors("x.sjson").find("did you mean `entities`?"), std::string::npos) << diagnostics.format();
     file("x.sjson", "units = [ { unit = [] } ]\n");
-    EXPECT_NE(errors("x.sjson").find("an entity has no key \"unit\"; remove it"), std::string::npos)
+    EXPECT_NE(errors("x.sjson").find("there is no component type \"unit\""), std::string::npos)
         << "an entity inside has no `units`\n"
         << diagnostics.format();
 }

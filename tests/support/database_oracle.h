@@ -78,13 +78,13 @@ template <class T>
 void set_number(Database& database, DatabaseRow row, std::uint32_t number) {
     const T value = make_of(std::type_identity<T>(), number);
     DescriptionOf<T>::for_each_field(
-        [&]<auto kMember, std::uint32_t, bool>() { database.set<kMember>(row, value.*kMember); });
+        [&]<auto kMember, std::uint32_t, bool>() { database.set<kMember>(row, (&value)->*kMember); });
 }
 template <class T>
 void set_number(Database& database, Entity entity, std::uint32_t index, std::uint32_t number) {
     const T value = make_of(std::type_identity<T>(), number);
     DescriptionOf<T>::for_each_field(
-        [&]<auto kMember, std::uint32_t, bool>() { database.set_value<kMember>(entity, index, value.*kMember); });
+        [&]<auto kMember, std::uint32_t, bool>() { database.set_value<kMember>(entity, index, (&value)->*kMember); });
 }
 
 }  // namespace shoal_test

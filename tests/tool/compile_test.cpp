@@ -166,4 +166,19 @@ TEST_F(ToolCompile, what_is_kept_as_text_is_counted) {
     EXPECT_EQ(json["num_components"], 1);
 }
 
+TEST_F(ToolCompile, every_verb_takes_yaml_for_sources_and_schemas) {
+    const std::string schema = write("crab.schema.yaml", "components:\n  crab: {fields: {claws: uint8}}\n");
+    write("shore/crab.yml", "crab: 2\ndebug_name: pat\n");
+    const std::string source =
+        write("beach.yaml", "entities:\n  a: {prefab: shore/crab}\n  b: {crab: 3, debug_name: bo}\n");
+    EXPECT_TRUE(run({"check", source, "--schema", schema}).prints("beach.yaml: ok, 2 entities"));
+    const ToolResult compiled = run({"compile", source, "-o", path("beach.blob"), "--schema", schema, "--json"});
+    EXPECT_EQ(compiled.json()["components"], (nlohmann::json{{"crab", 2}, {"debug_name", 2}})) << compiled.err;
+    EXPECT_EQ(run({"run", source, "--schema", schema, "--frames", "1", "--json"}).json()["frames"], 1);
+    const ToolResult declared = run({"schema", "--schema", schema});
+    EXPECT_TRUE(declared.prints("crab")) << declared.err;
+    EXPECT_EQ(run({"schema", "--schema", write("again.schema.sjson", declared.out)}).out, declared.out);
+    EXPECT_TRUE(run({"check", write("odd.yaml", "crab: [1\n"), "--schema", schema}).says("odd.yaml:2:1: error: "));
+}
+
 }  // namespace

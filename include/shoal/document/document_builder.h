@@ -37,16 +37,15 @@ public:
     SHOAL_API ~DocumentBuilder();
     DocumentBuilder(const DocumentBuilder&) = delete;
     DocumentBuilder& operator=(const DocumentBuilder&) = delete;
-
     SHOAL_API void begin_mapping(SourcePosition position = {});
     SHOAL_API void begin_list(SourcePosition position = {});
     SHOAL_API void end();
-
     /// Copies `text`.
     SHOAL_API void key(std::string_view text, SourcePosition position = {});
     /// Uses the key of `child`. Requires: child.has_key().
     SHOAL_API void key(Node child);
-
+    /// The same for keys that may repeat: returns where the mapping has this one already, or nowhere.
+    SHOAL_API SourcePosition read_key(std::string_view text, SourcePosition position);
     SHOAL_API void null(SourcePosition position = {});
     SHOAL_API void boolean(bool value, SourcePosition position = {});
     SHOAL_API void integer(std::int64_t value, SourcePosition position = {});
@@ -55,12 +54,13 @@ public:
     SHOAL_API void number(double value, SourcePosition position = {});
     /// Copies `text`. Requires: UTF-8.
     SHOAL_API void string(std::string_view text, SourcePosition position = {});
-
     /// Adds the subtree of `node` by reference. Requires: `node` belongs to a finished document.
     SHOAL_API void value(Node node);
     /// The same as key(child) and value(child).
     SHOAL_API void member(Node child);
-
+    /// Adds a copy of an earlier value, which is complete and was node number `first`. Keys count as nodes.
+    SHOAL_API void repeat(std::uint32_t first);
+    SHOAL_API std::uint32_t num_nodes() const;
     // A key and its value.
     SHOAL_API void begin_mapping(std::string_view key);
     SHOAL_API void begin_list(std::string_view key);
@@ -69,7 +69,6 @@ public:
     /// A value that is not finite becomes null.
     SHOAL_API void number(std::string_view key, double value);
     SHOAL_API void string(std::string_view key, std::string_view text);
-
     /// Returns the document, and leaves the builder empty; or prints the rest, and returns null. Requires: a complete root.
     SHOAL_API Document finish();
 

@@ -31,6 +31,7 @@ struct SourceRules {
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
     LevelEntities level_entities = LevelEntities::kUndecided;
+    std::vector<std::string> components_in_files;  ///< see ComposeOptions
 
     struct Declaration {
         std::string component;

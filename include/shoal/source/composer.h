@@ -48,6 +48,8 @@ struct ComposeOptions {
     std::vector<RenamedKey> renamed_keys;
     /// When there are both, and this is kUndecided, that is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
+    /// Component types whose text can be the name of a file that has their fields.
+    std::vector<std::string> components_in_files;
     /// Other unknown keys are kept as text; otherwise they are errors.
     bool keep_unknown_keys = false;
     /// Entities inside one another, counted over children and prefabs.

@@ -2,7 +2,7 @@
 // Where source texts come from, and what a composition depends on.
 //
 //     a name in a text            candidates, in this order                       what is noted
-//     "reef/coral"                root 1: reef/coral.sjson .json .unit .level     must not exist (tried, absent)
+//     "reef/coral"                root 1: reef/coral.sjson .json .unit ...        must not exist (tried, absent)
 //                                 root 2: reef/coral.sjson                        was read (found)
 //
 // A name whose last part has a dot is first tried as it is. Names are relative to the roots, their parts separated by
@@ -12,6 +12,8 @@
 
 #include "shoal/base/memory.h"
 #include "shoal/base/status.h"
+#include "shoal/document/document.h"
+#include "shoal/document/read_options.h"
 
 #include <string>
 #include <string_view>
@@ -66,7 +68,11 @@ private:
 };
 
 /// Extensions tried for a name that has none, in order.
-inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".unit", ".level"};
+inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".unit", ".level", ".yaml", ".yml"};
+
+/// Reads a file of `diagnostics` in the format that its name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
+/// Errors: one or more in `diagnostics`, and no document.
+SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
 
 /// Returns what is wrong with a resource name ("" when nothing is): empty, too long, absolute, leaving the roots.
 SHOAL_API std::string_view resource_name_problem(std::string_view name);

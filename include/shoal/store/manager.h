@@ -110,7 +110,7 @@ public:
         core_.rows().require_row(instance.row);
         T result{};
         DescriptionOf<T>::for_each_field(
-            [&]<auto kMember, std::uint32_t, bool>() { assign_value(result.*kMember, get<kMember>(instance)); });
+            [&]<auto kMember, std::uint32_t, bool>() { assign_value((&result)->*kMember, get<kMember>(instance)); });
         return result;
     }
 
@@ -229,7 +229,7 @@ private:
             const auto column = make_column<kMember, ValueOf<kMember>>(
                 [&](std::uint32_t c) { return core_.table().unmarked_column(c); }, offset<kMember>(), num_rows());
             for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
-                auto& value = values[(row - rows.begin) * step].*kMember;
+                auto& value = (&values[(row - rows.begin) * step])->*kMember;
                 if constexpr (std::is_const_v<Value>)
                     assign_value(column[row], value);
                 else

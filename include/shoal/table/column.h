@@ -415,9 +415,9 @@ SHOAL_INLINE auto Column<T, ColumnLayout::kInColumns>::get(std::size_t row) cons
                                              __attribute__((always_inline)) {
                                                  const auto column = field<kMember>();
                                                  if constexpr (kSplit)
-                                                     copy_numbers(result.*kMember, ValueOf<kMember>(column[row]));
+                                                     copy_numbers((&result)->*kMember, ValueOf<kMember>(column[row]));
                                                  else
-                                                     copy_numbers(result.*kMember, column[row]);
+                                                     copy_numbers((&result)->*kMember, column[row]);
                                              });
     return result;
 }
@@ -430,9 +430,9 @@ SHOAL_INLINE void Column<T, ColumnLayout::kInColumns>::set(std::size_t row, cons
                                              __attribute__((always_inline)) {
                                                  const auto column = field<kMember>();
                                                  if constexpr (kSplit)
-                                                     column[row] = value.*kMember;
+                                                     column[row] = (&value)->*kMember;
                                                  else
-                                                     copy_numbers(column[row], value.*kMember);
+                                                     copy_numbers(column[row], (&value)->*kMember);
                                              });
 }
 

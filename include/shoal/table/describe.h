@@ -16,6 +16,9 @@
 // A member that is left out does not compile, because tables would lose its value. If that is meant, list it as
 // (scratch, ignored): it is no field. Structs with constructors, base classes or private members are not checked.
 //
+// A member whose struct is declared too, before, is described field by field: `volume.aabbox.min` in text, and
+// nested<&Volume::aabbox, &Aabbox::min> in code.
+//
 //     template <class Of>
 //     struct Stock {
 //         float amount = 0;
@@ -33,7 +36,6 @@ namespace shoal {
 
 template <class T>
 struct ComponentTag {};
-
 template <class Member>
 struct MemberTraits;
 template <class C, class T>
@@ -41,7 +43,20 @@ struct MemberTraits<T C::*> {
     using Component = C;
     using Value = T;
 };
-
+/// Names a member of a struct within a component; `kInner` may be nested again.
+template <auto kOuter, auto kInner>
+struct NestedMember {};
+template <auto kOuter, auto kInner>
+inline constexpr NestedMember<kOuter, kInner> nested{};
+template <auto kOuter, auto kInner>
+struct MemberTraits<NestedMember<kOuter, kInner>> {
+    using Component = typename MemberTraits<std::remove_const_t<decltype(kOuter)>>::Component;
+    using Value = typename MemberTraits<std::remove_const_t<decltype(kInner)>>::Value;
+};
+template <class T, auto kOuter, auto kInner>
+SHOAL_INLINE constexpr auto& operator->*(T* object, NestedMember<kOuter, kInner>) {
+    return (&(object->*kOuter))->*kInner;
+}
 /// What `all_fields<T>` is.
 template <class T>
 struct AllFields {};
@@ -53,12 +68,10 @@ struct MemberTraits<AllFields<T>> {
     using Component = T;
     using Value = T;
 };
-
 template <auto kMember>
 using ComponentOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Component;
 template <auto kMember>
 using ValueOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Value;
-
 template <auto kA, auto kB>
 inline constexpr bool kSameMember = false;
 template <auto kA>
@@ -66,7 +79,6 @@ inline constexpr bool kSameMember<kA, kA> = true;
 /// Whether `kMember` names all fields of its component.
 template <auto kMember>
 inline constexpr bool kNamesAllFields = kSameMember<kMember, all_fields<ComponentOf<kMember>>>;
-
 template <auto kMember_, bool kSplit_>
 struct DescribedField {
     static constexpr auto kMember = kMember_;
@@ -74,7 +86,6 @@ struct DescribedField {
     static constexpr std::uint32_t kNumColumns = kSplit_ ? field_type_lanes(FieldTraits<ValueOf<kMember_>>::type) : 1;
     FieldNote note;
 };
-
 /// A member that is no field.
 template <class Value_>
 struct IgnoredMember {
@@ -87,11 +98,13 @@ inline constexpr bool kIsIgnored<IgnoredMember<Value>> = true;
 /// How many initialisers a member takes: elements of a C array count one by one.
 template <class Value>
 inline constexpr std::size_t kNumInitialisers = sizeof(Value) / sizeof(std::remove_all_extents_t<Value>);
+/// The same by member. The first field of a struct within a component counts for all of them.
+template <class Member>
+inline constexpr std::size_t kNumInitialisersOf = kNumInitialisers<typename MemberTraits<Member>::Value>;
 template <class Described>
 inline constexpr std::size_t kNumIgnoredInitialisers = 0;
 template <class Value>
 inline constexpr std::size_t kNumIgnoredInitialisers<IgnoredMember<Value>> = kNumInitialisers<Value>;
-
 /// Initialises any member of T, but not a base class of T.
 template <class T>
 struct AnyMemberOf {
@@ -111,7 +124,6 @@ constexpr bool has_no_more_members() {
         }(std::make_index_sequence<kNumInitialisers + 1>());
     }
 }
-
 template <bool kWhole_, bool kMany_, bool kNamed_, bool kSingle_>
 struct DescribedHead {
     static constexpr bool kWhole = kWhole_;
@@ -125,7 +137,13 @@ template <class Head, std::size_t kNumIgnored_>
 struct HeadWithIgnored : Head {
     static constexpr std::size_t kNumIgnored = kNumIgnored_;
 };
-
+template <class T>
+concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
+/// The same as a constant: a static_assert of a concept explains it at length.
+template <class T>
+inline constexpr bool kIsDescribed = DescribedComponent<T>;
+template <DescribedComponent T>
+using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
 template <auto kMember, class... Attributes>
 constexpr auto describe_kept_field(const char* name, Attributes... attributes) {
     constexpr bool kSplit = (std::is_same_v<Attributes, attributes::Split> || ...);
@@ -141,17 +159,18 @@ constexpr auto describe_kept_field(const char* name, Attributes... attributes) {
     (field.note.add(attributes), ...);
     return field;
 }
-
 template <auto kMember, class... Attributes>
 constexpr auto describe_field(const char* name, Attributes... attributes) {
     if constexpr ((std::is_same_v<Attributes, attributes::Ignored> || ...)) {
         static_assert(sizeof...(Attributes) == 1, "an ignored member has no other attributes");
         return IgnoredMember<ValueOf<kMember>>();
+    } else if constexpr (kIsDescribed<ValueOf<kMember>>) {
+        static_assert(sizeof...(Attributes) == 0, "the fields of a struct have the attributes of its own declaration");
+        return nested_fields<kMember>(name, shoal_describe(ComponentTag<ValueOf<kMember>>{}));
     } else {
         return describe_kept_field<kMember>(name, attributes...);
     }
 }
-
 template <class... Attributes>
 constexpr auto describe_head(const char* struct_name, Attributes... attributes) {
     constexpr bool kSingle = (std::is_same_v<Attributes, attributes::Single> || ...);
@@ -162,7 +181,6 @@ constexpr auto describe_head(const char* struct_name, Attributes... attributes) 
     (head.note.add(attributes), ...);
     return head;
 }
-
 /// A whole declaration, at compile time.
 template <class T, class Head, class... Fields>
 struct Description {
@@ -174,7 +192,8 @@ struct Description {
     static_assert(kNumFields <= kMaxFields, "a component has at most 64 fields");
     /// Whether the struct has no members but the fields and those that are ignored.
     static constexpr bool kListsAllMembers =
-        has_no_more_members<T, (Head::kNumIgnored + ... + kNumInitialisers<ValueOf<Fields::kMember>>)>();
+        has_no_more_members<T, (Head::kNumIgnored + ... +
+                                kNumInitialisersOf<std::remove_const_t<decltype(Fields::kMember)>>)>();
 
     ComponentNote component;
     FieldNote fields[kNumFields == 0 ? 1 : kNumFields];
@@ -221,25 +240,41 @@ struct Description {
          ...);
     }
 };
-
 /// The fields so far; ignored members are left out.
 template <class... Fields>
 struct FieldList {
     FieldNote notes[sizeof...(Fields) + 1];
 
+    template <class... More>
+    constexpr auto append(const FieldList<More...>& next) const {
+        FieldList<Fields..., More...> longer{};
+        for (std::size_t i = 0; i < sizeof...(Fields); ++i) longer.notes[i] = notes[i];
+        for (std::size_t i = 0; i < sizeof...(More); ++i) longer.notes[sizeof...(Fields) + i] = next.notes[i];
+        return longer;
+    }
     template <class Next>
     constexpr auto operator+(Next next) const {
         if constexpr (kIsIgnored<Next>) {
             return *this;
+        } else if constexpr (requires { next.notes; }) {
+            return append(next);
         } else {
-            FieldList<Fields..., Next> longer{};
-            for (std::size_t i = 0; i < sizeof...(Fields); ++i) longer.notes[i] = notes[i];
-            longer.notes[sizeof...(Fields)] = next.note;
-            return longer;
+            return append(FieldList<Next>{{next.note}});
         }
     }
 };
 
+/// The fields of a struct within a component.
+template <auto kOuter, class T, class Head, class... Fields>
+constexpr auto nested_fields(const char* group, const Description<T, Head, Fields...>& inner) {
+    static_assert(sizeof...(Fields) > 0, "a struct without fields cannot be a field; write (member, ignored)");
+    FieldList<DescribedField<NestedMember<kOuter, Fields::kMember>{}, Fields::kSplit>...> list{};
+    for (std::size_t i = 0; i < sizeof...(Fields); ++i) (list.notes[i] = inner.fields[i]).nest(group);
+    return list;
+}
+template <auto kOuter, auto kInner>
+inline constexpr std::size_t kNumInitialisersOf<NestedMember<kOuter, kInner>> =
+    DescriptionOf<ValueOf<kOuter>>::template field_index<kInner>() == 0 ? kNumInitialisers<ValueOf<kOuter>> : 0;
 template <class T, class Head, class... Fields>
 constexpr Description<T, Head, Fields...> describe_fields(const ComponentNote& note, FieldList<Fields...> list) {
     Description<T, Head, Fields...> description{note, {}};
@@ -249,13 +284,12 @@ constexpr Description<T, Head, Fields...> describe_fields(const ComponentNote& n
 
 template <class T, class Head, class... Fields>
 constexpr auto describe(Head head, Fields... fields) {
-    if constexpr ((kIsIgnored<Fields> || ...))
+    if constexpr (((kIsIgnored<Fields> || requires { fields.notes; }) || ...))
         return describe_fields<T, HeadWithIgnored<Head, (0 + ... + kNumIgnoredInitialisers<Fields>)>>(
             head.note, (FieldList<>{} + ... + fields));
     else
         return Description<T, Head, Fields...>{head.note, {fields.note...}};
 }
-
 /// The same for an instance of a template, whose own name is that of many component types.
 template <class T, class Head, class... Fields>
 constexpr auto describe_instance(Head head, Fields... fields) {
@@ -264,13 +298,6 @@ constexpr auto describe_instance(Head head, Fields... fields) {
     static_assert(kListsAllMembers, "SHOAL_COMPONENT_TEMPLATE leaves out a member of the struct");
     return describe<T>(head, fields...);
 }
-
-template <class T>
-concept DescribedComponent = requires { shoal_describe(ComponentTag<T>{}); };
-
-/// The same as a constant: a static_assert of a concept explains it at length.
-template <class T>
-inline constexpr bool kIsDescribed = DescribedComponent<T>;
 
 /// A component of a toggled type that is there, but switched off: `database.create(Position{}, Off{Asleep{.depth = 3}})`.
 /// Its value waits in the row until the component is added. Calls of a database and commands take it where they take the
@@ -305,26 +332,19 @@ template <class Given>
 using ComponentOfGiven = typename GivenTraits<Given>::Component;
 
 }  // namespace detail
-
 /// A component, or one that is off.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
-
-template <DescribedComponent T>
-using DescriptionOf = decltype(shoal_describe(ComponentTag<T>{}));
-
 /// Whether a component type is declared `single`: a world has one.
 template <class T>
 inline constexpr bool kIsSingle = false;
 template <DescribedComponent T>
 inline constexpr bool kIsSingle<T> = DescriptionOf<T>::kSingle;
-
 /// Whether a component type is declared `computed`: its store computes the values.
 template <class T>
 inline constexpr bool kIsComputed = false;
 template <DescribedComponent T>
 inline constexpr bool kIsComputed<T> = shoal_describe(ComponentTag<T>{}).component.computed;
-
 /// A declaration and the defaults of its struct, for code that does not know the C++ type.
 struct DescribedDefaults {
     const ComponentNote& component;
@@ -338,7 +358,6 @@ struct DescribedDefaults {
 SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults& described);
 /// Requires: the declaration is valid (a name, sizes that fit).
 SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
-
 /// Calls `make`, one of the functions above, with the declaration of T and the defaults of a value-initialised T.
 template <DescribedComponent T, class Result>
 Result make_of(Result (*make)(const DescribedDefaults&)) {
@@ -349,16 +368,14 @@ Result make_of(Result (*make)(const DescribedDefaults&)) {
     std::size_t i = 0;
     DescriptionOf<T>::for_each_field([&]<auto kMember, std::uint32_t, bool>() {
         types[i] = FieldTraits<ValueOf<kMember>>::info();
-        values[i++] = &(defaults.*kMember);
+        values[i++] = &((&defaults)->*kMember);
     });
     return make({kDescription.component, sizeof(T), alignof(T), kDescription.fields, types, values, &defaults, i});
 }
-
 template <DescribedComponent T>
 ComponentDefinition make_definition() {
     return make_of<T, ComponentDefinition>(make_described_definition);
 }
-
 /// Returns the schema of T, made at the first call. Requires: as above.
 template <DescribedComponent T>
 const Schema& schema_of() {
@@ -378,20 +395,22 @@ const Schema& schema_of() {
     ::shoal::Enumerator { SHOAL_PP_FIRST(__VA_OPT__(__VA_ARGS__, ) #value), static_cast<std::int64_t>(Self::value) }
 
 /// One by one, so that they hide what the program itself calls `split` or `range`.
-#define SHOAL_USE_ATTRIBUTES             \
-    using ::shoal::attributes::unit;     \
-    using ::shoal::attributes::range;    \
-    using ::shoal::attributes::split;    \
-    using ::shoal::attributes::relation; \
-    using ::shoal::attributes::cleared;  \
-    using ::shoal::attributes::dies_too; \
-    using ::shoal::attributes::ignored;  \
-    using ::shoal::attributes::whole;    \
-    using ::shoal::attributes::toggled;  \
-    using ::shoal::attributes::many;     \
-    using ::shoal::attributes::single;   \
-    using ::shoal::attributes::computed; \
-    using ::shoal::attributes::version;  \
+#define SHOAL_USE_ATTRIBUTES              \
+    using ::shoal::attributes::unit;      \
+    using ::shoal::attributes::range;     \
+    using ::shoal::attributes::split;     \
+    using ::shoal::attributes::relation;  \
+    using ::shoal::attributes::cleared;   \
+    using ::shoal::attributes::dies_too;  \
+    using ::shoal::attributes::ignored;   \
+    using ::shoal::attributes::shorthand; \
+    using ::shoal::attributes::keys;      \
+    using ::shoal::attributes::whole;     \
+    using ::shoal::attributes::toggled;   \
+    using ::shoal::attributes::many;      \
+    using ::shoal::attributes::single;    \
+    using ::shoal::attributes::computed;  \
+    using ::shoal::attributes::version;   \
     using ::shoal::attributes::name;
 
 #define SHOAL_PP_TYPE(head) SHOAL_PP_SPREAD(SHOAL_PP_FIRST, head)

@@ -27,7 +27,6 @@ SHOAL_API std::string_view relation_name(Relation relation);
 
 /// A component's identity: the XXH3-64 hash of its name. Never an address, RTTI or registration order.
 using ComponentId = StringId;
-
 /// One enumerator of a definition made at run time.
 struct EnumeratorDefinition {
     std::string name{};
@@ -37,14 +36,15 @@ struct EnumeratorDefinition {
 
 /// A field as it is declared. Zero means none: no unit, no range, a zero default.
 struct FieldDefinition {
-    std::string name{};
+    std::string name{};  ///< of a field of a struct within the component: "aabbox.min"
     FieldType type = FieldType::kFloat;
     FieldType element_type = FieldType(0);  ///< of a blob array
     std::uint32_t array_length = 0;         ///< 0: one value, otherwise a fixed array of as many
     std::uint32_t value_bytes = 0;      ///< for enum (1, 2, 4, 8), fixed string (capacity) and opaque; else 0 or right
     std::uint32_t value_alignment = 0;  ///< for opaque; else 0 or right
     std::uint32_t struct_offset = kPacked;  ///< bytes from the start of the C++ struct; kPacked: laid out as C would
-    bool split = false;
+    bool split = false, shorthand = false;  ///< shorthand: in text, its value may stand for the component
+    std::string keys{};  ///< of a blob array: text gives it as a mapping, whose keys this blob array gets
     Relation relation = Relation::kNone;  ///< of a field of type entity
     bool has_range = false;
     double minimum = 0;  ///< with has_range: the least and greatest number allowed in text, inclusive
@@ -53,10 +53,8 @@ struct FieldDefinition {
     std::vector<EnumeratorDefinition> enumerators{};
     std::vector<std::byte> default_value{};  ///< empty: zero; otherwise array_length (or 1) values
     const OpaqueOperations* opaque = nullptr;
-
     static constexpr std::uint32_t kPacked = 0xFFFFFFFF;
 };
-
 /// A component as it is declared.
 struct ComponentDefinition {
     std::string name{};
@@ -69,16 +67,13 @@ struct ComponentDefinition {
     std::uint32_t struct_alignment = 0;
     std::vector<FieldDefinition> fields{};
 };
-
 /// A field of a schema: its definition with every size and place filled in.
 struct Field : FieldDefinition {
     std::uint32_t size = 0;          ///< bytes in the struct image: value_bytes x max(array_length, 1)
     std::uint32_t first_column = 0;  ///< its first column, as an index into Schema::columns()
     std::uint32_t num_columns = 1;   ///< lanes when split, else 1
-
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
 };
-
 /// One packed column of a component. Shape: a table holds element_bytes per row.
 struct ColumnDefinition {
     std::uint32_t field_index = 0;  ///< kWholeComponent: the struct image of all fields
@@ -87,7 +82,6 @@ struct ColumnDefinition {
     std::uint32_t alignment = 0;
     std::uint32_t struct_offset = 0;  ///< of the element in the struct image
     const OpaqueOperations* opaque = nullptr;
-
     static constexpr std::uint32_t kWholeComponent = 0xFFFFFFFF;
 };
 
@@ -158,7 +152,6 @@ private:
 
     friend struct SchemaMaker;
 };
-
 /// Turns `LikeThis` into `like_this`: the name of a struct into that of its component.
 SHOAL_API std::string snake_case(std::string_view name);
 

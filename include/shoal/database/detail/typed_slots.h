@@ -57,9 +57,9 @@ SHOAL_INLINE void write_component_to(DataOf&& data_of, std::uint32_t row, const 
         const auto column = make_column<kMember, ValueOf<kMember>>(data_of, DatabaseTable::struct_offset<kMember>(),
                                                                    std::size_t(row) + 1);
         if constexpr (std::is_array_v<ValueOf<kMember>>)
-            for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row][i] = (value.*kMember)[i];
+            for (std::size_t i = 0; i < std::extent_v<ValueOf<kMember>>; ++i) column[row][i] = ((&value)->*kMember)[i];
         else
-            column[row] = value.*kMember;
+            column[row] = (&value)->*kMember;
     };
     static_cast<void>(write);
     DescriptionOf<T>::for_each_field(

@@ -51,7 +51,7 @@ public:
         if constexpr (kNamesAllFields<Term::kMember>)
             return (component_);
         else
-            return (component_.*Term::kMember);
+            return ((&component_)->*Term::kMember);
     }
 
 private:
