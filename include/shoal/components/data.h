@@ -131,7 +131,7 @@ struct DataOptions {
     StringTable* texts = nullptr;              ///< outlives the manager; keeps the texts of paths and strings
 };
 
-class DataManager final : public Store {
+class SHOAL_API DataManager final : public Store {
 public:
     /// `entities` and `pool` outlive the manager.
     SHOAL_API DataManager(EntityManager& entities, PagePool& pool, const DataOptions& options = {});
