@@ -28,6 +28,7 @@
 #include "shoal/query/typed_database.h"
 #include "shoal/resource/blob_values.h"
 #include "shoal/resource/dump.h"
+#include "shoal/resource/migration.h"
 #include "shoal/resource/zone_blob.h"
 #include "shoal/store/relation_index.h"
 #include "shoal/store/stable_span.h"

@@ -32,7 +32,7 @@
 #include "shoal/resource/registry.h"
 #include "shoal/table/any_value.h"
 
-#include <tuple>
+#include <utility>
 
 namespace shoal {
 
@@ -77,16 +77,32 @@ private:
 
 namespace detail {
 
+/// A type, or a value of it, with its number in a list.
+template <std::size_t kIndex, class T>
+struct Numbered {
+    T value{};
+};
+template <class Indices, class... Ts>
+struct NumberedValues;
+template <std::size_t... kIndices, class... Ts>
+struct NumberedValues<std::index_sequence<kIndices...>, Ts...> : Numbered<kIndices, Ts>... {};
+template <std::size_t kIndex, class T>
+T& value_at(Numbered<kIndex, T>& numbered) {
+    return numbered.value;
+}
+
 /// The parameters and the result of a function object that is not a template.
 template <class Function>
 struct CallOf : CallOf<decltype(&Function::operator())> {};
 template <class Class, class Returned, class... Taken>
 struct CallOf<Returned (Class::*)(Taken...) const> {
     using Result = Returned;
-    using Parameters = std::tuple<Taken...>;
-    template <std::size_t kIndex>
-    using Parameter = std::tuple_element_t<kIndex, Parameters>;
     static constexpr std::size_t kNumParameters = sizeof...(Taken);
+    static constexpr bool kIsReference[kNumParameters + 1] = {std::is_lvalue_reference_v<Taken>..., false};
+    /// A value of each parameter.
+    using Values = NumberedValues<std::index_sequence_for<Taken...>, std::remove_cvref_t<Taken>...>;
+    template <std::size_t kIndex>
+    using Value = std::remove_reference_t<decltype(value_at<kIndex>(std::declval<Values&>()))>;
 };
 
 /// Some values of a row, of types that are known to whoever made it.
@@ -109,7 +125,7 @@ public:
     MigrationStep& convert(std::string_view field, Function) {
         using Call = detail::CallOf<Function>;
         static_assert(Call::kNumParameters == 1, "convert() takes a function of one value; see split() and compute()");
-        using From = std::remove_cvref_t<typename Call::template Parameter<0>>;
+        using From = typename Call::template Value<0>;
         struct Convert {
             void operator()(const From& from, typename Call::Result& to) const { to = Function()(from); }
         };
@@ -159,35 +175,34 @@ private:
                                 std::index_sequence<kTo...>) {
         using Call = detail::CallOf<Function>;
         constexpr std::size_t kNumFrom = sizeof...(kFrom);
-        static_assert((std::is_lvalue_reference_v<typename Call::template Parameter<kNumFrom + kTo>> && ...),
+        static_assert((Call::kIsReference[kNumFrom + kTo] && ...),
                       "the new values of a migration are references, so that the function sets them");
         Change change(Kind::kCompute);
-        (change.from.push_back(named_type<typename Call::template Parameter<kFrom>>(from[kFrom])), ...);
-        (change.to.push_back(named_type<typename Call::template Parameter<kNumFrom + kTo>>(to[kTo])), ...);
+        (change.from.push_back(named_type<typename Call::template Value<kFrom>>(from[kFrom])), ...);
+        (change.to.push_back(named_type<typename Call::template Value<kNumFrom + kTo>>(to[kTo])), ...);
         change.convert = [](const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
             for (std::size_t row = 0; row < num_rows; ++row) {
-                std::tuple<std::remove_cvref_t<typename Call::template Parameter<kNumFrom + kTo>>...> values;
-                Function()(read<typename Call::template Parameter<kFrom>>(olds[kFrom], row)...,
-                           std::get<kTo>(values)...);
-                (copy_bytes(news[kTo] + row * sizeof(std::get<kTo>(values)), &std::get<kTo>(values),
-                            sizeof(std::get<kTo>(values))),
-                 ...);
+                typename Call::Values values;
+                (copy_value(&detail::value_at<kFrom>(values), olds[kFrom], row), ...);
+                Function()(detail::value_at<kFrom>(values)..., detail::value_at<kNumFrom + kTo>(values)...);
+                (copy_value(news[kTo], row, detail::value_at<kNumFrom + kTo>(values)), ...);
             }
         };
         changes_.push_back(std::move(change));
         return *this;
     }
-    template <class Parameter>
+    template <class T>
     static NamedType named_type(std::string_view name) {
-        using T = std::remove_cvref_t<Parameter>;
         static_assert(PlainValue<T>, "a migration works on values of plain field types");
         return {std::string(name), value_type_of<T>()};
     }
-    template <class Parameter>
-    static std::remove_cvref_t<Parameter> read(const std::byte* values, std::size_t row) {
-        std::remove_cvref_t<Parameter> value;
-        copy_bytes(static_cast<void*>(&value), values + row * sizeof value, sizeof value);
-        return value;
+    template <class T>
+    static void copy_value(T* to, const std::byte* from, std::size_t row) {
+        copy_bytes(static_cast<void*>(to), from + row * sizeof(T), sizeof(T));
+    }
+    template <class T>
+    static void copy_value(std::byte* to, std::size_t row, const T& from) {
+        copy_bytes(to + row * sizeof(T), static_cast<const void*>(&from), sizeof(T));
     }
     Status run(const Change& change, FieldColumns& columns) const;
 
