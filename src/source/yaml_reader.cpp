@@ -358,8 +358,8 @@ void YamlReader::note_anchor(std::string name, std::uint32_t node, std::uint32_t
 bool YamlReader::alias(const yaml_event_t& event) {
     const SourcePosition position = at(event.start_mark);
     if (!check_place(position, "an alias", true)) return false;
-    const std::string name(text_of(event.data.alias.anchor));
-    const auto found = anchors_.find(name);
+    const std::string_view name = text_of(event.data.alias.anchor);
+    const auto found = anchors_.find(std::string(name));
     if (found == anchors_.end())
         return stop(position, concat("there is no anchor ", quoted(name)),
                     concat("write &", name, " before a value above"));
