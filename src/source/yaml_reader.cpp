@@ -361,11 +361,11 @@ bool YamlReader::alias(const yaml_event_t& event) {
     const std::string_view name = text_of(event.data.alias.anchor);
     const auto found = anchors_.find(std::string(name));
     if (found == anchors_.end())
-        return stop(position, concat("there is no anchor ", quoted(name)),
+        return stop(position, concat("there is no anchor ", shoal::quoted(name)),
                     concat("write &", name, " before a value above"));
     const Anchored& anchored = found->second;
     if (!anchored.is_complete) {
-        error(position, concat("the alias ", quoted(name), " repeats a value that it is part of"),
+        error(position, concat("the alias ", shoal::quoted(name), " repeats a value that it is part of"),
               "write the value out")
             .note(anchored.position, "the value begins here");
         return false;
@@ -412,7 +412,7 @@ bool YamlReader::key(const yaml_event_t& event) {
     if (data.anchor != nullptr) error(position, "a key has an anchor", "remove it; keys cannot be repeated");
     const SourcePosition same = builder_.read_key(text, position);
     if (same != SourcePosition())
-        error(position, concat("the key ", quoted(text), " is defined twice"), "remove or rename one")
+        error(position, concat("the key ", shoal::quoted(text), " is defined twice"), "remove or rename one")
             .note(same, "first defined here");
     open_.back().expects_key = false;
     ++open_.back().num_children;
@@ -450,7 +450,8 @@ void YamlReader::plain_value(std::string_view text, std::string_view tag, Source
                       (tag == "bool" && is_bool) || (tag == "int" && is_integer) ||
                       (tag == "float" && (is_integer || meaning == YamlMeaning::kNumber));
     if (!fits) {
-        error(position, concat(quoted(text), " is not of the type that its tag !!", tag, " says"), "remove the tag");
+        error(position, concat(shoal::quoted(text), " is not of the type that its tag !!", tag, " says"),
+              "remove the tag");
         return builder_.null(position);
     }
     switch (meaning) {
@@ -470,13 +471,14 @@ void YamlReader::plain_value(std::string_view text, std::string_view tag, Source
         case YamlMeaning::kNumber:
             return builder_.number(scalar.number, position);
         case YamlMeaning::kNotFinite:
-            error(position, concat("the number ", quoted(text), " is not finite"), "write a finite number");
+            error(position, concat("the number ", shoal::quoted(text), " is not finite"), "write a finite number");
             break;
         case YamlMeaning::kTooLarge:
-            error(position, concat("the number ", quoted(text), " is too large"), "the largest is about 1.8e308");
+            error(position, concat("the number ", shoal::quoted(text), " is too large"),
+                  "the largest is about 1.8e308");
             break;
         case YamlMeaning::kLeadingZero:
-            error(position, concat(quoted(text), " begins with a zero: YAML 1.1 and 1.2 read different numbers"),
+            error(position, concat(shoal::quoted(text), " begins with a zero: YAML 1.1 and 1.2 read different numbers"),
                   "leave out the zero, write 0o for octal, or put it in quotes if it is a string");
             break;
     }
@@ -485,7 +487,7 @@ void YamlReader::plain_value(std::string_view text, std::string_view tag, Source
 
 void YamlReader::unknown_tag(std::string_view tag, SourcePosition position, std::string_view wanted) {
     const std::string shown = tag.starts_with(kCoreTag) ? concat("!!", tag.substr(kCoreTag.size())) : std::string(tag);
-    error(position, concat("the tag ", quoted(shown), " cannot stand here"), std::string(wanted));
+    error(position, concat("the tag ", shoal::quoted(shown), " cannot stand here"), std::string(wanted));
 }
 
 }  // namespace
