@@ -1,38 +1,29 @@
 #include "shoal/inspect/positions.h"
 
+#include "shoal/table/field_of_component.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace shoal {
-
 namespace {
 
-/// The component type and the name of a field: rows of a database have fields of several component types.
-struct FieldPath {
-    std::string_view component, field;
-};
-
-FieldPath path_of(const Schema& schema, const Field& field) {
-    const std::string_view name = field.name;
-    const std::size_t dot = name.find('.');
-    if (dot == std::string_view::npos) return {schema.name(), name};
-    return {name.substr(0, dot), name.substr(dot + 1)};
-}
-
 bool is_only_field(const Schema& schema, std::string_view component) {
-    return std::count_if(schema.fields().begin(), schema.fields().end(),
-                         [&](const Field& field) { return path_of(schema, field).component == component; }) == 1;
+    int count = 0;
+    for (std::uint32_t i = 0; i < schema.fields().size(); ++i)
+        count += FieldOfComponent(schema, i).component == component ? 1 : 0;
+    return count == 1;
 }
 
 /// Returns the index of the single vec3 that is called `name`, or is all that the component type `name` has, or -1.
 int find_vec3_field(const Schema& schema, std::string_view name) {
     int found = -1;
-    for (std::size_t i = 0; i < schema.fields().size(); ++i) {
+    for (std::uint32_t i = 0; i < schema.fields().size(); ++i) {
         const Field& field = schema.fields()[i];
         if (field.type != FieldType::kVec3 || field.array_length != 0) continue;
-        const FieldPath path = path_of(schema, field);
-        if (field.name == name || path.field == name) return static_cast<int>(i);
-        if (found < 0 && path.component == name && is_only_field(schema, name)) found = static_cast<int>(i);
+        const FieldOfComponent at(schema, i);
+        if (field.name == name || at.name == name) return static_cast<int>(i);
+        if (found < 0 && at.component == name && is_only_field(schema, name)) found = static_cast<int>(i);
     }
     return found;
 }

@@ -63,7 +63,7 @@ Result<const std::byte*> FieldColumns::read(std::string_view name, const ValueTy
             concat("\"", name, "\" is ", column->type.to_text(), " then, and the function takes ", type.to_text()));
     const std::size_t bytes = type.num_bytes(), lane_bytes = bytes / column->lanes.size();
     if (column->stride != bytes || column->lanes.size() != 1) {
-        Array<std::byte> values(num_rows_ * bytes, std::byte(), Owner("migration"));
+        Array<std::byte> values(std::max<std::size_t>(1, num_rows_ * bytes), std::byte(), Owner("migration"));
         for (std::size_t lane = 0; lane < column->lanes.size(); ++lane)
             copy_strided(values.data() + lane * lane_bytes, bytes, {column->lanes[lane], column->stride}, num_rows_,
                          lane_bytes);

@@ -8,6 +8,7 @@
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/job/crew.h"
+#include "shoal/table/field_of_component.h"
 #include "shoal/table/table.h"
 #include "shoal/table/write_guard.h"
 #include "shoal/world/trace.h"
@@ -144,26 +145,6 @@ std::uint32_t first_field_in(const Schema& schema, std::uint32_t column) {
     while (schema.fields()[first].first_column != column) ++first;
     return first;
 }
-
-/// A field and its component. In a table of several component types, fields are called "component.field"; those of one
-/// component are side by side, in the order of its own schema.
-struct FieldOfComponent {
-    std::string_view component;
-    std::string_view name;
-    std::uint32_t index;  // in the component's own schema
-
-    FieldOfComponent(const Schema& table, std::uint32_t field) : name(table.fields()[field].name), index(field) {
-        component = name.substr(0, name.find('.'));
-        if (component.size() == name.size()) {
-            component = table.name();
-            return;
-        }
-        name.remove_prefix(component.size() + 1);
-        const std::string_view prefix(component.data(), component.size() + 1);
-        while (field > 0 && std::string_view(table.fields()[field - 1].name).starts_with(prefix)) --field;
-        index -= field;
-    }
-};
 
 /// Returns whether an access to a field, a component type or a whole store covers this column of a table of the store.
 bool covers(const Access& access, const Schema& table, std::uint32_t column) {
