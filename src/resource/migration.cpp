@@ -56,7 +56,9 @@ Status FieldColumns::remove(std::string_view name) {
 Result<const std::byte*> FieldColumns::read(std::string_view name, const ValueType& type) {
     Column* const column = find_column(name);
     if (column == nullptr) return missing(name);
-    const bool is_enum_number = column->type.type == FieldType::kEnum && column->type.value_bytes == type.value_bytes &&
+    const bool is_integer = type.type >= FieldType::kInt8 && type.type <= FieldType::kUint64;
+    const bool is_enum_number = column->type.type == FieldType::kEnum && is_integer &&
+                                column->type.value_bytes == type.value_bytes &&
                                 column->type.array_length == type.array_length;
     if (column->type != type && !is_enum_number)
         return Status::error(
@@ -157,8 +159,6 @@ MigrationStep& Migrations::from(std::uint32_t version) {
     return *at->step;
 }
 
-bool Migrations::any_from(std::uint32_t version) const { return !steps_.empty() && steps_.back().version >= version; }
-
 Status Migrations::run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const {
     for (const Step& step : steps_) {
         if (step.version < version || step.version >= end) continue;
@@ -215,7 +215,7 @@ public:
         columns.resize(schema_.columns().size());
         if (schema_.whole() && !columns.empty()) {
             image_ = add_column(schema_.struct_bytes());
-            fill_elements(image_, schema_.default_image().data(), given_.num_rows(), schema_.struct_bytes());
+            fill_elements(image_, default_image_.data(), given_.num_rows(), schema_.struct_bytes());
             columns[0] = image_;
         }
         for (const Field& field : schema_.fields())

@@ -220,6 +220,31 @@ TEST(Migration, fields_are_computed_from_several_and_set_for_components_made_bef
     EXPECT_EQ(hull.paint, Paint::kRed);
 }
 
+struct Tow {
+    float length = 3;
+    Entity towed;
+};
+SHOAL_COMPONENT((Tow, whole, version(2)), length, towed)
+
+TEST(Migration, new_references_to_entities_are_none) {
+    ComponentRegistry registry;
+    registry.migrations<Tow>();
+    ComponentDefinition definition = hull_definition(1, {field("length", FieldType::kFloat)});
+    definition.name = "tow";
+    Blob blob = make_blob(definition, std::vector(2, image_of(9.0f)));
+    ASSERT_TRUE(migrate(blob, registry));
+    EntityManager entities;
+    PagePool pool;
+    Manager<Tow> tows(entities, pool);
+    Store* stores[] = {&tows.core()};
+    const Result<Spawned> spawned = spawn({entities, stores}, blob);
+    ASSERT_TRUE(spawned) << spawned.message();
+    for (const Entity entity : spawned->entities()) {
+        EXPECT_EQ(tows.get<&Tow::length>(tows.instance(entity)), 9);
+        EXPECT_EQ(tows.get<&Tow::towed>(tows.instance(entity)), kNullEntity);
+    }
+}
+
 /// Migrates a blob of version 1 with one field and returns the message.
 std::string message_of(FieldDefinition given, std::int64_t number, void (*say)(MigrationStep&)) {
     ComponentRegistry registry;
@@ -251,6 +276,14 @@ TEST(Migration, says_what_has_no_place_or_does_not_fit) {
                          [](MigrationStep& step) { step.convert("armor", [](float armor) { return armor; }); }),
               start +
                   "the migration from version 1 does not fit: \"armor\" is a double then, and the function takes a "
+                  "float");
+    FieldDefinition wide_paint = paint_of_version_1();
+    wide_paint.value_bytes = 4;
+    wide_paint.default_value.resize(4);
+    EXPECT_EQ(message_of(wide_paint, 2,
+                         [](MigrationStep& step) { step.convert("paint", [](float paint) { return paint; }); }),
+              start +
+                  "the migration from version 1 does not fit: \"paint\" is an enum then, and the function takes a "
                   "float");
     EXPECT_EQ(message_of(field("armor", FieldType::kFloat), 0, [](MigrationStep& step) { step.set("armor", 3.0f); }),
               start + "the migration from version 1 does not fit: \"armor\" cannot be added, it is there already");

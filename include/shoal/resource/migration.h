@@ -1,6 +1,6 @@
 #pragma once
 // What has changed from each version of a component type to the next, said once. Blobs that were compiled, and saves that
-// were made, with an older version are converted when they are loaded, column by column.
+// were made, with an older version are converted column by column: when a world spawns them, or once, by migrate().
 //
 //     struct Hull {
 //         float armor = 20;             // version 1 called it "armour", and counted in centimetres
@@ -55,14 +55,14 @@ public:
 
     std::size_t num_rows() const { return num_rows_; }
     std::span<const Column> columns() const { return columns_; }
-    /// Returns the column or nullptr. Lifetime: until one is added or taken.
+    /// Returns the column or nullptr. Lifetime: until one is added or removed.
     SHOAL_API const Column* find(std::string_view name) const;
 
     /// Errors, of all that follow: there is no such field, there is one with the new name already, or its type is another.
     /// Nothing has changed.
     SHOAL_API Status rename(std::string_view from, std::string_view to);
     SHOAL_API Status remove(std::string_view name);
-    /// Returns the values of a field one after another. Lifetime: until it is removed.
+    /// Returns the values of a field one after another; those of an enum as integers too. Lifetime: until it is removed.
     SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
     /// Adds a field and returns its values, which are zero. Lifetime: until it is removed.
     SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
@@ -215,8 +215,6 @@ public:
     /// Returns the step from this version to the next; the same one for the same version. Requires: from version 1 on.
     /// Lifetime: that of the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
-    /// Whether there is a step from this version, or from a later one.
-    SHOAL_API bool any_from(std::uint32_t version) const;
     /// Carries out the steps from `version` to that before `end`. Errors: those of the steps, with the version.
     SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
 
