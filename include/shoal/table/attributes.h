@@ -20,7 +20,9 @@ enum class Relation : std::uint8_t {
     kCleared,  ///< it becomes null
     kDiesToo   ///< the entity that refers to the target dies too
 };
+
 namespace attributes {
+
 struct Unit {
     const char* text;
 };
@@ -48,6 +50,7 @@ struct Version {
 struct Name {
     const char* text;
 };
+
 constexpr Unit unit(const char* text) { return {text}; }
 constexpr Range range(double minimum, double maximum) { return {minimum, maximum}; }
 constexpr Keys keys(const char* field) { return {field}; }
@@ -63,7 +66,9 @@ constexpr Name name(const char* text) { return {text}; }
 [[maybe_unused]] inline constexpr Many many{};
 [[maybe_unused]] inline constexpr Single single{};
 [[maybe_unused]] inline constexpr Computed computed{};
+
 }  // namespace attributes
+
 /// What a declaration says about one field beyond its type.
 struct FieldNote {
     const char *name = nullptr, *unit = "", *keys = "";
@@ -83,6 +88,7 @@ struct FieldNote {
     constexpr void add(attributes::Keys value) { keys = value.field; }
     constexpr void add(attributes::RelationOf value) { relation = value.relation; }
 };
+
 /// What a declaration says about the component.
 struct ComponentNote {
     const char* struct_name = nullptr;
@@ -90,6 +96,7 @@ struct ComponentNote {
     std::uint32_t version = 1;
     bool whole = false, toggled = false, many = false, single = false;
     bool computed = false;  ///< its store computes the values: queries read them and do not compile if they write
+
     constexpr void add(attributes::Name value) { name = value.text; }
     constexpr void add(attributes::Version value) { version = value.number; }
     constexpr void add(attributes::Whole) { whole = true; }

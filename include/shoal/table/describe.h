@@ -36,6 +36,7 @@ namespace shoal {
 
 template <class T>
 struct ComponentTag {};
+
 template <class Member>
 struct MemberTraits;
 template <class C, class T>
@@ -68,10 +69,12 @@ struct MemberTraits<AllFields<T>> {
     using Component = T;
     using Value = T;
 };
+
 template <auto kMember>
 using ComponentOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Component;
 template <auto kMember>
 using ValueOf = typename MemberTraits<std::remove_const_t<decltype(kMember)>>::Value;
+
 template <auto kA, auto kB>
 inline constexpr bool kSameMember = false;
 template <auto kA>
@@ -79,6 +82,7 @@ inline constexpr bool kSameMember<kA, kA> = true;
 /// Whether `kMember` names all fields of its component.
 template <auto kMember>
 inline constexpr bool kNamesAllFields = kSameMember<kMember, all_fields<ComponentOf<kMember>>>;
+
 template <auto kMember_, bool kSplit_>
 struct DescribedField {
     static constexpr auto kMember = kMember_;
@@ -86,6 +90,7 @@ struct DescribedField {
     static constexpr std::uint32_t kNumColumns = kSplit_ ? field_type_lanes(FieldTraits<ValueOf<kMember_>>::type) : 1;
     FieldNote note;
 };
+
 /// A member that is no field.
 template <class Value_>
 struct IgnoredMember {
@@ -105,6 +110,7 @@ template <class Described>
 inline constexpr std::size_t kNumIgnoredInitialisers = 0;
 template <class Value>
 inline constexpr std::size_t kNumIgnoredInitialisers<IgnoredMember<Value>> = kNumInitialisers<Value>;
+
 /// Initialises any member of T, but not a base class of T.
 template <class T>
 struct AnyMemberOf {
@@ -124,6 +130,7 @@ constexpr bool has_no_more_members() {
         }(std::make_index_sequence<kNumInitialisers + 1>());
     }
 }
+
 template <bool kWhole_, bool kMany_, bool kNamed_, bool kSingle_>
 struct DescribedHead {
     static constexpr bool kWhole = kWhole_;
@@ -159,6 +166,7 @@ constexpr auto describe_kept_field(const char* name, Attributes... attributes) {
     (field.note.add(attributes), ...);
     return field;
 }
+
 template <auto kMember, class... Attributes>
 constexpr auto describe_field(const char* name, Attributes... attributes) {
     if constexpr ((std::is_same_v<Attributes, attributes::Ignored> || ...)) {
@@ -171,6 +179,7 @@ constexpr auto describe_field(const char* name, Attributes... attributes) {
         return describe_kept_field<kMember>(name, attributes...);
     }
 }
+
 template <class... Attributes>
 constexpr auto describe_head(const char* struct_name, Attributes... attributes) {
     constexpr bool kSingle = (std::is_same_v<Attributes, attributes::Single> || ...);
@@ -181,6 +190,7 @@ constexpr auto describe_head(const char* struct_name, Attributes... attributes) 
     (head.note.add(attributes), ...);
     return head;
 }
+
 /// A whole declaration, at compile time.
 template <class T, class Head, class... Fields>
 struct Description {
@@ -240,6 +250,7 @@ struct Description {
          ...);
     }
 };
+
 /// The fields so far; ignored members are left out.
 template <class... Fields>
 struct FieldList {
@@ -290,6 +301,7 @@ constexpr auto describe(Head head, Fields... fields) {
     else
         return Description<T, Head, Fields...>{head.note, {fields.note...}};
 }
+
 /// The same for an instance of a template, whose own name is that of many component types.
 template <class T, class Head, class... Fields>
 constexpr auto describe_instance(Head head, Fields... fields) {
@@ -332,6 +344,7 @@ template <class Given>
 using ComponentOfGiven = typename GivenTraits<Given>::Component;
 
 }  // namespace detail
+
 /// A component, or one that is off.
 template <class Given>
 concept GivenComponent = DescribedComponent<detail::ComponentOfGiven<Given>>;
@@ -340,11 +353,13 @@ template <class T>
 inline constexpr bool kIsSingle = false;
 template <DescribedComponent T>
 inline constexpr bool kIsSingle<T> = DescriptionOf<T>::kSingle;
+
 /// Whether a component type is declared `computed`: its store computes the values.
 template <class T>
 inline constexpr bool kIsComputed = false;
 template <DescribedComponent T>
 inline constexpr bool kIsComputed<T> = shoal_describe(ComponentTag<T>{}).component.computed;
+
 /// A declaration and the defaults of its struct, for code that does not know the C++ type.
 struct DescribedDefaults {
     const ComponentNote& component;
@@ -358,6 +373,7 @@ struct DescribedDefaults {
 SHOAL_API ComponentDefinition make_described_definition(const DescribedDefaults& described);
 /// Requires: the declaration is valid (a name, sizes that fit).
 SHOAL_API Schema make_described_schema(const DescribedDefaults& described);
+
 /// Calls `make`, one of the functions above, with the declaration of T and the defaults of a value-initialised T.
 template <DescribedComponent T, class Result>
 Result make_of(Result (*make)(const DescribedDefaults&)) {
@@ -372,10 +388,12 @@ Result make_of(Result (*make)(const DescribedDefaults&)) {
     });
     return make({kDescription.component, sizeof(T), alignof(T), kDescription.fields, types, values, &defaults, i});
 }
+
 template <DescribedComponent T>
 ComponentDefinition make_definition() {
     return make_of<T, ComponentDefinition>(make_described_definition);
 }
+
 /// Returns the schema of T, made at the first call. Requires: as above.
 template <DescribedComponent T>
 const Schema& schema_of() {

@@ -27,6 +27,7 @@ SHOAL_API std::string_view relation_name(Relation relation);
 
 /// A component's identity: the XXH3-64 hash of its name. Never an address, RTTI or registration order.
 using ComponentId = StringId;
+
 /// One enumerator of a definition made at run time.
 struct EnumeratorDefinition {
     std::string name{};
@@ -53,8 +54,10 @@ struct FieldDefinition {
     std::vector<EnumeratorDefinition> enumerators{};
     std::vector<std::byte> default_value{};  ///< empty: zero; otherwise array_length (or 1) values
     const OpaqueOperations* opaque = nullptr;
+
     static constexpr std::uint32_t kPacked = 0xFFFFFFFF;
 };
+
 /// A component as it is declared.
 struct ComponentDefinition {
     std::string name{};
@@ -67,13 +70,16 @@ struct ComponentDefinition {
     std::uint32_t struct_alignment = 0;
     std::vector<FieldDefinition> fields{};
 };
+
 /// A field of a schema: its definition with every size and place filled in.
 struct Field : FieldDefinition {
     std::uint32_t size = 0;          ///< bytes in the struct image: value_bytes x max(array_length, 1)
     std::uint32_t first_column = 0;  ///< its first column, as an index into Schema::columns()
     std::uint32_t num_columns = 1;   ///< lanes when split, else 1
+
     std::uint32_t num_values() const { return array_length == 0 ? 1 : array_length; }
 };
+
 /// One packed column of a component. Shape: a table holds element_bytes per row.
 struct ColumnDefinition {
     std::uint32_t field_index = 0;  ///< kWholeComponent: the struct image of all fields
@@ -82,6 +88,7 @@ struct ColumnDefinition {
     std::uint32_t alignment = 0;
     std::uint32_t struct_offset = 0;  ///< of the element in the struct image
     const OpaqueOperations* opaque = nullptr;
+
     static constexpr std::uint32_t kWholeComponent = 0xFFFFFFFF;
 };
 
@@ -152,6 +159,7 @@ private:
 
     friend struct SchemaMaker;
 };
+
 /// Turns `LikeThis` into `like_this`: the name of a struct into that of its component.
 SHOAL_API std::string snake_case(std::string_view name);
 
