@@ -20,7 +20,8 @@ constexpr std::string_view kManual =
     "machines of the other byte order is shown all the same. A damaged one is refused, and the message says "
     "where the damage is. A BLOB that is - is read from standard input.\n"
     "\n"
-    "The text is written piece by piece, so a large blob takes no more memory than its own size. The JSON has `ok`, "
+    "The text is written piece by piece, so a file of this machine's byte order takes no more memory than its own "
+    "size. The JSON has `ok`, "
     "`entities`, `roots`, `components` (name to count), `bytes`, `schemas` and `entity_data`.\n";
 
 constexpr std::string_view kExamples =

@@ -69,6 +69,7 @@ public:
         return disk_.read(path);
     }
     std::string canonical(const std::string& path) const override { return disk_.canonical(path); }
+    std::vector<std::string> list(const std::string& folder) const override { return disk_.list(folder); }
 
 private:
     std::string path_, text_;

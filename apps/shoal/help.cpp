@@ -36,7 +36,7 @@ constexpr ToolManual::Entry kExitCodes[] = {
     {"0", "done"},
     {"1", "failed: standard error says what, where and what to do"},
     {"2", "wrong usage"},
-    {"130, 143", "ended by SIGINT or SIGTERM: no file is half written, and no temporary file is left"},
+    {"128 + n", "ended by signal n, SIGHUP, SIGINT or SIGTERM: no file is half written, and no temporary file is left"},
 };
 constexpr ToolManual::Entry kEnvironment[] = {
     {"NO_COLOR", "when set, messages are never coloured (they are on a terminal only)"},

@@ -47,8 +47,7 @@ int run_words(std::span<const std::string_view> words, Console& console) {
     const std::string_view name = words[0];
     const std::span<const std::string_view> rest = words.subspan(1);
     if (name == "--version" || name == "-V") return print_version(rest, console);
-    if (name == "--help" || name == "-h") return run_verb(kHelpVerb, rest, console);
-    const Verb* verb = find_verb(name);
+    const Verb* const verb = name == "--help" || name == "-h" ? &kHelpVerb : find_verb(name);
     if (verb == nullptr) return no_verb(console, concat("there is no verb ", quoted(name), suggest_verb(name)));
     if (asks_for(rest, "--help") || asks_for(rest, "-h")) return console.print_out(manual_of(*verb)), 0;
     return run_verb(*verb, rest, console);

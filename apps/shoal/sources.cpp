@@ -139,7 +139,7 @@ void read_schemas(const Arguments& arguments, Files& files, SourceSession& sessi
 
 bool add_inputs(Files& files, const CompiledSource& compiled, SourceSession& session) {
     for (const SourceDependency& dependency : compiled.dependencies)
-        if (dependency.kind == DependencyKind::kSource)
+        if (dependency.kind == DependencyKind::kSource && !(session.stand_in && dependency.path == kStandardInputName))
             if (Status status = files.add_input(dependency.path); !status)
                 return session.diagnostics.error({}, std::string(status.message())), false;
     return true;

@@ -59,7 +59,7 @@ struct Diagnostics::File {
 };
 
 Diagnostics::Diagnostics(std::size_t max_entries, std::size_t max_of_kind)
-    : max_entries_(max_entries), max_of_kind_(max_of_kind) {}
+    : max_entries_(max_entries), max_of_kind_(std::max<std::size_t>(max_of_kind, 1)) {}
 
 Diagnostics::~Diagnostics() {
     for (File* file : files_) delete file;

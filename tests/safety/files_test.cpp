@@ -170,7 +170,7 @@ TEST_F(SafetySignal, interrupts_and_ends_the_tool_which_leaves_no_temporary_file
     const std::string source = write("level.sjson", level_of(shoal_test::scaled_operations(100'000), 2));
     fs::create_directories(path("out"));
     const std::string old_bytes = compile(write("old.sjson", level_of(3, 1)), "out/level.blob");
-    for (const int number : {SIGINT, SIGTERM}) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         bool met_writing = false;
         for (int round = 0; round < 50 && !met_writing; ++round) {
             ChildProcess child({SHOAL_TOOL, "compile", source, "-o", path("out/level.blob")}, path("said"));

@@ -41,8 +41,8 @@ protected:
     template <class Unchanged>
     void expect_refused(const std::string& target, const std::string& says, Unchanged&& unchanged) const {
         for (const std::vector<std::string>& words : outputs()) {
-            const ToolResult result = run_to(words, target);
             const std::size_t num_before = num_files();
+            const ToolResult result = run_to(words, target);
             EXPECT_EQ(result.exit_code, 1) << words[0] << " " << words.back() << " " << target;
             EXPECT_TRUE(result.says("error: ") && result.says(target) && result.says(says)) << result.err;
             EXPECT_TRUE(result.says("give " + (words.back() == "--output" ? "-o" : words.back()) + " ")) << result.err;
@@ -165,7 +165,9 @@ TEST_F(ToolOutputs, a_source_from_standard_input_is_called_and_searched_for_as_i
     EXPECT_EQ(compiled.exit_code, 0) << compiled.err;
     EXPECT_EQ(nlohmann::json::parse(run({"dump", path("pond.blob"), "--json"}).out)["name"], "pond");
     const std::string wrong = write("wrong", "entities = { a = { prefab = \"fsh\" } }");
-    EXPECT_TRUE(run({"check", "-", "--stdin-name", name}, "", wrong).says(name + ":1:")) << "as an editor needs it";
+    const ToolResult checked = run({"check", "-", "--stdin-name", name}, "", wrong);
+    EXPECT_TRUE(checked.says(name + ":1:")) << "as an editor needs it";
+    EXPECT_TRUE(checked.says("did you mean \"fish\"")) << checked.err;
     const ToolResult unused = run({"check", text, "--stdin-name", name});
     EXPECT_EQ(unused.exit_code, 2);
     EXPECT_TRUE(unused.says("give - as the source")) << unused.err;
