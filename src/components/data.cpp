@@ -245,6 +245,7 @@ void DataManager::remove_parts(Entity entity, StringId path, std::uint32_t first
 /// Sets a value or a part of one, or takes a value away. Returns whether the entity can have it. Requires: reserved.
 bool DataManager::apply(Entity entity, const DataValue& value) {
     const DataShape shape = DataShape::from_word(value.shape);
+    if (shape.word() != value.shape) return false;  // it makes no sense
     if (!entities_.alive(entity) || !value.path || shape.num_words() > DataValue::kMaxWords) return false;
     own_.remove_stale(entity);
     if (value.part == 0) {

@@ -243,11 +243,13 @@ private:
                 warn(concat(quoted(entry.path), " is null, and nothing below has it"), "remove it");
             return;
         }
+        if (entry.path.size() < 4) return;
         for (const DataEntry& below : below_) {
             const std::string_view known = out_.text(below.path);
+            if (!is_one_edit_away(entry.path, known)) continue;
             const bool is_set = std::any_of(entries_.begin(), entries_.end(),
                                             [&](const Entry& other) { return other.id == below.path; });
-            if (is_set || entry.path.size() < 4 || !is_one_edit_away(entry.path, known)) continue;
+            if (is_set) continue;
             return warn(concat("the prefab has no ", quoted(entry.path)), concat("did you mean ", quoted(known), "?"));
         }
     }

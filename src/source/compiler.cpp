@@ -88,8 +88,11 @@ const Field* shorthand_field(const Schema& schema) {
 Node find_field_node(Node mapping, std::string_view name) {
     if (const Node node = mapping.find(name)) return node;
     for (std::size_t point = name.find('.'); point != std::string_view::npos; point = name.find('.', point + 1))
-        if (const Node group = mapping.find(name.substr(0, point)); group && group.is_mapping())
+        if (const Node group = mapping.find(name.substr(0, point))) {
+            if (group.is_null()) return group;  // resets all fields of the struct
+            if (!group.is_mapping()) continue;
             if (const Node node = find_field_node(group, name.substr(point + 1))) return node;
+        }
     return {};
 }
 

@@ -168,6 +168,7 @@ private:
     DiskFiles disk_;
     SourceFiles& files_;
     std::vector<std::string> roots_;
+    mutable int num_suggestions_ = 0;
 };
 
 std::string SourceRoots::path_in_root(std::size_t root, std::string_view name) const {
@@ -204,13 +205,17 @@ std::string SourceRoots::outside(const std::string& path) const {
 
 /// Returns a hint with the resource that was probably meant, one of the same folder; empty when there is none.
 std::string SourceRoots::did_you_mean(std::string_view name) const {
+    if (++num_suggestions_ > kMostSuggestions) return {};
     const std::string_view folder = name.substr(0, name.size() - last_part(name).size());
     std::vector<std::string> names;
-    for (std::size_t root = 0; root < roots_.size(); ++root)
-        for (const std::string& file : files_.list(folder_of(path_in_root(root, concat(folder, "_")))))
+    for (std::size_t root = 0; root < roots_.size(); ++root) {
+        const std::string probe = path_in_root(root, concat(folder, "_"));
+        if (!outside(probe).empty()) continue;
+        for (const std::string& file : files_.list(folder_of(probe)))
             for (const std::string_view extension : kSourceExtensions)
                 if (file.ends_with(extension))
                     names.push_back(concat(folder, file.substr(0, file.size() - extension.size())));
+    }
     const std::vector<std::string_view> candidates(names.begin(), names.end());
     const int close = closest_text(name, candidates.data(), candidates.size());
     return close < 0 ? std::string() : concat("did you mean ", quoted(names[static_cast<std::size_t>(close)]), "? ");

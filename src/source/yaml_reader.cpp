@@ -379,7 +379,6 @@ bool YamlReader::alias(const yaml_event_t& event) {
                     "use prefabs for what occurs many times");
     if (!open_.empty() && open_.back().is_pairs)
         error(position, "an element of a list of pairs is an alias", "write `- key: value`");
-    if (!open_.empty()) ++open_.back().num_children;
     builder_.repeat(anchored.node);
     after_value(anchored.height);
     return true;

@@ -52,6 +52,7 @@ bool is_too_large(std::string_view text) {
         const std::size_t digits = e + (text[e + 1] == '-' || text[e + 1] == '+' ? 2 : 1);
         if (std::from_chars(text.data() + digits, text.data() + text.size(), exponent).ec != std::errc())
             return !negative;
+        exponent = std::min<std::int64_t>(exponent, 1'000'000'000'000);  // far beyond any length of a text
         exponent = negative ? -exponent : exponent;
     }
     // Leading zeros are refused elsewhere, so the first digit that counts is the first one, or stands behind the point.

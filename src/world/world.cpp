@@ -619,10 +619,10 @@ Status refuse_data(std::string_view name) {
 }  // namespace
 
 Result<FieldPath> World::find_field(std::string_view name) {
-    if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
     const BuiltIn* const built_in = find_built_in(ComponentId(component_of_path(name)));
     if (built_in != nullptr && built_in->make != nullptr && !passes_run_)
         if (const Result<Store*> home = home_of(*built_in->schema); !home) return home.status();
+    if (data_ != nullptr && !path_in_data(name).empty()) return refuse_data(name);
     return FieldPath::find_in(stores_, entities_, name);
 }
 

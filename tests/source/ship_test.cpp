@@ -288,6 +288,10 @@ TEST_F(Ship, structs_merge_field_by_field_and_null_resets_them) {
     EXPECT_EQ(OneEntity(reset->blob).get<float>("hull", "box.corner.radius"), 3);
     EXPECT_EQ(OneEntity(reset->blob).get<EntityBits>("hull", "target.at"), 0u)
         << "the number of the entity in the blob";
+    file("root/d.yaml", "prefab: b\nmodified_components: {hull: {target: ~}}\n");
+    const Result<CompiledSource> nobody = compiled("root/d.yaml");
+    ASSERT_TRUE(nobody.ok()) << diagnostics.format();
+    EXPECT_EQ(OneEntity(nobody->blob).get<EntityBits>("hull", "target.at"), static_cast<EntityBits>(~EntityBits(0)));
     file("root/c.yaml", "hull: {box: 3}\n");
     EXPECT_NE(errors("root/c.yaml")
                   .find("c.yaml:1:13: error: component \"hull\", field \"box\": this is an integer, but the "

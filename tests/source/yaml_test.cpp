@@ -110,6 +110,7 @@ TEST(Yaml, numbers_that_are_not_finite_or_ambiguous_are_refused) {
         "octal, or put it in quotes if it is a string");
     for (const char* number : {"-00", "+01.5", "00e1"})
         EXPECT_NE(refused(number).find("begins with a zero"), std::string::npos) << number;
+    EXPECT_NE(refused("a: 1e9223372036854775807").find("is too large"), std::string::npos);
     EXPECT_EQ(refused("a: 1e400"), "1:4: the number \"1e400\" is too large; the largest is about 1.8e308");
     for (const char* number : {"-1e309", "0.001e400", ".5e99999999999999999999", "0x10000000000000000", "123e4567"})
         EXPECT_NE(refused(number).find("is too large"), std::string::npos) << number;
@@ -145,6 +146,7 @@ TEST(Yaml, lists_of_pairs_keep_order_and_repeated_keys) {  // req: F4
     EXPECT_TRUE(
         same_as_json("v:\n  !!pairs\n  # main\n  - color: a\n  - vertex: [1.0, 0.0]\n\n  - vertex: [2.0, 0.0]\n",
                      R"({"v": [{"color": "a"}, {"vertex": [1.0, 0.0]}, {"vertex": [2.0, 0.0]}]})"));
+    EXPECT_TRUE(same_as_json("v: !!pairs [{m: &p [1, 2]}, {l: *p}]", R"({"v": [{"m": [1, 2]}, {"l": [1, 2]}]})"));
     EXPECT_TRUE(same_as_json("!!omap\n- a: 1\n- b:\n", R"([{"a": 1}, {"b": null}])"));
     EXPECT_EQ(refused("!!pairs [1]"), "1:10: an element of a list of pairs is a single value; write `- key: value`");
     EXPECT_EQ(refused("!!pairs [[a]]"), "1:10: an element of a list of pairs is a list; write `- key: value`");

@@ -161,8 +161,8 @@ public:
     }
     /// Returns the text of a string; empty if there is none. Lifetime: that of the texts.
     SHOAL_API std::string_view text(Entity entity, const DataPath& path) const;
-    /// Calls visit(StringId, const DataView&) for each path of an entity once: own values, newest first, then others by
-    /// hash. The visitor must not set values.
+    /// Calls visit(StringId, const DataView&) for each path of an entity once: own values, in the order in which they
+    /// were first set, newest first, then others by hash. The visitor must not set values.
     template <class Visitor>
     void for_each(Entity entity, Visitor&& visit) const {
         using Function = std::remove_reference_t<Visitor>;
