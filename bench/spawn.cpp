@@ -1,5 +1,6 @@
 // Spawns levels from checked blobs: 4 component types of 128, 16, 32 and 8 bytes on 100, 80, 30 and 50 % of the entities.
-// The reference copies the same columns from the same blob, and fills ids, owners and indexes.
+// The reference copies the same columns from the same blob, and fills ids, owners and indexes. For databases, the entities
+// lie as the compiler of sources orders them, and the reference knows where each of the 8 tables begins.
 
 #include "reference.h"
 #include "shoal/base/string_id.h"
@@ -9,7 +10,10 @@
 #include "shoal/world/world.h"
 #include "workloads.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 namespace shoal_bench {
@@ -46,45 +50,72 @@ bool has_component(std::size_t i, std::uint32_t type, std::uint32_t percent) {
     return mix(i * 4 + type) % 100 < percent;
 }
 
+constexpr std::uint32_t kNumTypes = 4, kPercent[kNumTypes] = {100, 80, 30, 50};
+
+/// The component types of entity `i`, as bits.
+std::uint32_t kind_of(std::size_t i) {
+    std::uint32_t kind = 0;
+    for (std::uint32_t type = 0; type < kNumTypes; ++type) kind |= has_component(i, type, kPercent[type]) << type;
+    return kind;
+}
+
+enum class LevelOrder { kMixed, kByKind };
+
+/// Returns what the entities of a blob are, in their order.
+std::vector<std::size_t> make_entities(std::size_t n, LevelOrder order) {
+    std::vector<std::size_t> entities(n);
+    std::iota(entities.begin(), entities.end(), std::size_t(0));
+    if (order == LevelOrder::kByKind)
+        std::stable_sort(entities.begin(), entities.end(),
+                         [](std::size_t a, std::size_t b) { return kind_of(a) < kind_of(b); });
+    return entities;
+}
+
 template <class T, class Value>
-void add_components(BlobWriter& writer, std::size_t n, std::uint32_t number, std::uint32_t percent, Value&& value_of) {
+void add_components(BlobWriter& writer, std::span<const std::size_t> entities, std::uint32_t number, Value&& value_of) {
     const std::uint32_t type = need(writer.add_component_type(schema_of<T>(), static_cast<std::int32_t>(number)));
-    for (std::size_t i = 0; i < n; ++i) {
-        if (!has_component(i, number, percent)) continue;
-        const T value = value_of(i);
+    for (std::size_t i = 0; i < entities.size(); ++i) {
+        if (!has_component(entities[i], number, kPercent[number])) continue;
+        const T value = value_of(entities[i]);
         writer.add_component(type, static_cast<std::uint32_t>(i), std::as_bytes(std::span(&value, 1)));
     }
 }
 
-std::vector<std::byte> make_level(std::size_t n) {
+std::vector<std::byte> make_level(std::span<const std::size_t> entities) {
     BlobWriter writer;
     writer.set_name("bench/level");
-    for (std::size_t i = 0; i < n; ++i) writer.add_entity({});
-    add_components<Placement>(writer, n, 0, 100, [](std::size_t i) {
+    for (std::size_t i = 0; i < entities.size(); ++i) writer.add_entity({});
+    add_components<Placement>(writer, entities, 0, [](std::size_t i) {
         Placement placement;
         for (std::size_t k = 0; k < 4; ++k) placement.local[5 * k] = placement.world[5 * k] = 1;
         placement.local[12] = placement.world[12] = float(i % 4096);
         placement.local[13] = placement.world[13] = float(i % 127);
         return placement;
     });
-    add_components<MeshChoice>(writer, n, 1, 80, [](std::size_t i) { return MeshChoice{i * 3 + 1, i % 64}; });
+    add_components<MeshChoice>(writer, entities, 1, [](std::size_t i) { return MeshChoice{i * 3 + 1, i % 64}; });
     add_components<ActorState>(
-        writer, n, 2, 30, [](std::size_t i) { return ActorState{i, i + 1, i + 2, float(i % 100), float(i % 50)}; });
-    add_components<NameHash>(writer, n, 3, 50, [](std::size_t i) { return NameHash{mix(i)}; });
+        writer, entities, 2, [](std::size_t i) { return ActorState{i, i + 1, i + 2, float(i % 100), float(i % 50)}; });
+    add_components<NameHash>(writer, entities, 3, [](std::size_t i) { return NameHash{mix(i)}; });
     return need(writer.write());
 }
 
 /// A blob that starts on a page boundary, like one that was read from a file.
 class Level {
 public:
-    explicit Level(std::size_t n) : bytes_(make_level(n)), pages_(plain_pages<std::byte>(bytes_.size())) {
+    explicit Level(std::size_t n, LevelOrder order = LevelOrder::kMixed)
+        : entities_(make_entities(n, order)),
+          bytes_(make_level(entities_)),
+          pages_(plain_pages<std::byte>(bytes_.size())) {
         std::memcpy(pages_.data(), bytes_.data(), bytes_.size());
         blob_.emplace(need(Blob::view({pages_.data(), bytes_.size()})));
     }
     const Blob& blob() const { return *blob_; }
     std::span<const std::byte> bytes() const { return {pages_.data(), bytes_.size()}; }
+    /// What each entity is.
+    std::span<const std::size_t> entities() const { return entities_; }
 
 private:
+    std::vector<std::size_t> entities_;
     std::vector<std::byte> bytes_;
     PageArray<std::byte> pages_;
     std::optional<Blob> blob_;
@@ -242,6 +273,132 @@ private:
     std::vector<Type> types_;
 };
 
+// --- databases ---------------------------------------------------------------------------------------------------
+
+/// A world with one database.
+class DatabaseWorld {
+public:
+    DatabaseWorld() : world_(entities_), database_(world_.database()) {
+        components_ = {database_.component<Placement>(), database_.component<MeshChoice>(),
+                       database_.component<ActorState>(), database_.component<NameHash>()};
+    }
+
+    void spawn(const Blob& blob) { spawned_ = need(world_.spawn(blob)); }
+    void clear() {
+        database_.clear_zone(0);
+        spawned_.destroy(entities_);
+    }
+    std::uint64_t hash() const {
+        LevelHash hash;
+        for (std::uint32_t kind = 0; kind < 1 << kNumTypes; ++kind)
+            for (const DatabaseTable* table : database_.all_tables())
+                if (table != nullptr && table->num_rows() != 0 && kind_of_table(*table) == kind) add(hash, *table);
+        return hash.get();
+    }
+
+private:
+    std::uint32_t kind_of_table(const DatabaseTable& table) const {
+        std::uint32_t kind = 0;
+        for (std::uint32_t type = 0; type < kNumTypes; ++type) kind |= table.type().has(components_[type]) << type;
+        return kind;
+    }
+    void add(LevelHash& hash, const DatabaseTable& table) const {
+        for (std::uint32_t row = 0; row < table.num_rows(); ++row) {
+            const DatabaseRow at = database_.find(table.entities()[row]);
+            if (at.table == &table && at.row == row) hash.add_row(row);
+        }
+        const std::span<const ColumnDefinition> columns = table.table().schema().columns();
+        for (std::uint32_t c = 0; c < columns.size(); ++c)
+            hash.add_column(table.table().column(c), std::size_t(table.num_rows()) * columns[c].element_bytes);
+    }
+
+    EntityManager entities_;
+    World world_;
+    Database& database_;
+    std::array<ComponentType, kNumTypes> components_;
+    Spawned spawned_;
+};
+
+/// Ids, a generation byte, a table and a row per index, and for each kind owners and columns: by hand, knowing that the
+/// entities of each kind lie together.
+class PlainTables {
+public:
+    explicit PlainTables(const Level& level) : blob_(level.blob()), arena_(PlainLevel::num_bytes(level.blob())) {
+        std::uint32_t places[kNumTypes] = {};
+        for (std::uint32_t begin = 0, end; begin < level.entities().size(); begin = end) {
+            const std::uint32_t kind = kind_of(level.entities()[begin]);
+            for (end = begin; end < level.entities().size() && kind_of(level.entities()[end]) == kind;) ++end;
+            Kind& added = kinds_.emplace_back(Kind{kind, begin, end - begin, {}, nullptr, {}});
+            for (std::uint32_t type = 0; type < kNumTypes; ++type) {
+                added.first_place[type] = places[type];
+                if (kind >> type & 1) places[type] += end - begin;
+            }
+        }
+    }
+
+    void clear() { arena_.rewind(); }
+    void spawn() {
+        const std::uint32_t n = blob_.num_entities();
+        Entity* __restrict ids = arena_.take<Entity>(n);
+        Generation* generation = arena_.take<Generation>(n + 1);
+        table_ = arena_.take<std::uint16_t>(n + 1);
+        row_ = arena_.take<std::uint32_t>(n + 1);
+        for (std::uint32_t i = 0; i < n; ++i) ids[i] = make_entity(i + 1, 1);
+        std::memset(generation, 1, n + 1);
+        for (std::size_t k = 0; k < kinds_.size(); ++k) spawn_kind(ids, static_cast<std::uint16_t>(k));
+    }
+    std::uint64_t hash() const {
+        LevelHash hash;
+        for (std::size_t k = 0; k < kinds_.size(); ++k) {
+            for (std::uint32_t row = 0; row < kinds_[k].count; ++row) {
+                const std::uint32_t index = kinds_[k].owner[row].index();
+                if (table_[index] == k && row_[index] == row) hash.add_row(row);
+            }
+            for (const Column& column : kinds_[k].columns) hash.add_column(column.data, column.num_bytes);
+        }
+        return hash.get();
+    }
+
+private:
+    struct Column {
+        std::byte* data;
+        std::size_t num_bytes;
+    };
+    struct Kind {
+        std::uint32_t kind, first_entity, count;
+        std::array<std::uint32_t, kNumTypes> first_place;  // in the columns of the blob
+        Entity* owner;
+        std::vector<Column> columns;
+    };
+
+    void spawn_kind(const Entity* ids, std::uint16_t number) {
+        Kind& kind = kinds_[number];
+        kind.owner = arena_.take<Entity>(kind.count);
+        std::memcpy(kind.owner, ids + kind.first_entity, kind.count * sizeof(Entity));
+        for (std::uint32_t row = 0; row < kind.count; ++row) {
+            const std::uint32_t index = kind.owner[row].index();
+            table_[index] = number;
+            row_[index] = row;
+        }
+        kind.columns.clear();
+        for (std::uint32_t type = 0; type < kNumTypes; ++type) {
+            const BlobComponents& components = blob_.component_types()[type];
+            for (std::size_t c = 0; c < components.columns.size() && kind.kind >> type & 1; ++c) {
+                const std::size_t bytes = components.schema->columns()[c].element_bytes;
+                std::byte* const to = arena_.take<std::byte>(kind.count * bytes);
+                std::memcpy(to, components.columns[c] + kind.first_place[type] * bytes, kind.count * bytes);
+                kind.columns.push_back({to, kind.count * bytes});
+            }
+        }
+    }
+
+    const Blob& blob_;
+    Arena arena_;
+    std::vector<Kind> kinds_;
+    std::uint16_t* table_ = nullptr;  // by index
+    std::uint32_t* row_ = nullptr;    // by index
+};
+
 // --- the workloads -----------------------------------------------------------------------------------------------
 
 void spawn_warm(Bench& bench, const Level& level) {
@@ -294,9 +451,29 @@ void check(Bench& bench, const Level& level) {
                   {{}, run_other, [&] { return std::uint64_t(other != 0); }});
 }
 
+/// The entities of each kind lie together, or as they come.
+void spawn_into_database(Bench& bench, const char* name, double target, const Level& level, const Level& sorted) {
+    if (!bench.wants(name)) return;
+    DatabaseWorld mine;
+    PlainTables other(sorted);
+    const std::size_t n = level.blob().num_entities();
+    bench.compare({name, n, from_100k(n, target)},
+                  {[&] { mine.clear(); }, [&] { mine.spawn(level.blob()); }, [&] { return mine.hash(); }},
+                  {[&] { other.clear(); }, [&] { other.spawn(); }, [&] { return other.hash(); }});
+}
+
 }  // namespace
 
 void measure_spawning(Bench& bench) {
+    for (const char* name : {"spawn/database_warm", "spawn/database_mixed"}) {
+        if (!bench.wants(name)) continue;
+        for (const std::size_t n : bench.sizes(kSizes)) {
+            const Level sorted(n, LevelOrder::kByKind), mixed(n);
+            spawn_into_database(bench, "spawn/database_warm", 1.3, sorted, sorted);
+            spawn_into_database(bench, "spawn/database_mixed", 0, mixed, sorted);
+        }
+        break;
+    }
     for (const char* name : {"spawn/warm", "spawn/cold", "spawn/respawn", "spawn/check"}) {
         if (!bench.wants(name)) continue;
         for (const std::size_t n : bench.sizes(kSizes)) {

@@ -8,6 +8,7 @@
 
 #include "database/owned_objects.h"
 #include "database/rows.h"
+#include "database/spawn_places.h"
 #include "database/spawn_zones.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
@@ -64,6 +65,7 @@ public:
 private:
     static constexpr std::uint32_t kNowhere = SpawnZones::kNowhere;
     static constexpr std::size_t kLongRun = 16;  // entities: copying a run of as many costs less than gathering them
+    static constexpr std::size_t kBlockEntities = 2048;
 
     /// Blob entities begin to end - 1 of some copies.
     struct Run {
@@ -83,25 +85,14 @@ private:
 
     std::size_t num_tables() const { return database_.all_tables().size(); }
     std::uint32_t num_blob_entities() const { return batches_[0].num_blob_entities; }
-    /// Where the component of a blob entity lies in a batch.
-    std::uint32_t& place_of(std::size_t batch, std::uint32_t entity) {
-        return places_[batch * num_blob_entities() + entity];
-    }
 
     /// Notes where the component of each blob entity lies in each batch.
     void find_places() {
-        places_.assign(batches_.size() * num_blob_entities(), kNowhere);
-        for (std::size_t b = 0; b < batches_.size(); ++b)
-            for (std::uint32_t i = 0; i < batches_[b].entity_index.size(); ++i) {
-                std::uint32_t& place = place_of(b, batches_[b].entity_index[i]);
-                if (place == kNowhere) {
-                    place = i;
-                    continue;
-                }
-                SHOAL_ASSERT(database_.further_values(components_[b]) != nullptr,
-                             "an entity has one component of a type in a database, unless its schema says `many`");
-                further_.push_back({static_cast<std::uint32_t>(b), i});
-            }
+        places_.find(batches_, has_places(), [this](std::uint32_t batch, std::uint32_t place) {
+            SHOAL_ASSERT(database_.further_values(components_[batch]) != nullptr,
+                         "an entity has one component of a type in a database, unless its schema says `many`");
+            further_.push_back({batch, place});
+        });
     }
 
     bool has_places() const { return place_batch_ != kNowhere; }
@@ -113,7 +104,7 @@ private:
         const SpawnPlaceField* const field = database_.spawn_place_;
         const Schema* const schema = has_places() ? &database_.schema(field->component) : nullptr;
         zones_.find(batches_[0], field, schema, has_places() ? &batches_[place_batch_] : nullptr,
-                    has_places() ? &place_of(place_batch_, 0) : nullptr, copy, database_.options_.first_zone);
+                    has_places() ? places_.by_entity(place_batch_) : nullptr, copy, database_.options_.first_zone);
     }
     Zone zone_of(std::uint32_t entity) const {
         return zones_.get().empty() ? database_.options_.first_zone : zones_.get()[entity];
@@ -121,6 +112,8 @@ private:
 
     /// Removes what older entities left on the indices of the new ones. Errors: an entity has a component already.
     Status remove_stale() {
+        const std::span<const Entity> all = batches_[0].entities;
+        if (database_.directory_.rows().is_free(index_range(all), all.size())) return {};
         for (std::size_t i = 0; i < batches_[0].entities.size(); ++i) {
             const Entity entity = batches_[0].entities[i];
             const std::uint32_t row = database_.directory_.rows().find_any_generation(entity);
@@ -133,7 +126,7 @@ private:
             has_rows_ = true;
             for (std::size_t b = 0; b < batches_.size(); ++b)
                 if (table.type().has(components_[b]) && database_.further_values(components_[b]) == nullptr &&
-                    place_of(b, static_cast<std::uint32_t>(i % num_blob_entities())) != kNowhere)
+                    places_.has(b, static_cast<std::uint32_t>(i % num_blob_entities())))
                     return Status::error(concat("an entity of the batch has a \"",
                                                 database_.schema(components_[b]).name(), "\" already"));
         }
@@ -177,7 +170,7 @@ private:
     const Archetype& united(const Archetype& type, std::uint32_t entity) {
         const Archetype* result = &type;
         for (std::size_t b = 0; b < batches_.size(); ++b)
-            if (place_of(b, entity) != kNowhere) result = &database_.with(*result, components_[b]);
+            if (places_.has(b, entity)) result = &database_.with(*result, components_[b]);
         return *result;
     }
 
@@ -200,9 +193,9 @@ private:
         const auto entity = static_cast<std::uint32_t>(place % num_blob_entities());
         const auto copy = static_cast<std::uint32_t>(place / num_blob_entities());
         for (std::size_t b = 0; b < batches_.size(); ++b) {
-            if (place_of(b, entity) == kNowhere) continue;
+            if (!places_.has(b, entity)) continue;
             if (before != nullptr && before->has(components_[b])) database_.push_first(target, at.row, components_[b]);
-            fill(target, {at.row, at.row + 1}, b, place_of(b, entity), copy);
+            fill(target, {at.row, at.row + 1}, b, places_.of(b, entity), copy);
         }
     }
 
@@ -247,53 +240,54 @@ private:
                 for (const std::uint32_t entity : batches_[b].switched_off) {
                     SHOAL_ASSERT(entity < num_blob_entities(),
                                  "an entity whose component is off is not among the blob entities");
-                    if (place_of(b, entity) == kNowhere) continue;
+                    if (!places_.has(b, entity)) continue;
                     const std::size_t place = std::size_t(copy) * num_blob_entities() + entity;
                     database_.switch_off(database_.find(batches_[b].entities[place]), {&components_[b], 1});
                 }
     }
 
-    bool are_alike(std::uint32_t a, std::uint32_t b) {
-        for (std::size_t batch = 0; batch < batches_.size(); ++batch)
-            if ((place_of(batch, a) == kNowhere) != (place_of(batch, b) == kNowhere)) return false;
-        return true;
-    }
-
     /// Returns the kind of a blob entity.
     const Kind& kind_of(std::uint32_t entity) {
-        if (!kinds_.empty() && are_alike(kinds_[last_kind_].example, entity)) return kinds_[last_kind_];
-        std::uint64_t key = 1;
-        for (std::size_t b = 0; b < batches_.size(); ++b)
-            key = (key << 1 | key >> 63) ^ (place_of(b, entity) != kNowhere) * (0x9E3779B97F4A7C15ull + b);
-        const auto is_alike = [&](std::uint32_t kind) { return are_alike(kinds_[kind].example, entity); };
+        if (!kinds_.empty() && places_.are_alike(kinds_[last_kind_].example, entity)) return kinds_[last_kind_];
+        const std::uint64_t key = places_.key(entity);
+        const auto is_alike = [&](std::uint32_t kind) { return places_.are_alike(kinds_[kind].example, entity); };
         if (const std::uint32_t* known = kind_by_key_.find_if(key, is_alike)) return kinds_[last_kind_ = *known];
         BitSet signature{Owner("database")};
         for (std::size_t b = 0; b < batches_.size(); ++b)
-            if (place_of(b, entity) != kNowhere) signature.set(components_[b].number);
+            if (places_.has(b, entity)) signature.set(components_[b].number);
         last_kind_ = static_cast<std::uint32_t>(kinds_.size());
         kind_by_key_.add(key, last_kind_);
         kinds_.push_back({entity, signature.empty() ? nullptr : &database_.graph_.archetype(signature)});
         return kinds_.back();
     }
 
-    bool continues(std::uint32_t entity) {
-        if (zone_of(entity) != zone_of(entity - 1)) return false;
-        for (std::size_t b = 0; b < batches_.size(); ++b) {
-            const std::uint32_t before = place_of(b, entity - 1), here = place_of(b, entity);
-            if (before == kNowhere ? here != kNowhere : here != before + 1) return false;
-        }
-        return true;
+    /// Returns the end of the entities from `begin` on that lie in one zone, and side by side in all batches.
+    std::uint32_t end_of_run(std::uint32_t begin) const {
+        const std::uint32_t end = places_.end_of_run(begin);
+        if (zones_.get().empty()) return end;
+        std::uint32_t same = begin + 1;
+        while (same < end && zone_of(same) == zone_of(begin)) ++same;
+        return same;
+    }
+
+    /// Returns the table of a kind in a zone.
+    Result<DatabaseTable*> table_of(const Kind& kind, Zone zone) {
+        const std::uint64_t key = std::uint64_t(&kind - kinds_.data()) << 32 | zone;
+        if (DatabaseTable* const* const known = tables_.find(key)) return *known;
+        Result<DatabaseTable*> table = database_.table_for(*kind.type, zone);
+        if (table) tables_.insert(key, *table);
+        return table;
     }
 
     /// Finds the runs of some copies that lie in the same zones, and their tables.
     Status find_runs(std::uint32_t first_copy, std::uint32_t num_copies) {
         DatabaseTable* table = nullptr;
         for (std::uint32_t begin = 0, end; begin < num_blob_entities(); begin = end) {
-            for (end = begin + 1; end < num_blob_entities() && continues(end);) ++end;
-            const Archetype* const type = kind_of(begin).type;
-            if (type == nullptr) continue;
-            if (table == nullptr || &table->type() != type || table->zone() != zone_of(begin)) {
-                Result<DatabaseTable*> found = database_.table_for(*type, zone_of(begin));
+            end = end_of_run(begin);
+            const Kind& kind = kind_of(begin);
+            if (kind.type == nullptr) continue;
+            if (table == nullptr || &table->type() != kind.type || table->zone() != zone_of(begin)) {
+                Result<DatabaseTable*> found = table_of(kind, zone_of(begin));
                 if (!found) return found.status();
                 table = *found;
             }
@@ -320,18 +314,25 @@ private:
             const std::uint32_t num_placed = database_.place_leading(table, owners);
             SHOAL_ASSERT(num_placed == count, "the entities of a batch are alive and different");
             for (std::size_t b = 0; b < batches_.size(); ++b)
-                if (place_of(b, run.begin) != kNowhere) fill(table, rows, b, place_of(b, run.begin), copy);
+                if (places_.has(b, run.begin)) fill(table, rows, b, places_.of(b, run.begin), copy);
         }
         database_.tables_.note_rows(table);
     }
 
-    /// Places the runs of some copies.
+    /// Places the runs of some copies. Many short ones are placed in blocks: what is read stays in the cache until all
+    /// tables have got theirs.
     void place_all(std::span<const Run> runs) {
-        std::size_t num_members = 0;
-        for (const Run& run : runs) num_members += run.end - run.begin;
-        if (num_members < kLongRun * runs.size() && runs.size() > num_tables())
-            return place_by_table(runs, num_members);
-        for (const Run& run : runs) place(run);
+        const std::size_t most = std::max(kBlockEntities, kLongRun * num_tables());
+        for (std::size_t begin = 0, end; begin < runs.size(); begin = end) {
+            std::size_t num_members = 0;
+            for (end = begin; end < runs.size() && num_members < most; ++end)
+                num_members += runs[end].end - runs[end].begin;
+            const std::span<const Run> block = runs.subspan(begin, end - begin);
+            if (num_members < kLongRun * block.size() && block.size() > num_tables())
+                place_by_table(block, num_members);
+            else
+                for (const Run& run : block) place(run);
+        }
     }
 
     /// Places many short runs: those of one table together, each column gathered in one go.
@@ -352,19 +353,15 @@ private:
 
     /// Gives blob entities of a copy, which have the same component types, their rows.
     void place_members(DatabaseTable& table, std::span<const std::uint32_t> members, std::uint32_t copy) {
-        const auto gather = [&](auto& to, const auto* from, std::span<const std::uint32_t> which) {
-            to.resize(which.size());
-            copy_elements(reinterpret_cast<std::byte*>(to.data()),
-                          RowRange{0, static_cast<std::uint32_t>(which.size())},
-                          {reinterpret_cast<const std::byte*>(from), sizeof(*from)}, which, sizeof(*from));
-        };
-        gather(owners_, batches_[0].entities.data() + std::size_t(copy) * num_blob_entities(), members);
+        const Entity* const entities = batches_[0].entities.data() + std::size_t(copy) * num_blob_entities();
+        owners_.resize(members.size());
+        for (std::size_t i = 0; i < members.size(); ++i) owners_[i] = entities[members[i]];
         const RowRange rows{table.num_rows(), table.num_rows() + static_cast<std::uint32_t>(members.size())};
         const std::uint32_t num_placed = database_.place_leading(table, owners_);
         SHOAL_ASSERT(num_placed == members.size(), "the entities of a batch are alive and different");
         for (std::size_t b = 0; b < batches_.size(); ++b) {
-            if (place_of(b, members[0]) == kNowhere) continue;
-            gather(sources_, &place_of(b, 0), members);
+            if (!places_.has(b, members[0])) continue;
+            places_.get(b, members, sources_);
             const std::span<const ColumnDefinition> columns = database_.schema(components_[b]).columns();
             const std::uint32_t first = table.first_column(components_[b]);
             for (std::uint32_t c = 0; c < columns.size(); ++c)
@@ -402,12 +399,13 @@ private:
     Database& database_;
     Array<SpawnBatch> batches_{Owner("database")};
     Array<ComponentType> components_{Owner("database")};  // by batch
-    Array<std::uint32_t> places_{Owner("database")};      // [batch][blob entity]
+    SpawnPlaces places_;
     Array<Run> runs_{Owner("database")};
     Array<Kind> kinds_{Owner("database")};
     HashMap<std::uint64_t, std::uint32_t> kind_by_key_{Owner("database")};
     std::uint32_t last_kind_ = 0;
-    Array<Further> further_{Owner("database")};  // by batch, then in the order of the source
+    HashMap<std::uint64_t, DatabaseTable*> tables_{Owner("database")};  // by kind << 32 | zone
+    Array<Further> further_{Owner("database")};                         // by batch, then in the order of the source
     // Of place_by_table(): blob entities, table by table; of one table and copy, their entities and places in a batch.
     Array<std::uint32_t> members_{Owner("database")};
     Array<Entity> owners_{Owner("database")};

@@ -47,6 +47,7 @@ struct BlobContent {
         /// Strings of the schema: name, then per field name and unit, then its enumerators.
         std::vector<std::uint32_t> strings;
         std::vector<std::uint32_t> owners;            ///< by component
+        std::vector<std::uint32_t> order;             ///< of the components in the blob; empty: as they were added
         std::vector<std::vector<std::byte>> columns;  ///< by column of the schema: an element per component
         /// Struct images of the last components, not in the columns yet: few enough to stay in the cache.
         std::vector<std::byte> images;
@@ -136,6 +137,7 @@ private:
     void write_component_types();
     void write_component_data();
     void write_column(const BlobContent::ComponentType& type, std::size_t column_index);
+    void append_column(const BlobContent::ComponentType& type, std::size_t column_index);
     void place_array(std::size_t offset);
     void write_guids();
     void write_names();
@@ -173,6 +175,14 @@ private:
     std::size_t types_offset_ = 0;
     std::uint32_t num_sections_ = 0;
 };
+
+/// Returns the owners of components as they lie in the blob.
+std::vector<std::uint32_t> owners_in_order(const BlobContent::ComponentType& t) {
+    if (t.order.empty()) return t.owners;
+    std::vector<std::uint32_t> result(t.order.size());
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = t.owners[t.order[i]];
+    return result;
+}
 
 BlobLayout::BlobLayout(const BlobContent& content, bool offset_tables)
     : content_(content), order_(content.types.size()) {
@@ -317,7 +327,8 @@ void BlobLayout::write_component_data() {
     for (std::size_t i = 0; i < order_.size(); ++i) {
         align(kBlobAlignment);
         const std::size_t begin = out_.size();
-        append(std::span(type(i).owners));
+        const std::vector<std::uint32_t> owners = owners_in_order(type(i));
+        append(std::span(owners));
         for (std::size_t c = 0; c < type(i).columns.size(); ++c) {
             const std::size_t bytes = type(i).columns[c].size();
             align(bytes >= kBlobLargeColumnBytes ? kBlobColumnAlignment : kBlobAlignment);
@@ -331,11 +342,20 @@ void BlobLayout::write_component_data() {
     }
 }
 
+void BlobLayout::append_column(const BlobContent::ComponentType& t, std::size_t column_index) {
+    const std::vector<std::byte>& column = t.columns[column_index];
+    if (t.order.empty()) return append(std::span(column));
+    const std::size_t begin = out_.size(), bytes = t.schema.columns()[column_index].element_bytes;
+    out_.resize(begin + column.size());
+    copy_elements(out_.data() + begin, RowRange{0, static_cast<std::uint32_t>(t.order.size())}, {column.data(), bytes},
+                  std::span(t.order), bytes);
+}
+
 /// Writes a column. Only now is it known where the arrays lie that its values refer to.
 void BlobLayout::write_column(const BlobContent::ComponentType& t, std::size_t column_index) {
     const ColumnDefinition& column = t.schema.columns()[column_index];
     const std::size_t begin = out_.size();
-    append(std::span(t.columns[column_index]));
+    append_column(t, column_index);
     for (const Field& field : t.schema.fields()) {
         if (field.type != FieldType::kBlobArray || field.first_column != column_index) continue;
         for (std::size_t i = 0; i < t.owners.size() * field.num_values(); ++i)
@@ -390,8 +410,10 @@ void BlobLayout::write_offset_tables() {
     std::partial_sum(first_row.begin(), first_row.end(), first_row.begin());
     std::vector<BlobRow> rows(first_row.back());
     std::vector<std::uint32_t> next = first_row;
-    for (std::uint32_t i = 0; i < order_.size(); ++i)
-        for (std::uint32_t row = 0; row < type(i).owners.size(); ++row) rows[next[type(i).owners[row]]++] = {i, row};
+    for (std::uint32_t i = 0; i < order_.size(); ++i) {
+        const std::vector<std::uint32_t> owners = owners_in_order(type(i));
+        for (std::uint32_t row = 0; row < owners.size(); ++row) rows[next[owners[row]]++] = {i, row};
+    }
     append(std::span(first_row));
     append(std::span(rows));
 }
@@ -458,7 +480,7 @@ Result<std::uint32_t> BlobWriter::add_component_type(const Schema& schema, std::
         if (type.schema.name() == schema.name())
             return Status::error(concat("the blob has the component type \"", schema.name(), "\" already"));
     BlobContent::ComponentType& type =
-        content_->types.emplace_back(BlobContent::ComponentType{schema, spawn_order, {}, {}, {}, {}});
+        content_->types.emplace_back(BlobContent::ComponentType{schema, spawn_order, {}, {}, {}, {}, {}});
     type.columns.resize(schema.columns().size());
     StringPool& strings = content_->strings;
     type.strings.push_back(strings.intern(schema.name()));
@@ -475,6 +497,7 @@ void BlobWriter::add_component(std::uint32_t type_index, std::uint32_t entity_in
     SHOAL_ASSERT(entity_index < num_entities(), "add the entity before its components");
     BlobContent::ComponentType& type = content_->types[type_index];
     SHOAL_ASSERT(image.size() == type.schema.struct_bytes(), "the image is of another struct");
+    SHOAL_ASSERT(type.order.empty(), "the order of the components of a type is set when all are there");
     type.owners.push_back(entity_index);
     type.add_image(image);
 }
@@ -484,12 +507,25 @@ void BlobWriter::add_components(std::uint32_t type_index, std::span<const std::u
     SHOAL_ASSERT(type_index < content_->types.size(), "add the component type before its components");
     BlobContent::ComponentType& type = content_->types[type_index];
     SHOAL_ASSERT(columns.size() == type.schema.columns().size(), "one pointer per column of the schema is needed");
+    SHOAL_ASSERT(type.order.empty(), "the order of the components of a type is set when all are there");
     for (const std::uint32_t entity : entity_index)
         SHOAL_ASSERT(entity < num_entities(), "add the entity before its components");
     type.owners.insert(type.owners.end(), entity_index.begin(), entity_index.end());
     type.spread_images();
     for (std::size_t c = 0; c < columns.size(); ++c)
         type.append_to_column(c, columns[c], type.schema.columns()[c].element_bytes, entity_index.size());
+}
+
+void BlobWriter::order_components(std::uint32_t type_index, std::vector<std::uint32_t> order) {
+    SHOAL_ASSERT(type_index < content_->types.size(), "add the component type before its components");
+    BlobContent::ComponentType& type = content_->types[type_index];
+    SHOAL_ASSERT(order.empty() || order.size() == type.owners.size(), "an order of components has each of them once");
+    std::vector<bool> is_listed(order.size());
+    for (const std::uint32_t component : order) {
+        SHOAL_ASSERT(component < order.size() && !is_listed[component], "an order of components has each of them once");
+        is_listed[component] = true;
+    }
+    type.order = std::move(order);
 }
 
 BlobArrayBase BlobWriter::add_array(FieldType element_type, std::span<const std::byte> values) {

@@ -72,6 +72,12 @@ Status ComponentRegistry::set_compile_function(std::string_view name, CompileFun
     return {};
 }
 
+Status ComponentRegistry::set_blob_order(std::string_view name, BlobOrder order) {
+    Result<RegisteredComponent*> component = claim(name);
+    if (component) (*component)->blob_order = order;
+    return component.status();
+}
+
 Status ComponentRegistry::set_spawn_function(std::string_view name, SpawnFunction function, void* context) {
     SHOAL_ASSERT(function != nullptr, "a spawn function is needed");
     return set_spawn_functions(name, function, nullptr, context);

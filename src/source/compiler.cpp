@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "source/arena.h"
+#include "source/entity_order.h"
 #include "source/field_reader.h"
 #include "source/key_predictor.h"
 #include "source/layers.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr std::size_t kMaxSharedBytes = std::size_t(64) << 20;
 
 /// Writes the value of an entity field in an image.
-void put_reference(std::byte* value, std::uint64_t entity) {
+void put_reference(std::byte* value, std::uint32_t entity) {
     const EntityBits bits = entity == kNoBlobEntity ? ~EntityBits(0) : static_cast<EntityBits>(entity);
     std::memcpy(value, &bits, sizeof bits);
 }
@@ -107,9 +108,10 @@ bool is_list_of_pairs(Node node) {
 /// Makes the images of components, each from its layers.
 class ComponentImages {
 public:
-    ComponentImages(const Composition& composition, const SourceRules& rules, Diagnostics& diagnostics,
-                    BlobWriter& blob)
+    ComponentImages(const Composition& composition, const EntityOrder& order, const SourceRules& rules,
+                    Diagnostics& diagnostics, BlobWriter& blob)
         : composition_(composition),
+          order_(order),
           rules_(rules),
           diagnostics_(diagnostics),
           blob_(blob),
@@ -137,9 +139,10 @@ private:
     void other_keys(TypePlan& plan, const ComponentLayer& layer);
     void keep_fields(TypePlan& plan, std::uint32_t entity);
     void resolve_references(TypePlan& plan, const TypePlan::Row& row);
-    std::uint64_t resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node);
+    std::uint32_t resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node);
 
     const Composition& composition_;
+    const EntityOrder& order_;
     const SourceRules& rules_;
     Diagnostics& diagnostics_;
     BlobWriter& blob_;
@@ -335,7 +338,7 @@ public:
 
     std::uint32_t find_entity(std::string_view reference) const override {
         const ReferenceIndex::Found found = images_.references_.find(entity_, reference);
-        return found.other == kNoBlobEntity ? found.entity : kNoBlobEntity;
+        return images_.order_.blob_index(found.other == kNoBlobEntity ? found.entity : kNoBlobEntity);
     }
     bool read_field(Node node) override { return images_.apply_field(plan_, layer_, node, index_); }
     bool read_value(const Field& field, Node node, std::byte* value) override {
@@ -358,7 +361,8 @@ private:
 bool ComponentImages::run_function(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer, Node node) {
     FunctionCall call(*this, plan, entity, layer);
     CompileOutput output(*plan.schema, std::span(image_.data(), plan.schema->struct_bytes()), blob_, call);
-    const CompileInput input{node, *plan.schema, entity, composition_.entities()[entity].entity->name, diagnostics_};
+    const CompileInput input{node, *plan.schema, order_.blob_index(entity),
+                             composition_.entities()[entity].entity->name, diagnostics_};
     return plan.registered->compile(plan.registered->compile_context, input, output);
 }
 
@@ -430,10 +434,11 @@ void ComponentImages::keep_fields(TypePlan& plan, std::uint32_t entity) {
     }
     builder.end();
     const Document document = builder.finish();
-    blob_.add_kept_text(entity, plan.name, write_sjson(document.root()));
+    blob_.add_kept_text(order_.blob_index(entity), plan.name, write_sjson(document.root()));
 }
 
-std::uint64_t ComponentImages::resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
+/// Returns the composed entity that a text names. Errors are reported.
+std::uint32_t ComponentImages::resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
     if (!node.is_string()) return kNoBlobEntity;
     const ReferenceIndex::Found found = references_.find(entity, node.as_string());
     const bool is_good = found.entity != kNoBlobEntity && found.other == kNoBlobEntity;
@@ -473,12 +478,12 @@ void ComponentImages::resolve_references(TypePlan& plan, const TypePlan::Row& ro
         if (!node) continue;
         std::byte* value = image_.data() + field.struct_offset;
         if (field.array_length == 0) {
-            put_reference(value, resolve(plan, row.entity, field, node));
+            put_reference(value, order_.blob_index(resolve(plan, row.entity, field, node)));
             continue;
         }
         if (!node.is_list() || node.size() != field.array_length) continue;  // reported by the field reader
         for (const Node element : node) {
-            put_reference(value, resolve(plan, row.entity, field, element));
+            put_reference(value, order_.blob_index(resolve(plan, row.entity, field, element)));
             value += field.value_bytes;
         }
     }
@@ -534,7 +539,8 @@ public:
           registry_(registry),
           options_(options),
           diagnostics_(diagnostics),
-          images_(composition, options.rules, diagnostics, blob_),
+          order_(composition),
+          images_(composition, order_, options.rules, diagnostics, blob_),
           plans_(composition.types().size()) {}
 
     /// Fills the blob; every error is reported.
@@ -557,6 +563,7 @@ private:
     const CompileOptions& options_;
     Diagnostics& diagnostics_;
     BlobWriter blob_;
+    EntityOrder order_;
     ComponentImages images_;
     std::vector<TypePlan> plans_;  // by Composition::types()
     KeptCounts kept_keys_;
@@ -611,20 +618,23 @@ void Compilation::plan_types() {
 }
 
 void Compilation::add_entities() {
+    const std::span<const ComposedEntity> entities = composition_.entities();
     std::uint32_t file = 0;
-    LineCursor lines(diagnostics_,
-                     composition_.entities().empty() ? 0 : composition_.entities()[0].entity->position.file);
+    LineCursor lines(diagnostics_, entities.empty() ? 0 : entities[0].entity->position.file);
     std::string_view file_name;
-    for (std::uint32_t i = 0; i < composition_.entities().size(); ++i) {
-        const ComposedEntity& composed = composition_.entities()[i];
-        const MergedEntity& entity = *composed.entity;
+    std::vector<std::uint32_t> line_of;  // found in the order of the text, which is faster
+    for (const ComposedEntity& composed : entities) line_of.push_back(lines.line_of(composed.entity->position));
+    for (const std::uint32_t i : order_.composed()) {
+        const MergedEntity& entity = *entities[i].entity;
         if (entity.position.file != file) {
             file = entity.position.file;
             file_name = composition_.source_name(file);
         }
-        blob_.add_entity({composed.parent, composed.guid, entity.name, file_name, lines.line_of(entity.position)});
-        if (!entity.other_keys.empty()) keep_entity_keys(i, entity.other_keys);
+        blob_.add_entity({order_.blob_index(entities[i].parent), entities[i].guid, entity.name, file_name, line_of[i]});
     }
+    for (std::uint32_t i = 0; i < entities.size(); ++i)
+        if (!entities[i].entity->other_keys.empty())
+            keep_entity_keys(order_.blob_index(i), entities[i].entity->other_keys);
 }
 
 void Compilation::keep_entity_keys(std::uint32_t entity, std::span<const Node> keys) {
@@ -703,14 +713,17 @@ void Compilation::compile_type(TypePlan& plan, CompiledSource& result) {
         diagnostics_.error(plan.rows[0].component->position, std::string(type.message()));
         return;
     }
-    std::uint64_t count = 0;
+    std::vector<std::uint32_t> owners;  // composed
     for (const TypePlan::Row& row : plan.rows) {
         options_.compose.progress.tell("components compiled", ++num_compiled_rows_, num_rows_);
         std::span<const std::byte> image;
         if (!images_.make(plan, row, image)) continue;
-        blob_.add_component(*type, row.entity, image);
-        ++count;
+        blob_.add_component(*type, order_.blob_index(row.entity), image);
+        owners.push_back(row.entity);
     }
+    const std::size_t count = owners.size();
+    const bool is_tree = plan.registered->blob_order == BlobOrder::kDepthFirst;
+    blob_.order_components(*type, is_tree ? order_.depth_first(owners) : order_.by_entity(owners));
     result.components.push_back({std::string(plan.name), count});
     result.num_components += count;
 }
@@ -719,7 +732,8 @@ void Compilation::keep_type(TypePlan& plan, CompiledSource& result) {
     for (const TypePlan::Row& row : plan.rows) {
         const Document merged = merge_layers(*row.component->top);
         const bool is_empty = merged.root().is_null();
-        blob_.add_kept_text(row.entity, plan.name, is_empty ? std::string() : write_sjson(merged.root()));
+        blob_.add_kept_text(order_.blob_index(row.entity), plan.name,
+                            is_empty ? std::string() : write_sjson(merged.root()));
     }
     result.num_kept_components += plan.rows.size();
     diagnostics_.warning(plan.rows[0].component->position,

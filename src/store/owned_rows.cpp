@@ -15,32 +15,11 @@ constexpr std::uint32_t kLivingInARow = 4;
 constexpr std::uint32_t kMostDraws = 16;      // of rows that may be holes, before the rows that are none are counted
 constexpr std::uint32_t kCountedRows = 4096;  // that share a count of those with an owner
 constexpr std::size_t kDeadShare = 2;         // from one row in so many on, one pass over all rows removes the dead
-constexpr std::size_t kMaxSpread = 4;         // indices per entity of a batch that is looked at as a whole
 
 std::uint32_t highest_index(std::span<const Entity> entities) {
     std::uint32_t highest = 0;
     for (std::size_t i = 0; i < entities.size(); ++i) highest = std::max(highest, entities[i].index());
     return highest;
-}
-
-struct IndexRange {
-    std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
-};
-
-/// Returns the lowest and the highest index of `entities`.
-IndexRange index_range(std::span<const Entity> entities) {
-    IndexRange range;
-    // A loop for each of the two, or g++ does not vectorise them; over few entities, so that the second loop finds them
-    // in the cache.
-    while (!entities.empty()) {
-        const std::span<const Entity> some = entities.first(std::min<std::size_t>(entities.size(), 1024));
-        std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
-        for (std::size_t i = 0; i < some.size(); ++i) lowest = std::min(lowest, some[i].index());
-        for (std::size_t i = 0; i < some.size(); ++i) highest = std::max(highest, some[i].index());
-        range = {std::min(range.lowest, lowest), std::max(range.highest, highest)};
-        entities = entities.subspan(some.size());
-    }
-    return range;
 }
 
 }  // namespace
@@ -278,13 +257,11 @@ Status OwnedRows::reserve_batch(const SpawnBatch& batch) {
     require_unlocked("spawn()");
     require_batch(batch, schema_);
     if (batch.entity_index.empty() || batch.num_copies == 0) return {};
-    const auto [lowest, highest] = index_range(batch.entities);
-    SHOAL_ASSERT(lowest != 0, "an entity of the batch is null");
-    // Entities made together mostly lie close together: then one loop over their indices finds them free.
-    const bool is_compact = highest - lowest < kMaxSpread * batch.entities.size();
-    if (!plain_index_ || !is_compact || !index_.is_free(lowest, highest))
+    const IndexRange range = index_range(batch.entities);
+    SHOAL_ASSERT(range.lowest != 0, "an entity of the batch is null");
+    if (!plain_index_ || !index_.is_free(range, batch.entities.size()))
         if (Status status = require_free(batch); !status) return status;
-    return reserve(batch.entity_index.size() * batch.num_copies, highest);
+    return reserve(batch.entity_index.size() * batch.num_copies, range.highest);
 }
 
 /// Removes what older entities left on the indices of the new ones. Errors: one of them has a row already.

@@ -16,6 +16,7 @@ constexpr std::size_t kMaxClearedBytes = std::size_t(64) << 20;  // more than th
 constexpr std::size_t kLeastBlockBytes = std::size_t(256) << 10;  // less is no reason to take a page of 2 MiB
 constexpr std::size_t kDenseShare = 8;  // entities per index that are asked for at once, to have a block for all
 
+constexpr std::size_t kMaxSpread = 4;  // indices per entity, of entities that are looked at as a whole
 constexpr std::uint32_t kIndexStep = 1023;
 
 /// Empties the first `num_used` entries of a flat index in address space of its own.
@@ -39,6 +40,25 @@ RowIndex::~RowIndex() { free_block(); }
 std::size_t RowIndex::slot_of(std::uint32_t entity_index) const {
     return find_slot(slots_.data(), num_slots_ - 1, home_of(entity_index),
                      [=](const Slot& slot) { return slot.entity.index() == entity_index; });
+}
+
+IndexRange index_range(std::span<const Entity> entities) {
+    IndexRange range;
+    // A loop for each of the two, or g++ does not vectorise them; over few entities, so that the second loop finds them
+    // in the cache.
+    while (!entities.empty()) {
+        const std::span<const Entity> some = entities.first(std::min<std::size_t>(entities.size(), 1024));
+        std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
+        for (std::size_t i = 0; i < some.size(); ++i) lowest = std::min(lowest, some[i].index());
+        for (std::size_t i = 0; i < some.size(); ++i) highest = std::max(highest, some[i].index());
+        range = {std::min(range.lowest, lowest), std::max(range.highest, highest)};
+        entities = entities.subspan(some.size());
+    }
+    return range;
+}
+
+bool RowIndex::is_free(IndexRange range, std::size_t num_entities) const {
+    return range.highest - range.lowest < kMaxSpread * num_entities && is_free(range.lowest, range.highest);
 }
 
 bool RowIndex::is_free(std::uint32_t lowest, std::uint32_t highest) const {

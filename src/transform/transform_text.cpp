@@ -128,6 +128,8 @@ Quaternion rotation_from_euler_degrees(Vec3 degrees) {
 
 Status add_transform(ComponentRegistry& registry) {
     if (Status status = registry.add<Transform>(); !status) return status;
+    if (Status status = registry.set_blob_order(schema_of<Transform>().name(), BlobOrder::kDepthFirst); !status)
+        return status;
     return registry.set_compile_function(schema_of<Transform>().name(), compile_transform, nullptr, kSpawnOrder,
                                          CompileScope::kLayer, kMoreKeys);
 }

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <deque>
+#include <random>
 
 namespace shoal_test {
 namespace {
@@ -187,6 +190,55 @@ TEST_F(SpawnsToDatabases, a_spawn_into_rows_for_which_there_is_no_room_changes_n
     EXPECT_EQ(small.validate().message(), "");
     small.destroy(others);
     small.destroy(spawned_);
+}
+
+// Entities with the same components lie together, are mixed, or both in turn; batches may be in any order.
+TEST_F(SpawnsToDatabases, random_blobs_give_each_entity_what_they_say_of_it) {
+    std::mt19937 random(7);
+    const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    for (int round = 0; round < 60; ++round) {
+        const std::uint32_t num_entities = 1 + below(600), num_copies = 1 + below(3), longest = 1 + below(100);
+        std::vector<std::uint32_t> owners[2];
+        std::vector<Zone> zones;
+        for (std::uint32_t i = 0, kind = 0, zone = 0, left = 0; i < num_entities; ++i, --left) {
+            if (left == 0) kind = below(4), zone = below(3), left = 1 + below(longest);
+            for (std::uint32_t type = 0; type < 2; ++type)
+                if (kind >> type & 1) owners[type].push_back(i);
+            zones.push_back(zone);
+        }
+        if (round % 3 == 0) std::shuffle(owners[1].begin(), owners[1].end(), random);
+        std::vector<Position> positions;
+        std::vector<Mass> masses;
+        for (const std::uint32_t owner : owners[0]) positions.push_back({{float(owner), 1, 2}});
+        for (const std::uint32_t owner : owners[1]) masses.push_back({float(owner)});
+        spawned_ = make(std::size_t(num_entities) * num_copies);
+        if (round % 4 == 1) std::shuffle(spawned_.begin(), spawned_.end(), random);
+        database.begin_spawn();
+        for (const bool is_mass : {false, true}) {
+            SpawnBatch one = is_mass ? batch(schema_of<Mass>(), owners[1], masses.data())
+                                     : batch(schema_of<Position>(), owners[0], positions.data());
+            one.num_blob_entities = num_entities;
+            one.num_copies = num_copies;
+            if (round % 2 == 0) one.zones = zones;
+            ASSERT_TRUE(owners[is_mass].empty() || database.spawn(one).ok());
+        }
+        ASSERT_TRUE(database.finish_spawn().ok());
+        ASSERT_EQ(database.validate().message(), "");
+        std::array<std::vector<bool>, 2> has = {std::vector<bool>(num_entities), std::vector<bool>(num_entities)};
+        for (int type = 0; type < 2; ++type)
+            for (const std::uint32_t owner : owners[type]) has[type][owner] = true;
+        for (std::uint32_t i = 0; i < spawned_.size(); ++i) {
+            const std::uint32_t blob = i % num_entities;
+            const DatabaseRow row = database.find(spawned_[i]);
+            ASSERT_EQ(bool(row), has[0][blob] || has[1][blob]);
+            ASSERT_EQ(database.has<Position>(spawned_[i]), has[0][blob]);
+            ASSERT_EQ(database.has<Mass>(spawned_[i]), has[1][blob]);
+            ASSERT_TRUE(!has[0][blob] || database.get<&Position::value>(row).x == float(blob));
+            ASSERT_TRUE(!has[1][blob] || database.get<&Mass::value>(row) == float(blob));
+            ASSERT_TRUE(!row || row.table->zone() == (round % 2 == 0 ? zones[blob] : 0));
+        }
+        database.destroy(spawned_);
+    }
 }
 
 }  // namespace

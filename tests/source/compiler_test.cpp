@@ -1,8 +1,10 @@
 #include "source_fixture.h"
 
 #include "shoal/base/file.h"
+#include "shoal/database/spawn_zone.h"
 #include "shoal/resource/blob.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -118,15 +120,57 @@ TEST_F(Compiler, references_find_self_parent_paths_and_names_from_the_inside_out
             [null "../right"] } } } } }
         r = { name = "Rex" components = { link = { to = "q" both = ["Rex" "#p/right"] } } }
     })");
-    const Blob x = blob("x.sjson");  // p p/left p/right q q/left q/right r
+    const Blob x = blob("x.sjson");  // p q r p/right q/right p/left q/left; the components: r p/left q/left
     const auto to = [&](std::size_t row) { return value<EntityBits>(x, "link", "to", row); };
     const auto both = [&](std::size_t row) { return value<std::array<EntityBits, 2>>(x, "link", "both", row); };
-    EXPECT_EQ(to(0), 2u);
-    EXPECT_EQ(both(0), (std::array<EntityBits, 2>{1, 0}));
-    EXPECT_EQ(to(1), 1u);
-    EXPECT_EQ(both(1), (std::array<EntityBits, 2>{~EntityBits(0), 5}));
-    EXPECT_EQ(to(2), 3u);
-    EXPECT_EQ(both(2), (std::array<EntityBits, 2>{6, 2}));
+    EXPECT_EQ(to(0), 1u);
+    EXPECT_EQ(both(0), (std::array<EntityBits, 2>{2, 3}));
+    EXPECT_EQ(to(1), 3u);
+    EXPECT_EQ(both(1), (std::array<EntityBits, 2>{5, 0}));
+    EXPECT_EQ(to(2), 5u);
+    EXPECT_EQ(both(2), (std::array<EntityBits, 2>{~EntityBits(0), 4}));
+}
+
+TEST_F(Compiler, entities_lie_by_generation_zone_and_component_types_and_then_as_in_the_source) {
+    ASSERT_TRUE(registry.add<SpawnZone>());
+    file("x.sjson", R"(entities = {
+        a = { components = { sound = 1 }  children = {
+            b = { components = { transform = {} } }  c = { components = { sound = 2 } }  d = { components = { transform = {} } } } }
+        e = { components = { zone = 2 sound = 3 }  children = { f = { components = { sound = 4 } } } }
+        g = { components = { sound = 5 zone = { zone = 1 } }  children = { h = { components = { transform = {} sound = 6 } } } }
+        i = { components = { sound = 7 } }
+    })");
+    const Blob x = blob("x.sjson");
+    std::string guids, sounds;
+    const auto letter_of = [&](std::uint32_t entity) {
+        for (const char* path : {"a", "a/b", "a/c", "a/d", "e", "e/f", "g", "g/h", "i"})
+            if (x.guid(entity) == hash_text(path)) return std::string_view(path).back();
+        return '?';
+    };
+    for (std::uint32_t entity = 0; entity < x.num_entities(); ++entity) guids += letter_of(entity);
+    EXPECT_EQ(guids, "aigecbdhf");
+    for (std::size_t row = 0; row < 7; ++row)
+        sounds += std::to_string(static_cast<int>(value<float>(x, "sound", "volume", row)));
+    EXPECT_EQ(sounds, "1753264") << "each with its entity";
+    EXPECT_EQ(x.parents()[7], 2u) << "h is a child of g";
+}
+
+TEST_F(Compiler, transforms_lie_depth_first_whatever_the_order_of_the_entities) {
+    ASSERT_TRUE(registry.set_blob_order("transform", BlobOrder::kDepthFirst));
+    file("x.sjson", R"(entities = {
+        a = { components = { transform = {} }  children = {
+            b = { components = { transform = {} sound = 1 }  children = { c = { components = { transform = {} } } } }
+            d = { components = { transform = {} } } } }
+        e = { components = { transform = {} sound = 1 }  children = { f = { components = { transform = {} } } } }
+    })");
+    const Blob x = blob("x.sjson");
+    const std::span<const std::uint32_t> owners = x.find_components(ComponentId("transform"))->entity_index;
+    std::string depth_first;
+    for (const std::uint32_t owner : owners)
+        for (const char* path : {"a", "a/b", "a/b/c", "a/d", "e", "e/f"})
+            if (x.guid(owner) == hash_text(path)) depth_first += std::string_view(path).back();
+    EXPECT_EQ(depth_first, "abcdef");
+    EXPECT_FALSE(std::is_sorted(owners.begin(), owners.end())) << "entities lie by generation";
 }
 
 TEST_F(Compiler, a_reference_to_nobody_or_to_several_is_an_error) {

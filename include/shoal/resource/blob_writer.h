@@ -66,6 +66,10 @@ public:
     SHOAL_API void add_components(std::uint32_t type, std::span<const std::uint32_t> entity_index,
                                   std::span<const std::byte* const> columns);
 
+    /// Sets in which order the components of a type lie in the blob: the i-th is the one that was added as `order[i]`-th, from
+    /// 0. Empty: as they were added. Requires: every component of the type is in `order` once.
+    SHOAL_API void order_components(std::uint32_t type, std::vector<std::uint32_t> order);
+
     /// Keeps a read-only array and returns the value of the field that refers to it; the resource and the final
     /// offset are filled in by write(). Equal arrays are kept once, with one value. Shape: `values` is a multiple of
     /// field_type_bytes(element_type). Requires: an element type that a blob array can have.

@@ -42,6 +42,12 @@ using BytesSpawnFunction = Status (*)(void* context, const SpawnBatch& batch,
 /// such schemas, so that bytes are kept, checked and shown as every other component is.
 SHOAL_API bool is_bytes_component(const Schema& schema);
 
+/// How the compiler lays out the components of one type in a blob.
+enum class BlobOrder : std::uint8_t {
+    kEntities,    ///< as the entities of the blob: so that one component type lies as the other does
+    kDepthFirst,  ///< every tree as one range, parents before children: for a store whose rows lie so
+};
+
 class Migrations;
 
 /// A component type by name. An open struct that the registry fills in.
@@ -53,6 +59,7 @@ struct RegisteredComponent {
     CompileFunction compile = nullptr;  ///< nullptr: the compiler's default, which follows the schema
     void* compile_context = nullptr;
     CompileScope compile_scope = CompileScope::kComponent;
+    BlobOrder blob_order = BlobOrder::kEntities;
     std::span<const std::string_view> more_keys{};  ///< other keys than fields that the compile function reads
     SpawnFunction spawn = nullptr;                  ///< nullptr: a store takes it
     void* spawn_context = nullptr;
@@ -84,6 +91,9 @@ public:
     SHOAL_API Status set_compile_function(std::string_view name, CompileFunction function, void* context,
                                           std::int32_t spawn_order = 0, CompileScope scope = CompileScope::kComponent,
                                           std::span<const std::string_view> more_keys = {});
+
+    /// Says how the components called `name` lie in a blob. Errors: another name has the identifier.
+    SHOAL_API Status set_blob_order(std::string_view name, BlobOrder order);
 
     /// Spawns the components called `name` with `function` in place of a store.
     /// Errors: another function was set, or another name has the identifier.

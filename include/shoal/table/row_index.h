@@ -22,6 +22,12 @@ inline constexpr std::uint32_t kNilRow = 0xFFFFFFFF;
 
 enum class RowIndexKind : std::uint8_t { kPaged, kHash, kIdentity };
 
+/// The indices that some entities lie between.
+struct IndexRange {
+    std::uint32_t lowest = 0xFFFFFFFF, highest = 0;
+};
+SHOAL_API IndexRange index_range(std::span<const Entity> entities);
+
 class RowIndex {
 public:
     /// `pool`, if any, outlives the index; without one it lies in address space of its own from the start.
@@ -62,6 +68,9 @@ public:
     std::span<EntityBits> entries() { return {flat_, num_flat_}; }
     std::span<const EntityBits> entries() const { return {flat_, num_flat_}; }
 
+    /// Returns whether nothing is kept for the indices of some entities. Those made together mostly lie close together, and
+    /// then one loop tells; false otherwise. Requires: a paged index.
+    SHOAL_API bool is_free(IndexRange range, std::size_t num_entities) const;
     /// Whether nothing is kept for the entity indices from `lowest` to `highest`. Requires: a paged index.
     /// Cost: a loop over vectors, where a look-up per entity takes as long as copying its component.
     SHOAL_API bool is_free(std::uint32_t lowest, std::uint32_t highest) const;
