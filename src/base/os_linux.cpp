@@ -1,6 +1,7 @@
 #include "base/os.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -113,6 +114,13 @@ struct Temporary {
 constinit std::mutex temporaries_lock;
 constinit Temporary* temporaries = nullptr;
 
+/// Returns a pattern for the name of a temporary file beside `path`. A long name is cut, so that this one is possible too.
+std::string name_beside(const std::string& path) {
+    constexpr std::string_view kEnding = ".XXXXXX";
+    const std::size_t name = path.rfind('/') + 1;
+    return path.substr(0, name) + path.substr(name, NAME_MAX - kEnding.size()) + std::string(kEnding);
+}
+
 /// Makes a file and lists it. Returns its descriptor.
 int create(Temporary& temporary) {
     const std::lock_guard lock(temporaries_lock);
@@ -222,7 +230,7 @@ std::string why_not_replace(const std::string& path) {
 std::string replace_file(const std::string& path, const void* data, std::size_t num_bytes) {
     Target target;
     if (std::string failure = find_target(path, target); !failure.empty()) return failure;
-    Temporary temporary(target.path + ".XXXXXX");
+    Temporary temporary(name_beside(target.path));
     const int fd = create(temporary);
     if (fd < 0) return reason(kCannotCreate);
     std::string failure = fill(fd, target, data, num_bytes);

@@ -426,9 +426,10 @@ Status DataManager::spawn(const SpawnBatch& batch) {
 }
 
 void DataManager::drop(std::span<const Entity> entities) {
-    const Array<Entity> dropped(entities.begin(), entities.end(), "data");  // the span may lie in either table
-    templates_.remove(dropped);
-    own_.remove(dropped);
+    const StableSpan outside_templates(entities, templates_.table().entities());
+    const StableSpan dropped(outside_templates.get(), own_.table().entities());
+    templates_.remove(dropped.get());
+    own_.remove(dropped.get());
 }
 
 Result<std::uint32_t> DataManager::add_values(const Schema& component, std::span<const Entity> entities,

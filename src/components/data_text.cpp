@@ -15,6 +15,7 @@ namespace shoal {
 namespace {
 
 constexpr std::size_t kMaxEntries = 65536;
+constexpr std::size_t kMostComparisons = std::size_t(1) << 22;  // of paths with those below, for hints
 
 void append_words(std::vector<std::uint32_t>& words, std::uint64_t value) {
     words.push_back(static_cast<std::uint32_t>(value));
@@ -35,11 +36,6 @@ bool is_one_edit_away(std::string_view a, std::string_view b) {
     if (a.size() < b.size()) return a.substr(i) == b.substr(i + 1);
     if (i < a.size() && a.substr(i + 1) == b.substr(i + 1)) return true;
     return i + 1 < a.size() && a[i] == b[i + 1] && a[i + 1] == b[i] && a.substr(i + 2) == b.substr(i + 2);
-}
-
-/// Whether `path` lies in the mapping called `mapping`.
-bool lies_in(std::string_view path, std::string_view mapping) {
-    return path.size() > mapping.size() && path[mapping.size()] == '.' && path.starts_with(mapping);
 }
 
 /// Reads what one layer says.
@@ -75,8 +71,11 @@ private:
     // --- values --------------------------------------------------------------------------------------------------
 
     void read_entry(Node node, std::string path) {
-        if (node.key().empty() || path.front() == '.' || path.back() == '.')
+        if (node.key().empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos)
             return fail(node.key_position(), concat("a value is called ", quoted(path)), "give each part a name");
+        if (path.find_first_of("[]") != std::string::npos)
+            return fail(node.key_position(), concat("a value is called ", quoted(path)),
+                        "elements of lists have no paths; write the whole list");
         if (node.is_mapping()) {
             for (const Node child : node) read_entry(child, concat(path, '.', child.key()));
             return;
@@ -106,6 +105,9 @@ private:
 
     void append_value(Node node, Entry& entry) {
         if (entry.shape.type == DataType::kBool) return entry.words.push_back(node.as_bool());
+        if (node.is_integer() && node.as_int64() == nullptr)
+            return fail(node.position(), "an integer is above 9223372036854775807",
+                        "write it with a point to have a float, or as a string");
         if (entry.shape.type == DataType::kInt)
             return append_words(entry.words, static_cast<std::uint64_t>(*node.as_int64()));
         if (entry.shape.type == DataType::kString) {
@@ -207,11 +209,17 @@ private:
         const bool changes_values_only = std::all_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
             return !entry.node.is_null() && is_below(entry.id);
         });
-        if (changes_values_only || below_.empty()) return remove_nulls();
+        if (changes_values_only) return;
+        note_paths();
         Array<StringId> hidden{Owner("data")};
-        for (const DataEntry& entry : below_)
-            if (is_hidden(out_.text(entry.path))) hidden.push_back(entry.path);
-        for (const Entry& entry : entries_) check_name(entry, hidden);
+        HashMap<StringId, bool> with_hidden{Owner("data")};  // mappings with a hidden value
+        for (const DataEntry& entry : below_) {
+            const std::string_view path = out_.text(entry.path);
+            if (!is_hidden(entry.path, path)) continue;
+            hidden.push_back(entry.path);
+            for_each_mapping(path, [&](StringId mapping) { with_hidden.insert(mapping, true); });
+        }
+        for (const Entry& entry : entries_) check_name(entry, with_hidden);
         remove_nulls();
         for (const StringId path : hidden) entries_.push_back({{}, {}, path, {}, {}});
     }
@@ -220,36 +228,43 @@ private:
         std::erase_if(entries_, [](const Entry& entry) { return entry.node.is_null(); });
     }
 
-    bool is_hidden(std::string_view path) const {
-        const bool is_set = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-            return path == entry.path && !entry.node.is_null();
-        });
-        return !is_set && std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-            return lies_in(path, entry.path) || lies_in(entry.path, path) ||
-                   (entry.node.is_null() && path == entry.path);
-        });
+    /// Calls visit(id) for the path of each mapping that a value lies in: "a" and "a.b" for "a.b.c".
+    template <class Visit>
+    static void for_each_mapping(std::string_view path, Visit&& visit) {
+        for (std::size_t point = path.find('.'); point != std::string_view::npos; point = path.find('.', point + 1))
+            visit(StringId(path.substr(0, point)));
+    }
+    void note_paths() {
+        for (const Entry& entry : entries_) {
+            is_null_.insert(entry.id, entry.node.is_null());
+            for_each_mapping(entry.path, [&](StringId mapping) { mappings_.insert(mapping, true); });
+        }
+    }
+
+    bool is_hidden(StringId id, std::string_view path) const {
+        if (const bool* const is_null = is_null_.find(id)) return *is_null;
+        bool lies_in_value = false;
+        for_each_mapping(path, [&](StringId mapping) { lies_in_value |= is_null_.find(mapping) != nullptr; });
+        return lies_in_value || mappings_.find(id) != nullptr;
     }
 
     /// Warns of a change that matches nothing, and of a path that looks like one below it.
-    void check_name(const Entry& entry, std::span<const StringId> hidden) {
+    void check_name(const Entry& entry, const HashMap<StringId, bool>& with_hidden) {
         if (is_below(entry.id)) return;
         const auto warn = [&](const std::string& problem, std::string hint) {
             in_.diagnostics.warning(entry.node.key_position(), concat("component \"data\": ", problem),
                                     std::move(hint));
         };
         if (entry.node.is_null()) {
-            const auto lies_here = [&](StringId path) { return lies_in(out_.text(path), entry.path); };
-            if (std::none_of(hidden.begin(), hidden.end(), lies_here))
+            if (with_hidden.find(entry.id) == nullptr)
                 warn(concat(quoted(entry.path), " is null, and nothing below has it"), "remove it");
             return;
         }
-        if (entry.path.size() < 4) return;
+        if (entry.path.size() < 4 || entries_.size() * below_.size() > kMostComparisons) return;
         for (const DataEntry& below : below_) {
             const std::string_view known = out_.text(below.path);
             if (!is_one_edit_away(entry.path, known)) continue;
-            const bool is_set = std::any_of(entries_.begin(), entries_.end(),
-                                            [&](const Entry& other) { return other.id == below.path; });
-            if (is_set) continue;
+            if (is_null_.find(below.path) != nullptr) continue;
             return warn(concat("the prefab has no ", quoted(entry.path)), concat("did you mean ", quoted(known), "?"));
         }
     }
@@ -282,7 +297,9 @@ private:
     Data data_;
     bool good_ = true;
     std::vector<Entry> entries_;
-    Array<DataEntry> below_{Owner("data")};  // what the layers below say together
+    HashMap<StringId, bool> is_null_{Owner("data")};   // by path of each entry
+    HashMap<StringId, bool> mappings_{Owner("data")};  // that entries lie in
+    Array<DataEntry> below_{Owner("data")};            // what the layers below say together
 };
 
 bool compile_data(void*, const CompileInput& in, CompileOutput& out) { return DataReader(in, out).read(); }

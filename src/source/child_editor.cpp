@@ -135,11 +135,16 @@ bool ChildEditor::is_before(std::uint32_t a, std::uint32_t b) const {
 std::uint32_t ChildEditor::find_in_index(std::string_view start, std::string_view rest, bool is_whole) {
     Same* const same = by_key_.find(hash_text(start));
     if (same == nullptr) return kNone;
-    while (same->first != 0 && nodes_[same->first].is_removed) same->first = nodes_[same->first].next_same;
     std::uint32_t best = kNone, best_start = kNone;
-    for (std::uint32_t i = same->first; i != 0 && !is_exhausted(); i = nodes_[i].next_same) {
+    for (std::uint32_t i = same->first, before = 0; i != 0 && !is_exhausted(); i = nodes_[i].next_same) {
         ++steps_;
-        if (nodes_[i].is_removed || nodes_[i].entity->key != start) continue;
+        if (nodes_[i].is_removed) {  // is not looked at again
+            (before == 0 ? same->first : nodes_[before].next_same) = nodes_[i].next_same;
+            if (same->last == i) same->last = before;
+            continue;
+        }
+        before = i;
+        if (nodes_[i].entity->key != start) continue;
         const std::uint32_t found = is_whole ? i : find_path(i, rest);
         if (found == kNone || (best != kNone && !is_before(i, best_start))) continue;
         best = found;

@@ -103,6 +103,12 @@ bool is_list_of_pairs(Node node) {
     return std::all_of(node.begin(), node.end(), [](Node pair) { return pair.is_mapping() && pair.size() == 1; });
 }
 
+/// Whether a key of a layer that changes a component names its type once more.
+bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child) {
+    return !layer.wrapped() && layer.below != nullptr && child.key() == "type" && child.is_string() &&
+           child.as_string() == plan.name;
+}
+
 // --- images ----------------------------------------------------------------------------------------------------------
 
 /// Makes the images of components, each from its layers.
@@ -130,7 +136,7 @@ private:
     bool apply_field(TypePlan& plan, const ComponentLayer& layer, Node child, int& index);
     bool run_function(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer, Node node);
     bool compile_merged(TypePlan& plan, const TypePlan::Row& row);
-    bool apply_group(TypePlan& plan, std::string_view group, Node node);
+    bool apply_group(TypePlan& plan, Node fields, std::string_view group, Node node);
     bool apply_value(TypePlan& plan, const Field& field, Node node);
     bool apply_pairs(TypePlan& plan, const Field& field, Node node);
     bool is_value(const TypePlan& plan, Node fields) const;
@@ -246,17 +252,17 @@ bool ComponentImages::apply_field(TypePlan& plan, const ComponentLayer& layer, N
     if (!layer.wrapped() && is_consumed(layer, child.key())) return true;
     const int found = plan.keys.find(child.key(), index);
     if (found < 0) {
-        if (plan.has_groups && is_group(*plan.schema, child.key())) return apply_group(plan, child.key(), child);
-        const bool repeats_type = !layer.wrapped() && layer.below != nullptr && child.key() == "type" &&
-                                  child.is_string() && child.as_string() == plan.name;
-        return repeats_type || (!layer.wrapped() && is_ignored(child.key())) || unknown_field(plan, child, child.key());
+        if (plan.has_groups && is_group(*plan.schema, child.key()))
+            return apply_group(plan, layer.fields, child.key(), child);
+        return repeats_type(plan, layer, child) || (!layer.wrapped() && is_ignored(child.key())) ||
+               unknown_field(plan, child, child.key());
     }
     index = found;
     return apply_value(plan, plan.schema->fields()[static_cast<std::size_t>(found)], child);
 }
 
-/// Reads the fields of a struct within the component. `null` resets them.
-bool ComponentImages::apply_group(TypePlan& plan, std::string_view group, Node node) {
+/// Reads the fields of a struct within the component, which is one of `fields`. `null` resets them.
+bool ComponentImages::apply_group(TypePlan& plan, Node fields, std::string_view group, Node node) {
     const Schema& schema = *plan.schema;
     if (node.is_null()) {
         for (const Field& field : schema.fields())
@@ -273,10 +279,19 @@ bool ComponentImages::apply_group(TypePlan& plan, std::string_view group, Node n
     bool good = true;
     for (const Node child : node) {
         const std::string name = concat(group, '.', child.key());
+        if (const Node other = fields.find(name)) {
+            diagnostics_
+                .error(child.key_position(),
+                       concat("component ", quoted(plan.name), " is given the field ", quoted(name), " twice"),
+                       "remove one of them")
+                .note(other.key_position(), "the other is here");
+            good = false;
+            continue;
+        }
         if (const int found = schema.find_field(name); found >= 0)
             good &= apply_value(plan, schema.fields()[static_cast<std::size_t>(found)], child);
         else if (is_group(schema, name))
-            good &= apply_group(plan, name, child);
+            good &= apply_group(plan, fields, name, child);
         else
             good &= unknown_field(plan, child, name);
     }
@@ -308,10 +323,16 @@ bool ComponentImages::apply_pairs(TypePlan& plan, const Field& field, Node node)
     value_list.begin_list(node.position());
     const auto add = [&](Node pair) {
         const std::string_view key = pair.key();
+        const auto reads = [&](auto& number) {
+            const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
+            return has_numbers && !key.empty() && error == std::errc() && end == key.data() + key.size();
+        };
         std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
-        if (has_numbers && !key.empty() && error == std::errc() && end == key.data() + key.size())
+        std::uint64_t large = 0;
+        if (reads(number))
             key_list.integer(number, pair.key_position());
+        else if (reads(large))
+            key_list.unsigned_integer(large, pair.key_position());
         else
             key_list.string(key, pair.key_position());
         value_list.value(pair);
@@ -345,9 +366,7 @@ public:
         return FieldReader{images_.diagnostics_, plan_.name, &images_.blob_}.read(field, node, value);
     }
     bool is_field(Node node) const override {
-        const bool repeats_type = !layer_.wrapped() && layer_.below != nullptr && node.key() == "type" &&
-                                  node.is_string() && node.as_string() == plan_.name;
-        return !is_consumed(layer_, node.key()) && !repeats_type;
+        return !is_consumed(layer_, node.key()) && !repeats_type(plan_, layer_, node);
     }
 
 private:

@@ -100,13 +100,15 @@ void set_fields(ComponentLayer& layer, Node value) {
 
 /// Returns whether an entity is written in the short form: its own keys are component types. A key that looks like one that
 /// says how the entity is built makes it the long form, so that a typing mistake is told.
-bool is_short_form(Node entity) {
+bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys) {
     constexpr std::string_view kStructure[] = {
         "prefab",   "components",        "modified_components", "deleted_components",
         "children", "modified_children", "deleted_children",    "entities"};
     constexpr std::size_t kShortestMistake = 5;
     for (const Node child : entity) {
-        const std::string_view key = child.key();
+        std::string_view key = child.key();
+        for (const RenamedKey& renamed : renamed_keys)
+            if (renamed.from == key) key = renamed.to;
         const bool is_known = std::find(std::begin(kStructure), std::end(kStructure), key) != std::end(kStructure);
         if (is_known || key == "units" || key == "type" || key == "_type") return false;
         if (key.size() >= kShortestMistake && closest_text(key, kStructure, std::size(kStructure)) >= 0) return false;
@@ -738,7 +740,7 @@ bool is_only_name(Node editor) {
 
 void Composer::read_keys(Node node, bool of_level, EntityText& text) {
     constexpr int kNumKeys = static_cast<int>(std::size(kEntityKeys));
-    const bool is_short = !of_level && is_short_form(node);
+    const bool is_short = !of_level && is_short_form(node, options_.renamed_keys);
     int index = -1;
     for (const Node child : node) {
         index = entity_keys_.find(child.key(), index);
@@ -1160,8 +1162,8 @@ void Composer::rename_fields(ComponentLayer& layer, std::string_view type) {
             if (renamed.from != key) continue;
             const std::string_view to = renamed.to;
             const std::size_t dot = to.find('.');
-            if (dot == std::string_view::npos || to.substr(0, dot) == type)
-                return dot == std::string_view::npos ? to : to.substr(dot + 1);
+            if (dot == std::string_view::npos && !is_structural_key(to)) return to;
+            if (to.substr(0, dot) == type && dot != std::string_view::npos) return to.substr(dot + 1);
         }
         return key;
     };

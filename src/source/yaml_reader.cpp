@@ -3,7 +3,6 @@
 #include "shoal/source/yaml.h"
 #include "source/yaml_scalar.h"
 
-#include <cstring>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -171,6 +170,13 @@ private:
     std::uint64_t num_repeated_ = 0;
 };
 
+/// Returns how many bytes the line break takes with which a text begins, or 0. The parser knows these.
+std::size_t line_break_bytes(std::string_view text) {
+    for (const std::string_view line_break : {"\r\n", "\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
+        if (text.starts_with(line_break)) return line_break.size();
+    return 0;
+}
+
 // --- the text ------------------------------------------------------------------------------------------------------
 
 bool YamlReader::check_text() {
@@ -186,13 +192,17 @@ bool YamlReader::check_text() {
     std::uint32_t num_directives = 0;
     for (std::size_t line = bom_bytes_; line < text_.size();) {
         const std::size_t sign = text_.find_first_not_of(" \t", line);
-        if (sign == std::string_view::npos || std::strchr("%#\r\n", text_[sign]) == nullptr) break;
+        if (sign == std::string_view::npos) break;
+        const std::string_view rest = text_.substr(sign);
+        if (rest[0] != '%' && rest[0] != '#' && line_break_bytes(rest) == 0) break;
         num_directives += text_[line] == '%';
         if (num_directives > kMaxYamlDirectives)
             return stop({file_, static_cast<std::uint32_t>(line)},
                         concat("the text begins with more than ", kMaxYamlDirectives, " directives"),
                         "shoal needs none of them; remove them");
-        line = std::min(text_.find('\n', line), text_.size() - 1) + 1;
+        line = sign;
+        while (line < text_.size() && line_break_bytes(text_.substr(line)) == 0) ++line;
+        if (line < text_.size()) line += line_break_bytes(text_.substr(line));
     }
     return true;
 }
@@ -474,7 +484,8 @@ void YamlReader::plain_value(std::string_view text, std::string_view tag, Source
             break;
         case YamlMeaning::kTooLarge:
             error(position, concat("the number ", shoal::quoted(text), " is too large"),
-                  "the largest is about 1.8e308");
+                  text.starts_with("0x") || text.starts_with("0o") ? "the largest is 18446744073709551615"
+                                                                   : "the largest is about 1.8e308");
             break;
         case YamlMeaning::kLeadingZero:
             error(position, concat(shoal::quoted(text), " begins with a zero: YAML 1.1 and 1.2 read different numbers"),

@@ -401,6 +401,7 @@ static FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& ty
     FieldDefinition field;
     for (const char* group : note.groups)
         if (group != nullptr) append_text(field.name, concat(group, '.'));
+    if (*note.keys != 0) field.keys = concat(field.name, note.keys);
     append_text(field.name, note.name);
     field.type = type.type;
     field.element_type = type.element_type;
@@ -412,7 +413,6 @@ static FieldDefinition make_field(const FieldNote& note, const FieldTypeInfo& ty
         static_cast<std::uint32_t>(static_cast<const std::byte*>(value) - static_cast<const std::byte*>(component));
     field.split = note.split;
     field.shorthand = note.shorthand;
-    field.keys = note.keys;
     field.relation = note.relation;
     field.has_range = note.has_range;
     field.minimum = note.minimum;

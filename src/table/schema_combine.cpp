@@ -8,6 +8,7 @@ namespace shoal {
 
 Schema Schema::combine(std::span<const Schema* const> components) {
     Schema result;
+    result.combined_ = true;
     for (const Schema* part : components) {
         append_text(result.name_, concat(result.name_.empty() ? "" : "+", part->name_));
         result.has_opaque_ |= part->has_opaque_;

@@ -76,6 +76,15 @@ TEST_F(File, a_large_file_is_whole) {
     EXPECT_TRUE(content("large") == text);
 }
 
+TEST_F(File, a_name_may_be_as_long_as_the_system_allows) {
+    for (const std::size_t length : {248u, 249u, 255u}) {
+        const std::string name(length, 'n');
+        const Status status = write_file(path(name), "long");
+        EXPECT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(content(name), "long");
+    }
+}
+
 TEST_F(File, a_name_without_a_folder_is_written_where_the_program_is) {
     const fs::path before = fs::current_path();
     fs::current_path(folder_);

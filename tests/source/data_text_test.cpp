@@ -66,7 +66,7 @@ TEST_F(DataText, nested_mappings_are_paths_and_every_type_is_read) {
         "armor.rear" = 4
         paint = "grey"  is_hidden = true  is_fast = false  range = 5000000000
         decks = [1 2 3 4 5]  place = [0 0.5 1]  mixed = [1 2.5]  doors = [true false]  crew = ["ann" "bob"]
-        path = [[0 0] [1 2] [3 4]]  line = [[1 2 3]]  none = []  one = [7]  nothing = null  empty = { }
+        path = [[0 0] [1 2] [3 4]]  line = [[1 2 3]]  none = []  one = [7]  empty = { }
     } } )");
     ASSERT_FALSE(HasFailure());
     EXPECT_EQ(values(0),
@@ -188,6 +188,13 @@ TEST_F(DataText, every_mistake_has_its_place) {
     expect_error("a = { b = 1 }  \"a.b\" = 2", "two values are called \"a.b\"");
     expect_error("\"\" = 1", "a value is called \"\"; give each part a name");
     expect_error("a = { \"\" = 1 }", "a value is called \"a.\"");
+    expect_error("\"a..b\" = 1", "a value is called \"a..b\"; give each part a name");
+    expect_error("\"a[0]\" = 1", "a value is called \"a[0]\"; elements of lists have no paths; write the whole list");
+    expect_error("a = 18446744073709551615", "an integer is above 9223372036854775807; write it with a point");
+    file("n.sjson", "components = { data = { a = null } }");
+    EXPECT_TRUE(compiled("n.sjson").ok());
+    EXPECT_NE(diagnostics.format().find("warning: component \"data\": \"a\" is null, and nothing below has it"),
+              std::string::npos);
     file("z.sjson", "components = { data = 5 }");
     EXPECT_NE(errors("z.sjson").find("component \"data\" is given as an integer"), std::string::npos);
 }

@@ -469,4 +469,42 @@ TEST_F(Ship, a_struct_within_a_struct_is_described_field_by_field) {
     EXPECT_EQ(copy.bounds.rim.width, 9);
 }
 
+TEST_F(Ship, a_field_that_is_given_in_a_struct_and_by_its_path_is_an_error) {
+    const std::string text = "volume: {aabbox.min: [1, 2], aabbox: {min: [3, 4]}}\n";
+    EXPECT_FALSE(compile_text(text).ok());
+    EXPECT_NE(diagnostics.format().find(
+                  "1:40: error: component \"volume\" is given the field \"aabbox.min\" twice; remove one of them"),
+              std::string::npos)
+        << diagnostics.format();
+}
+
+struct Hold {
+    BlobArray<std::int32_t> slots;
+    BlobArray<float> loads;
+};
+SHOAL_COMPONENT(Hold, slots, (loads, keys("slots"), shorthand))
+struct Barge {
+    std::int32_t crew = 3;
+    Hold fore, aft;
+};
+SHOAL_COMPONENT(Barge, (crew, shorthand), fore, aft)
+
+TEST_F(Ship, keys_and_the_shorthand_of_a_struct_are_its_own_wherever_it_lies) {
+    const Schema& schema = schema_of<Barge>();
+    EXPECT_EQ(schema.fields()[4].name, "aft.loads");
+    EXPECT_EQ(schema.fields()[4].keys, "aft.slots");
+    EXPECT_TRUE(schema.fields()[0].shorthand);
+    EXPECT_FALSE(schema.fields()[4].shorthand) << "it is that of a hold alone";
+    ASSERT_TRUE(registry.add<Barge>().ok());
+    const Result<CompiledSource> source = compile_text("barge: {aft: {loads: {7: 1.5, 9: 2.5}}}\n");
+    ASSERT_TRUE(source.ok()) << diagnostics.format();
+    const Blob blob = Blob::load(source->blob).value();
+    const auto slots = OneEntity(source->blob).get<BlobArrayBase>("barge", "aft.slots");
+    EXPECT_EQ(slots.count, 2u);
+    std::int32_t first = 0;
+    std::memcpy(&first, blob.array(slots, FieldType::kInt32).data(), sizeof first);
+    EXPECT_EQ(first, 7);
+    EXPECT_EQ(OneEntity(source->blob).get<BlobArrayBase>("barge", "fore.slots").count, 0u);
+}
+
 }  // namespace

@@ -111,6 +111,8 @@ TEST(Yaml, numbers_that_are_not_finite_or_ambiguous_are_refused) {
     for (const char* number : {"-00", "+01.5", "00e1"})
         EXPECT_NE(refused(number).find("begins with a zero"), std::string::npos) << number;
     EXPECT_NE(refused("a: 1e9223372036854775807").find("is too large"), std::string::npos);
+    EXPECT_EQ(refused("a: 0x10000000000000000"),
+              "1:4: the number \"0x10000000000000000\" is too large; the largest is 18446744073709551615");
     EXPECT_EQ(refused("a: 1e400"), "1:4: the number \"1e400\" is too large; the largest is about 1.8e308");
     for (const char* number : {"-1e309", "0.001e400", ".5e99999999999999999999", "0x10000000000000000", "123e4567"})
         EXPECT_NE(refused(number).find("is too large"), std::string::npos) << number;
@@ -236,6 +238,11 @@ TEST(Yaml, a_text_is_one_document) {
     for (std::uint32_t i = 0; i <= kMaxYamlDirectives; ++i) append_text(directives, concat("%TAG !t", i, "! a:\n"));
     EXPECT_EQ(refused(directives + "---\n"),
               "17:1: the text begins with more than 16 directives; shoal needs none of them; remove them");
+    for (const char* line_break : {"\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"}) {
+        std::string other = directives;
+        for (std::size_t at = 0; (at = other.find('\n', at)) != std::string::npos;) other.replace(at, 1, line_break);
+        EXPECT_NE(refused(other + "---\n").find("more than 16 directives"), std::string::npos);
+    }
 }
 
 TEST(Yaml, merge_keys_are_refused) {

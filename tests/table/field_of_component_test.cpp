@@ -26,11 +26,13 @@ void expect_field(const Schema& table, std::uint32_t field, const char* componen
 
 TEST(FieldOfComponent, is_found_in_tables_of_one_and_of_several_components_with_structs) {
     const Schema raft = make_schema("raft", {"logs", "bounds.least", "bounds.most"});
-    const Schema bounds = make_schema("bounds", {"count", "bounds.least"});  // a struct called like the component
+    const Schema bounds = make_schema("bounds", {"count", "bounds.least"});        // a struct called like the component
+    const Schema aabbox = make_schema("aabbox", {"aabbox.least", "aabbox.most"});  // which has nothing else
     const Schema marker = make_schema("marker", {});
     expect_field(raft, 0, "raft", "logs", 0);
     expect_field(raft, 2, "raft", "bounds.most", 2);
     expect_field(bounds, 1, "bounds", "bounds.least", 1);
+    expect_field(aabbox, 1, "aabbox", "aabbox.most", 1);
     const Schema* const all[] = {&marker, &raft, &bounds};
     const Schema table = Schema::combine(all);
     expect_field(table, 0, "raft", "logs", 0);
@@ -38,6 +40,8 @@ TEST(FieldOfComponent, is_found_in_tables_of_one_and_of_several_components_with_
     expect_field(table, 4, "bounds", "bounds.least", 1);
     const Schema* const one[] = {&raft};
     expect_field(Schema::combine(one), 1, "raft", "bounds.least", 1);
+    const Schema* const alone[] = {&aabbox};
+    expect_field(Schema::combine(alone), 1, "aabbox", "aabbox.most", 1);
 }
 
 }  // namespace

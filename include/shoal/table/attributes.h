@@ -78,6 +78,7 @@ struct FieldNote {
     bool has_range = false;
     double minimum = 0, maximum = 0;
     constexpr void nest(const char* group) {
+        shorthand = false;  // it was that of the struct alone
         if (groups[2] != nullptr) name = nullptr;
         groups[2] = groups[1], groups[1] = groups[0], groups[0] = group;
     }

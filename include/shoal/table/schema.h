@@ -110,6 +110,8 @@ public:
     bool toggled() const { return toggled_; }
     bool many() const { return many_; }
     bool single() const { return single_; }
+    /// Whether combine() made it: the names of fields begin with those of components.
+    bool combined() const { return combined_; }
 
     std::span<const Field> fields() const { return {fields_.data(), fields_.size()}; }
     std::span<const ColumnDefinition> columns() const { return {columns_.data(), columns_.size()}; }
@@ -147,6 +149,7 @@ private:
     bool toggled_ = false;
     bool many_ = false;
     bool single_ = false;
+    bool combined_ = false;
     bool has_opaque_ = false;
     std::uint32_t type_mask_ = 0;
     std::uint32_t struct_bytes_ = 0;
