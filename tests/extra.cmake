@@ -20,6 +20,10 @@ if(NOT SHOAL_RUNTIME_ONLY AND NOT SHOAL_SANITIZE MATCHES "thread")
   add_subdirectory(tool)
   add_subdirectory(safety)
 endif()
+# Blobs for machines of the other byte order, which `./dev test endianness` compares with those of such a machine.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT SHOAL_RUNTIME_ONLY)
+  add_subdirectory(endianness)
+endif()
 # The sample that `./dev run` shows. Under the thread sanitizer it runs on threads that the sanitizer knows.
 if(NOT SHOAL_RUNTIME_ONLY)
   add_subdirectory(samples)

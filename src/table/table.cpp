@@ -11,7 +11,7 @@ namespace shoal {
 namespace {
 
 constexpr std::uint32_t kCachedRows = 1u << 16;  // below it, all is in the cache and fetching ahead costs time
-constexpr std::size_t kAhead = 32;               // entities
+constexpr std::size_t kEntitiesAhead = 32;
 
 }  // namespace
 
@@ -207,9 +207,9 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
     SHOAL_ASSERT(index_ != nullptr, "rows are found by their owners only with an index");
     const bool fetches = num_rows() >= kCachedRows;
     const auto fetch = [&](std::size_t i) {
-        if (!fetches || i + 2 * kAhead >= owners.size()) return;
-        index_->prefetch(owners[i + 2 * kAhead]);
-        prefetch(index_->find(owners[i + kAhead]));
+        if (!fetches || i + 2 * kEntitiesAhead >= owners.size()) return;
+        index_->prefetch(owners[i + 2 * kEntitiesAhead]);
+        prefetch(index_->find(owners[i + kEntitiesAhead]));
     };
     if (!is_packed_) {
         std::uint32_t num_removed = 0;
@@ -228,7 +228,7 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
     const auto remove_unless = [&](auto&& is_spared) {
         for (std::size_t i = 0; i < owners.size(); ++i) {
             fetch(i);
-            if (fetches && rows.num_rows > kAhead) index_->prefetch(rows.owners[rows.num_rows - kAhead]);
+            if (fetches && rows.num_rows > kEntitiesAhead) index_->prefetch(rows.owners[rows.num_rows - kEntitiesAhead]);
             if (is_spared(owners[i])) continue;
             rows.remove(owners[i],
                         [this](std::uint32_t to, std::uint32_t from) { storage_.copy_elements_of_row(from, to); });
@@ -342,7 +342,7 @@ void Table::write_entries(RowList rows) {
     for (std::uint32_t row = range.begin; row < range.end; ++row)
         entries[owners[row].index()] = RowIndex::entry_of(owners[row], row);
     for (std::uint32_t i = 0; !rows.is_range() && i < rows.size(); ++i) {
-        if (i + kAhead < rows.size()) __builtin_prefetch(&entries[owners[rows[i + kAhead]].index()]);
+        if (i + kEntitiesAhead < rows.size()) __builtin_prefetch(&entries[owners[rows[i + kEntitiesAhead]].index()]);
         entries[owners[rows[i]].index()] = RowIndex::entry_of(owners[rows[i]], rows[i]);
     }
 }
