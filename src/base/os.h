@@ -8,6 +8,10 @@
 #include <cstdint>
 #include <string>
 
+namespace shoal {
+struct FileStamp;
+}
+
 namespace shoal::os {
 
 /// Reserves address space that reads as zero and is committed by writing to it. Returns nullptr when there is none.
@@ -33,6 +37,8 @@ bool is_file(const std::string& path);
 bool is_directory(const std::string& path);
 /// See file.h.
 bool path_exists(const std::string& path);
+FileStamp file_stamp(const std::string& path);
 std::int64_t monotonic_ns();
+std::int64_t wall_clock_ns();
 
 }  // namespace shoal::os

@@ -36,6 +36,9 @@ Blob& Blob::operator=(Blob&& other) noexcept {
     std::swap(texts_, other.texts_);
     std::swap(kept_texts_, other.kept_texts_);
     std::swap(dependencies_, other.dependencies_);
+    std::swap(origin_, other.origin_);
+    std::swap(dependency_hashes_, other.dependency_hashes_);
+    std::swap(origin_types_, other.origin_types_);
     std::swap(first_row_, other.first_row_);
     std::swap(rows_, other.rows_);
     return *this;

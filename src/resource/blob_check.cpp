@@ -11,8 +11,8 @@ namespace shoal {
 namespace {
 
 constexpr std::string_view kSectionNames[kNumBlobSectionKinds] = {
-    "unknown", "strings", "schemas", "parents", "component types", "component data", "arrays",       "array data",
-    "guids",   "names",   "sources", "texts",   "kept texts",      "dependencies",   "offset tables"};
+    "unknown", "strings", "schemas", "parents", "component types", "component data", "arrays",        "array data",
+    "guids",   "names",   "sources", "texts",   "kept texts",      "dependencies",   "offset tables", "origin"};
 
 constexpr std::uint32_t kSectionVersion = 1;
 constexpr std::uint32_t kMaxColumnAlignment = 1u << 20;
@@ -135,6 +135,7 @@ private:
     Status check_kept_texts();
     Status check_dependencies();
     Status check_offset_tables();
+    Status check_origin();
 
     Blob blob_;
     const std::byte* data_;
@@ -148,11 +149,11 @@ Result<Blob> BlobCheck::run() {
     if (Status status = check_identity(); !status) return status;
     if (Status status = check_header(); !status) return status;
     constexpr Step kSteps[] = {
-        &BlobCheck::check_directory,    &BlobCheck::check_strings,    &BlobCheck::check_parents,
-        &BlobCheck::check_schemas,      &BlobCheck::check_arrays,     &BlobCheck::check_component_types,
-        &BlobCheck::check_guids,        &BlobCheck::check_names,      &BlobCheck::check_sources,
-        &BlobCheck::check_texts,        &BlobCheck::check_kept_texts, &BlobCheck::check_dependencies,
-        &BlobCheck::check_offset_tables};
+        &BlobCheck::check_directory,     &BlobCheck::check_strings,    &BlobCheck::check_parents,
+        &BlobCheck::check_schemas,       &BlobCheck::check_arrays,     &BlobCheck::check_component_types,
+        &BlobCheck::check_guids,         &BlobCheck::check_names,      &BlobCheck::check_sources,
+        &BlobCheck::check_texts,         &BlobCheck::check_kept_texts, &BlobCheck::check_dependencies,
+        &BlobCheck::check_offset_tables, &BlobCheck::check_origin};
     for (const Step step : kSteps)
         if (Status status = (this->*step)(); !status) return status;
     return std::move(blob_);
@@ -752,6 +753,30 @@ Status BlobCheck::check_offset_tables() {
     }
     blob_.first_row_ = {first_row, static_cast<std::size_t>(n + 1)};
     blob_.rows_ = {rows, static_cast<std::size_t>(num_rows)};
+    return {};
+}
+
+Status BlobCheck::check_origin() {
+    const BlobSection* entry = section(BlobSectionKind::kOrigin);
+    if (entry == nullptr) return {};
+    if (entry->num_bytes < sizeof(BlobOrigin))
+        return fail_at(&entry->num_bytes, "the section \"origin\" has ", entry->num_bytes, " bytes, fewer than ",
+                       sizeof(BlobOrigin));
+    const BlobOrigin& origin = *at<BlobOrigin>(entry->offset);
+    const std::uint64_t num_hashes = blob_.dependencies_.size();
+    const std::uint64_t types_offset = sizeof(BlobOrigin) + num_hashes * sizeof(std::uint64_t);
+    if (Status status =
+            check_section_bytes(*entry, types_offset + std::uint64_t(origin.num_types) * sizeof(BlobOriginType));
+        !status)
+        return status;
+    if (Status status = check_string(origin.compiler, "the version of the compiler"); !status) return status;
+    blob_.dependency_hashes_ = {at<std::uint64_t>(entry->offset + sizeof(BlobOrigin)),
+                                static_cast<std::size_t>(num_hashes)};
+    blob_.origin_types_ = {at<BlobOriginType>(entry->offset + types_offset), origin.num_types};
+    for (const BlobOriginType& type : blob_.origin_types_)
+        if (Status status = check_string(type.name, "the name of a component type of the source"); !status)
+            return status;
+    blob_.origin_ = &origin;
     return {};
 }
 

@@ -74,7 +74,11 @@ struct BlobContent {
     HashMap<StringId, std::uint32_t> text_of{Owner("blob writer")};  ///< to string
     std::vector<BlobKeptText> kept_texts;
     std::vector<BlobDependency> dependencies;
-    HashMap<std::uint64_t, bool> has_dependency{Owner("blob writer")};  ///< kind << 32 | path
+    std::vector<std::uint64_t> dependency_hashes;                             ///< by dependency
+    HashMap<std::uint64_t, std::size_t> dependency_of{Owner("blob writer")};  ///< by kind << 32 | path
+    BlobOrigin origin{};
+    bool has_origin = false;
+    std::vector<BlobOriginType> origin_types;
 };
 
 constexpr std::size_t kMostImageBytes = std::size_t(16) << 10;
@@ -146,6 +150,7 @@ private:
     void write_kept_texts() { append(std::span(content_.kept_texts)); }
     void write_dependencies() { append(std::span(content_.dependencies)); }
     void write_offset_tables();
+    void write_origin();
     void finish();
 
     template <class T>
@@ -207,7 +212,8 @@ BlobLayout::BlobLayout(const BlobContent& content, bool offset_tables)
         {Kind::kTexts, false, !content.texts.empty(), &BlobLayout::write_texts},
         {Kind::kKeptTexts, false, !content.kept_texts.empty(), &BlobLayout::write_kept_texts},
         {Kind::kDependencies, false, !content.dependencies.empty(), &BlobLayout::write_dependencies},
-        {Kind::kOffsetTables, false, offset_tables, &BlobLayout::write_offset_tables}};
+        {Kind::kOffsetTables, false, offset_tables, &BlobLayout::write_offset_tables},
+        {Kind::kOrigin, false, content.has_origin, &BlobLayout::write_origin}};
     for (const PlannedSection& section : plan) num_sections_ += section.is_present;
     std::size_t entry_offset = sizeof(BlobHeader);
     out_ = std::vector<std::byte>(sizeof(BlobHeader) + num_sections_ * sizeof(BlobSection));
@@ -291,6 +297,14 @@ void BlobLayout::write_field(const Field& field, const std::uint32_t*& string) {
                      .minimum = field.minimum,
                      .maximum = field.maximum});
     string += 2 + field.enumerators.size();
+}
+
+void BlobLayout::write_origin() {
+    BlobOrigin origin = content_.origin;
+    origin.num_types = static_cast<std::uint32_t>(content_.origin_types.size());
+    append(origin);
+    append(std::span(content_.dependency_hashes));
+    append(std::span(content_.origin_types));
 }
 
 void BlobLayout::write_arrays() {
@@ -585,10 +599,25 @@ void BlobWriter::add_kept_text(std::uint32_t entity_index, std::string_view comp
         {entity_index, content_->strings.intern(component), content_->strings.intern(text), 0});
 }
 
-void BlobWriter::add_dependency(DependencyKind kind, std::string_view path) {
+void BlobWriter::add_dependency(DependencyKind kind, std::string_view path, std::uint64_t hash) {
     const std::uint32_t index = content_->strings.intern(path);
     const std::uint64_t key = static_cast<std::uint64_t>(kind) << 32 | index;
-    if (content_->has_dependency.insert(key, true).is_new) content_->dependencies.push_back({kind, index});
+    const auto [known, is_new] = content_->dependency_of.insert(key, content_->dependencies.size());
+    if (is_new) {
+        content_->dependencies.push_back({kind, index});
+        content_->dependency_hashes.push_back(hash);
+    } else if (content_->dependency_hashes[*known] != hash) {
+        content_->dependency_hashes[*known] = 0;  // it changed between two readings: no content gives this blob
+    }
+}
+
+void BlobWriter::set_origin(std::string_view compiler, std::uint64_t rules) {
+    content_->origin = {content_->strings.intern(compiler), 0, rules};
+    content_->has_origin = true;
+}
+
+void BlobWriter::add_origin_type(std::string_view name, std::uint64_t hash) {
+    content_->origin_types.push_back({hash, content_->strings.intern(name), 0});
 }
 
 Result<std::vector<std::byte>> BlobWriter::write(const BlobWriteOptions& options) const {

@@ -112,6 +112,7 @@ private:
     void components_of(std::uint32_t index);
     void kept_texts();
     void dependencies();
+    void origin();
 
     void component(const BlobComponents& components, std::uint32_t row);
     void component_of_bytes(const BlobComponents& components, std::uint32_t row);
@@ -131,6 +132,7 @@ void BlobDump::add(const ProgressListener& progress) {
     entities(progress);
     kept_texts();
     dependencies();
+    origin();
 }
 
 void BlobDump::summary() {
@@ -319,12 +321,32 @@ void BlobDump::kept_texts() {
 void BlobDump::dependencies() {
     if (blob_.dependencies().empty()) return;
     builder_.begin_list("dependencies");
-    for (const BlobDependency& dependency : blob_.dependencies()) {
+    for (std::size_t i = 0; i < blob_.dependencies().size(); ++i) {
+        const BlobDependency& dependency = blob_.dependencies()[i];
         builder_.begin_mapping();
         builder_.string("kind", kDependencyKinds[static_cast<std::uint32_t>(dependency.kind)]);
         builder_.string("path", blob_.string(dependency.path));
+        if (blob_.origin() != nullptr && dependency.kind == DependencyKind::kSource) {
+            builder_.key("content");
+            hash(blob_.dependency_hashes()[i]);
+        }
         builder_.end();
     }
+    builder_.end();
+}
+
+void BlobDump::origin() {
+    if (blob_.origin() == nullptr) return;
+    builder_.begin_mapping("origin");
+    builder_.string("compiler", blob_.string(blob_.origin()->compiler));
+    builder_.key("rules");
+    hash(blob_.origin()->rules);
+    builder_.begin_mapping("schemas");
+    for (const BlobOriginType& type : blob_.origin_types()) {
+        builder_.key(blob_.string(type.name));
+        hash(type.hash);
+    }
+    builder_.end();
     builder_.end();
 }
 

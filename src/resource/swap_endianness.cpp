@@ -32,6 +32,10 @@ constexpr std::string_view kLanes<BlobArrayEntry> = "844";
 template <>
 constexpr std::string_view kLanes<BlobText> = "844";
 template <>
+constexpr std::string_view kLanes<BlobOrigin> = "448";
+template <>
+constexpr std::string_view kLanes<BlobOriginType> = "844";
+template <>
 constexpr std::string_view kLanes<BlobArrayBase> = "8844";
 
 constexpr std::size_t lane_bytes(char lane) { return lane == '.' ? 1 : static_cast<std::size_t>(lane - '0'); }
@@ -320,6 +324,17 @@ Status Swapper::note(const BlobSection& entry) {
         case BlobSectionKind::kGuids: {
             if (Status status = numbers(entry.offset, 8 * n, 8); !status) return status;
             return numbers(entry.offset + 8 * n, 4 * n, 4);
+        }
+        case BlobSectionKind::kOrigin: {
+            BlobOrigin origin{};
+            if (Status status = record(entry.offset, origin); !status) return status;
+            const std::uint64_t num_rest = entry.num_bytes - sizeof origin,
+                                num_type_bytes = std::uint64_t(origin.num_types) * sizeof(BlobOriginType);
+            if (num_type_bytes > num_rest) return Status::error("the blob has an origin with too many component types");
+            const std::uint64_t num_hash_bytes = num_rest - num_type_bytes, hashes = entry.offset + sizeof origin;
+            if (Status status = numbers(hashes, num_hash_bytes, 8); !status) return status;
+            Array<BlobOriginType> types("blob swap");
+            return records(hashes + num_hash_bytes, origin.num_types, types);
         }
         case BlobSectionKind::kTexts: {
             Array<BlobText> texts("blob swap");

@@ -576,6 +576,7 @@ private:
     void compile_type(TypePlan& plan, CompiledSource& result);
     void keep_type(TypePlan& plan, CompiledSource& result);
     void warn_kept(CompiledSource& result);
+    void add_origin();
 
     const Composition& composition_;
     const ComponentRegistry& registry_;
@@ -612,8 +613,7 @@ void Compilation::run(CompiledSource& result) {
     for (TypePlan* plan : order) compile_type(*plan, result);
     keep_entity_keys(kNoBlobEntity, composition_.other_keys());
     warn_kept(result);
-    for (const SourceDependency& dependency : composition_.dependencies())
-        blob_.add_dependency(dependency.kind, dependency.name);
+    add_origin();
     result.num_entities = composition_.entities().size();
     for (const ComposedEntity& entity : composition_.entities()) result.num_roots += entity.parent == kNoBlobEntity;
     result.dependencies.assign(composition_.dependencies().begin(), composition_.dependencies().end());
@@ -775,10 +775,30 @@ void Compilation::warn_kept(CompiledSource& result) {
     warn(kept_keys_, composition_.is_level() ? " in the level or its entities" : " in entities");
 }
 
+void Compilation::add_origin() {
+    for (const SourceDependency& dependency : composition_.dependencies())
+        blob_.add_dependency(dependency.kind, dependency.name, dependency.hash);
+    blob_.set_origin(compiler_version(options_), rules_hash(options_.rules));
+    for (const std::string_view type : composition_.types()) blob_.add_origin_type(type, type_hash(registry_, type));
+}
+
 // --- the whole -------------------------------------------------------------------------------------------------------
+
+/// Says what a result is made from, composed or not.
+void tell_inputs(const std::optional<Composition>& composition, const ComponentRegistry& registry,
+                 const CompileOptions& options) {
+    if (options.inputs == nullptr) return;
+    options.inputs->compiler = compiler_version(options);
+    options.inputs->rules = rules_hash(options.rules);
+    options.inputs->types.clear();
+    if (!composition) return;
+    for (const std::string_view type : composition->types())
+        options.inputs->types.push_back({std::string(type), type_hash(registry, type)});
+}
 
 ComposeOptions compose_options(const CompileOptions& options) {
     ComposeOptions result = options.compose;
+    if (options.inputs != nullptr) result.dependencies = &options.inputs->files;
     result.ignored_keys.insert(result.ignored_keys.end(), options.rules.ignored_keys.begin(),
                                options.rules.ignored_keys.end());
     result.components_in_files.insert(result.components_in_files.end(), options.rules.components_in_files.begin(),
@@ -824,6 +844,7 @@ Status judge(std::string_view what, const Diagnostics& diagnostics, const Proble
 Result<CompiledSource> compile(std::string_view what, std::optional<Composition> composition, std::int64_t compose_ns,
                                const ComponentRegistry& registry, const CompileOptions& options,
                                Diagnostics& diagnostics, const Problems& before, bool makes_blob) {
+    tell_inputs(composition, registry, options);
     if (!composition) return judge(what, diagnostics, before, options.strict);
     CompiledSource result;
     result.compose_ns = compose_ns;

@@ -159,7 +159,6 @@ public:
                               std::string& hint) const;
 
 private:
-    std::string path_in_root(std::size_t root, std::string_view name) const;
     std::string_view in_root(std::size_t root, std::string_view canonical) const;
     std::string outside(const std::string& path) const;
     std::string did_you_mean(std::string_view name) const;
@@ -172,13 +171,6 @@ private:
     std::vector<std::string> roots_;
     mutable int num_suggestions_ = 0;
 };
-
-std::string SourceRoots::path_in_root(std::size_t root, std::string_view name) const {
-    std::string folder = roots_[root];
-    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-    if (folder.empty() || folder == ".") return std::string(name);
-    return concat(folder, folder == "/" ? "" : "/", name);
-}
 
 /// Returns the part of a canonical path after a root; empty when it is not inside.
 std::string_view SourceRoots::in_root(std::size_t root, std::string_view canonical) const {
@@ -211,7 +203,7 @@ std::string SourceRoots::did_you_mean(std::string_view name) const {
     const std::string_view folder = name.substr(0, name.size() - last_part(name).size());
     std::vector<std::string> names;
     for (std::size_t root = 0; root < roots_.size(); ++root) {
-        const std::string probe = path_in_root(root, concat(folder, "_"));
+        const std::string probe = path_in_root(roots_[root], concat(folder, "_"));
         if (!outside(probe).empty()) continue;
         for (const std::string& file : files_.list(folder_of(probe)))
             for (const std::string_view extension : kSourceExtensions)
@@ -231,10 +223,10 @@ std::optional<SourceRoots::Place> SourceRoots::find(std::string_view name, std::
     std::string tried;
     for (std::size_t root = 0; root < roots_.size(); ++root)
         for (const std::string& relative : tries) {
-            Place place{path_in_root(root, relative), name_in_root(root, relative), {}};
+            Place place{path_in_root(roots_[root], relative), name_in_root(root, relative), {}};
             const bool exists = files_.exists(place.path);
             dependencies.push_back(
-                {exists ? DependencyKind::kMustExist : DependencyKind::kMustNotExist, place.path, place.name});
+                {exists ? DependencyKind::kMustExist : DependencyKind::kMustNotExist, place.path, place.name, 0});
             if (exists) place.outside = outside(place.path);
             if (exists) return place;
             if (relative == tries.front()) append_text(tried, concat(tried.empty() ? "" : ", ", place.path));
@@ -262,12 +254,16 @@ public:
 
     std::optional<Composition> compose_path(const std::string& path);
     std::optional<Composition> compose_text(std::uint32_t file);
+    /// Leaves the dependencies where the options want them, also when there is no composition.
+    std::optional<Composition> keep_dependencies(std::optional<Composition> composition);
 
 private:
     struct Prefab {
         enum class State : std::uint8_t { kComposing, kReady, kFailed };
         State state = State::kComposing;
         const MergedEntity* merged = nullptr;
+        std::string path;           ///< by which it was read
+        std::uint64_t content = 0;  ///< hash
     };
     /// A prefab being composed: what it was called, and where.
     struct Use {
@@ -385,12 +381,16 @@ std::string_view Composition::source_name(std::uint32_t file) const {
 }
 
 std::optional<Composition> compose(const std::string& path, const ComposeOptions& options, Diagnostics& diagnostics) {
-    return Composer(options, diagnostics).compose_path(path);
+    Composer composer(options, diagnostics);
+    return composer.keep_dependencies(composer.compose_path(path));
 }
 
 std::optional<Composition> compose_file(std::uint32_t file, const ComposeOptions& options, Diagnostics& diagnostics) {
-    return Composer(options, diagnostics).compose_text(file);
+    Composer composer(options, diagnostics);
+    return composer.keep_dependencies(composer.compose_text(file));
 }
+
+std::uint64_t content_hash(std::string_view content) { return std::max<std::uint64_t>(hash_text(content), 1); }
 
 // --- sources -------------------------------------------------------------------------------------------------------
 
@@ -436,18 +436,26 @@ std::optional<Composition> Composer::compose_path(const std::string& path) {
     }
     roots_.set_default(folder_of(path));
     Result<std::string> text = roots_.files().read(path);
+    const std::string name = roots_.name_of(path);
+    result_.dependencies_.push_back({DependencyKind::kSource, path, name, text ? content_hash(*text) : 0});
     if (!text) {
         diagnostics_.error({}, std::string(text.message()), "give the path of a source");
         return std::nullopt;
     }
     const std::uint32_t file = diagnostics_.add_file(path, std::move(text).value());
-    const std::string name = roots_.name_of(path);
     result_.source_names_.emplace_back(file, name);
-    result_.dependencies_.push_back({DependencyKind::kSource, path, name});
     prefabs_.emplace_back();
     prefab_by_path_[roots_.files().canonical(path)] = &prefabs_.back();
+    prefabs_.back().path = path;
+    prefabs_.back().content = result_.dependencies_.back().hash;
     uses_.push_back({std::string(without_extension(name)), {}, &prefabs_.back()});
     return finish(read(file));
+}
+
+std::optional<Composition> Composer::keep_dependencies(std::optional<Composition> composition) {
+    if (options_.dependencies != nullptr)
+        *options_.dependencies = composition ? composition->dependencies_ : std::move(result_.dependencies_);
+    return composition;
 }
 
 std::optional<Composition> Composer::compose_text(std::uint32_t file) {
@@ -523,13 +531,13 @@ Composer::NamedPrefab& Composer::find_prefab(std::string_view name) {
 /// Reads a file that `from` names; `what` is the hint when it cannot be read.
 const Document* Composer::load(const SourceRoots::Place& place, SourcePosition from, std::string_view what) {
     Result<std::string> text = roots_.files().read(place.path);
+    result_.dependencies_.push_back({DependencyKind::kSource, place.path, place.name, text ? content_hash(*text) : 0});
     if (!text) {
         diagnostics_.error(from, std::string(text.message()), std::string(what));
         return nullptr;
     }
     const std::uint32_t file = diagnostics_.add_file(place.path, std::move(text).value());
     result_.source_names_.emplace_back(file, place.name);
-    result_.dependencies_.push_back({DependencyKind::kSource, place.path, place.name});
     return read(file);
 }
 
@@ -537,12 +545,19 @@ const Document* Composer::load(const SourceRoots::Place& place, SourcePosition f
 /// use_prefab, which knows who uses it.
 Composer::Prefab* Composer::load_prefab(const std::string& path, std::string name) {
     Prefab*& prefab = prefab_by_path_[roots_.files().canonical(path)];
-    if (prefab != nullptr) return prefab;
+    if (prefab != nullptr) {
+        // A link may come to lead to another file.
+        if (prefab->path != path)
+            result_.dependencies_.push_back({DependencyKind::kSource, path, std::move(name), prefab->content});
+        return prefab;
+    }
     prefabs_.emplace_back();
     prefab = &prefabs_.back();
     Prefab& loaded = *prefab;
     loaded.state = Prefab::State::kFailed;
     const Document* document = load({path, name, {}}, uses_.back().position, "a prefab is a file with one entity");
+    loaded.path = path;
+    loaded.content = result_.dependencies_.back().hash;
     if (document == nullptr) return &loaded;
     const Node root = document->root();
     if (!root.is_mapping() || is_level(root)) {

@@ -1,5 +1,6 @@
 #include "shoal/source/source_files.h"
 
+#include "shoal/base/clock.h"
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
@@ -39,6 +40,10 @@ std::vector<std::string> DiskFiles::list(const std::string& folder) const {
     return names;
 }
 
+FileStamp DiskFiles::stamp(const std::string& path) const { return file_stamp(path); }
+
+std::int64_t DiskFiles::now_ns() const { return wall_clock_ns(); }
+
 std::vector<std::string> MemoryFiles::list(const std::string& folder) const {
     const std::string start = folder == "." ? std::string() : folder + "/";
     std::vector<std::string> names;
@@ -56,6 +61,10 @@ void MemoryFiles::add(std::string path, std::string text) {
         at->second = std::move(text);
     else
         texts_.insert(at, {std::move(path), std::move(text)});
+}
+
+void MemoryFiles::remove(const std::string& path) {
+    std::erase_if(texts_, [&](const auto& entry) { return entry.first == path; });
 }
 
 const std::string* MemoryFiles::find(const std::string& path) const {
@@ -78,6 +87,12 @@ Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, con
     if (name.ends_with(".json")) return read_json(file, diagnostics, options);
     if (name.ends_with(".yaml") || name.ends_with(".yml")) return read_yaml(file, diagnostics, options);
     return read_sjson(file, diagnostics, options);
+}
+
+std::string path_in_root(std::string_view root, std::string_view name) {
+    while (root.size() > 1 && root.back() == '/') root.remove_suffix(1);
+    if (root.empty() || root == ".") return std::string(name);
+    return concat(root, root == "/" ? "" : "/", name);
 }
 
 std::string_view resource_name_problem(std::string_view name) {

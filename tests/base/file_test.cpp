@@ -1,5 +1,6 @@
 #include "shoal/base/file.h"
 
+#include "shoal/base/clock.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -267,6 +268,24 @@ TEST_F(File, a_replaced_file_keeps_its_permissions_and_a_new_one_has_the_usual_o
     fs::permissions(path("f"), fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
     ASSERT_TRUE(write_file(path("f"), std::string_view("2")));
     EXPECT_EQ(static_cast<mode_t>(fs::status(path("f")).permissions()), mode_t(0604));
+}
+
+TEST_F(File, has_a_stamp_that_another_content_changes) {
+    EXPECT_FALSE(file_stamp(path("f")));
+    EXPECT_FALSE(file_stamp(folder_)) << "only regular files";
+    const std::int64_t before = wall_clock_ns();
+    ASSERT_TRUE(write_file(path("f"), std::string_view("one")));
+    const FileStamp one = file_stamp(path("f"));
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one, file_stamp(path("f")));
+    EXPECT_FALSE(one.is_older_than(wall_clock_ns()) && wall_clock_ns() - before < 1'000'000'000);
+    fs::last_write_time(path("f"), fs::last_write_time(path("f")) - std::chrono::hours(1));
+    const FileStamp old = file_stamp(path("f"));
+    EXPECT_NE(old, one);
+    EXPECT_FALSE(old.is_older_than(before)) << "the time of the last change cannot be set";
+    EXPECT_TRUE(old.is_older_than(wall_clock_ns() + 10'000'000'000));
+    ASSERT_TRUE(write_file(path("f"), std::string_view("two")));
+    EXPECT_NE(file_stamp(path("f")), old);
 }
 
 TEST_F(File, tells_files_from_folders) {

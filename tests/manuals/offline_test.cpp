@@ -33,6 +33,26 @@ Status compile_garden() {
     return reef.status();
 }
 
+std::size_t compile_and_compare() {
+    ComponentRegistry registry;
+    CompileOptions options;
+    Diagnostics diagnostics;
+    // [source/inputs]
+    SourceInputs inputs;
+    options.inputs = &inputs;
+    Result<CompiledSource> reef = compile_source("reef/garden.sjson", registry, options, diagnostics);
+    // later, perhaps in another process, which has read the inputs from the blob:
+    DiskFiles disk;
+    InputFiles files(disk);
+    for (const InputChange& change : find_changes(inputs, registry, options, files))
+        std::printf("%s\n", change.message.c_str());  // reef/coral.sjson changed
+    // [source/inputs]
+    EXPECT_FALSE(reef) << "no schema declares crabs";
+    EXPECT_TRUE(write_file("reef/garden.sjson", std::string_view("components = {}")));
+    files.look_again();
+    return find_changes(inputs, registry, options, files).size();
+}
+
 Status export_types(const World& world) {
     // [source/schema_file]
     if (Status status = export_schemas(world, "game.schema.sjson"); !status) return status;
@@ -62,6 +82,11 @@ TEST_F(SourceManuals, a_source_is_compiled) {
     const Status status = compile_garden();
     EXPECT_TRUE(status) << status.message();
     EXPECT_GT(read_file("garden.blob")->size(), 100u);
+}
+
+TEST_F(SourceManuals, inputs_are_compared) {
+    ASSERT_TRUE(write_file("reef/garden.sjson", std::string_view("components = { crab = { claws = 2 } }")));
+    EXPECT_EQ(compile_and_compare(), 1u);
 }
 
 TEST_F(SourceManuals, a_source_is_composed) {

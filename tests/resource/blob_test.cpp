@@ -145,6 +145,21 @@ TEST(Blob, keeps_what_people_need) {
     EXPECT_EQ(blob->string(blob->dependencies()[1].path), "coral.sjson");
 }
 
+// req: D31
+TEST(Blob, says_what_it_was_made_from_and_one_from_before_says_nothing) {
+    BlobWriter writer;
+    writer.add_dependency(DependencyKind::kSource, "reef.sjson", 5);
+    writer.add_dependency(DependencyKind::kMustNotExist, "coral.sjson");
+    writer.set_origin("shoal 9.8.7", 6);
+    writer.add_origin_type("stone", 7);
+    const Result<Blob> blob = Blob::load(*writer.write());
+    ASSERT_TRUE(blob) << blob.message();
+    ASSERT_NE(blob->origin(), nullptr);
+    EXPECT_TRUE(std::ranges::equal(blob->dependency_hashes(), std::vector<std::uint64_t>{5, 0}));
+    EXPECT_EQ(blob->origin_types()[0].hash, 7u);
+    EXPECT_EQ(Blob::load(sample_bytes())->origin(), nullptr);
+}
+
 // req: D1-D3
 TEST(Blob, works_at_any_address_and_in_place_where_it_is_aligned) {
     const std::vector<std::byte> bytes = sample_bytes();

@@ -46,7 +46,7 @@ std::string load_and_read(std::span<const std::byte> bytes) {
 }
 
 TEST(Damage, a_blob_cut_anywhere_is_an_error) {
-    const std::vector<std::byte> bytes = sample_bytes({.offset_tables = true});
+    const std::vector<std::byte> bytes = sample_bytes_with_origin({.offset_tables = true});
     for (std::size_t length = 0; length < bytes.size(); ++length) {
         const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
         ASSERT_NE(load_and_read(cut), "") << length;
@@ -61,7 +61,7 @@ TEST(Damage, a_blob_cut_anywhere_is_an_error) {
 }
 
 TEST(Damage, every_flipped_bit_is_found_by_the_checksum) {
-    const std::vector<std::byte> bytes = sample_bytes();
+    const std::vector<std::byte> bytes = sample_bytes_with_origin();
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
         std::vector<std::byte> damaged = bytes;
         damaged[bit / 8] ^= std::byte(1 << bit % 8);
@@ -72,8 +72,8 @@ TEST(Damage, every_flipped_bit_is_found_by_the_checksum) {
 TEST(Damage, flipped_bits_with_a_right_checksum_never_crash) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
-    const std::vector<std::byte> little = sample_bytes({.offset_tables = true});
-    const std::vector<std::byte> big = sample_bytes({.big_endian = true, .offset_tables = true});
+    const std::vector<std::byte> little = sample_bytes_with_origin({.offset_tables = true});
+    const std::vector<std::byte> big = sample_bytes_with_origin({.big_endian = true, .offset_tables = true});
     std::int64_t num_refused = 0;
     const std::int64_t rounds = shoal_test::scaled_operations(150'000);
     for (std::int64_t i = 0; i < rounds; ++i) {
@@ -96,7 +96,7 @@ TEST(Damage, flipped_bits_with_a_right_checksum_never_crash) {
 }
 
 TEST(Damage, numbers_at_their_extremes_never_crash) {
-    const std::vector<std::byte> bytes = sample_bytes({.offset_tables = true});
+    const std::vector<std::byte> bytes = sample_bytes_with_origin({.offset_tables = true});
     for (std::size_t offset = 24; offset + 4 <= bytes.size(); offset += 4) {
         for (const std::uint32_t value : {0u, 1u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFC0u, 0xFFFFFFFEu, 0xFFFFFFFFu}) {
             std::vector<std::byte> damaged = bytes;
@@ -109,7 +109,7 @@ TEST(Damage, numbers_at_their_extremes_never_crash) {
 }
 
 TEST(Damage, offsets_and_sizes_of_64_bits_at_their_extremes_never_crash) {
-    const std::vector<std::byte> bytes = sample_bytes({.offset_tables = true});
+    const std::vector<std::byte> bytes = sample_bytes_with_origin({.offset_tables = true});
     const std::uint64_t size = bytes.size(), high = std::uint64_t(1) << 63;
     for (std::size_t offset = 24; offset + 8 <= bytes.size(); offset += 8) {
         for (const std::uint64_t value : {size - 64, size, size + 64, std::uint64_t(1) << 32, high - 64, high, 0 - size,
@@ -295,6 +295,11 @@ std::vector<Case> cases() {
         {"text hash", [](Bytes& b) { b[section_of(b, Kind::kTexts)] ^= std::byte(1); }, "another hash"},
         {"kept text", [](Bytes& b) { put(b, section_of(b, Kind::kKeptTexts), 5u); }, "kept for entity 5"},
         {"dependency", [](Bytes& b) { put(b, section_of(b, Kind::kDependencies), 0u); }, "dependency of kind 0"},
+        {"origin too short", [](Bytes& b) { put(b, section_of(b, Kind::kOrigin) + 4, 9u); }, "\"origin\" should have"},
+        {"origin compiler", [](Bytes& b) { put(b, section_of(b, Kind::kOrigin), 0xFFFFu); },
+         "the version of the compiler is string 65535"},
+        {"origin type", [](Bytes& b) { put(b, section_of(b, Kind::kOrigin) + 16 + 2 * 8 + 8, 0xFFFFu); },
+         "a component type of the source is string 65535"},
         {"offset table", [](Bytes& b) { put(b, section_of(b, Kind::kOffsetTables) + 24, 3u); },
          "offset table of entity 0"},
         {"offset tables too short", [](Bytes& b) { put(b, section_of(b, Kind::kOffsetTables) + 20, 3u); },
@@ -303,7 +308,7 @@ std::vector<Case> cases() {
 }
 
 TEST(Damage, each_kind_has_a_message_that_says_what_and_where) {
-    const std::vector<std::byte> bytes = sample_bytes({.offset_tables = true});
+    const std::vector<std::byte> bytes = sample_bytes_with_origin({.offset_tables = true});
     for (const Case& c : cases()) {
         std::vector<std::byte> damaged = bytes;
         c.damage(damaged);

@@ -139,6 +139,25 @@ TEST(Endianness, swapping_twice_gives_the_first_bytes_back) {
     }
 }
 
+// req: D31
+TEST(Endianness, what_a_blob_was_made_from_is_swapped_too) {
+    const std::vector<std::byte> native = sample_bytes_with_origin();
+    const Result<std::vector<std::byte>> back =
+        swap_endianness(sample_bytes_with_origin({.big_endian = std::endian::native == std::endian::little}));
+    ASSERT_TRUE(back) << back.message();
+    EXPECT_EQ(*back, native);
+    const Result<Blob> blob = Blob::load(*back);
+    ASSERT_TRUE(blob) << blob.message();
+    ASSERT_NE(blob->origin(), nullptr);
+    EXPECT_EQ(blob->string(blob->origin()->compiler), "shoal 9.8.7");
+    EXPECT_EQ(blob->origin()->rules, 0xFEDCBA9876543210);
+    ASSERT_EQ(blob->dependency_hashes().size(), 2u);
+    EXPECT_EQ(blob->dependency_hashes()[0], 0u) << "it was read twice, and was not the same";
+    ASSERT_EQ(blob->origin_types().size(), 2u);
+    EXPECT_EQ(blob->string(blob->origin_types()[0].name), "stone");
+    EXPECT_EQ(blob->origin_types()[0].hash, 77u);
+}
+
 // req: D1-D3 D31
 TEST(Endianness, every_number_is_swapped_where_it_lies) {
     const std::vector<std::byte> native = sample_bytes();

@@ -120,6 +120,17 @@ inline std::vector<std::byte> sample_bytes(const BlobWriteOptions& options = {})
     return std::move(*blob.write(options));
 }
 
+/// The same blob, which also says what it was made from.
+inline std::vector<std::byte> sample_bytes_with_origin(const BlobWriteOptions& options = {}) {
+    BlobWriter blob;
+    blob.add_dependency(DependencyKind::kSource, "reef.sjson", 0x0123456789ABCDEF);
+    fill_sample(blob);
+    blob.set_origin("shoal 9.8.7", 0xFEDCBA9876543210);
+    blob.add_origin_type("stone", 77);
+    blob.add_origin_type("moss", 0);
+    return std::move(*blob.write(options));
+}
+
 /// Makes the checksum right again after a change.
 inline void sign(std::span<std::byte> bytes) {
     const std::uint64_t checksum = hash_bytes(bytes.data() + 24, bytes.size() - 24);

@@ -90,6 +90,11 @@ public:
     SHOAL_API KeptText kept_text(std::uint32_t index) const;
 
     std::span<const BlobDependency> dependencies() const { return dependencies_; }
+    /// What it was made from, or nullptr when it does not say; then by dependency the hash of its content, and the component
+    /// types that the source names.
+    const BlobOrigin* origin() const { return origin_; }
+    std::span<const std::uint64_t> dependency_hashes() const { return dependency_hashes_; }
+    std::span<const BlobOriginType> origin_types() const { return origin_types_; }
 
     bool has_offset_tables() const { return !first_row_.empty(); }
     /// The rows of an entity's components, in spawn order. Requires: has_offset_tables().
@@ -126,6 +131,9 @@ private:
     std::span<const BlobText> texts_;
     std::span<const BlobKeptText> kept_texts_;
     std::span<const BlobDependency> dependencies_;
+    const BlobOrigin* origin_ = nullptr;
+    std::span<const std::uint64_t> dependency_hashes_;
+    std::span<const BlobOriginType> origin_types_;
     std::span<const std::uint32_t> first_row_;
     std::span<const BlobRow> rows_;
 };

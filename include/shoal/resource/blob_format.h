@@ -70,8 +70,9 @@ enum class BlobSectionKind : std::uint32_t {
     kKeptTexts,     ///< BlobKeptText[]
     kDependencies,  ///< BlobDependency[]
     kOffsetTables,  ///< uint32 per entity and one more: where its rows start; then BlobRow[]
+    kOrigin,        ///< BlobOrigin, uint64 per dependency: hash of its content, then BlobOriginType[]
 };
-inline constexpr std::uint32_t kNumBlobSectionKinds = 15;  // 0 is none
+inline constexpr std::uint32_t kNumBlobSectionKinds = 16;  // 0 is none
 
 /// Flag of a section: a reader that does not know its kind or version must refuse the blob.
 inline constexpr std::uint32_t kBlobSectionRequired = 1;
@@ -201,6 +202,21 @@ struct BlobDependency {
     std::uint32_t path;  ///< string
 };
 static_assert(sizeof(BlobDependency) == 8);
+
+/// What the blob was made from, besides its dependencies. A dependency that was not read has the hash 0.
+struct BlobOrigin {
+    std::uint32_t compiler;  ///< string: its version
+    std::uint32_t num_types;
+    std::uint64_t rules;  ///< hash of what schema files say of sources
+};
+static_assert(sizeof(BlobOrigin) == 16);
+
+struct BlobOriginType {
+    std::uint64_t hash;  ///< of the schema that the source was read with; 0: there was none
+    std::uint32_t name;  ///< string
+    std::uint32_t reserved;
+};
+static_assert(sizeof(BlobOriginType) == 16);
 
 struct BlobRow {
     std::uint32_t component_type;

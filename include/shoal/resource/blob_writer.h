@@ -84,8 +84,12 @@ public:
     SHOAL_API std::string_view text(StringId id) const;
     /// Keeps a component, or fields, that the compiler does not know, as text. kNoBlobEntity: of the whole resource.
     SHOAL_API void add_kept_text(std::uint32_t entity_index, std::string_view component, std::string_view text);
-    /// Adds a file that the blob was made from or needs; each kind and path is kept once.
-    SHOAL_API void add_dependency(DependencyKind kind, std::string_view path);
+    /// Adds a file that the blob was made from or needs; each kind and path is kept once. `hash`: of what was read.
+    SHOAL_API void add_dependency(DependencyKind kind, std::string_view path, std::uint64_t hash = 0);
+    /// Says which compiler made the blob, with which rules; then the blob also has the hashes of its dependencies.
+    SHOAL_API void set_origin(std::string_view compiler, std::uint64_t rules);
+    /// Adds a component type that the source names, with the hash of its schema; 0: there was none.
+    SHOAL_API void add_origin_type(std::string_view name, std::uint64_t hash);
 
     /// Returns the blob's bytes, which have passed the same check as a loaded blob.
     /// Errors: what the check says: an entity twice in a component type that is not `many`, a bool that is neither 0

@@ -18,6 +18,7 @@
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/registry.h"
 #include "shoal/source/composer.h"
+#include "shoal/source/inputs.h"
 
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ struct CompileOptions {
     bool strict = false;
     /// Of the resource; empty: the path of the source in its root, without extension.
     std::string name;
+    /// Of a program whose compile functions make blobs: its version. Another one is a reason to compile again.
+    std::string program;
+    /// Is told what the result is made from, also when there are errors: inputs.h says whether it has changed.
+    SourceInputs* inputs = nullptr;
 };
 
 struct ComponentCount {

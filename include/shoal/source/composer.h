@@ -40,6 +40,17 @@ struct RenamedKey {
     std::string to;
 };
 
+/// A file that the result depends on. Kinds: read, must exist (found by a search), must not exist (tried before).
+struct SourceDependency {
+    DependencyKind kind;
+    std::string path;        ///< as it was opened
+    std::string name;        ///< the same everywhere: `$n/` for root n when there are several, then the path inside it
+    std::uint64_t hash = 0;  ///< content_hash() of the text that was read; 0: none was
+};
+
+/// Returns the hash by which contents of files are compared; never 0.
+SHOAL_API std::uint64_t content_hash(std::string_view content);
+
 struct ComposeOptions {
     /// Folders that resource names are relative to, searched in order. Empty: the folder of the source.
     std::vector<std::string> roots;
@@ -60,6 +71,8 @@ struct ComposeOptions {
     SourceFiles* files = nullptr;
     /// Is told how many entities of a level are merged, and how many components the compiler has compiled.
     ProgressListener progress{};
+    /// Is told the dependencies, also those of a source with errors, as far as it was read.
+    std::vector<SourceDependency>* dependencies = nullptr;
     /// A child takes two levels of lists and mappings: there is room for max_depth children, and for what they hold.
     ReadOptions read{640};
 };
@@ -67,13 +80,6 @@ struct ComposeOptions {
 /// Returns whether a key of levels, entities or components means something to the composer. Such a key is never ignored,
 /// and its meaning does not change.
 SHOAL_API bool is_structural_key(std::string_view key);
-
-/// A file that the result depends on. Kinds: read, must exist (found by a search), must not exist (tried before).
-struct SourceDependency {
-    DependencyKind kind;
-    std::string path;  ///< as it was opened
-    std::string name;  ///< the same everywhere: `$n/` for root n when there are several, then the path inside it
-};
 
 /// What one text says about a component.
 struct ComponentLayer {

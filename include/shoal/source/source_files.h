@@ -10,6 +10,7 @@
 // roots, so that no text reaches out of them.
 // Thread: one thread at a time per object.
 
+#include "shoal/base/file.h"
 #include "shoal/base/memory.h"
 #include "shoal/base/status.h"
 #include "shoal/document/document.h"
@@ -35,6 +36,11 @@ public:
     virtual std::string canonical(const std::string& path) const = 0;
     /// Returns the names of files in a folder, for the hint that a prefab was mistyped. May return nothing.
     virtual std::vector<std::string> list(const std::string& /*folder*/) const { return {}; }
+
+    /// Returns what is known of a file without reading it. None: only its content tells whether it changed.
+    virtual FileStamp stamp(const std::string& /*path*/) const { return {}; }
+    /// Returns the time now, by the clock of the stamps.
+    virtual std::int64_t now_ns() const { return 0; }
 };
 
 /// Files as the operating system has them.
@@ -44,6 +50,8 @@ public:
     SHOAL_API Result<std::string> read(const std::string& path) override;
     SHOAL_API std::string canonical(const std::string& path) const override;
     SHOAL_API std::vector<std::string> list(const std::string& folder) const override;
+    SHOAL_API FileStamp stamp(const std::string& path) const override;
+    SHOAL_API std::int64_t now_ns() const override;
 };
 
 /// Texts in memory, for tools that make sources, and for tests.
@@ -51,6 +59,7 @@ class MemoryFiles final : public SourceFiles {
 public:
     /// Adds a text, or replaces it.
     SHOAL_API void add(std::string path, std::string text);
+    SHOAL_API void remove(const std::string& path);
 
     SHOAL_API bool exists(const std::string& path) const override;
     SHOAL_API Result<std::string> read(const std::string& path) override;
@@ -73,6 +82,9 @@ inline constexpr std::string_view kSourceExtensions[] = {".sjson", ".json", ".un
 /// Reads a file of `diagnostics` in the format that its name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
 /// Errors: one or more in `diagnostics`, and no document.
 SHOAL_API Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options = {});
+
+/// Returns the path of a resource in a root: `root/name`, or `name` alone in the folder where the process is.
+SHOAL_API std::string path_in_root(std::string_view root, std::string_view name);
 
 /// Returns what is wrong with a resource name ("" when nothing is): empty, too long, absolute, leaving the roots.
 SHOAL_API std::string_view resource_name_problem(std::string_view name);
