@@ -36,6 +36,7 @@ struct Flag {
     char letter = 0;       ///< a short form, such as `o`
     bool repeats = false;  ///< may be given several times
     bool required = false;
+    bool may_be_folder = false;  ///< an output that is a folder when the operand is one: the verb looks after it
 };
 /// Returns `-o` or `--output`.
 std::string written(const Flag& flag);

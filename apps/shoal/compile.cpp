@@ -1,6 +1,9 @@
 // shoal compile: from a source to a blob.
 
+#include "depfile.h"
+#include "folder.h"
 #include "shoal/base/clock.h"
+#include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/inspect/text_table.h"
 #include "sources.h"
@@ -14,11 +17,14 @@ namespace {
 
 constexpr Flag kFlags[] = {
     {.name = "output",
-     .value = "BLOB",
-     .help = "the file to write, or - for standard output; it is replaced only when everything went well",
+     .value = "BLOB_OR_FOLDER",
+     .help =
+         "the file to write, or - for standard output; it is replaced only when everything went well; for a folder of "
+         "sources, the folder of their blobs",
      .takes = Takes::kOutput,
      .letter = 'o',
-     .required = true},
+     .required = true,
+     .may_be_folder = true},
     kRootFlag,
     kSchemaFlag,
     kStdinNameFlag,
@@ -27,6 +33,21 @@ constexpr Flag kFlags[] = {
      .help = "byte order of the machine that the blob is for (default: little)",
      .takes = Takes::kOneOf},
     {.name = "offset-tables", .help = "keep, per entity, where its components lie"},
+    {.name = "deps",
+     .value = "FILE",
+     .help = "write which files BLOB was made from, as Ninja and make read it: a depfile",
+     .takes = Takes::kOutput},
+    {.name = "exclude",
+     .value = "PATTERN",
+     .help =
+         "of a folder: files and folders in it that are no sources, such as 'parts' or '*.part.sjson'; * is any text",
+     .takes = Takes::kText,
+     .repeats = true},
+    {.name = "force", .help = "of a folder: compile also what has not changed"},
+    {.name = "jobs",
+     .value = "N",
+     .help = "of a folder: how many sources are compiled at a time (default: as many as the machine has cores)",
+     .takes = Takes::kText},
     kStrictFlag,
     kJsonFlag,
 };
@@ -41,13 +62,30 @@ constexpr std::string_view kManual =
     "Errors name file, line and column, and say what to do; many are shown at once. BLOB is then left as it "
     "was. A device, a read-only file, or a file that was read is never written over.\n"
     "\n"
-    "A SOURCE that is - is read from standard input.\n";
+    "A SOURCE that is - is read from standard input.\n"
+    "\n"
+    "Of a FOLDER, every source in it and in its folders is compiled to the same path in the folder of blobs: "
+    "FOLDER/reef/coral.sjson becomes reef/coral.blob. Sources are the files that end as sources do, but for schema "
+    "files "
+    "(called *.schema.sjson, or given with --schema), hidden ones, and those that --exclude names. Prefab names are "
+    "relative "
+    "to FOLDER, unless --root says otherwise. Only what has changed is compiled: where the content of a file that was "
+    "read, a file that was not there, a schema, an option or the version of shoal is another. A source with "
+    "errors keeps its old blob and the others are compiled. A blob whose source is gone is removed if it is what was "
+    "written. The folder of blobs has a file .shoal_build that remembers all this; without it, everything is "
+    "compiled.\n"
+    "\n"
+    "--deps tells Ninja (`deps = gcc`, `depfile = FILE`) and make (`-include FILE`) that BLOB depends on the prefabs, "
+    "the files of "
+    "components and the schema files that were read.\n";
 
 constexpr std::string_view kExamples =
     "shoal compile reef.sjson -o reef.blob\n"
     "shoal compile levels/reef.sjson --root . --root ../library --schema game.schema.sjson -o reef.blob\n"
     "shoal compile reef.sjson -o reef.blob --strict --json\n"
-    "generate-reef | shoal compile - -o - | shoal run -\n";
+    "shoal compile levels --root levels --root ../library -o build/levels\n"
+    "generate-reef | shoal compile - -o - | shoal run -\n"
+    "shoal compile reef.sjson -o build/reef.blob --deps build/reef.blob.d\n";
 
 struct Task {
     std::string source, output, endian;
@@ -105,7 +143,54 @@ void print_json(Console& console, const Task& task, const CompiledSource& compil
     console.print_json(builder.finish());
 }
 
+/// Returns the files that a blob was made from: sources, then schema files. Standard input is not a file.
+std::vector<std::string> files_read(const Arguments& arguments, const CompiledSource& compiled,
+                                    const SourceSession& session) {
+    std::vector<std::string> paths;
+    for (const SourceDependency& dependency : compiled.dependencies)
+        if (dependency.kind == DependencyKind::kSource && !(session.stand_in && dependency.path == session.path))
+            paths.push_back(dependency.path);
+    for (const std::string& schema : arguments.values("schema"))
+        if (!is_standard_stream(schema)) paths.push_back(schema);
+    return paths;
+}
+
+/// Writes the blob, then what it was made from: whoever reads the second has the first.
+Status write_outputs(const Arguments& arguments, Files& files, const CompiledSource& compiled,
+                     const SourceSession& session) {
+    std::string deps;
+    if (arguments.has("deps")) {
+        Result<std::string> text = depfile_text(arguments.value("output"), files_read(arguments, compiled, session));
+        if (!text) return text.status();
+        deps = std::move(*text);
+    }
+    const std::string_view bytes(reinterpret_cast<const char*>(compiled.blob.data()), compiled.blob.size());
+    if (Status status = files.write("output", bytes); !status) return status;
+    return arguments.has("deps") ? files.write("deps", deps) : Status();
+}
+
+/// Returns what is wrong with flags that are only for one file, or only for a folder.
+Status check_flags(const Arguments& arguments, bool is_folder) {
+    for (const std::string_view flag : {"exclude", "force", "jobs"})
+        if (!is_folder && arguments.has(flag))
+            return Status::error(concat("--", flag, " is for a folder of sources, and ",
+                                        quoted(arguments.operands()[0]), " is not a folder"));
+    if (is_folder && arguments.has("deps"))
+        return Status::error("--deps is for one source; a folder of blobs remembers what they were made from");
+    if (is_folder && is_standard_stream(arguments.value("output")))
+        return Status::error("the blobs of a folder of sources are many files; give -o a folder");
+    std::uint64_t num_jobs = 0;
+    return arguments.read_number("jobs", std::uint64_t(1), 1024, num_jobs);
+}
+
 int run(const Arguments& arguments, Files& files, Console& console) {
+    const bool is_folder = is_directory(arguments.operands()[0]);
+    if (Status status = check_flags(arguments, is_folder); !status)
+        return fail_usage(console, arguments.verb(), status.message());
+    if (is_folder) return compile_folder(arguments, files, console);
+    if (arguments.has("deps") && is_standard_stream(arguments.value("output")))
+        return fail_usage(console, arguments.verb(),
+                          "--deps says what a file was made from; give -o the name of a file");
     const std::int64_t begin_ns = monotonic_ns();
     Task task{arguments.operands()[0], arguments.value("output"), arguments.value("endian", "little"),
               arguments.has("offset-tables")};
@@ -117,8 +202,8 @@ int run(const Arguments& arguments, Files& files, Console& console) {
         compile_source(session.path, session.registry, session.options, session.diagnostics);
     if (!compiled) return fail(console, session, compiled.message());
     if (!add_inputs(files, *compiled, session)) return fail(console, session.diagnostics);
-    const std::string_view bytes(reinterpret_cast<const char*>(compiled->blob.data()), compiled->blob.size());
-    if (Status status = files.write("output", bytes); !status) return fail(console, session, status.message());
+    if (Status status = write_outputs(arguments, files, *compiled, session); !status)
+        return fail(console, session, status.message());
     const std::int64_t total_ns = monotonic_ns() - begin_ns;
     console.print_diagnostics(session.diagnostics);
     print_facts(console, task, *compiled, session.diagnostics, total_ns);
@@ -130,7 +215,7 @@ int run(const Arguments& arguments, Files& files, Console& console) {
 
 const Verb kCompileVerb{.name = "compile",
                         .summary = "make a binary resource from a source",
-                        .operands = "SOURCE",
+                        .operands = "SOURCE_OR_FOLDER",
                         .takes = Takes::kInput,
                         .min_operands = 1,
                         .max_operands = 1,

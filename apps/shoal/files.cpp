@@ -68,9 +68,11 @@ std::string name_of_output(const std::string& path) { return is_standard_stream(
 
 Files::Files(const Arguments& arguments, Console& console) : arguments_(arguments), console_(console) {
     if (arguments.verb().takes == Takes::kInput) inputs_ = arguments.operands();
+    const std::vector<std::string>& operands = arguments.operands();
+    const bool is_folder = !operands.empty() && shoal::is_directory(operands[0]);
     for (const auto& [flag, value] : arguments.given()) {
         if (flag->takes == Takes::kInput) inputs_.push_back(value);
-        if (flag->takes == Takes::kOutput) outputs_.push_back({flag, value});
+        if (flag->takes == Takes::kOutput && !(flag->may_be_folder && is_folder)) outputs_.push_back({flag, value});
     }
     for (const Output& output : outputs_)
         if (is_standard_stream(output.path)) console.keep_standard_output();
