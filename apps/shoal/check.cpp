@@ -1,7 +1,8 @@
-// shoal check: what is wrong in sources.
+// shoal check: what is wrong in sources, and whether blobs are up to date.
 
 #include "shoal/base/text.h"
 #include "sources.h"
+#include "up_to_date.h"
 #include "verbs.h"
 
 #include <memory>
@@ -12,18 +13,31 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {kRootFlag, kSchemaFlag, kStdinNameFlag, kStrictFlag, kJsonFlag};
+constexpr Flag kFlags[] = {
+    kRootFlag,
+    kSchemaFlag,
+    kStdinNameFlag,
+    kStrictFlag,
+    {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},
+    kJsonFlag};
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Reads each SOURCE with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
     "nothing. Warnings alone are not a failure, unless --strict says so. A SOURCE that is - is read from standard "
-    "input.\n";
+    "input.\n"
+    "\n"
+    "With --up-to-date, each operand is a blob. It says what it was made from: this is compared with the files in the "
+    "roots "
+    "(default: the folder of the blob), the schemas that are given and the version of shoal. The exit code is 0 when "
+    "all "
+    "are up to date.\n";
 
 constexpr std::string_view kExamples =
     "shoal check reef.sjson\n"
     "shoal check levels/*.sjson --root . --schema game.schema.sjson\n"
     "shoal check reef.sjson --strict --json\n"
+    "shoal check --up-to-date build/*.blob --root levels --schema game.schema.sjson\n"
     "git show HEAD:levels/reef.sjson | shoal check - --stdin-name levels/reef.sjson\n";
 
 struct Checked {
@@ -76,6 +90,10 @@ void print_json(Console& console, const std::vector<std::unique_ptr<Checked>>& a
 }
 
 int run(const Arguments& arguments, Files& files, Console& console) {
+    if (arguments.has("up-to-date") && arguments.has(kStrictFlag.name))
+        return fail_usage(console, arguments.verb(),
+                          "--strict is for sources, and --up-to-date for blobs; give one of them");
+    if (arguments.has("up-to-date")) return check_up_to_date(arguments, files, console);
     std::vector<std::unique_ptr<Checked>> all;
     bool ok = true;
     for (const std::string& source : arguments.operands()) {
@@ -96,8 +114,8 @@ int run(const Arguments& arguments, Files& files, Console& console) {
 }  // namespace
 
 const Verb kCheckVerb{.name = "check",
-                      .summary = "say what is wrong in sources",
-                      .operands = "SOURCE...",
+                      .summary = "say what is wrong in sources, or what of blobs is out of date",
+                      .operands = "SOURCE_OR_BLOB...",
                       .takes = Takes::kInput,
                       .min_operands = 1,
                       .max_operands = ~std::size_t(0),

@@ -40,6 +40,8 @@ struct Target {
     std::uint64_t num_entities = 0, num_warnings = 0;
 };
 
+std::string in_quotes(const std::string& path) { return concat('"', path, '"'); }
+
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
 /// Whether a file is called as sources are, and not as schema files are.
@@ -129,9 +131,9 @@ bool FolderBuild::prepare_session() {
         check_roots();
     Diagnostics& diagnostics = session_.diagnostics;
     if (path_exists(output_) && !is_directory(output_))
-        diagnostics.error(
-            {}, concat("the output ", shoal::quoted(output_), " is not a folder, as ", shoal::quoted(folder_), " is"),
-            "give -o a folder, which need not exist yet");
+        diagnostics.error({},
+                          concat("the output ", in_quotes(output_), " is not a folder, as ", in_quotes(folder_), " is"),
+                          "give -o a folder, which need not exist yet");
     return diagnostics.num_errors() == 0;
 }
 
@@ -143,7 +145,7 @@ void FolderBuild::check_roots() {
         const std::string canonical = fs::weakly_canonical(root, failed).string();
         if (folder.starts_with(canonical == "/" ? canonical : canonical + "/")) return;
     }
-    session_.diagnostics.error({}, concat("the folder ", shoal::quoted(folder_), " is in none of the roots"),
+    session_.diagnostics.error({}, concat("the folder ", in_quotes(folder_), " is in none of the roots"),
                                concat("give --root ", folder_, ", too, or a folder that it is in"));
 }
 
@@ -197,8 +199,8 @@ void FolderBuild::name_outputs() {
             one->diagnostics = std::make_unique<Diagnostics>();
             one->diagnostics->error(
                 {},
-                concat(shoal::quoted(in_folder(first->source)), " and ", shoal::quoted(in_folder(target.source)),
-                       " would both make ", shoal::quoted(in_output(target.output))),
+                concat(in_quotes(in_folder(first->source)), " and ", in_quotes(in_folder(target.source)),
+                       " would both make ", in_quotes(in_output(target.output))),
                 "rename one of them, or --exclude it");
         }
     }
@@ -225,15 +227,15 @@ bool FolderBuild::read_state() {
             state_ = std::move(*state);
             state_text_ = std::move(*text);
         } else {
-            note(concat("everything is compiled again, because ", shoal::quoted(path),
+            note(concat("everything is compiled again, because ", in_quotes(path),
                         " cannot be used: ", state.message()));
         }
     }
     if (!state_.sources.empty() && state_.sources != sources) {
         session_.diagnostics.error(
             {},
-            concat("the folder ", shoal::quoted(output_), " has the blobs of other sources, those in ",
-                   shoal::quoted((fs::path(output_) / state_.sources).lexically_normal().string())),
+            concat("the folder ", in_quotes(output_), " has the blobs of other sources, those in ",
+                   in_quotes((fs::path(output_) / state_.sources).lexically_normal().string())),
             concat("give -o another folder, or remove ", path, " to mix them"));
         return false;
     }
@@ -326,11 +328,11 @@ Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
     const std::string path = in_output(target.output);
     if (path_exists(path) && !is_blob_file(files_, path))
         return Status::error(
-            concat(shoal::quoted(path), " is in the way, and not a blob; remove it, or give -o another folder"));
+            concat(in_quotes(path), " is in the way, and not a blob; remove it, or give -o another folder"));
     std::error_code failed;
     fs::create_directories(folder_of(path), failed);
     if (failed)
-        return Status::error(concat("cannot make the folder ", shoal::quoted(folder_of(path)), ": ", failed.message(),
+        return Status::error(concat("cannot make the folder ", in_quotes(folder_of(path)), ": ", failed.message(),
                                     "; remove what is in the way, or give -o another folder"));
     return write_file(path, std::span<const std::byte>(compiled.blob));
 }
@@ -353,14 +355,14 @@ void FolderBuild::remove_orphans() {
         const std::string path = in_output(output.path);
         if (has_source || output.hash == 0 || !path_exists(path)) continue;
         if (looked_.hash(path) != output.hash) {
-            note(concat(shoal::quoted(path), " stays, though its source is gone: something else has changed it"));
+            note(concat(in_quotes(path), " stays, though its source is gone: something else has changed it"));
             continue;
         }
         std::error_code failed;
         if (fs::remove(path, failed))
             removed_.push_back(output.path);
         else
-            note(concat("cannot remove ", shoal::quoted(path), ", whose source is gone: ", failed.message()));
+            note(concat("cannot remove ", in_quotes(path), ", whose source is gone: ", failed.message()));
     }
 }
 
