@@ -174,7 +174,8 @@ Status check_flags(const Arguments& arguments, bool is_folder) {
     for (const std::string_view flag : {"exclude", "force", "jobs"})
         if (!is_folder && arguments.has(flag))
             return Status::error(concat("--", flag, " is for a folder of sources, and ",
-                                        quoted(arguments.operands()[0]), " is not a folder"));
+                                        quoted(arguments.operands()[0]),
+                                        " is not a folder; leave it out, or give a folder"));
     if (is_folder && arguments.has("deps"))
         return Status::error("--deps is for one source; a folder of blobs remembers what they were made from");
     if (is_folder && is_standard_stream(arguments.value("output")))

@@ -10,6 +10,8 @@ using namespace shoal;
 
 namespace {
 
+constexpr const char* kNoBlobHint = "give the path of a blob that `shoal compile` made";
+
 struct Compared {
     std::string blob;
     std::vector<InputChange> changes;
@@ -83,7 +85,7 @@ int check_up_to_date(const Arguments& arguments, Files& files, Console& console)
     for (const std::string& path : arguments.operands()) {
         Compared compared{path, {}};
         if (Status status = compare(files, session, looked, compared); !status) {
-            session.diagnostics.error({}, std::string(status.message()));
+            session.diagnostics.error({}, std::string(status.message()), is_blob_file(files, path) ? "" : kNoBlobHint);
             continue;
         }
         ok &= compared.changes.empty();

@@ -92,6 +92,13 @@ constexpr MessageCase kCases[] = {
     {"input_empty", "dump -"},
     {"picture_in_no_folder", "run prefab/coral.sjson --frames 1 --picture nowhere/coral.svg"},
     {"query_wrong", "run prefab/coral.sjson --frames 1 --query transfrom.position.x==10"},
+    // Folders of sources, and blobs that are out of date.
+    {"folder_in_no_root", "compile prefab -o blobs --root text"},
+    {"folder_into_a_file", "compile prefab -o text/empty.sjson"},
+    {"folder_to_standard_output", "compile prefab -o -"},
+    {"folder_flag_for_a_file", "compile prefab/coral.sjson -o coral.blob --force"},
+    {"deps_without_a_name", "compile prefab/coral.sjson -o - --deps coral.d"},
+    {"up_to_date_text", "check --up-to-date prefab/coral.sjson"},
     {"compile_blob", "compile made/level.blob -o made/other.blob"},
     {"dump_missing", "dump made/nothing.blob"},
     {"dump_directory", "dump text"},
