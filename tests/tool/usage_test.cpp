@@ -76,7 +76,7 @@ TEST_F(ToolUsage, wrong_usage_exits_with_2_and_shows_how_it_is_used) {
         {{"compile", "a", "-o", "b", "-o", "c"}, "-o was given twice"},
         {{"compile", "a", "-o", "b", "--strict=yes"}, "--strict takes no value"},
         {{"compile", "a", "-o", "b", "--root", "--strict"}, "--root needs a value"},
-        {{"check"}, "check needs SOURCE..."},
+        {{"check"}, "check needs SOURCE_OR_BLOB..."},
         {{"dump"}, "dump needs BLOB"},
         {{"schema"}, "schema needs BLOB or --schema FILE"},
         {{"dump", "x", "--jsn"}, "did you mean --json?"},
