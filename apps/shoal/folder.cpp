@@ -37,7 +37,7 @@ struct Target {
     const BuiltOutput* before = nullptr;  ///< what the last build said
     BuiltOutput now;
     std::unique_ptr<Diagnostics> diagnostics;  ///< if it was compiled, and there are any
-    std::uint64_t num_entities = 0, num_warnings = 0;
+    std::uint64_t num_entities = 0;            ///< if it was compiled
 };
 
 std::string in_quotes(const std::string& path) { return concat('"', path, '"'); }
@@ -92,6 +92,7 @@ private:
     bool write_state();
     BuildState next_state();
     void report();
+    void add_targets(DocumentBuilder& builder) const;
     void report_json();
     void note(std::string text) { notes_.push_back(std::move(text)); }
     std::string in_folder(const std::string& name) const { return path_in_root(folder_, name); }
@@ -314,7 +315,7 @@ void FolderBuild::compile(Target& target) {
     if (!status && target.diagnostics->num_errors() == 0) target.diagnostics->error({}, std::string(status.message()));
     if (status) {
         target.now.hash = content_hash({reinterpret_cast<const char*>(compiled->blob.data()), compiled->blob.size()});
-        target.now.num_warnings = target.num_warnings = target.diagnostics->num_warnings();
+        target.now.num_warnings = target.diagnostics->num_warnings();
         target.now.inputs = std::move(inputs);
         target.num_entities = compiled->num_entities;
     }
@@ -415,8 +416,23 @@ void FolderBuild::report() {
                           count_text(count(Target::Result::kFailed)), " with errors; ", decimal_text(ms, 1), " ms\n"));
 }
 
-void FolderBuild::report_json() {
+/// Adds what became of each source.
+void FolderBuild::add_targets(DocumentBuilder& builder) const {
     constexpr std::string_view kResults[] = {"up_to_date", "compiled", "failed"};
+    builder.begin_list("sources");
+    for (const Target& target : targets_) {
+        builder.begin_mapping();
+        builder.string("source", utf8_text(target.source));
+        builder.string("blob", utf8_text(target.output));
+        builder.string("result", kResults[static_cast<std::size_t>(target.result)]);
+        builder.string("reason", utf8_text(target.reason));
+        builder.unsigned_integer("entities", target.num_entities);
+        builder.end();
+    }
+    builder.end();
+}
+
+void FolderBuild::report_json() {
     DocumentBuilder builder;
     builder.begin_mapping();
     std::uint64_t num_errors = session_.diagnostics.num_errors(), num_warnings = session_.diagnostics.num_warnings();
@@ -431,16 +447,7 @@ void FolderBuild::report_json() {
     builder.unsigned_integer("up_to_date", count(Target::Result::kUpToDate));
     builder.unsigned_integer("failed", count(Target::Result::kFailed));
     builder.unsigned_integer("files_compared", looked_.num_reads());
-    builder.begin_list("sources");
-    for (const Target& target : targets_) {
-        builder.begin_mapping();
-        builder.string("source", utf8_text(target.source));
-        builder.string("blob", utf8_text(target.output));
-        builder.string("result", kResults[static_cast<std::size_t>(target.result)]);
-        builder.string("reason", utf8_text(target.reason));
-        builder.end();
-    }
-    builder.end();
+    add_targets(builder);
     builder.begin_list("removed");
     for (const std::string& path : removed_) builder.string(utf8_text(path));
     builder.end();

@@ -165,7 +165,8 @@ std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name
     HashedText text;
     text.add(schema.name()).add(schema.version()).add(schema.whole()).add(schema.toggled()).add(schema.many());
     text.add(schema.single()).add(schema.struct_bytes()).add(schema.struct_alignment()).add(schema.default_image());
-    text.add(component->spawn_order).add(component->compile != nullptr).add(component->compile_scope);
+    text.add(component->spawn_order).add(component->blob_order).add(component->compile_scope);
+    text.add(component->compile != nullptr);
     for (const Field& field : schema.fields()) add_field(field, text);
     return text.hash();
 }

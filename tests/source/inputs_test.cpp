@@ -119,6 +119,9 @@ TEST_F(Inputs, each_kind_of_change_is_told_by_the_name_of_what_changed) {  // re
 
     declare("power = { type = float default = 3 }");
     EXPECT_EQ(changes(inputs), "type: the schema of the component type \"glow\" changed\n");
+    declare("power = float");
+    ASSERT_TRUE(registry->set_blob_order("glow", BlobOrder::kDepthFirst).ok());
+    EXPECT_EQ(changes(inputs), "type: the schema of the component type \"glow\" changed\n");
     declare("power = float", "ignored_keys = [editor]");
     EXPECT_EQ(changes(inputs), "rules: the rules of the schema files changed: what is kept, ignored or renamed\n");
     declare("power = float");
