@@ -6,13 +6,14 @@
 #include "shoal/source/compiler.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
 namespace shoal {
 namespace {
 
-/// Collects values whose hash is wanted; a text counts with its length.
+/// Collects values whose hash is wanted, the same on machines of either byte order; a text counts with its length.
 class HashedText {
 public:
     HashedText& add(std::string_view text) {
@@ -21,13 +22,19 @@ public:
         return *this;
     }
     template <class Number>
-        requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
+        requires(std::is_integral_v<Number> || std::is_enum_v<Number>)
     HashedText& add(Number number) {
-        bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+        const auto value = static_cast<std::uint64_t>(number);
+        for (int shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<char>(value >> shift & 255));
         return *this;
     }
-    HashedText& add(std::span<const std::byte> bytes) {
-        return add(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    HashedText& add(double number) { return add(std::bit_cast<std::uint64_t>(number)); }
+    /// Adds numbers of `number_bytes` each as they lie in memory.
+    void add_numbers(std::span<const std::byte> numbers, std::size_t number_bytes) {
+        for (; numbers.size() >= number_bytes; numbers = numbers.subspan(number_bytes))
+            for (std::size_t i = 0; i < number_bytes; ++i)
+                bytes_.push_back(
+                    static_cast<char>(numbers[std::endian::native == std::endian::little ? i : number_bytes - 1 - i]));
     }
     std::uint64_t hash() const { return content_hash(bytes_); }
 
@@ -35,12 +42,16 @@ private:
     std::string bytes_;
 };
 
-void add_field(const Field& field, HashedText& text) {
+void add_field(const Schema& schema, const Field& field, HashedText& text) {
     text.add(field.name).add(field.type).add(field.element_type).add(field.array_length).add(field.value_bytes);
     text.add(field.struct_offset).add(field.split).add(field.shorthand).add(field.keys).add(field.relation);
     text.add(field.has_range).add(field.minimum).add(field.maximum).add(field.unit);
     text.add(field.enumerators.size());
     for (const EnumeratorDefinition& enumerator : field.enumerators) text.add(enumerator.name).add(enumerator.value);
+    const bool has_own_size = field.type == FieldType::kEnum || field.type == FieldType::kEntity;
+    const std::uint32_t number_bytes = has_own_size ? field.value_bytes : field_type_alignment(field.type);
+    const bool has_default = number_bytes != 0 && field.type != FieldType::kBlobArray;  // no opaque value, and no array
+    if (has_default) text.add_numbers(schema.default_image().subspan(field.struct_offset, field.size), number_bytes);
 }
 
 /// Returns the number of the root that a name begins with, or none.
@@ -164,10 +175,10 @@ std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name
     const Schema& schema = *component->schema;
     HashedText text;
     text.add(schema.name()).add(schema.version()).add(schema.whole()).add(schema.toggled()).add(schema.many());
-    text.add(schema.single()).add(schema.struct_bytes()).add(schema.struct_alignment()).add(schema.default_image());
+    text.add(schema.single()).add(schema.struct_bytes()).add(schema.struct_alignment());
     text.add(component->spawn_order).add(component->blob_order).add(component->compile_scope);
     text.add(component->compile != nullptr);
-    for (const Field& field : schema.fields()) add_field(field, text);
+    for (const Field& field : schema.fields()) add_field(schema, field, text);
     return text.hash();
 }
 
