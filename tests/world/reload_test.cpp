@@ -1,0 +1,724 @@
+// Live reload: what a newer version of a blob changes in a running world.
+
+#include "shoal/world/reload.h"
+#include "shoal/components/activity.h"
+#include "shoal/components/data.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/database/spawn_zone.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/transform/transform.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace reload_test {
+
+using namespace shoal;
+
+struct Hull {
+    float armor = 1;
+    Vec3 size = {1, 1, 1};
+    Entity target{};
+    std::int32_t level = 0;
+    friend bool operator==(const Hull&, const Hull&) = default;
+};
+SHOAL_COMPONENT(Hull, armor, (size, split), target, level)
+
+/// In the database.
+struct Cargo {
+    double mass = 0;
+    std::array<std::int16_t, 3> boxes = {};
+    Entity owner{};
+    friend bool operator==(const Cargo&, const Cargo&) = default;
+};
+SHOAL_COMPONENT((Cargo, whole), mass, boxes, owner)
+
+struct Note {
+    std::int32_t number = 0, page = 0;
+    friend bool operator==(const Note&, const Note&) = default;
+};
+SHOAL_COMPONENT((Note, many), number, page)
+
+struct Weather {
+    float wind = 1, rain = 0;
+};
+SHOAL_COMPONENT((Weather, single), wind, rain)
+
+/// An entity of a source. References are GUIDs; 0 is none.
+struct Item {
+    std::uint64_t guid = 0, parent = 0;
+    std::optional<Hull> hull{};
+    std::uint64_t target = 0;  // of the hull
+    std::optional<Cargo> cargo{};
+    std::uint64_t owner = 0;  // of the cargo
+    std::optional<Transform> transform{};
+    std::vector<std::string> tags{};
+    std::vector<Note> notes{};
+    bool is_inactive = false;
+    std::optional<Zone> zone{};
+    std::uint64_t owned_by = 0;
+};
+/// Parents come first.
+using Source = std::vector<Item>;
+
+/// Writes a version of a source as a blob.
+class SourceWriter {
+public:
+    explicit SourceWriter(const Source& source, std::string_view name = "levels/reef") : source_(source) {
+        writer_.set_name(name);
+        for (std::uint32_t i = 0; i < source.size(); ++i) number_of_[source[i].guid] = i;
+    }
+
+    BlobWriter& writer() { return writer_; }
+
+    Result<Blob> write() {
+        for (const Item& item : source_)
+            writer_.add_entity(
+                {.parent = item.parent == 0 ? kNoBlobEntity : number_of_[item.parent], .guid = item.guid});
+        for (std::uint32_t i = 0; i < source_.size(); ++i) add(source_[i], i);
+        const Result<std::vector<std::byte>> bytes = writer_.write();
+        return bytes ? Blob::load(*bytes) : Result<Blob>(bytes.status());
+    }
+
+private:
+    Entity reference(std::uint64_t guid) {
+        return Entity{guid == 0 ? static_cast<EntityBits>(~EntityBits(0))
+                                : static_cast<EntityBits>(number_of_.at(guid))};
+    }
+    template <class T>
+    void put(std::uint32_t entity, const T& value) {
+        const auto [type, is_new] = types_.try_emplace(schema_of<T>().name());
+        if (is_new) type->second = writer_.add_component_type(schema_of<T>()).value();
+        std::vector<std::byte> image(schema_of<T>().struct_bytes());
+        for (const Field& field : schema_of<T>().fields())
+            std::memcpy(image.data() + field.struct_offset,
+                        reinterpret_cast<const std::byte*>(&value) + field.struct_offset, field.size);
+        writer_.add_component(type->second, entity, image);
+    }
+    void add(const Item& item, std::uint32_t i) {
+        if (item.hull) {
+            Hull hull = *item.hull;
+            hull.target = reference(item.target);
+            put(i, hull);
+        }
+        if (item.cargo) {
+            Cargo cargo = *item.cargo;
+            cargo.owner = reference(item.owner);
+            put(i, cargo);
+        }
+        if (item.transform) put(i, *item.transform);
+        for (const std::string& tag : item.tags) put(i, Tag{*writer_.add_text(tag)});
+        for (const Note& note : item.notes) put(i, note);
+        if (item.is_inactive) put(i, Inactive{});
+        if (item.zone) put(i, SpawnZone{*item.zone});
+        if (item.owned_by != 0) put(i, Owned{reference(item.owned_by)});
+    }
+
+    const Source& source_;
+    BlobWriter writer_;
+    std::map<std::uint64_t, std::uint32_t> number_of_;
+    std::map<std::string, std::uint32_t> types_;
+};
+
+Blob blob_of(const Source& source) {
+    Result<Blob> blob = SourceWriter(source).write();
+    EXPECT_TRUE(blob.ok()) << blob.message();
+    return std::move(*blob);
+}
+
+struct Reload : ::testing::Test {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world{entities, {.reloadable = true}};
+    Manager<Hull>& hulls = world.manager<Hull>();
+    Database& database = world.database();
+
+    Reload() {
+        EXPECT_TRUE(world.home<Cargo>(database).ok());
+        world.manager<Note>();
+    }
+
+    Spawned spawned(const Blob& blob, const SpawnOptions& options = {}) {
+        Result<Spawned> result = world.spawn(blob, options);
+        EXPECT_TRUE(result.ok()) << result.message();
+        world.settle();
+        return std::move(*result);
+    }
+    ReloadReport reloaded(const Blob& before, const Blob& after) {
+        const Result<ReloadReport> result = world.reload(before, after);
+        EXPECT_TRUE(result.ok()) << result.message();
+        return result ? *result : ReloadReport();
+    }
+    Hull hull_of(Entity entity) const {
+        const Instance at = hulls.instance(entity);
+        EXPECT_TRUE(at);
+        return {hulls.get<&Hull::armor>(at), hulls.get<&Hull::size>(at), hulls.get<&Hull::target>(at),
+                hulls.get<&Hull::level>(at)};
+    }
+    /// Returns the living copy-th entity that was spawned later than the others.
+    std::vector<Entity> all_with_hull() const {
+        const std::span<const Entity> owners = hulls.core().table().entities();
+        std::vector<Entity> result;
+        for (const Entity owner : owners)
+            if (entities.alive(owner)) result.push_back(owner);
+        return result;
+    }
+};
+
+// --- fields ------------------------------------------------------------------------------------------------------
+
+TEST_F(Reload, writes_the_fields_that_the_source_has_changed_and_no_others) {
+    const Source source = {{.guid = 1, .hull = Hull{3, {1, 2, 3}, {}, 7}}, {.guid = 2, .hull = Hull{4}}};
+    Source edited = source;
+    edited[0].hull->armor = 5;
+    edited[0].hull->size.y = 9;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 3});
+    const Entity ship = ships.entity(0, 1);
+    hulls.set<&Hull::armor>(hulls.instance(ship), 30.0f);  // the source has changed it too, and wins
+    hulls.set<&Hull::level>(hulls.instance(ship), 8);      // the source has not
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_copies, 3u);
+    EXPECT_EQ(report.num_fields, 6u);
+    EXPECT_EQ(report.num_changed, 3u);
+    EXPECT_EQ(hull_of(ship), (Hull{5, {1, 9, 3}, {}, 8}));
+    EXPECT_EQ(hull_of(ships.entity(0, 0)), (Hull{5, {1, 9, 3}, {}, 7}));
+    EXPECT_EQ(hull_of(ships.entity(1, 2)), (Hull{4}));
+    EXPECT_EQ(entities.num_alive(), 6u) << "ids stay";
+}
+
+TEST_F(Reload, of_the_same_version_changes_nothing) {
+    const Blob blob =
+        blob_of({{.guid = 1, .hull = Hull{3}, .tags = {"a", "b"}}, {.guid = 2, .parent = 1, .transform = Transform()}});
+    const Blob again =
+        blob_of({{.guid = 1, .hull = Hull{3}, .tags = {"a", "b"}}, {.guid = 2, .parent = 1, .transform = Transform()}});
+    spawned(blob, {.copies = 2});
+    const std::uint64_t hash = world.state_hash();
+    EXPECT_TRUE(reloaded(blob, again).empty());
+    EXPECT_EQ(world.state_hash(), hash);
+}
+
+TEST_F(Reload, can_be_followed_by_others_and_by_spawns_of_either_version) {
+    Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{1}}};
+    Blob before = blob_of(source);
+    const Spawned first = spawned(before);
+    for (int i = 2; i < 10; ++i) {
+        source[0].hull->armor = static_cast<float>(i);
+        source.push_back({.guid = static_cast<std::uint64_t>(i + 1), .hull = Hull{}});
+        Blob after = blob_of(source);
+        EXPECT_EQ(reloaded(before, after).num_copies, static_cast<std::uint32_t>(i - 1));
+        spawned(after);
+        before = std::move(after);
+    }
+    EXPECT_EQ(hull_of(first.entity(0)).armor, 9);
+    EXPECT_EQ(entities.num_alive(), 9u * 10);
+}
+
+TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_alone) {
+    const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
+    world.commands().spawn(before);
+    world.settle();
+    ASSERT_EQ(all_with_hull().size(), 1u);
+    const Entity original = all_with_hull()[0];
+    const Result<Spawned> copy = world.copy(original);
+    ASSERT_TRUE(copy.ok()) << copy.message();
+    EXPECT_EQ(reloaded(before, after).num_copies, 1u);
+    EXPECT_EQ(hull_of(original).armor, 2);
+    EXPECT_EQ(hull_of(copy->entity(0)).armor, 1);
+}
+
+// --- entities and components -------------------------------------------------------------------------------------
+
+TEST_F(Reload, makes_new_entities_and_destroys_those_that_are_gone) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
+    const Source edited = {{.guid = 4, .hull = Hull{4}, .target = 3},
+                           {.guid = 3, .hull = Hull{3}, .target = 4},
+                           {.guid = 1, .hull = Hull{1}}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 2});
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_created, 2u);
+    EXPECT_EQ(report.num_destroyed, 2u);
+    EXPECT_EQ(report.num_fields, 2u) << "only the target of 3 is another: 1 has moved in the file";
+    world.settle();
+    EXPECT_EQ(hulls.num_components(), 6u);
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        EXPECT_FALSE(entities.alive(ships.entity(1, copy)));
+        const Entity old = ships.entity(2, copy), made = hull_of(old).target;
+        ASSERT_TRUE(entities.alive(made));
+        EXPECT_EQ(hull_of(made).armor, 4);
+        EXPECT_EQ(hull_of(made).target, old) << "of the same copy";
+    }
+}
+
+TEST_F(Reload, adds_and_removes_components_of_managers_the_database_and_stores_of_their_own) {
+    const Source source = {{.guid = 1, .hull = Hull{1}, .is_inactive = true},
+                           {.guid = 2, .cargo = Cargo{2}, .transform = Transform()}};
+    const Source edited = {
+        {.guid = 1, .cargo = Cargo{8, {1, 2, 3}}, .owner = 2, .transform = Transform{{1, 2, 3}, {}, {1, 1, 1}}},
+        {.guid = 2, .hull = Hull{5}, .target = 1, .is_inactive = true}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    const Entity one = ships.entity(0), two = ships.entity(1);
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_components_added, 4u);
+    EXPECT_EQ(report.num_components_removed, 4u);
+    EXPECT_EQ(world.field<double>(one, "cargo.mass").value(), 8);
+    EXPECT_EQ(world.field<Entity>(one, "cargo.owner").value(), two);
+    EXPECT_EQ(world.transforms().world_position(world.transforms().instance(one)), (Vec3{1, 2, 3}));
+    EXPECT_FALSE(hulls.has(one));
+    EXPECT_TRUE(world.is_active(one));
+    EXPECT_EQ(hull_of(two), (Hull{5, {1, 1, 1}, one, 0}));
+    EXPECT_FALSE(database.has_row(two) && world.field(two, "cargo.mass").ok());
+    EXPECT_FALSE(world.transforms().has(two));
+    EXPECT_FALSE(world.is_active(two));
+    ASSERT_TRUE(reloaded(after, before).num_components_added == 4) << "and back";
+    EXPECT_FALSE(world.is_active(one));
+    EXPECT_EQ(hull_of(one).armor, 1);
+}
+
+TEST_F(Reload, leaves_out_what_the_program_has_taken_away) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
+    Source edited = source;
+    for (Item& item : edited) item.hull->level = 6;
+    edited.push_back({.guid = 4, .parent = 1, .hull = Hull{9}});
+    edited.push_back({.guid = 5, .parent = 3, .hull = Hull{10}});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    entities.destroy(ships.entities().subspan(0, 1));
+    const Entity without = ships.entity(1);
+    hulls.remove(without);
+    world.settle();
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_left_out, 3u) << "two fields, and the entity below the first";
+    EXPECT_EQ(report.num_created, 1u);
+    EXPECT_EQ(entities.num_alive(), 3u);
+    EXPECT_FALSE(hulls.has(without));
+    EXPECT_EQ(hull_of(ships.entity(2)).level, 6);
+}
+
+TEST_F(Reload, does_not_fill_copies_of_which_nobody_lives) {
+    const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}});
+    const Blob after = blob_of({{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}});
+    Spawned dead = spawned(before);
+    spawned(before);
+    dead.destroy(entities);
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_copies, 1u);
+    EXPECT_EQ(entities.num_alive(), 2u);
+}
+
+TEST_F(Reload, tells_reactions_and_the_journal_as_every_other_change_does) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3}};
+    const Source edited = {{.guid = 1, .hull = Hull{7}}, {.guid = 3, .hull = Hull{3}}, {.guid = 4, .hull = Hull{4}}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    std::size_t num_added = 0, num_removed = 0;
+    std::vector<Entity> changed;
+    world.on_add<Hull>([&](std::span<const Entity> added) { num_added += added.size(); });
+    world.on_remove<Hull>([&](std::span<const Entity> removed) { num_removed += removed.size(); });
+    world.on_change<&Hull::armor>([&](std::span<const Entity> all) { changed.assign(all.begin(), all.end()); });
+    world.keep_journal(100);
+    const std::uint64_t seen = world.stamp();
+    reloaded(before, after);
+    EXPECT_EQ(num_added + num_removed, 0u) << "not before the world settles";
+    world.settle();
+    EXPECT_EQ(num_added, 2u);
+    EXPECT_EQ(num_removed, 1u);
+    EXPECT_EQ(changed, std::vector<Entity>{ships.entity(0)});
+    EXPECT_EQ(world.journal(seen).entries.size(), 2u);
+}
+
+TEST_F(Reload, keeps_owners_as_the_source_says) {
+    const Source source = {
+        {.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}, .owned_by = 1}, {.guid = 3, .hull = Hull{3}}};
+    const Source edited = {{.guid = 1, .hull = Hull{1}},
+                           {.guid = 2, .hull = Hull{2}, .owned_by = 3},
+                           {.guid = 3, .hull = Hull{3}},
+                           {.guid = 4, .hull = Hull{4}, .owned_by = 1}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    reloaded(before, after);
+    EXPECT_EQ(world.ownership().owner(ships.entity(1)), ships.entity(2));
+    entities.destroy(ships.entities().subspan(0, 1));
+    world.settle();
+    EXPECT_EQ(hulls.num_components(), 2u) << "the new one was owned by the first";
+}
+
+TEST_F(Reload, moves_entities_for_which_the_source_names_another_zone) {
+    const Source source = {{.guid = 1, .cargo = Cargo{1}, .zone = 3}, {.guid = 2, .parent = 1, .cargo = Cargo{2}}};
+    Source edited = source;
+    edited[0].zone = 5;
+    edited.push_back({.guid = 3, .parent = 2, .cargo = Cargo{3}});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    reloaded(before, after);
+    for (const Entity ship : ships.entities()) EXPECT_EQ(database.find(ship).table->zone(), 5u);
+    EXPECT_EQ(database.num_rows(5), 3u);
+}
+
+TEST_F(Reload, sets_the_single_of_the_world) {
+    const auto write = [](float wind) {
+        BlobWriter writer;
+        writer.set_name("levels/reef");
+        const std::uint32_t type = writer.add_component_type(schema_of<Weather>()).value();
+        writer.add_entity({.guid = 1});
+        const Weather weather{wind, 2};
+        writer.add_component(type, 0, std::as_bytes(std::span(&weather, 1)));
+        return Blob::load(*writer.write()).value();
+    };
+    const Blob before = write(3), after = write(4);
+    spawned(before);
+    EXPECT_EQ(world.single<Weather>().wind, 3);
+    world.single<Weather>().rain = 9;
+    reloaded(before, after);
+    EXPECT_EQ(world.single<Weather>().wind, 4);
+    EXPECT_EQ(world.single<Weather>().rain, 9);
+}
+
+// --- lists -------------------------------------------------------------------------------------------------------
+
+TEST_F(Reload, changes_each_value_of_a_list_by_itself) {
+    const Source source = {{.guid = 1, .tags = {"a", "b", "c"}, .notes = {{1, 10}, {2, 20}, {3, 30}}}};
+    const Source edited = {{.guid = 1, .tags = {"a", "x", "c", "y"}, .notes = {{1, 10}, {2, 25}}}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Entity ship = spawned(before).entity(0);
+    TagManager tags(world.manager<Tag>(), world.strings());
+    ASSERT_TRUE(tags.entities_with("b").size() == 1);
+    tags.remove_tag(ship, "a");
+    ASSERT_TRUE(tags.add_tag(ship, "mine").ok());
+    auto& notes = world.manager<Note>();
+    for (Instance i = notes.instance(ship); i; i = notes.next(i))
+        if (notes.get<&Note::number>(i) == 2) notes.set<&Note::number>(i, 200);
+    reloaded(before, after);
+    std::vector<std::string> names;
+    tags.for_each_tag(ship, [&](StringId tag) { names.push_back(std::string(tags.text(tag))); });
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"c", "mine", "x", "y"}));
+    EXPECT_EQ(tags.entities_with("b").size(), 0u);
+    EXPECT_EQ(tags.entities_with("x").size(), 1u);
+    std::vector<Note> left;
+    for (Instance i = notes.instance(ship); i; i = notes.next(i))
+        left.push_back({notes.get<&Note::number>(i), notes.get<&Note::page>(i)});
+    EXPECT_EQ(left, (std::vector<Note>{{1, 10}, {200, 25}}));
+}
+
+// --- transforms --------------------------------------------------------------------------------------------------
+
+Transform at(float x, float y = 0, float z = 0) { return {{x, y, z}, {}, {1, 1, 1}}; }
+
+TEST_F(Reload, links_children_as_the_source_says_and_keeps_their_local_poses) {
+    const Source source = {{.guid = 1, .transform = at(1)},
+                           {.guid = 2, .parent = 1, .transform = at(10)},
+                           {.guid = 3, .parent = 2, .transform = at(100)},
+                           {.guid = 4, .transform = at(1000)}};
+    // The parent and its child have changed places, and a new one hangs below both.
+    const Source edited = {{.guid = 4, .transform = at(1000)},
+                           {.guid = 2, .parent = 4, .transform = at(10)},
+                           {.guid = 1, .parent = 2, .transform = at(1)},
+                           {.guid = 5, .parent = 1, .transform = at(0.5f)},
+                           {.guid = 3, .transform = at(100)}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 2});
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_linked, 6u);
+    const TransformManager& transforms = world.transforms();
+    ASSERT_TRUE(transforms.validate().ok());
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        const auto x_of = [&](std::uint32_t i) {
+            return transforms.world_position(transforms.instance(ships.entity(i, copy))).x;
+        };
+        EXPECT_EQ(x_of(0), 1011);
+        EXPECT_EQ(x_of(1), 1010);
+        EXPECT_EQ(x_of(2), 100);
+        EXPECT_EQ(x_of(3), 1000);
+        const Instance child = transforms.first_child(transforms.instance(ships.entity(0, copy)));
+        ASSERT_TRUE(child);
+        EXPECT_EQ(transforms.world_position(child).x, 1011.5f);
+    }
+}
+
+TEST_F(Reload, of_a_parent_that_loses_its_transform_links_the_children_to_the_one_above) {
+    const Source source = {{.guid = 1, .transform = at(1)},
+                           {.guid = 2, .parent = 1, .transform = at(10)},
+                           {.guid = 3, .parent = 2, .transform = at(100)}};
+    Source edited = source;
+    edited[1].transform.reset();
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    reloaded(before, after);
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.world_position(transforms.instance(ships.entity(2))).x, 101);
+    reloaded(after, before);
+    EXPECT_EQ(transforms.world_position(transforms.instance(ships.entity(2))).x, 111);
+}
+
+TEST_F(Reload, keeps_the_root_poses_with_which_copies_were_spawned) {
+    const Source source = {{.guid = 1, .transform = at(1)}, {.guid = 2, .parent = 1, .transform = at(10)}};
+    Source edited = source;
+    edited[0].transform->position.y = 5;
+    edited[1].transform->position.y = 6;
+    edited.push_back({.guid = 3, .transform = at(0, 0, 7)});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const RootPose poses[] = {{.position = {100, 0, 0}}, {.position = {200, 0, 0}, .scale = {2, 2, 2}}};
+    const Spawned ships = spawned(before, {.copies = 2, .root_poses = poses});
+    world.transforms().set_rotation(world.transforms().instance(ships.entity(0, 1)), {0, 0, 1, 0});
+    reloaded(before, after);
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 0))).position, (Vec3{101, 5, 0}));
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 1))).position, (Vec3{202, 10, 0}));
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 1))).rotation, (Quaternion{0, 0, 1, 0}));
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(1, 1))).position, (Vec3{10, 6, 0}));
+    std::vector<Vec3> heights;
+    for (std::uint32_t row = 0; row < transforms.num_rows(); ++row)
+        if (const Vec3 place = transforms.world_position(Instance{row}); place.z != 0) heights.push_back(place);
+    std::sort(heights.begin(), heights.end(), [](Vec3 a, Vec3 b) { return a.x < b.x; });
+    EXPECT_EQ(heights, (std::vector<Vec3>{{100, 0, 7}, {200, 0, 14}}));
+}
+
+// --- errors ------------------------------------------------------------------------------------------------------
+
+TEST_F(Reload, of_blobs_that_are_no_versions_of_one_resource_is_an_error) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}};
+    const Blob before = blob_of(source);
+    const Blob other = SourceWriter(source, "levels/lagoon").write().value(),
+               nameless = SourceWriter(source, "").write().value();
+    EXPECT_EQ(world.reload(before, other).message(),
+              "\"levels/reef\" cannot be reloaded as \"levels/lagoon\"; give two versions of one resource");
+    EXPECT_EQ(world.reload(before, nameless).message(),
+              "a blob without a name cannot be reloaded; give it one when it is compiled");
+}
+
+/// A store that refuses to have a field written.
+class Stubborn final : public Store {
+public:
+    Stubborn(EntityManager& entities, PagePool& pool) : rows_(schema_of<Note>(), entities, pool) {}
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
+    void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
+    void settle(const SettleContext& context) override { rows_.settle(context); }
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    Status write_field(const ComponentRow&, const FieldPart&, const std::byte*) override {
+        return Status::error("notes are carved in stone");
+    }
+
+private:
+    OwnedRows rows_;
+};
+
+TEST(ReloadErrors, a_reload_that_a_store_refuses_leaves_the_world_as_it_was) {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    world.manager<Hull>();
+    ASSERT_TRUE(world.home<Cargo>(world.database()).ok());
+    world.make_store<Stubborn>();
+    const Source source = {{.guid = 1, .hull = Hull{1}, .transform = at(1), .tags = {"a", "b"}, .notes = {{1, 1}}},
+                           {.guid = 2, .parent = 1, .cargo = Cargo{2}, .transform = at(2)},
+                           {.guid = 3, .parent = 2, .hull = Hull{3}}};
+    Source edited = source;
+    edited[0].hull->armor = 10;
+    edited[0].transform->position.x = 20;
+    edited[0].tags = {"b", "c"};
+    edited[1].parent = 0;
+    edited[1].cargo->mass = 7;
+    edited[2] = {.guid = 4, .parent = 1, .hull = Hull{3}, .target = 1};
+    const Blob before = blob_of(source);
+    const Blob fine = blob_of(edited);
+    edited[0].notes[0].page = 2;
+    const Blob refused = blob_of(edited);
+    const Result<Spawned> ships = world.spawn(before, {.copies = 2});
+    ASSERT_TRUE(ships.ok()) << ships.message();
+    world.settle();
+    TagManager tags(world.manager<Tag>(), world.strings());
+    const std::uint64_t hash = world.state_hash();
+    const Result<ReloadReport> report = world.reload(before, refused);
+    ASSERT_FALSE(report.ok());
+    EXPECT_EQ(report.message(), "cannot reload \"levels/reef\": notes are carved in stone");
+    world.settle();
+    EXPECT_EQ(world.state_hash(), hash);
+    EXPECT_TRUE(tags.has_tag(ships->entity(0), "a"));
+    EXPECT_FALSE(tags.has_tag(ships->entity(0), "c"));
+    ASSERT_TRUE(world.reload(before, fine).ok()) << "the next version is taken";
+    EXPECT_TRUE(tags.has_tag(ships->entity(0), "c"));
+}
+
+TEST(ReloadErrors, components_that_a_spawn_function_took_cannot_be_changed) {
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    ASSERT_TRUE(
+        world.registry().set_spawn_function("hull", [](void*, const SpawnBatch&) { return Status(); }, nullptr).ok());
+    const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
+    const Blob more = blob_of({{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{3}}});
+    ASSERT_TRUE(world.spawn(before).ok());
+    EXPECT_EQ(
+        world.reload(before, after).message(),
+        "cannot reload \"levels/reef\": \"hull\" of an entity that stays has changed, and it was taken by a spawn "
+        "function, which cannot be told; spawn the resource again");
+    EXPECT_TRUE(world.reload(before, more).ok()) << "of new entities, it is called";
+}
+
+using ReloadDeathTest = Reload;
+
+TEST_F(ReloadDeathTest, of_a_world_that_does_not_know_what_was_spawned_ends_the_program) {
+    World forgetful(entities);
+    const Blob blob = blob_of({{.guid = 1}});
+    EXPECT_DEATH(static_cast<void>(forgetful.reload(blob, blob)), "WorldOptions\\{.reloadable = true\\}");
+}
+
+// --- what lies in blobs ------------------------------------------------------------------------------------------
+
+struct Route {
+    BlobArray<float> depths{};
+    std::int32_t speed = 0;
+};
+SHOAL_COMPONENT(Route, depths, speed)
+
+/// A blob whose entity i has a route with these depths. It lies in memory of its own, so that the address sanitizer sees
+/// who looks at it too late.
+Blob routes(const std::vector<std::vector<float>>& all, std::int32_t speed) {
+    BlobWriter writer;
+    writer.set_name("routes");
+    const std::uint32_t type = writer.add_component_type(schema_of<Route>()).value();
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+        Route route;
+        route.speed = speed;
+        static_cast<BlobArrayBase&>(route.depths) =
+            writer.add_array(FieldType::kFloat, std::as_bytes(std::span(all[i])));
+        writer.add_entity({.guid = i + 1});
+        writer.add_component(type, i, std::as_bytes(std::span(&route, 1)));
+    }
+    return Blob::load(*writer.write()).value();
+}
+
+TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_one_may_go) {
+    shoal_test::LeakCheck leaks;
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library, .reloadable = true});
+    auto& managed = world.manager<Route>();
+    const Blob* const loaded = library.add(routes({{1, 2}, {3}, {7, 8, 9}}, 1)).value();
+    const Result<Spawned> ships = world.spawn(*loaded);
+    ASSERT_TRUE(ships.ok()) << ships.message();
+    Entity own, lost;
+    ASSERT_TRUE(entities.create({&own, 1}).ok() && entities.create({&lost, 1}).ok());
+    const auto depths = [&](Entity entity) {
+        const auto values = library.view(managed.get<&Route::depths>(managed.instance(entity)));
+        return std::vector<float>(values.begin(), values.end());
+    };
+    const auto route_of = [&](Entity entity) {
+        return Route{managed.get<&Route::depths>(managed.instance(entity)), 5};
+    };
+    ASSERT_TRUE(managed.add(own, route_of(ships->entity(2))).ok());   // what the program has copied
+    ASSERT_TRUE(managed.add(lost, route_of(ships->entity(1))).ok());  // the same, and the source drops it
+    {
+        Result<Blob> before = library.replace(routes({{0, 0, 0}, {1, 2}, {7, 8, 9}}, 1));
+        ASSERT_TRUE(before.ok()) << before.message();
+        const Result<ReloadReport> report = world.reload(*before, *library.find("routes"));
+        ASSERT_TRUE(report.ok()) << report.message();
+        EXPECT_EQ(report->num_fields, 2u);
+    }
+    EXPECT_EQ(depths(ships->entity(0)), (std::vector<float>{0, 0, 0}));
+    EXPECT_EQ(depths(ships->entity(1)), (std::vector<float>{1, 2}));
+    EXPECT_EQ(depths(ships->entity(2)), (std::vector<float>{7, 8, 9}));
+    EXPECT_EQ(depths(own), (std::vector<float>{7, 8, 9}));
+    EXPECT_EQ(depths(lost), std::vector<float>());
+    const Result<ReloadReport> wrong = world.reload(routes({{1}, {2}, {3}}, 1), routes({{4}, {5}, {6}}, 1));
+    EXPECT_EQ(
+        wrong.message(),
+        "the library has another version of \"routes\" than the newer one, and rows refer to its read-only arrays; "
+        "call ResourceLibrary::replace() first, and reload with what it returns");
+}
+
+TEST(ReloadArrays, nothing_of_either_blob_is_needed_when_the_call_returns) {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    auto& hulls = world.manager<Hull>();
+    const Source source = {{.guid = 1, .hull = Hull{1}, .tags = {"a"}}};
+    Source edited = source;
+    edited[0].hull->armor = 2;
+    edited[0].tags.push_back("fresh");
+    auto before = std::make_unique<Blob>(blob_of(source));
+    const Result<Spawned> ships = world.spawn(*before);
+    {
+        const Blob after = blob_of(edited);
+        ASSERT_TRUE(world.reload(*before, after).ok());
+        before.reset();
+    }
+    world.settle();
+    EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ships->entity(0))), 2);
+    TagManager tags(world.manager<Tag>(), world.strings());
+    EXPECT_EQ(tags.text(StringId("fresh")), "fresh");
+    const Blob again = blob_of(edited);  // the world knows the version by its checksum
+    Source last = edited;
+    last[0].hull->armor = 3;
+    ASSERT_TRUE(world.reload(again, blob_of(last)).ok());
+    EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ships->entity(0))), 3);
+}
+
+/// A blob with a model of nodes at these heights on each entity.
+Blob models(const std::vector<std::vector<float>>& all) {
+    BlobWriter writer;
+    writer.set_name("models");
+    const std::uint32_t type = writer.add_component_type(schema_of<ModelPose>()).value();
+    const auto keep = [&]<class T>(BlobArray<T>& array, const std::vector<T>& values) {
+        static_cast<BlobArrayBase&>(array) =
+            writer.add_array(FieldTraits<T>::type, std::as_bytes(std::span<const T>(values)));
+    };
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+        ModelPose pose;
+        std::vector<StringId> names;
+        std::vector<Vec3> positions;
+        for (const float height : all[i]) {
+            names.push_back(StringId(std::to_string(names.size())));
+            positions.push_back({0, 0, height});
+        }
+        keep(pose.names, names);
+        keep(pose.parents, std::vector<std::uint32_t>(names.size(), kNilRow));
+        keep(pose.positions, positions);
+        keep(pose.rotations, std::vector<Quaternion>(names.size()));
+        keep(pose.scales, std::vector<Vec3>(names.size(), Vec3{1, 1, 1}));
+        writer.add_entity({.guid = i + 1});
+        if (!all[i].empty()) writer.add_component(type, i, std::as_bytes(std::span(&pose, 1)));
+    }
+    return Blob::load(*writer.write()).value();
+}
+
+TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_posed) {
+    shoal_test::LeakCheck leaks;
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library, .reloadable = true});
+    const Blob* const loaded = library.add(models({{1, 2}, {3}, {9, 9}, {}})).value();
+    const Result<Spawned> ships = world.spawn(*loaded, {.copies = 2});
+    ASSERT_TRUE(ships.ok()) << ships.message();
+    ModelPoseManager& poses = world.model_poses();
+    poses.set_local(poses.instance(ships->entity(1)), 0, {{0, 0, 33}, {}, {1, 1, 1}});
+    {
+        const Result<Blob> before = library.replace(models({{5, 6, 7}, {3}, {}, {4}}));
+        ASSERT_TRUE(before.ok()) << before.message();
+        const Result<ReloadReport> report = world.reload(*before, *library.find("models"));
+        ASSERT_TRUE(report.ok()) << report.message();
+    }
+    poses.compute();
+    ASSERT_TRUE(poses.validate().ok()) << poses.validate().message();
+    const auto height = [&](std::uint32_t entity, std::uint32_t node, std::uint32_t copy = 0) {
+        return poses.model(poses.instance(ships->entity(entity, copy)), node).row[2].w;
+    };
+    EXPECT_EQ(height(0, 2), 7);
+    EXPECT_EQ(height(1, 0), 33);
+    EXPECT_EQ(height(1, 0, 1), 3);
+    EXPECT_FALSE(poses.has(ships->entity(2)));
+    EXPECT_EQ(height(3, 0, 1), 4);
+    EXPECT_EQ(poses.num_trees(), 3u) << "the old ones went with their last instances";
+}
+
+}  // namespace reload_test
