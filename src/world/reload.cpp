@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -263,7 +264,7 @@ private:
                 const std::uint32_t parent = after_.parents()[i];
                 const bool is_lost = is_new(i) ? parent != kNoBlobEntity && lost.test(parent) : !now(copy, i);
                 if (is_lost) lost.set(i);
-                if (is_lost && is_new(i)) orphans_.push_back(now(copy, i));
+                if (is_lost && is_new(i)) orphans_.push_back(std::exchange(now_[place_of(copy, i)], kNullEntity));
             }
         }
     }
@@ -290,6 +291,7 @@ private:
     Status complete(std::uint32_t type, std::uint32_t row, std::uint32_t copy, std::uint32_t index) {
         const TypeChanges& t = type_at(type);
         const Entity entity = now(copy, t.after->entity_index[row]);
+        if (!entity) return {};  // it does not stay
         if (t.schema->id() == schema_of<Owned>().id()) return give_owner(type, row, copy, entity);
         const ReloadPlace place{takers_[type], t.schema, entity, index};
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
@@ -480,30 +482,39 @@ private:
         std::uint32_t before = kNoBlobEntity, after = kNoBlobEntity, world = kNoBlobEntity;
     };
 
-    /// Pairs the values at the beginning and at the end that are the same, and those between by their order.
+    /// Pairs values that are the same, in whichever order, and the others by their order. Tags are the same or not.
     Array<Pair> pair_values(const ChangedList& list) const {
         const TypeChanges& t = type_at(list.type);
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
         const auto afters = changes_.list_rows().subspan(list.first_after, list.num_after);
-        const auto is_same = [&](std::size_t b, std::size_t a) {
-            return std::ranges::all_of(t.schema->fields(), [&](const Field& field) {
-                return changes_.same_field(t, field, befores[b], afters[a]);
-            });
-        };
-        std::size_t first = 0, num_last = 0;
-        const std::size_t least = std::min(befores.size(), afters.size());
-        while (first < least && is_same(first, first)) ++first;
-        while (first + num_last < least && is_same(befores.size() - 1 - num_last, afters.size() - 1 - num_last))
-            ++num_last;
         Array<Pair> pairs{Owner("reload")};
-        const std::size_t most = std::max(befores.size(), afters.size()) - num_last;
-        for (std::size_t i = 0; i < most; ++i)
-            pairs.push_back({i < befores.size() - num_last ? befores[i] : kNoBlobEntity,
-                             i < afters.size() - num_last ? afters[i] : kNoBlobEntity});
-        for (std::size_t i = num_last; i > 0; --i)
-            pairs.push_back({befores[befores.size() - i], afters[afters.size() - i]});
+        Array<bool> is_paired(afters.size(), false, "reload");
+        Array<std::uint32_t> left{Owner("reload")};
+        for (std::uint32_t i = 0; i < befores.size(); ++i) {
+            std::uint32_t found = i;  // most are where they were
+            const auto is_other = [&](std::uint32_t a) {
+                return is_paired[a] || !is_same_row(t, befores[i], afters[a]);
+            };
+            if (found >= afters.size() || is_other(found))
+                for (found = 0; found < afters.size() && is_other(found);) ++found;
+            if (found == afters.size()) {
+                left.push_back(befores[i]);
+                continue;
+            }
+            is_paired[found] = true;
+            pairs.push_back({befores[i], afters[found]});
+        }
+        std::size_t next = 0;
+        for (std::uint32_t a = 0; a < afters.size(); ++a) {
+            if (is_paired[a]) continue;
+            const bool has_partner = next < left.size() && !is_tag(t);
+            pairs.push_back({has_partner ? left[next++] : kNoBlobEntity, afters[a]});
+        }
+        for (; next < left.size(); ++next) pairs.push_back({left[next], kNoBlobEntity});
         return pairs;
     }
+    /// The lists of who has a tag do not notice that one is overwritten.
+    static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
 
     /// Returns a value of the older version as the world got it when the copy was spawned.
     Image old_image(std::uint32_t type, std::uint32_t row, std::uint32_t copy) const {
@@ -543,7 +554,9 @@ private:
         const auto num_others = static_cast<std::size_t>(std::ranges::count(is_taken, false));
         std::uint32_t next = 0;
         for (Pair& pair : pairs) {
-            if (num_open != num_others || pair.before == kNoBlobEntity || pair.world != kNoBlobEntity) continue;
+            if (num_open != num_others || is_tag(type_at(list.type)) || pair.before == kNoBlobEntity ||
+                pair.world != kNoBlobEntity)
+                continue;
             while (is_taken[next]) ++next;
             pair.world = next++;
         }
@@ -569,27 +582,29 @@ private:
             return {};
         }
         find_in_world(list, copy, place, pairs);
-        // The lists of who has a tag do not notice that one is overwritten.
-        const bool is_tag = t.schema->id() == schema_of<Tag>().id();
         Array<std::uint32_t> gone{Owner("reload")}, come{Owner("reload")};
         for (const Pair& pair : pairs) {
-            const bool differs =
-                pair.before == kNoBlobEntity || pair.after == kNoBlobEntity || !is_same_row(t, pair.before, pair.after);
-            if (!differs) continue;
-            if (pair.before != kNoBlobEntity && pair.world == kNoBlobEntity) {
-                ++report_.num_left_out;
-                continue;
-            }
-            if (pair.before != kNoBlobEntity && (pair.after == kNoBlobEntity || is_tag)) gone.push_back(pair.world);
-            if (pair.after != kNoBlobEntity && (pair.before == kNoBlobEntity || is_tag)) come.push_back(pair.after);
-            if (pair.before == kNoBlobEntity || pair.after == kNoBlobEntity || is_tag) continue;
-            place.index = pair.world;
-            for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
-                if (!changes_.same_field(t, t.schema->fields()[f], pair.before, pair.after))
-                    if (Status status = write(place, list.type, f, pair.after, copy, list.after_entity); !status)
-                        return status;
+            const bool was_there = pair.before != kNoBlobEntity, is_there = pair.after != kNoBlobEntity;
+            if (was_there && is_there && is_same_row(t, pair.before, pair.after)) continue;
+            if (was_there && pair.world == kNoBlobEntity)
+                report_.num_left_out += is_there;
+            else if (!was_there)
+                come.push_back(pair.after);
+            else if (!is_there)
+                gone.push_back(pair.world);
+            else if (Status status = change_value(list, copy, pair); !status)
+                return status;
         }
         return exchange_values(list, copy, gone, come);
+    }
+    Status change_value(const ChangedList& list, std::uint32_t copy, const Pair& pair) {
+        const TypeChanges& t = type_at(list.type);
+        const ReloadPlace place{takers_[list.type], t.schema, now(copy, list.after_entity), pair.world};
+        for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
+            if (!changes_.same_field(t, t.schema->fields()[f], pair.before, pair.after))
+                if (Status status = write(place, list.type, f, pair.after, copy, list.after_entity); !status)
+                    return status;
+        return {};
     }
     bool is_same_row(const TypeChanges& t, std::uint32_t before, std::uint32_t after) const {
         return std::ranges::all_of(t.schema->fields(),

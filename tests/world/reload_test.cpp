@@ -13,9 +13,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace reload_test {
 
@@ -50,6 +52,13 @@ struct Weather {
 };
 SHOAL_COMPONENT((Weather, single), wind, rain)
 
+/// Who it is, for tests that look for new entities: the GUID, and an entity that every copy has.
+struct Label {
+    std::uint64_t guid = 0;
+    Entity anchor{};
+};
+SHOAL_COMPONENT(Label, guid, anchor)
+
 /// An entity of a source. References are GUIDs; 0 is none.
 struct Item {
     std::uint64_t guid = 0, parent = 0;
@@ -63,6 +72,7 @@ struct Item {
     bool is_inactive = false;
     std::optional<Zone> zone{};
     std::uint64_t owned_by = 0;
+    std::uint64_t anchor = 0;  // of the label, which it has if this is not 0
 };
 /// Parents come first.
 using Source = std::vector<Item>;
@@ -117,6 +127,7 @@ private:
         for (const Note& note : item.notes) put(i, note);
         if (item.is_inactive) put(i, Inactive{});
         if (item.zone) put(i, SpawnZone{*item.zone});
+        if (item.anchor != 0) put(i, Label{item.guid, reference(item.anchor)});
         if (item.owned_by != 0) put(i, Owned{reference(item.owned_by)});
     }
 
@@ -719,6 +730,415 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     EXPECT_FALSE(poses.has(ships->entity(2)));
     EXPECT_EQ(height(3, 0, 1), 4);
     EXPECT_EQ(poses.num_trees(), 3u) << "the old ones went with their last instances";
+}
+
+// --- random ------------------------------------------------------------------------------------------------------
+
+/// What the plainest program that follows the rule has for an entity of a copy.
+struct Shadow {
+    Entity entity;
+    bool lives = true;
+    std::optional<Hull> hull{};
+    std::optional<Cargo> cargo{};
+    std::optional<Vec3> place{};  // relative to the parent
+    Entity parent{};              // in the transforms
+    std::set<std::string> tags{};
+    bool is_inactive = false;
+};
+using Copy = std::map<std::uint64_t, Shadow>;  // by GUID
+
+/// Random versions of a source, random changes by the program, and both of them in a world and in shadows.
+class RandomReload {
+public:
+    RandomReload() {
+        EXPECT_TRUE(world.home<Cargo>(world.database()).ok());
+        EXPECT_TRUE(entities.create({&dock, 1}).ok());
+        EXPECT_TRUE(world.transforms().add({&dock, 1}, at(1000)).ok());
+        world.manager<Label>();
+        source.push_back({.guid = 1, .anchor = 1});
+        edit_source(source);
+        blob.emplace(blob_of(source));
+        spawn();
+    }
+
+    void run(std::int64_t num_steps) {
+        for (std::int64_t i = 0; i < num_steps; ++i) {
+            const std::uint32_t what = random.below(8);
+            if (what == 0 && copies.size() < 4) spawn();
+            if (what < 6)
+                change_world();
+            else
+                reload();
+            check();
+            if (::testing::Test::HasFatalFailure()) return;
+        }
+    }
+
+private:
+    bool chance(std::uint32_t one_in) { return random.below(one_in) == 0; }
+    float number() { return static_cast<float>(random.below(100)); }
+    Vec3 vector() { return {number(), number(), number()}; }
+
+    // --- the source ----------------------------------------------------------------------------------------------
+
+    std::uint64_t any_guid(const Source& all) {
+        return all.empty() || chance(3) ? 0 : all[random.below(std::uint32_t(all.size()))].guid;
+    }
+
+    Item new_item() {
+        Item item{.guid = ++last_guid, .anchor = 1};
+        edit(item);
+        edit(item);
+        edit(item);
+        return item;
+    }
+    void edit(Item& item) {
+        switch (random.below(8)) {
+            case 0:
+                item.hull = item.hull && chance(4) ? std::optional<Hull>() : Hull{number(), vector(), {}, 3};
+                break;
+            case 1:
+                if (item.hull) item.hull->armor = number();
+                break;
+            case 2:
+                if (item.hull) item.hull->size.y = number();
+                break;
+            case 3:
+                item.cargo = item.cargo && chance(4) ? std::optional<Cargo>() : Cargo{number(), {1, 2, 3}, {}};
+                break;
+            case 4:
+                if (item.cargo) item.cargo->boxes[random.below(3)] = static_cast<std::int16_t>(random.below(9));
+                break;
+            case 5:
+                item.transform =
+                    item.transform && chance(4) ? std::optional<Transform>() : Transform{vector(), {}, {1, 1, 1}};
+                break;
+            case 6:
+                item.is_inactive = chance(2);
+                break;
+            default:
+                edit_tags(item.tags);
+                break;
+        }
+    }
+    void edit_tags(std::vector<std::string>& tags) {
+        const std::string tag(1, static_cast<char>('a' + random.below(6)));
+        const auto found = std::find(tags.begin(), tags.end(), tag);
+        if (found != tags.end())
+            tags.erase(found);
+        else
+            tags.insert(tags.begin() + std::ptrdiff_t(random.below(std::uint32_t(tags.size() + 1))), tag);
+    }
+    void edit_source(Source& edited) {
+        while (edited.size() < 3 || chance(2)) edited.push_back(new_item());
+        for (std::uint32_t i = random.below(4); i > 0; --i) edit(edited[random.below(std::uint32_t(edited.size()))]);
+        const auto any = edited.begin() + std::ptrdiff_t(random.below(std::uint32_t(edited.size())));
+        if (any->guid != 1 && (edited.size() > 6 || (edited.size() > 3 && chance(3)))) edited.erase(any);
+        if (chance(3)) std::swap(edited[0], edited[random.below(std::uint32_t(edited.size()))]);
+        for (std::size_t i = 0; i < edited.size(); ++i) {
+            const auto is_there = [&](std::uint64_t guid, std::size_t end) {
+                return std::any_of(edited.begin(), edited.begin() + std::ptrdiff_t(end),
+                                   [&](const Item& item) { return item.guid == guid; });
+            };
+            Item& item = edited[i];
+            if (chance(4) && i > 0) item.parent = edited[random.below(std::uint32_t(i))].guid;
+            if (chance(8) || !is_there(item.parent, i)) item.parent = 0;
+            if (chance(4)) item.target = any_guid(edited);
+            if (chance(4)) item.owner = any_guid(edited);
+            if (!is_there(item.target, edited.size())) item.target = 0;
+            if (!is_there(item.owner, edited.size())) item.owner = 0;
+        }
+    }
+    static const Item* find(const Source& all, std::uint64_t guid) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const Item& item) { return item.guid == guid; });
+        return found == all.end() ? nullptr : &*found;
+    }
+    /// The nearest item above that has a transform; 0: none.
+    static std::uint64_t above(const Source& all, const Item& item) {
+        for (const Item* parent = find(all, item.parent); parent != nullptr; parent = find(all, parent->parent))
+            if (parent->transform) return parent->guid;
+        return 0;
+    }
+
+    // --- the shadows ---------------------------------------------------------------------------------------------
+
+    static Entity reference(const Copy& copy, std::uint64_t guid) {
+        const auto found = copy.find(guid);
+        return found == copy.end() || !found->second.lives ? kNullEntity : found->second.entity;
+    }
+    Vec3 world_place(const Copy& copy, const Shadow& shadow) const {
+        Vec3 place = *shadow.place;
+        if (shadow.parent == dock) return place + Vec3{1000, 0, 0};
+        for (const auto& [guid, other] : copy)
+            if (shadow.parent && other.entity == shadow.parent) return place + world_place(copy, other);
+        return place;
+    }
+    /// The children of one that loses its transform stay where they are.
+    void free_children(Copy& copy, Entity parent) {
+        std::vector<std::pair<Shadow*, Vec3>> freed;
+        for (auto& [guid, child] : copy)
+            if (child.lives && child.place && child.parent == parent)
+                freed.push_back({&child, world_place(copy, child)});
+        for (auto& [child, place] : freed) child->parent = {}, child->place = place;
+    }
+    void kill(Copy& copy, Shadow& shadow) {
+        if (shadow.place) free_children(copy, shadow.entity);
+        shadow.lives = false;
+        shadow.place.reset();
+    }
+    Shadow first_shadow(const Copy& copy, const Item& item, Entity entity) {
+        Shadow shadow{.entity = entity};
+        shadow.hull = item.hull, shadow.cargo = item.cargo, shadow.is_inactive = item.is_inactive;
+        if (shadow.hull) shadow.hull->target = reference(copy, item.target);
+        if (shadow.cargo) shadow.cargo->owner = reference(copy, item.owner);
+        if (item.transform) shadow.place = item.transform->position;
+        shadow.tags.insert(item.tags.begin(), item.tags.end());
+        return shadow;
+    }
+
+    void spawn() {
+        const Result<Spawned> spawned = world.spawn(*blob);
+        ASSERT_TRUE(spawned.ok()) << spawned.message();
+        Copy& copy = copies.emplace_back();
+        for (std::uint32_t i = 0; i < source.size(); ++i) copy[source[i].guid].entity = spawned->entity(i);
+        for (const Item& item : source) {
+            Shadow& shadow = copy[item.guid];
+            shadow = first_shadow(copy, item, shadow.entity);
+            if (shadow.place) shadow.parent = reference(copy, above(source, item));
+        }
+        world.settle();
+    }
+
+    void change_world() {
+        Copy& copy = copies[random.below(std::uint32_t(copies.size()))];
+        if (copy.empty()) return;
+        auto& [guid, shadow] = *std::next(copy.begin(), random.below(std::uint32_t(copy.size())));
+        if (!shadow.lives) return;
+        const Entity entity = shadow.entity;
+        auto& hulls = world.manager<Hull>();
+        TagManager tags(world.manager<Tag>(), world.strings());
+        switch (random.below(9)) {
+            case 0:
+                if (shadow.hull) hulls.set<&Hull::armor>(hulls.instance(entity), shadow.hull->armor = number());
+                break;
+            case 1:
+                if (shadow.hull)
+                    hulls.set<&Hull::level>(hulls.instance(entity),
+                                            shadow.hull->level = 1 + std::int32_t(random.below(9)));
+                break;
+            case 2:
+                if (shadow.hull) ASSERT_TRUE(world.set_field(entity, "hull.target", shadow.hull->target = dock).ok());
+                break;
+            case 3:
+                if (chance(2))
+                    hulls.remove(entity), shadow.hull.reset();
+                else
+                    ASSERT_TRUE(hulls.add(entity, *(shadow.hull = Hull{number(), vector(), {}, 4})).ok());
+                break;
+            case 4:
+                if (shadow.cargo)
+                    ASSERT_TRUE(world.set_field(entity, "cargo.mass", shadow.cargo->mass = number()).ok());
+                break;
+            case 5:
+                if (shadow.place)
+                    ASSERT_TRUE(world.set_field(entity, "transform.position", *(shadow.place = vector())).ok());
+                break;
+            case 6:
+                if (!shadow.place) break;
+                ASSERT_TRUE(world.transforms()
+                                .link(world.transforms().instance(entity), world.transforms().instance(dock))
+                                .ok());
+                shadow.parent = dock;
+                break;
+            case 7: {
+                const std::string tag(1, static_cast<char>('a' + random.below(8)));
+                if (shadow.tags.erase(tag) != 0) {
+                    tags.remove_tag(entity, tag);
+                } else {
+                    shadow.tags.insert(tag);
+                    ASSERT_TRUE(tags.add_tag(entity, tag).ok());
+                }
+                break;
+            }
+            default:
+                if (!chance(3) || guid == 1) break;
+                entities.destroy({&entity, 1});
+                kill(copy, shadow);
+                world.settle();
+        }
+    }
+
+    // --- the rule ------------------------------------------------------------------------------------------------
+
+    template <class T>
+    static void merge(T& now, const T& before, const T& after) {
+        if (before != after) now = after;
+    }
+
+    void reload() {
+        Source edited = source;
+        edit_source(edited);
+        Blob newer = blob_of(edited);
+        const std::size_t num_before = entities.num_alive();
+        const Result<ReloadReport> report = world.reload(*blob, newer);
+        ASSERT_TRUE(report.ok()) << report.message();
+        std::erase_if(copies, [](const Copy& copy) {
+            return std::none_of(copy.begin(), copy.end(), [](const auto& one) { return one.second.lives; });
+        });
+        ASSERT_EQ(report->num_copies, copies.size());
+        for (Copy& copy : copies) reload(copy, edited);
+        source = std::move(edited);
+        blob = std::move(newer);
+        ASSERT_EQ(entities.num_alive(), num_before + report->num_created - report->num_destroyed);
+        world.settle();
+        if (copies.empty()) spawn();
+    }
+
+    void reload(Copy& copy, const Source& edited) {
+        make_new(copy, edited);
+        for (const Item& after : edited)
+            if (const Item* const before = find(source, after.guid); before != nullptr)
+                if (Shadow& shadow = copy[after.guid]; shadow.lives) follow(copy, shadow, *before, after);
+        link(copy, edited);
+        for (const Item& after : edited) {
+            Shadow& shadow = copy[after.guid];
+            if (!shadow.lives || !shadow.place || after.transform) continue;
+            free_children(copy, shadow.entity);
+            shadow.place.reset(), shadow.parent = {};
+        }
+        for (auto& [guid, shadow] : copy)
+            if (find(edited, guid) == nullptr && shadow.lives) kill(copy, shadow);
+        std::erase_if(copy, [&](const auto& one) { return find(edited, one.first) == nullptr; });
+    }
+
+    void make_new(Copy& copy, const Source& edited) {
+        std::vector<const Item*> news;
+        for (const Item& after : edited) {
+            if (find(source, after.guid) != nullptr) continue;
+            news.push_back(&after);
+            const Item* const parent = find(edited, after.parent);
+            copy[after.guid].lives = parent == nullptr || copy[parent->guid].lives;
+            if (copy[after.guid].lives) copy[after.guid].entity = find_new(copy.at(1).entity, after.guid);
+        }
+        for (const Item* item : news)
+            if (Shadow& shadow = copy[item->guid]; shadow.lives) shadow = first_shadow(copy, *item, shadow.entity);
+    }
+    /// Only the world knows the ids of new entities; their labels say who they are.
+    Entity find_new(Entity anchor, std::uint64_t guid) {
+        const auto& labels = world.manager<Label>();
+        for (const Entity entity : labels.core().table().entities())
+            if (entities.alive(entity) && labels.get<&Label::guid>(labels.instance(entity)) == guid &&
+                labels.get<&Label::anchor>(labels.instance(entity)) == anchor)
+                return entity;
+        ADD_FAILURE() << "no new entity has the label " << guid;
+        return {};
+    }
+
+    void follow(Copy& copy, Shadow& now, const Item& before, const Item& after) {
+        if (!after.hull && before.hull) now.hull.reset();
+        if (after.hull && !before.hull) {
+            now.hull = after.hull;
+            now.hull->target = reference(copy, after.target);
+        } else if (after.hull && now.hull) {
+            merge(now.hull->armor, before.hull->armor, after.hull->armor);
+            merge(now.hull->size, before.hull->size, after.hull->size);
+            merge(now.hull->level, before.hull->level, after.hull->level);
+            if (before.target != after.target) now.hull->target = reference(copy, after.target);
+        }
+        if (!after.cargo && before.cargo) now.cargo.reset();
+        if (after.cargo && !before.cargo) {
+            now.cargo = after.cargo;
+            now.cargo->owner = reference(copy, after.owner);
+        } else if (after.cargo && now.cargo) {
+            merge(now.cargo->mass, before.cargo->mass, after.cargo->mass);
+            merge(now.cargo->boxes, before.cargo->boxes, after.cargo->boxes);
+            if (before.owner != after.owner) now.cargo->owner = reference(copy, after.owner);
+        }
+        if (after.transform && !before.transform)
+            now.place = after.transform->position;
+        else if (after.transform && now.place)
+            merge(*now.place, before.transform->position, after.transform->position);
+        merge(now.is_inactive, before.is_inactive, after.is_inactive);
+        for (const std::string& tag : before.tags)
+            if (std::ranges::count(after.tags, tag) == 0) now.tags.erase(tag);
+        for (const std::string& tag : after.tags)
+            if (std::ranges::count(before.tags, tag) == 0) now.tags.insert(tag);
+    }
+
+    void link(Copy& copy, const Source& edited) {
+        for (const Item& after : edited) {
+            const Item* const before = find(source, after.guid);
+            const std::uint64_t was = before != nullptr && before->transform ? above(source, *before) : 0;
+            const std::uint64_t is = above(edited, after);
+            Shadow& shadow = copy[after.guid];
+            if (!shadow.lives || !after.transform || !shadow.place || was == is) continue;
+            const bool has_parent = is == 0 || (copy[is].lives && copy[is].place);
+            if (has_parent) shadow.parent = reference(copy, is);
+        }
+    }
+
+    // --- the comparison ------------------------------------------------------------------------------------------
+
+    void check() {
+        std::size_t num_hulls = 0;
+        for (const Copy& copy : copies)
+            for (const auto& [guid, shadow] : copy) {
+                SCOPED_TRACE(guid);
+                ASSERT_EQ(entities.alive(shadow.entity), shadow.lives);
+                if (shadow.lives) check(shadow);
+                num_hulls += shadow.lives && shadow.hull;
+            }
+        ASSERT_EQ(world.manager<Hull>().num_components(), num_hulls);
+        ASSERT_TRUE(world.transforms().validate().ok());
+        ASSERT_TRUE(world.activity().validate().ok());
+    }
+    void check(const Shadow& shadow) {
+        const Entity entity = shadow.entity;
+        const auto& hulls = world.manager<Hull>();
+        const Instance at = hulls.instance(entity);
+        ASSERT_EQ(bool(at), bool(shadow.hull));
+        if (at) {
+            ASSERT_EQ((Hull{hulls.get<&Hull::armor>(at), hulls.get<&Hull::size>(at), hulls.get<&Hull::target>(at),
+                            hulls.get<&Hull::level>(at)}),
+                      *shadow.hull);
+        }
+        const Result<double> mass = world.field<double>(entity, "cargo.mass");
+        ASSERT_EQ(mass.ok(), bool(shadow.cargo)) << mass.message();
+        if (mass) {
+            ASSERT_EQ(*mass, shadow.cargo->mass);
+            ASSERT_EQ((world.field<std::array<std::int16_t, 3>>(entity, "cargo.boxes").value()), shadow.cargo->boxes);
+            ASSERT_EQ(world.field<Entity>(entity, "cargo.owner").value(), shadow.cargo->owner);
+        }
+        const TransformManager& transforms = world.transforms();
+        ASSERT_EQ(transforms.has(entity), bool(shadow.place));
+        if (shadow.place) {
+            ASSERT_EQ(transforms.local(transforms.instance(entity)).position, *shadow.place);
+            const Instance parent = transforms.parent(transforms.instance(entity));
+            ASSERT_EQ(parent ? transforms.entity(parent) : kNullEntity, shadow.parent);
+        }
+        std::set<std::string> tags;
+        TagManager tagged(world.manager<Tag>(), world.strings());
+        tagged.for_each_tag(entity, [&](StringId tag) { tags.insert(std::string(tagged.text(tag))); });
+        ASSERT_EQ(tags, shadow.tags);
+        ASSERT_EQ(world.find_store(schema_of<Inactive>().id())->find_row(schema_of<Inactive>().id(), entity, 0).table !=
+                      nullptr,
+                  shadow.is_inactive);
+    }
+
+    Random random{shoal_test::seed()};
+    EntityManager entities;
+    World world{entities, {.reloadable = true}};
+    Entity dock;
+    Source source;
+    std::uint64_t last_guid = 1;
+    std::optional<Blob> blob;
+    std::vector<Copy> copies;
+};
+
+TEST(RandomReload, every_field_is_what_the_three_way_rule_says_and_ids_stay) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    RandomReload model;
+    model.run(shoal_test::scaled_operations(6'000));
 }
 
 }  // namespace reload_test
