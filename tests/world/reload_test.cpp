@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace reload_test {
 
@@ -754,7 +755,9 @@ public:
         EXPECT_TRUE(world.home<Cargo>(world.database()).ok());
         EXPECT_TRUE(entities.create({&dock, 1}).ok());
         EXPECT_TRUE(world.transforms().add({&dock, 1}, at(1000)).ok());
+        world.manager<Hull>();
         world.manager<Label>();
+        world.activity();
         source.push_back({.guid = 1, .anchor = 1});
         edit_source(source);
         blob.emplace(blob_of(source));
@@ -1065,7 +1068,9 @@ private:
             if (std::ranges::count(before.tags, tag) == 0) now.tags.insert(tag);
     }
 
+    /// A link that would make a cycle, with one that was left out before, is left out.
     void link(Copy& copy, const Source& edited) {
+        std::vector<std::tuple<Shadow*, Entity, Entity>> links;
         for (const Item& after : edited) {
             const Item* const before = find(source, after.guid);
             const std::uint64_t was = before != nullptr && before->transform ? above(source, *before) : 0;
@@ -1073,8 +1078,16 @@ private:
             Shadow& shadow = copy[after.guid];
             if (!shadow.lives || !after.transform || !shadow.place || was == is) continue;
             const bool has_parent = is == 0 || (copy[is].lives && copy[is].place);
-            if (has_parent) shadow.parent = reference(copy, is);
+            if (has_parent) links.emplace_back(&shadow, shadow.parent, reference(copy, is));
         }
+        for (const auto& [shadow, was, is] : links) shadow->parent = {};
+        for (const auto& [shadow, was, is] : links) shadow->parent = is_below(copy, is, shadow->entity) ? was : is;
+    }
+    static bool is_below(const Copy& copy, Entity entity, Entity ancestor) {
+        for (const auto& [guid, shadow] : copy)
+            if (entity && shadow.lives && shadow.entity == entity)
+                return entity == ancestor || is_below(copy, shadow.parent, ancestor);
+        return false;
     }
 
     // --- the comparison ------------------------------------------------------------------------------------------
@@ -1138,7 +1151,7 @@ private:
 TEST(RandomReload, every_field_is_what_the_three_way_rule_says_and_ids_stay) {
     SCOPED_TRACE(shoal_test::seed_text());
     RandomReload model;
-    model.run(shoal_test::scaled_operations(6'000));
+    model.run(shoal_test::scaled_operations(3'000));
 }
 
 }  // namespace reload_test
