@@ -56,5 +56,6 @@ void remove_temporary_files() { os::remove_temporary_files(); }
 bool is_file(const std::string& path) { return os::is_file(path); }
 bool is_directory(const std::string& path) { return os::is_directory(path); }
 bool path_exists(const std::string& path) { return os::path_exists(path); }
+FileStamp file_stamp(const std::string& path) { return os::file_stamp(path); }
 
 }  // namespace shoal

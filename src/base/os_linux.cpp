@@ -1,5 +1,7 @@
 #include "base/os.h"
 
+#include "shoal/base/file.h"
+
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -10,6 +12,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,6 +37,14 @@ struct Descriptor {
     }
     int fd;
 };
+
+std::int64_t nanoseconds(const timespec& time) { return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec; }
+
+std::int64_t read_clock(clockid_t clock) {
+    timespec now;
+    ::clock_gettime(clock, &now);
+    return nanoseconds(now);
+}
 
 std::string reason(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
 
@@ -263,10 +274,34 @@ bool path_exists(const std::string& path) {
     return ::lstat(path.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-std::int64_t monotonic_ns() {
-    timespec now;
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+FileStamp file_stamp(const std::string& path) {
+    struct stat info;
+    if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+    return {static_cast<std::uint64_t>(info.st_size), info.st_dev, info.st_ino, nanoseconds(info.st_mtim),
+            nanoseconds(info.st_ctim)};
 }
+
+int open_watch() { return ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
+
+void close_watch(int watch) {
+    if (watch >= 0) ::close(watch);
+}
+
+bool watch_folder(int watch, const std::string& folder) {
+    constexpr std::uint32_t kChanges =
+        IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
+    return watch >= 0 && ::inotify_add_watch(watch, folder.c_str(), kChanges | IN_ONLYDIR) >= 0;
+}
+
+bool take_watched(int watch) {
+    alignas(inotify_event) char events[4096];
+    bool has_any = false;
+    while (watch >= 0 && ::read(watch, events, sizeof events) > 0) has_any = true;
+    return has_any;
+}
+
+std::int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
+
+std::int64_t wall_clock_ns() { return read_clock(CLOCK_REALTIME); }
 
 }  // namespace shoal::os

@@ -55,10 +55,10 @@ private:
                 columns.bytes[c].insert(columns.bytes[c].end(), element, element + bytes);
             }
         }
+        if (entities.empty()) return;
         for (const Field& field : schema.fields())
             if (field.type == FieldType::kEntity) renumber(schema, field, columns, entities.size());
         for (const std::vector<std::byte>& bytes : columns.bytes) columns.firsts.push_back(bytes.data());
-        if (entities.empty()) return;
         types_.push_back(all);
         types_.back().entity_index = entities;
         types_.back().columns = columns.firsts;

@@ -13,14 +13,26 @@ class CurrentBlob {
 public:
     CurrentBlob(const Blob& blob, const ComponentRegistry& registry) : blob_(&blob) {
         if (SHOAL_LIKELY(!needs_migration(blob, registry))) return;
-        Result<Blob> copy = Blob::view(blob.bytes());
-        status_ = copy ? migrate(*copy, registry) : copy.status();
-        if (status_) blob_ = &migrated_.emplace(std::move(*copy));
+        status_ = change([&](Blob& copy) { return migrate(copy, registry); });
+    }
+    /// Gives the components the fields that they have in other schemas: see convert_fields().
+    void take_fields(std::span<const Schema> schemas, const ComponentRegistry& registry) {
+        if (status_) status_ = change([&](Blob& copy) { return convert_fields(copy, schemas, registry); });
     }
     const Status& status() const { return status_; }
     const Blob& get() const { return *blob_; }
 
 private:
+    template <class Change>
+    Status change(Change&& change) {
+        if (!migrated_) {
+            Result<Blob> copy = Blob::view(blob_->bytes());
+            if (!copy) return copy.status();
+            blob_ = &migrated_.emplace(std::move(*copy));
+        }
+        return change(*migrated_);
+    }
+
     const Blob* blob_;
     std::optional<Blob> migrated_;
     Status status_;

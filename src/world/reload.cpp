@@ -15,6 +15,7 @@
 #include "world/blob_changes.h"
 #include "world/current_blob.h"
 #include "world/reload_steps.h"
+#include "world/schema_change.h"
 #include "world/spawn_log.h"
 
 #include <algorithm>
@@ -37,6 +38,14 @@ Status check_names(const Blob& before, const Blob& after) {
         return Status::error("a blob without a name cannot be reloaded; give it one when it is compiled");
     return Status::error(concat("\"", before.name(), "\" cannot be reloaded as \"", after.name(),
                                 "\"; give two versions of one resource"));
+}
+
+/// Whether a component type has other fields in one blob than in the other.
+bool have_other_fields(const Blob& before, const Blob& after) {
+    for (const BlobComponents& components : before.component_types())
+        for (const Schema& schema : after.schemas())
+            if (schema.id() == components.id && schema.layout_hash() != components.schema->layout_hash()) return true;
+    return false;
 }
 
 /// The zone that a blob names for each entity, or for an ancestor of it; kNoZone: none.
@@ -858,12 +867,21 @@ private:
 Result<ReloadReport> ReloadCall::run(World& world, const Blob& before, const Blob& after) {
     if (Status status = check_names(before, after); !status) return status;
     if (Status status = check_library(world, before, after); !status) return status;
-    const CurrentBlob older(before, world.registry_), newer(after, world.registry_);
-    for (const CurrentBlob* blob : {&older, &newer})
-        if (!blob->status()) return blob->status();
+    const CurrentBlob newer(after, world.registry_);
+    if (!newer.status()) return newer.status();
+    SchemaChange schemas(world);
+    if (Status status = schemas.begin(newer.get()); !status)
+        return Status::error(concat("cannot reload \"", after.name(), "\": ", status.message()));
+    CurrentBlob older(before, world.registry_);
+    if (have_other_fields(older.get(), newer.get())) older.take_fields(newer.get().schemas(), world.registry_);
+    if (!older.status()) return older.status();
     if (Status status = take_new_types(world, older.get(), newer.get()); !status) return status;
     SpawnedCopies* const copies = world.spawn_log_->find_living(before);
-    return ReloadCall(world, older.get(), newer.get(), copies).carry_out();
+    Result<ReloadReport> report = ReloadCall(world, older.get(), newer.get(), copies).carry_out();
+    if (!report) return report;
+    report->num_schemas = schemas.num_schemas();
+    schemas.keep();
+    return report;
 }
 
 Result<ReloadReport> World::reload(const Blob& before, const Blob& after) {

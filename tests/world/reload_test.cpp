@@ -8,6 +8,7 @@
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/migration.h"
 #include "shoal/transform/transform.h"
 #include "support/testing.h"
 
@@ -731,6 +732,167 @@ TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_po
     EXPECT_FALSE(poses.has(ships->entity(2)));
     EXPECT_EQ(height(3, 0, 1), 4);
     EXPECT_EQ(poses.num_trees(), 3u) << "the old ones went with their last instances";
+}
+
+// --- fields that come and go -------------------------------------------------------------------------------------
+
+FieldDefinition field_of(std::string name, FieldType type) {
+    FieldDefinition field;
+    field.name = std::move(name);
+    field.type = type;
+    return field;
+}
+
+template <class T>
+FieldDefinition field_of(std::string name, FieldType type, const T& otherwise) {
+    FieldDefinition field = field_of(std::move(name), type);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&otherwise);
+    field.default_value.assign(bytes, bytes + sizeof otherwise);
+    return field;
+}
+
+Schema schema_with(std::vector<FieldDefinition> fields, bool many = false, std::uint32_t version = 1) {
+    ComponentDefinition definition;
+    definition.name = "engine";
+    definition.version = version;
+    definition.many = many;
+    definition.fields = std::move(fields);
+    return Schema::make(std::move(definition)).value();
+}
+
+/// A blob in which entity i has an engine with these values: the bytes of the first field, then those of the second.
+template <class... Ts>
+Blob engines(const Schema& schema, const std::vector<std::tuple<std::uint32_t, Ts...>>& all,
+             std::uint32_t num_entities) {
+    BlobWriter writer;
+    writer.set_name("engines");
+    for (std::uint32_t i = 0; i < num_entities; ++i) writer.add_entity({.guid = i + 1});
+    const std::uint32_t type = writer.add_component_type(schema).value();
+    for (const auto& values : all) {
+        std::vector<std::byte> image(schema.default_image().begin(), schema.default_image().end());
+        std::size_t f = 0;
+        std::apply(
+            [&](std::uint32_t, const auto&... value) {
+                (std::memcpy(image.data() + schema.fields()[f++].struct_offset, &value, sizeof value), ...);
+            },
+            values);
+        writer.add_component(type, std::get<0>(values), image);
+    }
+    return Blob::load(*writer.write()).value();
+}
+
+struct ReloadSchema : ::testing::Test {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world{entities, {.reloadable = true}};
+    const FieldDefinition power = field_of("power", FieldType::kFloat, 1.0f),
+                          place = field_of("place", FieldType::kVec3), crew = field_of("crew", FieldType::kInt32, 5);
+
+    Spawned spawned(const Blob& blob) {
+        EXPECT_TRUE(world.adopt_schemas(blob).ok());
+        Result<Spawned> result = world.spawn(blob, {.copies = 2});
+        EXPECT_TRUE(result.ok()) << result.message();
+        world.settle();
+        return std::move(*result);
+    }
+    template <class T>
+    T value(Entity entity, std::string_view name) {
+        const Result<T> result = world.field<T>(entity, name);
+        EXPECT_TRUE(result.ok()) << result.message();
+        return result ? *result : T();
+    }
+};
+
+TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gone_while_rows_stay) {
+    using One = std::tuple<std::uint32_t, float, Vec3>;
+    using Two = std::tuple<std::uint32_t, std::int32_t, float>;
+    const Schema one = schema_with({power, place}), two = schema_with({crew, power});
+    const Blob before = engines(one, std::vector<One>{{0, 2, {1, 2, 3}}, {1, 3, {}}}, 3);
+    const Blob after = engines(two, std::vector<Two>{{0, 5, 2}, {1, 9, 4}, {2, 8, 6}}, 3);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0, 1), "engine.power", AnyValue(20.0f)).ok());
+    Entity own;  // of the program
+    ASSERT_TRUE(entities.create({&own, 1}).ok());
+    ASSERT_TRUE(world.find_store(one.id())->add_values(one, {&own, 1}, {}).ok());
+    const Result<ReloadReport> report = world.reload(before, after);
+    ASSERT_TRUE(report.ok()) << report.message();
+    EXPECT_EQ(report->num_schemas, 1u);
+    EXPECT_EQ(value<float>(ships.entity(0, 1), "engine.power"), 20) << "the source has not changed it";
+    EXPECT_EQ(value<std::int32_t>(ships.entity(0, 1), "engine.crew"), 5);
+    EXPECT_EQ(value<std::int32_t>(ships.entity(1), "engine.crew"), 9);
+    EXPECT_EQ(value<float>(ships.entity(1), "engine.power"), 4);
+    EXPECT_EQ(value<float>(ships.entity(2, 1), "engine.power"), 6);
+    EXPECT_EQ(value<float>(own, "engine.power"), 1);
+    EXPECT_EQ(value<std::int32_t>(own, "engine.crew"), 5);
+    EXPECT_FALSE(world.field(own, "engine.place").ok());
+    world.settle();
+    ASSERT_TRUE(world.reload(after, before).ok()) << "and back";
+    EXPECT_EQ(value<Vec3>(ships.entity(0), "engine.place"), (Vec3{1, 2, 3}));
+    EXPECT_EQ(value<float>(ships.entity(0, 1), "engine.power"), 20);
+    EXPECT_FALSE(world.find_store(one.id())->find_row(one.id(), ships.entity(2), 0));
+    entities.destroy({&own, 1});
+    world.settle();
+    EXPECT_EQ(world.find_store(one.id())->tables()[0]->num_rows(), 4u);
+}
+
+TEST_F(ReloadSchema, values_are_converted_to_another_type_if_they_fit) {
+    using Whole = std::tuple<std::uint32_t, std::int32_t>;
+    using Broken = std::tuple<std::uint32_t, double>;
+    const Schema one = schema_with({crew}), two = schema_with({field_of("crew", FieldType::kDouble)});
+    const Blob before = engines(one, std::vector<Whole>{{0, 3}, {1, 4}}, 2);
+    const Blob after = engines(two, std::vector<Broken>{{0, 3}, {1, 4.5}}, 2);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0), "engine.crew", AnyValue(30)).ok());
+    ASSERT_TRUE(world.reload(before, after).ok());
+    EXPECT_EQ(value<double>(ships.entity(0), "engine.crew"), 30);
+    EXPECT_EQ(value<double>(ships.entity(1), "engine.crew"), 4.5);
+    const std::uint64_t hash = world.state_hash();
+    const Result<ReloadReport> report = world.reload(after, before);
+    ASSERT_FALSE(report.ok());
+    EXPECT_NE(report.message().find("cannot change the fields of \"engine\""), std::string_view::npos)
+        << report.message();
+    EXPECT_EQ(world.state_hash(), hash);
+    EXPECT_EQ(value<double>(ships.entity(1), "engine.crew"), 4.5);
+}
+
+TEST_F(ReloadSchema, migrations_say_what_became_of_a_field) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema one = schema_with({power}), two = schema_with({field_of("thrust", FieldType::kFloat)}, false, 2);
+    const Blob before = engines(one, std::vector<One>{{0, 3}}, 1), after = engines(two, std::vector<One>{{0, 3}}, 1);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0), "engine.power", AnyValue(30.0f)).ok());
+    world.registry().migrations(two).from(1).rename("power", "thrust");
+    const Result<ReloadReport> report = world.reload(before, after);
+    ASSERT_TRUE(report.ok()) << report.message();
+    EXPECT_EQ(value<float>(ships.entity(0), "engine.thrust"), 30);
+}
+
+TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema one = schema_with({power}, true), two = schema_with({power, crew}, true);
+    const Blob before = engines(one, std::vector<One>{{0, 1}, {0, 2}, {0, 3}}, 1);
+    const Blob after = engines(two, std::vector<One>{{0, 1}, {0, 2}, {0, 4}}, 1);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0), "engine[1].power", AnyValue(20.0f)).ok());
+    ASSERT_TRUE(world.reload(before, after).ok());
+    EXPECT_EQ(value<float>(ships.entity(0), "engine[0].power"), 1);
+    EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 20);
+    EXPECT_EQ(value<float>(ships.entity(0), "engine[2].power"), 4);
+    EXPECT_EQ(value<std::int32_t>(ships.entity(0), "engine[2].crew"), 5);
+}
+
+TEST_F(ReloadSchema, component_types_of_cpp_and_of_the_database_say_that_they_cannot_change) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema one = schema_with({power}), two = schema_with({power, crew});
+    const Blob before = engines(one, std::vector<One>{{0, 1}}, 1), after = engines(two, std::vector<One>{{0, 1}}, 1);
+    ASSERT_TRUE(world.set_home(one, world.database()).ok());
+    spawned(before);
+    const std::uint64_t hash = world.state_hash();
+    EXPECT_EQ(world.reload(before, after).message(),
+              "cannot reload \"engines\": \"engine\" has other fields now, " + two.to_text() +
+                  ", but the database of the running program cannot change them: only component types that come with a "
+                  "schema alone, and have managers, can; start the program again");
+    EXPECT_EQ(world.state_hash(), hash);
 }
 
 // --- random ------------------------------------------------------------------------------------------------------

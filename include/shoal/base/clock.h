@@ -1,5 +1,5 @@
 #pragma once
-// A clock for measuring durations.
+// A clock for measuring durations, and one for times of day.
 // Thread: any thread.
 
 #include "shoal/base/config.h"
@@ -10,5 +10,7 @@ namespace shoal {
 
 /// Returns the nanoseconds of a clock that never goes back. Only the difference between two readings means anything.
 SHOAL_API std::int64_t monotonic_ns();
+/// Returns the nanoseconds since 1970 in UTC, which the times of files count too. They may be set back.
+SHOAL_API std::int64_t wall_clock_ns();
 
 }  // namespace shoal

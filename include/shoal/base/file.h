@@ -8,6 +8,7 @@
 #include "shoal/base/status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,5 +42,24 @@ SHOAL_API bool is_directory(const std::string& path);
 /// Returns whether something exists at `path`. A dangling link counts, and so does anything in a folder that may not be
 /// read.
 SHOAL_API bool path_exists(const std::string& path);
+
+/// What the file system says of a regular file without reading it. Content that changes changes the stamp, unless it changes
+/// twice within the steps in which a file system counts time.
+struct FileStamp {
+    std::uint64_t num_bytes = 0, device = 0, inode = 0;  ///< inode 0: there is no stamp
+    std::int64_t modified_ns = 0;                        ///< the content; programs can set it
+    std::int64_t changed_ns = 0;                         ///< the content, the name or the rights; nobody can set it
+
+    explicit operator bool() const { return inode != 0; }
+    friend bool operator==(const FileStamp&, const FileStamp&) = default;
+
+    /// Returns whether the file was left alone for some time before `wall_ns`, so that a change after `wall_ns` gives another
+    /// stamp: file systems count time in steps of up to two seconds.
+    bool is_older_than(std::int64_t wall_ns) const {
+        return (modified_ns > changed_ns ? modified_ns : changed_ns) + 2'000'000'000 < wall_ns;
+    }
+};
+/// Returns the stamp of a regular file, through links; none for anything else.
+SHOAL_API FileStamp file_stamp(const std::string& path);
 
 }  // namespace shoal

@@ -438,6 +438,7 @@ public:
 
 private:
     friend class ReloadCall;
+    friend class SchemaChange;
 
     struct Owned {
         void* object;
