@@ -23,6 +23,8 @@ std::string text_of(const ReloadReport& report) {
     const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many, std::string_view what) {
         if (count != 0) text += concat(text.empty() ? "" : ", ", counted(count, one, many), what);
     };
+    add(report.num_schemas, "component type", "component types",
+        report.num_schemas == 1 ? " has other fields" : " have other fields");
     add(report.num_changed, "entity", "entities", " changed");
     add(report.num_fields, "field", "fields", " written");
     add(report.num_components_added, "component", "components", " added");
