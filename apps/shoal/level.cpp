@@ -76,7 +76,10 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
     Result<Blob> blob = Blob::load(compiled->blob);
     if (!blob) return refuse(blob.message());
-    return LoadedLevel{std::move(*blob), paths_of(compiled->dependencies), monotonic_ns() - begin_ns};
+    LoadedLevel level{std::move(*blob), {}, 0};
+    for (const SourceDependency& dependency : compiled->dependencies) level.files.push_back(dependency.path);
+    level.load_ns = monotonic_ns() - begin_ns;
+    return level;
 }
 
 Status add_view(ResourceLibrary& library, const Blob& blob) {

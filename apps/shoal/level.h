@@ -1,8 +1,7 @@
 #pragma once
 // A level that the tool runs, from a source or a blob, and what to do when it changes while it runs.
 
-#include "shoal/base/config.h"
-#include "shoal/source/file_watch.h"
+#include "shoal/base/file_watch.h"
 #include "shoal/world/world.h"
 #include "sources.h"
 

@@ -253,6 +253,7 @@ private:
         if (news.empty() || num_copies() == 0) return {};
         SpawnOptions options;
         options.copies = num_copies();
+        options.root_poses = copies_->root_poses;
         const Result<Spawned> spawned =
             spawn_part({world_.entities_, world_.stores_, &world_.registry_}, after_, news, options);
         if (!spawned) return spawned.status();
@@ -328,7 +329,10 @@ private:
         value_.resize(field.size);
         read_blob_field(*t.after, field, row, value_.data());
         if (field.type == FieldType::kEntity) translate(field, copy, value_.data());
+        if (copies_->root_poses.empty()) return;
         if (type == transform_type_) place_root(row, copy, field);
+        const auto* const database = dynamic_cast<const Database*>(takers_[type]);
+        if (database != nullptr && database->spawns_into_tiles_of(t.schema->id(), f)) move_place(copy);
     }
     /// Turns entities of the newer version into those of a copy.
     void translate(const Field& field, std::uint32_t copy, std::byte* values) const {
@@ -342,13 +346,23 @@ private:
     /// The pose of a root is relative to the one that its copy was spawned with.
     void place_root(std::uint32_t row, std::uint32_t copy, const Field& field) {
         const BlobComponents& poses = *type_at(transform_type_).after;
-        if (copies_->root_poses.empty() || parents_after()[poses.entity_index[row]] != kNoBlobEntity) return;
+        if (parents_after()[poses.entity_index[row]] != kNoBlobEntity) return;
         Transform local;
         for (const Field& part : poses.schema->fields())
             read_blob_field(poses, part, row, reinterpret_cast<std::byte*>(&local) + part.struct_offset);
-        const auto& [position, rotation, scale] = copies_->root_poses[copy];
-        const Transform placed = compose({position, rotation, scale}, local);
+        const Transform placed = compose(root_pose(copy), local);
         std::memcpy(value_.data(), reinterpret_cast<const std::byte*>(&placed) + field.struct_offset, field.size);
+    }
+    /// So is the place that says in which tile an entity lies.
+    void move_place(std::uint32_t copy) {
+        Transform local;
+        std::memcpy(&local.position, value_.data(), sizeof local.position);
+        const Transform placed = compose(root_pose(copy), local);
+        std::memcpy(value_.data(), &placed.position, sizeof placed.position);
+    }
+    Transform root_pose(std::uint32_t copy) const {
+        const auto& [position, rotation, scale] = copies_->root_poses[copy];
+        return {position, rotation, scale};
     }
     /// Returns the struct image of a row of the newer version in a copy.
     Image image_of(std::uint32_t type, std::uint32_t row, std::uint32_t copy) {

@@ -25,16 +25,22 @@
 // tell of all that came, went and changed when the world settles next. Entities that are gone from the source are destroyed at once.
 // Copies that World::copy() made are entities of the program, and are not reloaded.
 //
-// What cannot be reloaded is an error: a component that a spawn function takes, when one that is there has changed; a
-// component type whose fields have changed and that has a C++ type, or lies in the database; a store of another class that
-// refuses. Component types that come with a schema alone get its new fields: see World::reload_schema().
+// Fields may come and go: a component type that came with a schema alone, as schema files declare them, and that has a manager
+// gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and what ComponentRegistry::migrations()
+// says is done. The manager is another one then: reactions to the type end, and references to the manager see no rows.
 //
-// Lifetime: the world keeps nothing of either blob when the call returns, so `before` may go then, and `after` has to be
-// there for the next reload. Where rows refer to read-only arrays, or to trees of models, the library has the blob:
+// What cannot be reloaded is an error: other fields of a component type that has a C++ type, or lies in the database; a
+// component that a spawn function took, if one that is there has changed; a store of another class that refuses. Switching
+// toggled components off and on is not reloaded.
 //
-//     Result<Blob> before = library.replace(std::move(newer));  // the library has the newer one, `before` still lives
+// Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a blob with
+// the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of models, the library has
+// the blob:
+//
+//     const Result<Blob> before = library.replace(std::move(newer));  // the older one lives on here
 //     if (!before) return before.status();
-//     const Result<ReloadReport> reloaded = world.reload(*before, *library.find("levels/reef"));
+//     const Blob& after = *library.find(before->id());
+//     if (const Result<ReloadReport> reloaded = world.reload(*before, after); !reloaded) return reloaded.status();
 //
 // Rows that refer to an array of which the newer blob has none with these values refer to no array afterwards. If the
 // reload fails, give the library the older blob back.

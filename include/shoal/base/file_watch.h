@@ -2,11 +2,9 @@
 // Says when files have changed, for programs that compile sources again while they run.
 //
 //     FileWatch watch;
-//     watch.set(paths_of(compiled->dependencies));  // files that were read, and files that were searched for
-//     while (runs()) {
-//         world.step(dt);
-//         if (watch.has_changed()) compile_and_reload();
-//     }
+//     watch.set({path, path + ".local"});  // files that were read, and files that were looked for
+//     while (runs(frame++))
+//         if (watch.has_changed()) text = read_file(path);
 //
 // A file changes when its stamp does (size, times, inode), or when it comes or goes. The system tells when anything has
 // happened in the folders of the files; only then the stamps are read. Where it cannot, and in any case once a second, as
@@ -21,8 +19,6 @@
 #include <vector>
 
 namespace shoal {
-
-struct SourceDependency;
 
 struct FileWatchOptions {
     bool polls = false;  ///< reads the stamps ten times a second, and does not ask the system
@@ -65,8 +61,5 @@ private:
     std::int64_t last_change_ns_ = 0, last_look_ns_ = 0;
     std::vector<File> files_;  // by path
 };
-
-/// Returns the paths of the files that a compilation has read or searched for.
-SHOAL_API std::vector<std::string> paths_of(const std::vector<SourceDependency>& dependencies);
 
 }  // namespace shoal

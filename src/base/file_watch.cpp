@@ -1,8 +1,7 @@
-#include "shoal/source/file_watch.h"
+#include "shoal/base/file_watch.h"
 
 #include "base/os.h"
 #include "shoal/base/clock.h"
-#include "shoal/source/composer.h"
 
 #include <algorithm>
 #include <utility>
@@ -84,12 +83,6 @@ bool FileWatch::has_changed() {
     is_restless_ = false;
     for (File& file : files_) file.was_there = file.exists;
     return true;
-}
-
-std::vector<std::string> paths_of(const std::vector<SourceDependency>& dependencies) {
-    std::vector<std::string> paths;
-    for (const SourceDependency& dependency : dependencies) paths.push_back(dependency.path);
-    return paths;
 }
 
 }  // namespace shoal
