@@ -46,7 +46,8 @@ TEST_F(ReefProgram, says_the_same_as_json_for_every_number_of_workers) {
 TEST_F(ReefProgram, reloads_what_is_edited_while_it_runs) {
     const std::string sources = path("sources"), output = write("output", "");
     std::filesystem::copy(SHOAL_SOURCE_DIR "/samples/reef", sources, std::filesystem::copy_options::recursive);
-    shoal_test::ChildProcess process({SHOAL_TOOL, "--fish", "300", "--workers", "2", "--watch", "--sources", sources}, output);
+    shoal_test::ChildProcess process({SHOAL_TOOL, "--fish", "300", "--workers", "2", "--watch", "--sources", sources},
+                                     output);
     const auto waits_for = [&](std::string_view text) {
         while (process.runs() && read(output).find(text) == std::string::npos)
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
