@@ -435,35 +435,40 @@ private:
         return {};
     }
     Status add_components(std::span<const ChangedComponent> added) {
-        const std::uint32_t type = added[0].type;
-        const TypeChanges& t = type_at(type);
-        if (takers_[type] == nullptr || t.schema->single()) return {};
+        const TypeChanges& t = type_at(added[0].type);
+        Store* const store = takers_[added[0].type];
+        if (store == nullptr || t.schema->single()) return {};
         Array<Entity> entities{Owner("reload")};
         Array<std::byte> images{Owner("reload")};
         for (const ChangedComponent& change : added)
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
-                const Entity entity = now(copy, change.after_entity);
-                if (!entity) {
+                const ReloadPlace place{store, t.schema, now(copy, change.after_entity)};
+                const bool is_there = place.entity && place.find();
+                if (!place.entity)
                     ++report_.num_left_out;
-                    continue;
-                }
-                if (is_model(type)) {
-                    changed_models_.push_back({type, change.row, copy, change.after_entity});
-                    continue;
-                }
-                const ReloadPlace place{takers_[type], t.schema, entity};
-                const bool is_there = bool(place.find());
-                for (std::size_t f = 0; is_there && f < t.schema->fields().size(); ++f)
-                    if (Status status = write(place, type, f, change.row, copy, change.after_entity); !status)
-                        return status;
-                if (is_there) continue;
-                const Image image = image_of(type, change.row, copy);
-                entities.push_back(entity);
-                images.insert(images.end(), image.begin(), image.end());
-                note_changed(copy, change.after_entity);
+                else if (is_model(change.type))
+                    changed_models_.push_back({change.type, change.row, copy, change.after_entity});
+                else if (!is_there)
+                    list_added(change, copy, entities, images);
+                else if (Status status = set_added(place, change, copy); !status)
+                    return status;
             }
         report_.num_components_added += entities.size();
-        return steps_.add(*takers_[type], *t.schema, entities, images.data());
+        return steps_.add(*store, *t.schema, entities, images.data());
+    }
+    void list_added(const ChangedComponent& change, std::uint32_t copy, Array<Entity>& entities,
+                    Array<std::byte>& images) {
+        const Image image = image_of(change.type, change.row, copy);
+        entities.push_back(now(copy, change.after_entity));
+        images.insert(images.end(), image.begin(), image.end());
+        note_changed(copy, change.after_entity);
+    }
+    /// Sets a component that the program has added itself.
+    Status set_added(const ReloadPlace& place, const ChangedComponent& change, std::uint32_t copy) {
+        for (std::size_t f = 0; f < place.schema->fields().size(); ++f)
+            if (Status status = write(place, change.type, f, change.row, copy, change.after_entity); !status)
+                return status;
+        return {};
     }
 
     Status remove_components() {
@@ -513,28 +518,28 @@ private:
         Array<Pair> pairs{Owner("reload")};
         Array<bool> is_paired(afters.size(), false, "reload");
         Array<std::uint32_t> left{Owner("reload")};
-        for (std::uint32_t i = 0; i < befores.size(); ++i) {
-            std::uint32_t found = i;  // most are where they were
-            const auto is_other = [&](std::uint32_t a) {
-                return is_paired[a] || !is_same_row(t, befores[i], afters[a]);
-            };
-            if (found >= afters.size() || is_other(found))
-                for (found = 0; found < afters.size() && is_other(found);) ++found;
-            if (found == afters.size()) {
+        for (std::size_t i = 0; i < befores.size(); ++i) {
+            const std::size_t found = find_same(t, befores[i], afters, is_paired, i);
+            if (found == afters.size())
                 left.push_back(befores[i]);
-                continue;
-            }
-            is_paired[found] = true;
-            pairs.push_back({befores[i], afters[found]});
+            else
+                is_paired[found] = true, pairs.push_back({befores[i], afters[found]});
         }
         std::size_t next = 0;
-        for (std::uint32_t a = 0; a < afters.size(); ++a) {
-            if (is_paired[a]) continue;
-            const bool has_partner = next < left.size() && !is_tag(t);
-            pairs.push_back({has_partner ? left[next++] : kNoBlobEntity, afters[a]});
-        }
+        for (std::size_t a = 0; a < afters.size(); ++a)
+            if (!is_paired[a])
+                pairs.push_back({next < left.size() && !is_tag(t) ? left[next++] : kNoBlobEntity, afters[a]});
         for (; next < left.size(); ++next) pairs.push_back({left[next], kNoBlobEntity});
         return pairs;
+    }
+    /// Returns the place of a value in the newer list, or its length. Most are where they were, at `guess`.
+    std::size_t find_same(const TypeChanges& t, std::uint32_t before, std::span<const std::uint32_t> afters,
+                          const Array<bool>& is_paired, std::size_t guess) const {
+        const auto is_same = [&](std::size_t a) { return !is_paired[a] && is_same_row(t, before, afters[a]); };
+        if (guess < afters.size() && is_same(guess)) return guess;
+        std::size_t found = 0;
+        while (found < afters.size() && !is_same(found)) ++found;
+        return found;
     }
     /// The lists of who has a tag do not notice that one is overwritten.
     static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
