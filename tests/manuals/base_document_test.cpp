@@ -45,7 +45,9 @@ TEST(BaseManuals, a_file_that_is_written_is_read_again) {
     ASSERT_TRUE(write_file(path, std::string_view("reef")));
     Result<std::string> text = read_file(path);
     const auto runs = [&](int frame) {
-        if (frame == 0) EXPECT_TRUE(write_file(path, std::string_view("lagoon")).ok());
+        if (frame == 0) {
+            EXPECT_TRUE(write_file(path, std::string_view("lagoon")).ok());
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         return *text != "lagoon" && frame < 10'000;
     };

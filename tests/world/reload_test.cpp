@@ -1092,7 +1092,9 @@ private:
                                             shadow.hull->level = 1 + std::int32_t(random.below(9)));
                 break;
             case 2:
-                if (shadow.hull) ASSERT_TRUE(world.set_field(entity, "hull.target", shadow.hull->target = dock).ok());
+                if (shadow.hull) {
+                    ASSERT_TRUE(world.set_field(entity, "hull.target", shadow.hull->target = dock).ok());
+                }
                 break;
             case 3:
                 if (chance(2))
@@ -1101,12 +1103,14 @@ private:
                     ASSERT_TRUE(hulls.add(entity, *(shadow.hull = Hull{number(), vector(), {}, 4})).ok());
                 break;
             case 4:
-                if (shadow.cargo)
+                if (shadow.cargo) {
                     ASSERT_TRUE(world.set_field(entity, "cargo.mass", shadow.cargo->mass = number()).ok());
+                }
                 break;
             case 5:
-                if (shadow.place)
+                if (shadow.place) {
                     ASSERT_TRUE(world.set_field(entity, "transform.position", *(shadow.place = vector())).ok());
+                }
                 break;
             case 6:
                 if (!shadow.place) break;
