@@ -11,6 +11,7 @@ void measure_managers(Bench& bench);
 void measure_databases(Bench& bench);
 void measure_transforms(Bench& bench);
 void measure_spawning(Bench& bench);
+void measure_reloading(Bench& bench);
 void measure_compiling(Bench& bench);
 void measure_jobs(Bench& bench);
 void measure_commands(Bench& bench);

@@ -1,6 +1,7 @@
 // shoal run: spawns a level, runs passes over it, shows what happened.
 
 #include "copies.h"
+#include "level.h"
 #include "matches.h"
 #include "passes.h"
 #include "shoal/base/clock.h"
@@ -11,10 +12,13 @@
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/transform/transform.h"
+#include "signals.h"
 #include "sources.h"
 #include "verbs.h"
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace shoal_tool {
 
@@ -31,6 +35,9 @@ constexpr Flag kFlags[] = {
      .help = "spawn N copies, their transforms side by side on a square grid (default: 1)",
      .takes = Takes::kText},
     {.name = "frames", .value = "N", .help = "run the passes N times (default: 60)", .takes = Takes::kText},
+    {.name = "watch",
+     .help =
+         "reload the level when a file that it is made from changes; runs until it is interrupted, or for --frames"},
     {.name = "dt",
      .value = "S",
      .help = "seconds from frame to frame, as a number or a fraction (default: 1/60)",
@@ -55,6 +62,7 @@ constexpr Flag kFlags[] = {
      .takes = Takes::kOutput},
 };
 
+constexpr std::uint64_t kMostFrames = 1'000'000'000;
 constexpr std::uint32_t kTracedEvents = 1u << 16;  // of each worker, the latest
 
 // A line is a paragraph.
@@ -74,6 +82,12 @@ constexpr std::string_view kManual =
     "  bounds      finds the box around all places\n"
     "  settle      drops the rows of the dead and gives memory back\n"
     "\n"
+    "With --watch, frames follow the clock, and the source, its prefabs and the schema files are watched. When one "
+    "changes, "
+    "the level is compiled again and the running world reloaded: what the source has changed is written, and all else "
+    "stays "
+    "as the passes made it. A source with an error is reported once, and the world runs on as it is.\n"
+    "\n"
     "A query names component types: `fish` must be there, `!asleep` must not, `?name` may; and compares fields: "
     "`health.value < 10`, `body.position.x >= 2`, `mood == angry`. All of its terms, between commas, must hold.\n"
     "\n"
@@ -84,6 +98,7 @@ constexpr std::string_view kManual =
 constexpr std::string_view kExamples =
     "shoal run reef.blob\n"
     "shoal run reef.sjson --schema game.schema.sjson --frames 600 --picture reef.svg\n"
+    "shoal run reef.sjson --schema game.schema.sjson --watch\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
@@ -91,7 +106,10 @@ struct Task {
     std::string level, query, picture, trace;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     double dt = 1.0 / 60;
+    bool watches = false;
 };
+
+constexpr double kShortestWatchedFrame = 0.001;  // seconds
 
 /// What happened, apart from what the report of the world says.
 struct Outcome {
@@ -100,6 +118,7 @@ struct Outcome {
     std::uint64_t num_components = 0;
     std::uint64_t num_bytes = 0;  ///< of components, over all copies
     std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
+    std::uint64_t num_reloads = 0;
     std::uint32_t num_workers = 0;
     std::uint64_t state_hash = 0;
     Bounds bounds;
@@ -118,9 +137,13 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.query = arguments.value("query");
     task.picture = arguments.value("picture");
     task.trace = arguments.value("trace");
+    task.watches = arguments.has("watch");
+    if (task.watches && is_standard_stream(task.level))
+        return Status::error("--watch needs a file that can change, not standard input");
+    if (task.watches) task.num_frames = kMostFrames;
     if (Status status = arguments.read_number("repeat", std::uint64_t(1), 1'000'000, task.num_copies); !status)
         return status;
-    if (Status status = arguments.read_number("frames", std::uint64_t(0), 1'000'000'000, task.num_frames); !status)
+    if (Status status = arguments.read_number("frames", std::uint64_t(0), kMostFrames, task.num_frames); !status)
         return status;
     if (Status status = arguments.read_number("workers", std::uint64_t(0), 1024, task.num_workers); !status)
         return status;
@@ -129,40 +152,9 @@ Status read_task(const Arguments& arguments, Task& task) {
     return arguments.read_number("dt", 0.0, 3600.0, task.dt);
 }
 
-/// Reads the blob, or compiles the source. Errors: in the session's diagnostics.
-std::optional<Blob> load(const Arguments& arguments, Files& files, Console& console, Task& task,
-                         SourceSession& session) {
-    if (is_blob_file(files, task.level)) {
-        Result<Blob> blob = read_blob(files, task.level);
-        if (blob) return std::move(*blob);
-        session.diagnostics.error({}, std::string(blob.message()), "compile its source again");
-        return std::nullopt;
-    }
-    if (!prepare(arguments, files, console, task.level, session)) return std::nullopt;
-    task.level = session.path;
-    const Result<CompiledSource> compiled =
-        compile_source(session.path, session.registry, session.options, session.diagnostics);
-    if (compiled) {
-        if (!add_inputs(files, *compiled, session)) return std::nullopt;
-        Result<Blob> blob = Blob::load(compiled->blob);
-        if (blob) return std::move(*blob);
-        session.diagnostics.error({}, std::string(blob.message()));
-    } else if (session.diagnostics.num_errors() == 0) {
-        session.diagnostics.error({}, std::string(compiled.message()));
-    }
-    return std::nullopt;
-}
-
-/// Makes the stores of the blob's component types, those that passes use as they need them.
-Status make_stores(World& world, const Blob& blob) {
-    const auto holds = [&](const Schema& schema) { return blob.find_components(schema.id()) != nullptr; };
-    if (holds(schema_of<Transform>())) world.transforms({.mode = TransformMode::kDeferred});
-    if (holds(schema_of<PointMass>())) world.manager<PointMass>();
-    return world.adopt_schemas(blob);
-}
-
 Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& outcome) {
-    if (Status status = make_stores(world, blob); !status) return status;
+    make_stores(world, blob);
+    if (Status status = world.adopt_schemas(blob); !status) return status;
     const auto num_copies = static_cast<std::uint32_t>(task.num_copies);
     const std::vector<RootPose> poses = side_by_side(blob, num_copies);
     const std::int64_t begin_ns = monotonic_ns();
@@ -173,17 +165,27 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     outcome.num_components = spawned->num_components();
     for (const BlobComponents& components : blob.component_types())
         outcome.num_bytes += std::uint64_t(components.count()) * components.schema->row_bytes() * task.num_copies;
-    if (world.find_transforms() != nullptr && world.find_store(schema_of<PointMass>().id()) != nullptr)
-        place_at_transforms(world.manager<PointMass>(), world.transforms(), spawned->entities());
+    place_masses(world, spawned->entities());
     return {};
 }
 
-void run_frames(World& world, const Task& task, Console& console, Outcome& outcome) {
+/// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough or somebody
+/// interrupts.
+void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, Outcome& outcome) {
     const std::int64_t begin_ns = monotonic_ns();
-    for (std::uint64_t frame = 0; frame < task.num_frames; ++frame) {
+    const auto frame_ns = static_cast<std::int64_t>(std::max(task.dt, kShortestWatchedFrame) * 1e9);
+    std::uint64_t frame = 0;
+    for (; frame < task.num_frames && !was_interrupted(); ++frame) {
         world.step(static_cast<float>(task.dt));
-        console.show_progress("frames", frame + 1, task.num_frames);
+        if (watch == nullptr) {
+            console.show_progress("frames", frame + 1, task.num_frames);
+            continue;
+        }
+        watch->look();
+        const std::int64_t early_ns = begin_ns + static_cast<std::int64_t>(frame + 1) * frame_ns - monotonic_ns();
+        if (early_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(early_ns, frame_ns)));
     }
+    task.num_frames = frame;
     outcome.run_ns = monotonic_ns() - begin_ns;
     outcome.settle_ns = world.settle_statistics().total_ns;
     outcome.last_settle_ns = world.settle_statistics().last_ns;
@@ -284,6 +286,7 @@ void write_outcome(DocumentBuilder& builder, const Task& task, const Outcome& ou
     builder.number("spawn_entities_per_s", outcome.per_second(outcome.num_entities));
     builder.number("spawn_bytes_per_s", outcome.per_second(outcome.num_bytes));
     builder.unsigned_integer("frames", task.num_frames);
+    if (task.watches) builder.unsigned_integer("reloads", outcome.num_reloads);
     builder.number("dt", task.dt);
     builder.unsigned_integer("workers", outcome.num_workers);
     builder.unsigned_integer("seed", task.seed);
@@ -327,28 +330,29 @@ void print_json(Console& console, const Task& task, const Outcome& outcome, cons
     console.print_json(builder.finish());
 }
 
-/// Adds the blob to a library without copying it. A blob without a name is found by no value, so it stays out.
-Status add_view(ResourceLibrary& library, const Blob& blob) {
-    if (blob.name().empty()) return {};
-    Result<Blob> view = Blob::view(blob.bytes());
-    return view ? library.add(std::move(*view)).status() : view.status();
-}
-
 /// Everything after loading.
-Status live(const Blob& blob, const Task& task, Files& files, Console& console, Diagnostics& diagnostics,
-            Outcome& outcome) {
+Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& files, Console& console,
+            Diagnostics& diagnostics, Outcome& outcome) {
     ResourceLibrary library;
+    const Blob& blob = level.blob;
     if (Status status = add_view(library, blob); !status) return status;
     EntityManager entities;
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
-    World world(entities, {.executor = &executor, .library = &library, .seed = task.seed});
+    World world(entities, {.executor = &executor, .library = &library, .seed = task.seed, .reloadable = task.watches});
     outcome.num_workers = executor.num_workers();
+    if (task.watches) {  // so that there are passes for what may come
+        world.transforms({.mode = TransformMode::kDeferred});
+        world.manager<PointMass>();
+    }
     if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
-    run_frames(world, task, console, outcome);
+    std::optional<LevelWatch> watch;
+    if (task.watches) watch.emplace(arguments, files, console, world, library, level);
+    run_frames(world, task, console, watch ? &*watch : nullptr, outcome);
+    outcome.num_reloads = watch ? watch->num_reloads() : 0;
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;
     world.schedule().set_trace(nullptr);
     gather(world, task, outcome);
@@ -362,11 +366,12 @@ int run(const Arguments& arguments, Files& files, Console& console) {
         return fail_usage(console, arguments.verb(), status.message());
     SourceSession session;
     Outcome outcome;
-    const std::int64_t begin_ns = monotonic_ns();
-    const std::optional<Blob> blob = load(arguments, files, console, task, session);
-    outcome.load_ns = monotonic_ns() - begin_ns;
-    if (!blob) return fail(console, session.diagnostics);
-    if (Status status = live(*blob, task, files, console, session.diagnostics, outcome); !status)
+    std::optional<LoadedLevel> level = load_level(arguments, files, console, task.level, session);
+    if (!level) return fail(console, session.diagnostics);
+    task.level = session.path;
+    outcome.load_ns = level->load_ns;
+    if (task.watches) note_first_signal();
+    if (Status status = live(*level, task, arguments, files, console, session.diagnostics, outcome); !status)
         return fail(console, session, status.message());
     console.print_diagnostics(session.diagnostics);
     print_facts(console, task, outcome);

@@ -2,6 +2,7 @@
 
 #include "shoal/base/file.h"
 
+#include <atomic>
 #include <csignal>
 #include <thread>
 
@@ -9,6 +10,8 @@ namespace shoal_tool {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<bool> notes_first = false, is_interrupted = false;
 
 bool is_ignored(int signal) {
     struct sigaction action;
@@ -18,8 +21,10 @@ bool is_ignored(int signal) {
 /// A thread may take locks, which a signal handler may not.
 void wait_and_end(sigset_t signals) {
     int signal = 0;
-    while (::sigwait(&signals, &signal) != 0) {
-    }
+    do {
+        while (::sigwait(&signals, &signal) != 0) {
+        }
+    } while (notes_first && !is_interrupted.exchange(true));
     shoal::remove_temporary_files();
     ::signal(signal, SIG_DFL);
     ::raise(signal);
@@ -36,5 +41,9 @@ void end_cleanly_on_signals() {
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::thread(wait_and_end, signals).detach();
 }
+
+void note_first_signal() { notes_first = true; }
+
+bool was_interrupted() { return is_interrupted; }
 
 }  // namespace shoal_tool

@@ -8,4 +8,9 @@ namespace shoal_tool {
 /// Thread: called before other threads are started, which inherit that they do not get these signals.
 void end_cleanly_on_signals();
 
+/// From now on, the first of these signals does not end the process, but is noted for was_interrupted(): the verb ends as it
+/// does by itself. The next one ends the process.
+void note_first_signal();
+bool was_interrupted();
+
 }  // namespace shoal_tool

@@ -2,7 +2,7 @@
 //
 //     components.h                    everything in the sea, as data
 //     tiles.h, cells.h, crowd.h       the sea as zones, zones as cells, and neighbours
-//     sea.h, spawn.cpp                from sources to rows
+//     sea.h, sources.cpp, spawn.cpp   from sources to rows
 //     passes.cpp                      what happens in a frame, and in which order
 //     flock.cpp, hunt.cpp, eat.cpp, swim.cpp, births.cpp, carry.cpp       one behaviour each
 //     report.cpp, picture.cpp         what you see of it
@@ -20,8 +20,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <thread>
 
 namespace reef {
 namespace {
@@ -37,12 +41,37 @@ void show_progress(std::uint64_t done, std::uint64_t total) {
     print(stderr, done == total ? std::string("\r\033[K") : concat("\r", done, "/", total, " frames\033[K"));
 }
 
+volatile std::sig_atomic_t is_interrupted = 0;
+
+/// Prints a line about edited sources that were reloaded, or what is wrong with them.
+void reload_edited(Sea& sea, const Run& run, std::string& told) {
+    Diagnostics diagnostics;
+    const Result<std::string> line = sea.reload_edited(diagnostics);
+    const std::string problem =
+        line ? std::string() : concat(diagnostics.format(), "error: ", line.message(), "; the sea stays as it is\n");
+    if (!line && problem != told) print(stderr, problem);
+    if (!line || !line->empty()) told = problem;
+    if (!line || line->empty()) return;
+    print(run.options.json ? stderr : stdout, *line);
+    std::fflush(stdout);
+}
+
+/// As fast as they go; while sources are watched, at the pace of the clock.
 void run_frames(Sea& sea, Run& run) {
     const std::int64_t begin_ns = monotonic_ns();
-    for (std::uint64_t frame = 0; frame < run.options.num_frames; ++frame) {
+    std::string told;
+    std::uint64_t frame = 0;
+    for (; frame < run.options.num_frames && is_interrupted == 0; ++frame) {
         sea.world.step(kFrameSeconds);
-        show_progress(frame + 1, run.options.num_frames);
+        if (run.options.watch) {
+            reload_edited(sea, run, told);
+            const auto end_ns = begin_ns + static_cast<std::int64_t>(double(frame + 1) * double(kFrameSeconds) * 1e9);
+            std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<std::int64_t>(end_ns - monotonic_ns(), 0)));
+        } else {
+            show_progress(frame + 1, run.options.num_frames);
+        }
     }
+    run.options.num_frames = frame;
     run.run_ms = static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
     run.state_hash = sea.world.state_hash();
 }
@@ -64,11 +93,16 @@ Status write_times(const Trace& trace, Run& run) {
 Status live(Run& run, Diagnostics& diagnostics) {
     ThreadedExecutor executor(static_cast<std::uint32_t>(run.options.num_workers));
     run.num_workers = executor.num_workers();
-    Sea sea(executor, {run.options.sources, run.options.num_fish, run.options.seed});
+    Sea sea(executor, {run.options.sources, run.options.num_fish, run.options.seed, run.options.watch});
     if (Status status = sea.spawn(diagnostics); !status) return status;
     add_passes(sea);
     Trace trace(executor.num_workers());
     if (!run.options.trace.empty()) sea.world.schedule().set_trace(&trace);
+    if (run.options.watch) {
+        for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { is_interrupted = 1; });
+        print(run.options.json ? stderr : stdout, concat("watching ", run.options.sources, "; interrupt to end\n"));
+        std::fflush(stdout);
+    }
     run_frames(sea, run);
     sea.world.schedule().set_trace(nullptr);
     if (!run.options.schema.empty())

@@ -13,6 +13,8 @@ using namespace shoal;
 
 namespace {
 
+constexpr std::uint64_t kMostFrames = 1'000'000'000;
+
 struct Count {
     std::uint64_t Options::* field;
     std::uint64_t least, most;
@@ -25,13 +27,14 @@ struct Option {
 
 const Option kOptions[] = {
     {"--fish", "N", "how many fish there are (100000)", Count{&Options::num_fish, 0, 2'000'000}},
-    {"--frames", "N", "frames of 1/60 s (600)", Count{&Options::num_frames, 0, 1'000'000'000}},
+    {"--frames", "N", "frames of 1/60 s (600)", Count{&Options::num_frames, 0, kMostFrames}},
     {"--workers", "N", "threads; 0: as many as the machine runs at once (0)", Count{&Options::num_workers, 0, 1024}},
     {"--seed", "N", "another seed, another sea (1)", Count{&Options::seed, 0, ~std::uint64_t(0)}},
     {"--picture", "FILE.svg", "draw the sea after the last frame", &Options::picture},
     {"--trace", "FILE.json", "write what each worker did when, for chrome://tracing or Perfetto", &Options::trace},
     {"--export-schema", "FILE", "write a schema file of all component types of the sea", &Options::schema},
     {"--sources", "FOLDER", "where sea.sjson and its prefabs are", &Options::sources},
+    {"--watch", "", "reload sources that are edited; runs until it is interrupted, or for --frames", &Options::watch},
     {"--json", "", "print one JSON object", &Options::json},
     {"--help", "", "print this", &Options::help},
 };
@@ -66,6 +69,7 @@ Status read_value(const Option& option, std::string_view text, Options& out) {
 
 Result<Options> read_options(int num_words, char** words) {
     Options out;
+    bool has_frames = false;
     for (int i = 1; i < num_words; ++i) {
         const std::string_view word = words[i], name = word.substr(0, word.find('='));
         const Option* option = nullptr;
@@ -82,7 +86,9 @@ Result<Options> read_options(int num_words, char** words) {
                                        : i + 1 < num_words ? std::string_view(words[++i])
                                                            : std::string_view();
         if (Status status = read_value(*option, value, out); !status) return status;
+        has_frames |= name == "--frames";
     }
+    if (out.watch && !has_frames) out.num_frames = kMostFrames;
     return out;
 }
 

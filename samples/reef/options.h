@@ -10,7 +10,7 @@ namespace reef {
 struct Options {
     std::uint64_t num_fish = 100'000, num_frames = 600, num_workers = 0, seed = 1;
     std::string sources, picture, trace, schema;
-    bool json = false, help = false;
+    bool json = false, help = false, watch = false;
 };
 
 /// Errors: an unknown option or a bad value; the message says what is expected.

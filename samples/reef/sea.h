@@ -10,6 +10,7 @@
 #include <shoal/transform/transform.h>
 #include <shoal/world/world.h>
 
+#include <memory>
 #include <string>
 
 namespace shoal {
@@ -20,10 +21,13 @@ namespace reef {
 
 using shoal::Status;
 
+class SeaSources;
+
 struct SeaOptions {
     std::string sources;  ///< the folder
     std::uint64_t num_fish = 100'000;
     std::uint64_t seed = 1;
+    bool watches = false;  ///< reload_edited() will be called
 };
 
 /// The length of every frame.
@@ -38,9 +42,13 @@ struct SeaCounts {
 struct Sea {
     /// `executor` outlives it.
     Sea(shoal::Executor& executor, const SeaOptions& options);
+    ~Sea();
 
     /// Compiles and spawns the sources. Errors: `diagnostics` has those of the sources, the status a summary.
     Status spawn(shoal::Diagnostics& diagnostics);
+    /// Reloads the sources that were edited since the last call, and returns a line about it, or none.
+    /// Errors: `diagnostics` has those of the sources, the status a summary; the sea is as it was.
+    shoal::Result<std::string> reload_edited(shoal::Diagnostics& diagnostics);
 
     SeaOptions options;
     shoal::EntityManager entities;
@@ -54,6 +62,7 @@ struct Sea {
     std::vector<shoal::ZoneSet>
         touching;  ///< by tile: the zones of the tile, its neighbours, and things larger than a tile
     SeaCounts counts;
+    std::unique_ptr<SeaSources> sources;
 
     /// Returns the number of entities of an archetype in all zones.
     std::uint64_t database_rows(const shoal::Archetype& type) const;

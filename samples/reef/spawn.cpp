@@ -1,12 +1,9 @@
 // Turns sources into a sea full of fish.
 
-#include "sea.h"
+#include "sources.h"
 
 #include <shoal/base/clock.h>
 #include <shoal/base/text.h>
-#include <shoal/source/compiler.h>
-#include <shoal/source/schema_file.h>
-#include <shoal/transform/transform_text.h>
 
 #include <cmath>
 
@@ -20,45 +17,12 @@ constexpr float kPi = 3.14159265f;
 constexpr const char* kSchoolSources[kNumSpecies] = {"school/sardines", "school/fusiliers", "school/snappers",
                                                      "school/parrotfish"};
 
-/// Registers the component types of C++, then those of the schema file.
-Status register_components(ComponentRegistry& registry) {
-    if (Status status = add_transform(registry); !status) return status;
-    if (Status status = registry.add<Place>(); !status) return status;
-    if (Status status = registry.add<Swim>(); !status) return status;
-    if (Status status = registry.add<Fish>(); !status) return status;
-    if (Status status = registry.add<Sated>(); !status) return status;
-    if (Status status = registry.add<Hunter>(); !status) return status;
-    if (Status status = registry.add<Bloom>(); !status) return status;
-    if (Status status = registry.add<Reef>(); !status) return status;
-    return registry.add<School>();
-}
-
-/// Compiles sources and spawns the blobs.
+/// Spawns the blobs of sources.
 class Spawning {
 public:
     Spawning(Sea& sea, Diagnostics& diagnostics) : sea_(sea), diagnostics_(diagnostics) {}
 
-    Status prepare() {
-        if (Status status = register_components(registry_); !status) return status;
-        compile_.compose.roots = {sea_.options.sources};
-        if (!read_schema_file(sea_.options.sources + "/reef.schema.sjson", registry_, compile_.rules, diagnostics_))
-            return Status::error("the schema file has errors");
-        return {};
-    }
-
-    /// Compiles `name` at its first use. Lifetime: the result lives as long as this object.
-    Result<const Blob*> blob(const std::string& name) {
-        if (const Blob* compiled = library_.find(name)) return compiled;
-        const std::int64_t begin_ns = monotonic_ns();
-        const Result<CompiledSource> compiled =
-            compile_source(concat(sea_.options.sources, "/", name, ".sjson"), registry_, compile_, diagnostics_);
-        if (!compiled) return compiled.status();
-        Result<const Blob*> loaded = library_.load(compiled->blob);
-        if (!loaded) return loaded.status();
-        if (Status status = sea_.world.adopt_schemas(**loaded); !status) return status;
-        sea_.counts.compile_ms += static_cast<double>(monotonic_ns() - begin_ns) * 1e-6;
-        return loaded;
-    }
+    Result<const Blob*> blob(const std::string& name) { return sea_.sources->blob(name, diagnostics_); }
 
     Result<Spawned> spawn(const std::string& name, std::uint32_t copies, std::span<const RootPose> poses = {}) {
         const Result<const Blob*> source = blob(name);
@@ -74,9 +38,6 @@ public:
 private:
     Sea& sea_;
     Diagnostics& diagnostics_;
-    ComponentRegistry registry_;
-    CompileOptions compile_;
-    ResourceLibrary library_;
 };
 
 Vec3 anywhere_at_sea(Random& random) {
@@ -169,7 +130,7 @@ Status place_reefs(Sea& sea) {
 
 Sea::Sea(Executor& executor, const SeaOptions& given)
     : options(given),
-      world(entities, {.executor = &executor, .seed = given.seed}),
+      world(entities, {.executor = &executor, .seed = given.seed, .reloadable = given.watches}),
       tiles(kGrid),
       database(world.database()),
       transforms(world.transforms({.mode = TransformMode::kDeferred})),
@@ -192,15 +153,28 @@ std::uint64_t Sea::database_rows(const Archetype& type) const {
     return count;
 }
 
+Sea::~Sea() = default;
+
 Status Sea::spawn(Diagnostics& diagnostics) {
+    sources = std::make_unique<SeaSources>(*this);
     Spawning spawning(*this, diagnostics);
-    if (Status status = spawning.prepare(); !status) return status;
+    if (Status status = sources->prepare(diagnostics); !status) return status;
     database.spawn_into_tiles<&Place::position>(tiles);
     if (const Result<Spawned> level = spawning.spawn("sea", 1); !level) return level.status();
     if (Status status = place_reefs(*this); !status) return status;
     if (Status status = spawn_schools(*this, spawning); !status) return status;
     if (Status status = scatter(*this, spawning, "fish/shark", num_sharks_wanted()); !status) return status;
-    return scatter(*this, spawning, "fish/bloom", num_blooms_wanted());
+    if (Status status = scatter(*this, spawning, "fish/bloom", num_blooms_wanted()); !status) return status;
+    if (options.watches) sources->watch();
+    return {};
+}
+
+Result<std::string> Sea::reload_edited(Diagnostics& diagnostics) {
+    if (!sources->has_changed()) return std::string();
+    Result<std::string> line = sources->reload(diagnostics);
+    if (line && !line->empty())
+        if (Status status = place_reefs(*this); !status) return status;
+    return line;
 }
 
 }  // namespace reef

@@ -38,6 +38,15 @@ bool is_directory(const std::string& path);
 /// See file.h.
 bool path_exists(const std::string& path);
 FileStamp file_stamp(const std::string& path);
+
+/// Starts to watch folders for changes of what is in them. Returns -1 if the system has no more watches, or none.
+int open_watch();
+void close_watch(int watch);
+/// Returns whether the folder is watched from now on; again is fine.
+bool watch_folder(int watch, const std::string& folder);
+/// Returns whether anything has happened in the folders since the last call. Never waits.
+bool take_watched(int watch);
+
 std::int64_t monotonic_ns();
 std::int64_t wall_clock_ns();
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -278,6 +279,25 @@ FileStamp file_stamp(const std::string& path) {
     if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
     return {static_cast<std::uint64_t>(info.st_size), info.st_dev, info.st_ino, nanoseconds(info.st_mtim),
             nanoseconds(info.st_ctim)};
+}
+
+int open_watch() { return ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
+
+void close_watch(int watch) {
+    if (watch >= 0) ::close(watch);
+}
+
+bool watch_folder(int watch, const std::string& folder) {
+    constexpr std::uint32_t kChanges =
+        IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
+    return watch >= 0 && ::inotify_add_watch(watch, folder.c_str(), kChanges | IN_ONLYDIR) >= 0;
+}
+
+bool take_watched(int watch) {
+    alignas(inotify_event) char events[4096];
+    bool has_any = false;
+    while (watch >= 0 && ::read(watch, events, sizeof events) > 0) has_any = true;
+    return has_any;
 }
 
 std::int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }

@@ -445,6 +445,11 @@ void Database::begin_spawn() {
     spawn_ = make_owned<Spawn>(*this);
 }
 
+bool Database::spawns_into_tiles_of(ComponentId component, std::size_t field) const {
+    return spawn_place_ != nullptr && spawn_place_->component == find_component(component) &&
+           spawn_place_->field == field;
+}
+
 Status Database::spawn(const SpawnBatch& batch) {
     if (spawn_ != nullptr) {
         spawn_->add(batch);

@@ -33,12 +33,31 @@ void set_value(Table& table, InstanceColumn column, std::uint32_t row, std::uint
     std::memcpy(table.write_element(column, row), &value, sizeof value);
 }
 
-ModelPose pose_at(const SpawnBatch& batch, std::size_t i) {
+ModelPose pose_in(std::span<const std::byte* const> columns, std::size_t i) {
     ModelPose pose;
     BlobArrayBase* const arrays[] = {&pose.names, &pose.parents, &pose.positions, &pose.rotations, &pose.scales};
     for (std::size_t c = 0; c < std::size(arrays); ++c)
-        std::memcpy(static_cast<void*>(arrays[c]), batch.columns[c] + i * sizeof(BlobArrayBase), sizeof(BlobArrayBase));
+        std::memcpy(static_cast<void*>(arrays[c]), columns[c] + i * sizeof(BlobArrayBase), sizeof(BlobArrayBase));
     return pose;
+}
+ModelPose pose_at(const SpawnBatch& batch, std::size_t i) { return pose_in(batch.columns, i); }
+
+template <class T>
+std::span<const T> values_in(const Blob& blob, const BlobArray<T>& array) {
+    const std::span<const std::byte> bytes = blob.array(array, FieldTraits<T>::type);
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+NodeTree nodes_in(const Blob& blob, const ModelPose& pose) {
+    return {values_in(blob, pose.names), values_in(blob, pose.parents), values_in(blob, pose.positions),
+            values_in(blob, pose.rotations), values_in(blob, pose.scales)};
+}
+template <class T>
+bool same_bytes(std::span<const T> a, std::span<const T> b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+bool is_same_tree(const NodeTree& a, const NodeTree& b) {
+    return same_bytes(a.names, b.names) && same_bytes(a.parents, b.parents) && same_bytes(a.positions, b.positions) &&
+           same_bytes(a.rotations, b.rotations) && same_bytes(a.scales, b.scales);
 }
 
 bool same_arrays(const ModelPose& a, const ModelPose& b) {
@@ -125,7 +144,8 @@ void ModelPoseManager::remove_tree(std::uint32_t slot) {
 /// Removes the trees in blobs that have no instances, so that their blobs can be unloaded.
 void ModelPoseManager::remove_unused_trees() {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
-        if (trees_[slot] != nullptr && trees_[slot]->in_blob() && trees_[slot]->num_blocks() == 0) remove_tree(slot);
+        if (trees_[slot] != nullptr && trees_[slot]->goes_with_last_instance() && trees_[slot]->num_blocks() == 0)
+            remove_tree(slot);
 }
 
 void ModelPoseManager::list_all_tables() {
@@ -144,7 +164,7 @@ Result<NodeTreeId> ModelPoseManager::add_node_tree(const NodeTree& nodes) {
 
 Status ModelPoseManager::remove_node_tree(NodeTreeId id) {
     const Tree& tree = tree_at(id);
-    if (tree.in_blob()) return Status::error("a node tree from a resource goes with its last instance");
+    if (tree.goes_with_last_instance()) return Status::error("a node tree from a resource goes with its last instance");
     if (tree.num_blocks() != 0)
         return Status::error(concat("the node tree has ", tree.num_blocks(), " instances; remove them first"));
     remove_tree(id.slot);
@@ -469,14 +489,40 @@ std::uint64_t ModelPoseManager::let_nodes_follow(Executor* executor) {
 // --- store -------------------------------------------------------------------------------------------------------
 
 Status ModelPoseManager::spawn(const SpawnBatch& batch) {
-    Status status = spawn_all(batch);
+    Status status = spawn_all(batch, false);
     remove_unused_trees();
     return status;
 }
 
+Status ModelPoseManager::respawn(const SpawnBatch& batch) {
+    Status status = spawn_all(batch, true);
+    remove_unused_trees();
+    return status;
+}
+
+void ModelPoseManager::move_trees(const Blob& before, const Blob& after) {
+    const BlobComponents* const poses = after.find_components(schema_of<ModelPose>().id());
+    for (Tree* tree : trees_) {
+        if (tree == nullptr || !tree->in_blob() || tree->source.names.resource != before.id()) continue;
+        std::uint32_t row = 0;
+        const std::uint32_t count = poses == nullptr ? 0 : poses->count();
+        while (row < count && !is_same_tree(tree->nodes, nodes_in(after, pose_in(poses->columns, row)))) ++row;
+        if (row < count) {
+            tree->source = pose_in(poses->columns, row);
+            tree->nodes = nodes_in(after, tree->source);
+            continue;
+        }
+        tree->keep_copy(NodeTree(tree->nodes));
+        tree->source = {};
+        tree->was_in_blob = true;
+    }
+}
+
 /// If it fails, there may be new trees without instances.
-Status ModelPoseManager::spawn_all(const SpawnBatch& batch) {
-    if (Status status = instances_.reserve_batch(batch); !status) return status;
+Status ModelPoseManager::spawn_all(const SpawnBatch& batch, bool replaces) {
+    const Status reserved =
+        replaces ? instances_.reserve(batch.entity_index.size() * batch.num_copies) : instances_.reserve_batch(batch);
+    if (!reserved) return reserved;
     const std::size_t num_components = batch.entity_index.size();
     Array<std::uint32_t> slots(num_components, 0, "model poses");  // by component
     for (std::size_t i = 0; i < num_components; ++i) {
@@ -490,7 +536,11 @@ Status ModelPoseManager::spawn_all(const SpawnBatch& batch) {
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (Status status = reserve_blocks(slot, counts[slot]); !status) return status;
     for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
-        for (std::size_t i = 0; i < num_components; ++i) append(batch.owner(copy, i), slots[i]);
+        for (std::size_t i = 0; i < num_components; ++i) {
+            const Entity owner = batch.owner(copy, i);
+            if (replaces) remove_rows({&owner, 1}, false), instances_.remove_stale(owner);
+            append(owner, slots[i]);
+        }
     return {};
 }
 

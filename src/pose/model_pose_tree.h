@@ -40,7 +40,10 @@ struct ModelPoseManager::Tree {
     Array<Vec3> positions{Owner("model poses")}, scales{Owner("model poses")};
     Array<Quaternion> rotations{Owner("model poses")};
 
+    bool was_in_blob = false;  // and is a copy now
+
     bool in_blob() const { return source.names.count != 0; }
+    bool goes_with_last_instance() const { return in_blob() || was_in_blob; }
     std::uint32_t num_nodes() const { return nodes.num_nodes(); }
     std::uint32_t num_blocks() const { return static_cast<std::uint32_t>(first_changed.size()); }
     std::uint32_t num_groups() const { return (num_blocks() + kBlocksPerGroup - 1) / kBlocksPerGroup; }

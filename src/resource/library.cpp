@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace shoal {
 
@@ -37,6 +38,14 @@ Result<const Blob*> ResourceLibrary::load_file(const std::string& path) {
     Result<Blob> blob = Blob::read(path);
     if (!blob) return blob.status();
     return add(std::move(*blob));
+}
+
+Result<Blob> ResourceLibrary::replace(Blob newer) {
+    const std::size_t i = lower_bound(newer.id());
+    if (i == entries_.size() || entries_[i].id != newer.id())
+        return Status::error(
+            concat("the resource \"", newer.name(), "\" cannot be replaced: it is not loaded; add it"));
+    return std::exchange(*entries_[i].blob, std::move(newer));
 }
 
 const Blob* ResourceLibrary::find(ResourceId id) const {

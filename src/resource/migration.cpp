@@ -203,8 +203,10 @@ private:
 /// Lays columns out as a schema wants them.
 class NewColumns {
 public:
-    NewColumns(const Schema& schema, FieldColumns& given, ColumnMemory& memory)
-        : schema_(schema), given_(given), memory_(memory) {}
+    /// `default_image`: what fields have that are new.
+    NewColumns(const Schema& schema, FieldColumns& given, ColumnMemory& memory,
+               std::span<const std::byte> default_image)
+        : schema_(schema), given_(given), memory_(memory), default_image_(default_image) {}
 
     /// Errors: a field has no place, or a value does not fit.
     Status lay_out(Array<const std::byte*>& columns) {
@@ -289,8 +291,15 @@ private:
     FieldColumns& given_;
     ColumnMemory& memory_;
     std::byte* image_ = nullptr;  // of a whole component
-    const std::vector<std::byte> default_image_ = blob_default_image(schema_);
+    std::span<const std::byte> default_image_;
 };
+
+/// Removes the fields that a schema does not have.
+void drop_fields(FieldColumns& fields, const Schema& schema) {
+    for (std::size_t i = fields.columns().size(); i-- > 0;)
+        if (const std::string name = fields.columns()[i].name; schema.find_field(name) < 0)
+            static_cast<void>(fields.remove(name));
+}
 
 }  // namespace
 
@@ -298,6 +307,9 @@ private:
 class BlobMigration {
 public:
     BlobMigration(Blob& blob, const ComponentRegistry& registry) : blob_(blob), registry_(registry) {}
+    /// For convert_fields().
+    BlobMigration(Blob& blob, const ComponentRegistry& registry, std::span<const Schema> schemas)
+        : blob_(blob), registry_(registry), wanted_(schemas), drops_fields_(true) {}
 
     /// Returns the newer schema of a component type, or nullptr if there is nothing to do.
     static const Schema* newer_schema(const BlobComponents& components, const ComponentRegistry& registry) {
@@ -324,7 +336,7 @@ private:
 
     Status add(const BlobComponents& old) {
         Place place{columns_.size(), static_cast<std::size_t>(old.schema - blob_.schemas_.data())};
-        const Schema* const newer = newer_schema(old, registry_);
+        const Schema* const newer = drops_fields_ ? wanted_schema(old) : newer_schema(old, registry_);
         if (newer == nullptr) {
             columns_.insert(columns_.end(), old.columns.begin(), old.columns.end());
         } else {
@@ -336,17 +348,26 @@ private:
         return {};
     }
     Status convert(const BlobComponents& old, const Schema& newer) {
-        if (old.schema->version() > newer.version())
+        if (old.schema->version() > newer.version() && !drops_fields_)
             return Status::error(concat("this program knows versions up to ", newer.version(), "; update the program"));
         if (old.schema->many() && !newer.many())
             return Status::error("an entity could have several then, and now has one; compile the source again");
         FieldColumns fields(*old.schema, old.columns, old.count());
-        if (const Migrations* const migrations = registry_.find(old.id)->migrations; migrations != nullptr)
-            if (Status status = migrations->run(old.schema->version(), newer.version(), fields); !status) return status;
+        const RegisteredComponent* const registered = registry_.find(old.id);
+        if (registered != nullptr && registered->migrations != nullptr)
+            if (Status status = registered->migrations->run(old.schema->version(), newer.version(), fields); !status)
+                return status;
+        if (drops_fields_) drop_fields(fields, newer);
         Array<const std::byte*> columns{Owner("migration")};
-        if (Status status = NewColumns(newer, fields, memory_).lay_out(columns); !status) return status;
+        const std::vector<std::byte> image = blob_default_image(newer);
+        if (Status status = NewColumns(newer, fields, memory_, image).lay_out(columns); !status) return status;
         columns_.insert(columns_.end(), columns.begin(), columns.end());
         return {};
+    }
+    const Schema* wanted_schema(const BlobComponents& old) const {
+        for (const Schema& schema : wanted_)
+            if (schema.id() == old.id && schema.layout_hash() != old.schema->layout_hash()) return &schema;
+        return nullptr;
     }
     void take_over() {
         blob_.schemas_ = std::move(schemas_);
@@ -363,6 +384,8 @@ private:
 
     Blob& blob_;
     const ComponentRegistry& registry_;
+    std::span<const Schema> wanted_{};
+    bool drops_fields_ = false;
     ColumnMemory memory_;
     std::vector<Schema> schemas_;
     Array<const std::byte*> columns_{Owner("blob")};
@@ -377,6 +400,24 @@ bool needs_migration(const Blob& blob, const ComponentRegistry& registry) {
 
 Status migrate(Blob& blob, const ComponentRegistry& registry) {
     return needs_migration(blob, registry) ? BlobMigration(blob, registry).run() : Status();
+}
+
+Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
+                                      std::size_t num_rows, const Schema& to, const Migrations* migrations) {
+    FieldColumns fields(from, columns, num_rows);
+    if (migrations != nullptr && from.version() < to.version())
+        if (Status status = migrations->run(from.version(), to.version(), fields); !status) return status;
+    drop_fields(fields, to);
+    ConvertedColumns converted;
+    ColumnMemory memory;
+    if (Status status = NewColumns(to, fields, memory, to.default_image()).lay_out(converted.columns); !status)
+        return Status::error(concat("cannot change the fields of \"", from.name(), "\": ", status.message()));
+    converted.memory = memory.take();
+    return converted;
+}
+
+Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry) {
+    return BlobMigration(blob, registry, schemas).run();
 }
 
 }  // namespace shoal

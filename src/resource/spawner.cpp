@@ -10,11 +10,90 @@
 
 namespace shoal {
 
+namespace {
+
+/// Some entities of a blob, as if they were all: numbered anew, with columns of their own.
+class BlobPart {
+public:
+    BlobPart(const Blob& blob, std::span<const std::uint32_t> which)
+        : which_(which), number_of_(blob.num_entities(), kNoBlobEntity, "spawn") {
+        for (std::uint32_t i = 0; i < which.size(); ++i) number_of_[which[i]] = i;
+        for (const std::uint32_t entity : which) {
+            const std::uint32_t parent = blob.parents()[entity];
+            parents_.push_back(parent == kNoBlobEntity ? parent : number_of_[parent]);
+        }
+        entities_.resize(blob.component_types().size());
+        columns_.resize(blob.component_types().size());
+        for (std::size_t type = 0; type < entities_.size(); ++type) add(blob.component_types()[type], type);
+    }
+    BlobPart(const BlobPart&) = delete;
+    BlobPart& operator=(const BlobPart&) = delete;
+
+    std::span<const BlobComponents> component_types() const { return types_; }
+    std::span<const std::uint32_t> parents() const { return parents_; }
+    std::span<const std::uint32_t> which() const { return which_; }
+    /// Returns the number of an entity of the blob here, or kNoBlobEntity.
+    std::uint32_t number_of(std::uint32_t entity) const { return number_of_[entity]; }
+
+private:
+    struct Columns {
+        std::vector<std::vector<std::byte>> bytes;
+        std::vector<const std::byte*> firsts;
+    };
+
+    void add(const BlobComponents& all, std::size_t type) {
+        const Schema& schema = *all.schema;
+        std::vector<std::uint32_t>& entities = entities_[type];
+        Columns& columns = columns_[type];
+        columns.bytes.resize(schema.columns().size());
+        for (std::uint32_t row = 0; row < all.count(); ++row) {
+            if (number_of_[all.entity_index[row]] == kNoBlobEntity) continue;
+            entities.push_back(number_of_[all.entity_index[row]]);
+            for (std::size_t c = 0; c < columns.bytes.size(); ++c) {
+                const std::size_t bytes = schema.columns()[c].element_bytes;
+                const std::byte* const element = all.columns[c] + row * bytes;
+                columns.bytes[c].insert(columns.bytes[c].end(), element, element + bytes);
+            }
+        }
+        if (entities.empty()) return;
+        for (const Field& field : schema.fields())
+            if (field.type == FieldType::kEntity) renumber(schema, field, columns, entities.size());
+        for (const std::vector<std::byte>& bytes : columns.bytes) columns.firsts.push_back(bytes.data());
+        types_.push_back(all);
+        types_.back().entity_index = entities;
+        types_.back().columns = columns.firsts;
+    }
+    void renumber(const Schema& schema, const Field& field, Columns& columns, std::size_t num_rows) const {
+        std::byte* const first = columns.bytes[field.first_column].data() + schema.offset_in_column(field);
+        const std::size_t stride = schema.columns()[field.first_column].element_bytes;
+        for (std::size_t i = 0; i < num_rows * field.num_values(); ++i) {
+            std::byte* const value = first + i / field.num_values() * stride + i % field.num_values() * sizeof(Entity);
+            Entity stored;
+            std::memcpy(&stored, value, sizeof stored);
+            const std::uint32_t number =
+                stored.id < number_of_.size() ? number_of_[static_cast<std::size_t>(stored.id)] : kNoBlobEntity;
+            stored.id = number == kNoBlobEntity ? ~EntityBits(0) : EntityBits(number);
+            std::memcpy(value, &stored, sizeof stored);
+        }
+    }
+
+    std::span<const std::uint32_t> which_;
+    Array<std::uint32_t> number_of_;  // by entity of the blob
+    Array<std::uint32_t> parents_{Owner("spawn")};
+    std::vector<std::vector<std::uint32_t>> entities_;  // by component type of the blob
+    std::vector<Columns> columns_;
+    std::vector<BlobComponents> types_;
+};
+
+}  // namespace
+
 /// One spawn: finds and compares everything, then creates the ids, then hands out batches.
 class SpawnCall {
 public:
-    SpawnCall(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options)
-        : targets_(targets), blob_(blob), options_(options) {}
+    /// `part`: what of the blob is spawned; nullptr: all of it.
+    SpawnCall(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options,
+              const BlobPart* part = nullptr)
+        : targets_(targets), blob_(blob), options_(options), part_(part) {}
 
     Result<Spawned> run() {
         if (const std::size_t count = options_.root_poses.size(); count != 0 && count != options_.copies)
@@ -28,11 +107,19 @@ public:
         if (Status status = create_entities(); !status) return status;
         if (Status status = send_all(); !status) return status;
         if (Status status = set_singles(); !status) return status;
-        if (options_.keep_names && options_.copies > 0) spawned_.keep_names(blob_);
+        if (options_.keep_names && options_.copies > 0 && part_ == nullptr) spawned_.keep_names(blob_);
         return std::move(spawned_);
     }
 
 private:
+    std::span<const BlobComponents> component_types() const {
+        return part_ == nullptr ? blob_.component_types() : part_->component_types();
+    }
+    std::span<const std::uint32_t> parents() const { return part_ == nullptr ? blob_.parents() : part_->parents(); }
+    std::uint32_t num_entities() const { return static_cast<std::uint32_t>(parents().size()); }
+    /// Returns the number of an entity of the blob in what is spawned, or kNoBlobEntity.
+    std::uint32_t number_of(std::uint32_t entity) const { return part_ == nullptr ? entity : part_->number_of(entity); }
+
     /// What takes a component type: a store or a function.
     struct Taker {
         const BlobComponents* components;
@@ -53,6 +140,9 @@ private:
             if (Status status = read_zones(*named); !status) return status;
         for (Zone& zone : zones_)
             if (zone == kNoZone) zone = options_.zone;
+        if (part_ == nullptr || zones_.empty()) return {};
+        for (std::size_t i = 0; i < part_->which().size(); ++i) zones_[i] = zones_[part_->which()[i]];
+        zones_.resize(part_->which().size());
         return {};
     }
     /// Errors: a zone is out of range.
@@ -79,14 +169,15 @@ private:
             for (std::uint32_t i = 0; i < named->count() && taker.components->schema->toggled(); ++i) {
                 ComponentId id;
                 std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);
-                if (id == taker.components->id) switched_off_.push_back(named->entity_index[i]);
+                const std::uint32_t number = number_of(named->entity_index[i]);
+                if (id == taker.components->id && number != kNoBlobEntity) switched_off_.push_back(number);
             }
             taker.num_off = switched_off_.size() - taker.first_off;
         }
     }
 
     Status find_takers() {
-        for (const BlobComponents& components : blob_.component_types()) {
+        for (const BlobComponents& components : component_types()) {
             if (is_spawn_instruction(*components.schema)) continue;
             const Schema* schema = nullptr;
             Taker taker{&components, nullptr, nullptr};
@@ -108,7 +199,8 @@ private:
             if (schema->single() && components.count() > 1)
                 return Status::error(concat("\"", blob_.name(), "\" has ", components.count(), " \"", schema->name(),
                                             "\", of which a world has one; leave one in the source"));
-            (find_single(taker) ? singles_ : takers_).push_back(taker);
+            const bool is_set = bool(find_single(taker));
+            if (!is_set || part_ == nullptr) (is_set ? singles_ : takers_).push_back(taker);
         }
         return check_unknown();
     }
@@ -223,25 +315,25 @@ private:
     }
 
     Status create_entities() {
-        const std::uint64_t num_entities = std::uint64_t(blob_.num_entities()) * options_.copies;
-        if (num_entities > targets_.entities.max_entities())
-            return Status::error(concat(options_.copies, " copies of \"", blob_.name(), "\" have ", num_entities,
+        const std::uint64_t num_all = std::uint64_t(num_entities()) * options_.copies;
+        if (num_all > targets_.entities.max_entities())
+            return Status::error(concat(options_.copies, " copies of \"", blob_.name(), "\" have ", num_all,
                                         " entities; at most ", targets_.entities.max_entities(),
                                         " can live; spawn fewer copies"));
-        spawned_.num_blob_entities_ = blob_.num_entities();
+        spawned_.num_blob_entities_ = num_entities();
         spawned_.num_copies_ = options_.copies;
-        spawned_.entities_.resize(static_cast<std::size_t>(num_entities));
+        spawned_.entities_.resize(static_cast<std::size_t>(num_all));
         find_roots();
         const std::span<const Entity> firsts = options_.first_entities;
         if (firsts.empty()) return targets_.entities.create(std::span<Entity>(spawned_.entities_));
-        SHOAL_ASSERT(firsts.size() == options_.copies && blob_.num_entities() != 0,
+        SHOAL_ASSERT(firsts.size() == options_.copies && num_entities() != 0,
                      "one first entity for each copy is needed, of a blob that has entities");
         const std::span<Entity> others = std::span<Entity>(spawned_.entities_).subspan(firsts.size());
         if (Status status = targets_.entities.create(others); !status) return status;
         // Each copy: its first, then its share of the others, which lie further behind until they are moved.
-        const std::size_t share = blob_.num_entities() - 1;
+        const std::size_t share = num_entities() - 1;
         for (std::size_t copy = 0; copy < firsts.size(); ++copy) {
-            Entity* const to = spawned_.entities_.data() + copy * blob_.num_entities();
+            Entity* const to = spawned_.entities_.data() + copy * num_entities();
             std::copy_n(others.data() + copy * share, share, to + 1);
             *to = firsts[copy];
         }
@@ -249,14 +341,16 @@ private:
     }
 
     void find_roots() {
-        spawned_.roots_.reserve(blob_.num_roots());
-        if (blob_.num_roots() == blob_.num_entities()) {
-            spawned_.roots_.resize(blob_.num_roots());
+        num_roots_ = part_ == nullptr ? blob_.num_roots()
+                                      : static_cast<std::uint32_t>(std::ranges::count(parents(), kNoBlobEntity));
+        spawned_.roots_.reserve(num_roots_);
+        if (num_roots_ == num_entities()) {
+            spawned_.roots_.resize(num_roots_);
             std::iota(spawned_.roots_.begin(), spawned_.roots_.end(), 0u);
             return;
         }
-        for (std::uint32_t i = 0; i < blob_.num_entities(); ++i)
-            if (blob_.parents()[i] == kNoBlobEntity) spawned_.roots_.push_back(i);
+        for (std::uint32_t i = 0; i < num_entities(); ++i)
+            if (parents()[i] == kNoBlobEntity) spawned_.roots_.push_back(i);
     }
 
     SpawnBatch make_batch(const Taker& taker) const {
@@ -264,11 +358,11 @@ private:
         return {
             .component = components.id,
             .entities = spawned_.entities_,
-            .num_blob_entities = blob_.num_entities(),
+            .num_blob_entities = num_entities(),
             .num_copies = options_.copies,
             .entity_index = components.entity_index,
             .columns = components.columns,
-            .parents = blob_.num_roots() == blob_.num_entities() ? std::span<const std::uint32_t>() : blob_.parents(),
+            .parents = num_roots_ == num_entities() ? std::span<const std::uint32_t>() : parents(),
             .root_poses = options_.root_poses,
             .zones = zones_,
             .switched_off = {switched_off_.data() + taker.first_off, taker.num_off},
@@ -305,6 +399,8 @@ private:
     const SpawnTargets& targets_;
     const Blob& blob_;
     const SpawnOptions& options_;
+    const BlobPart* part_;
+    std::uint32_t num_roots_ = 0;
     Array<Taker> takers_{Owner("spawn")};
     Array<Taker> singles_{Owner("spawn")};               // components that stores have once, and that are set
     Array<Zone> zones_{Owner("spawn")};                  // by blob entity; empty: none is named
@@ -314,6 +410,12 @@ private:
 
 Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options) {
     return SpawnCall(targets, blob, options).run();
+}
+
+Result<Spawned> spawn_part(const SpawnTargets& targets, const Blob& blob, std::span<const std::uint32_t> which,
+                           const SpawnOptions& options) {
+    const BlobPart part(blob, which);
+    return SpawnCall(targets, blob, options, &part).run();
 }
 
 void Spawned::keep_names(const Blob& blob) {

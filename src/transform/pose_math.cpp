@@ -3,6 +3,7 @@
 #include "shoal/transform/pose_math.h"
 
 #include "shoal/base/text.h"
+#include "shoal/transform/pose_kernels.h"
 
 #include <cmath>
 #include <cstddef>
@@ -197,6 +198,17 @@ Result<Transform> local_with(const Transform& local, const FieldPart& part, cons
     if (!is_sound_scale(changed.scale))
         return refuse("would be zero, infinite or not a number; write numbers other than zero");
     return changed;
+}
+
+Transform compose(const Transform& root, const Transform& local) {
+    const Matrix3x4 outer = local_matrix(root.position, root.rotation, root.scale);
+    const Matrix3x4 both = product(outer, local_matrix(local.position, local.rotation, local.scale));
+    if (root.scale.x != root.scale.y || root.scale.x != root.scale.z) return nearest_pose(both).pose;
+    const auto [ax, ay, az, aw] = root.rotation;
+    const auto [bx, by, bz, bw] = local.rotation;
+    const Quaternion rotation{aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
+                              aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz};
+    return {{both.row[0].w, both.row[1].w, both.row[2].w}, sound_rotation(rotation), local.scale * root.scale.x};
 }
 
 }  // namespace shoal

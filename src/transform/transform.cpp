@@ -20,18 +20,6 @@ constexpr std::size_t kFetchFrom = 4096;    // a shorter span is not prefetched:
 constexpr std::size_t kFetchDistance = 32;  // entities from one that is removed to the one whose row is prefetched
 constexpr std::uint32_t kBlockRows = 256;   // their local and world poses fit into the innermost cache
 
-/// Returns the pose that applies `local` first, then `root`; the nearest pose if that would be sheared.
-Transform compose(const Transform& root, const Transform& local) {
-    const Matrix3x4 outer = local_matrix(root.position, root.rotation, root.scale);
-    const Matrix3x4 both = product(outer, local_matrix(local.position, local.rotation, local.scale));
-    if (root.scale.x != root.scale.y || root.scale.x != root.scale.z) return nearest_pose(both).pose;
-    const auto [ax, ay, az, aw] = root.rotation;
-    const auto [bx, by, bz, bw] = local.rotation;
-    const Quaternion rotation{aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
-                              aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz};
-    return {{both.row[0].w, both.row[1].w, both.row[2].w}, sound_rotation(rotation), local.scale * root.scale.x};
-}
-
 FieldDefinition extra_field(const char* name, FieldType type) {
     FieldDefinition field;
     field.name = name;

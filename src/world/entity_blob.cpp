@@ -473,7 +473,7 @@ Result<Spawned> World::copy(Entity original, const SpawnOptions& options) {
     if (!saved) return saved.status();
     const Result<Blob> blob = Blob::view(saved->bytes);
     if (!blob) return blob.status();
-    Result<Spawned> copies = spawn(*blob, options);
+    Result<Spawned> copies = spawn_unlogged(*blob, options);
     if (!copies) return copies.status();
     if (Status status = call.complete(copies->entities()); !status) {
         for (Store* store : stores_) store->drop(copies->entities());

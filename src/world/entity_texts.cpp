@@ -2,6 +2,7 @@
 
 #include "world/entity_texts.h"
 
+#include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/store/component_manager.h"
 
@@ -24,21 +25,24 @@ std::uint32_t find_tag(const Store& store, const Schema& component, Entity entit
 Status remove_tag(Store& store, const Schema& component, Entity entity, StringId tag) {
     ComponentRow at;
     for (std::uint32_t index = find_tag(store, component, entity, tag, at); at;
-         index = find_tag(store, component, entity, tag, at)) {
-        if (auto* const manager = dynamic_cast<ComponentManager*>(&store)) {
-            manager->remove(Instance{at.row});
-        } else if (auto* const database = dynamic_cast<Database*>(&store)) {
-            const ComponentType type = database->find_component(component.id());
-            if (const Result<bool> removed = database->remove_value(entity, type, index); !removed)
-                return removed.status();
-        } else {
-            return Status::error("the store that keeps tags takes none from an entity");
-        }
-    }
+         index = find_tag(store, component, entity, tag, at))
+        if (Status status = remove_one_value(store, component, entity, at, index); !status) return status;
     return {};
 }
 
 }  // namespace
+
+Status remove_one_value(Store& store, const Schema& component, Entity entity, const ComponentRow& at,
+                        std::uint32_t index) {
+    if (auto* const manager = dynamic_cast<ComponentManager*>(&store)) {
+        manager->remove(Instance{at.row});
+        return {};
+    }
+    if (auto* const database = dynamic_cast<Database*>(&store))
+        return database->remove_value(entity, database->find_component(component.id()), index).status();
+    return Status::error(concat("\"", component.name(), "\" has its home in ", store.kind(),
+                                ", which takes no single value from an entity that has several"));
+}
 
 Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change, Entity entity,
                       std::string_view text) {

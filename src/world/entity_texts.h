@@ -12,4 +12,9 @@ namespace shoal {
 Status change_text_in(Store& store, const Schema& component, StringTable& texts, TextChange change, Entity entity,
                       std::string_view text);
 
+/// Removes value number `index`, which lies at `at`, from an entity that may have several of the component type.
+/// Errors: no memory; the store takes no single value away. Nothing has changed.
+Status remove_one_value(Store& store, const Schema& component, Entity entity, const ComponentRow& at,
+                        std::uint32_t index);
+
 }  // namespace shoal

@@ -13,15 +13,15 @@
 #include "shoal/database/spawn_zone.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose.h"
-#include "shoal/resource/migration.h"
 #include "shoal/table/table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/trace.h"
+#include "world/current_blob.h"
 #include "world/entity_texts.h"
+#include "world/spawn_log.h"
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 namespace shoal {
 namespace {
@@ -98,6 +98,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
       random_(options.seed),
       relations_(entities) {
     schedule_.set_seed(options.seed);
+    if (options.reloadable) spawn_log_ = new SpawnLog(entities);
     if (library_ != nullptr)
         library_->add_pin_counter(
             [](void* self, ResourceId resource) { return static_cast<World*>(self)->count_pins(resource); }, this);
@@ -111,6 +112,7 @@ World::~World() {
     for (std::size_t i = owned_.size(); i-- > 0;) owned_[i].destroy(owned_[i].object);
     for (const OwnedEvents& events : events_) events.destroy(events.object);
     if (singles_) entities_.destroy(std::span(&singles_, 1));
+    delete spawn_log_;
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------
@@ -704,28 +706,6 @@ Status check_layout(const Blob& blob, const Schema& compiled, const Schema& take
 
 }  // namespace
 
-namespace {
-
-/// A blob, or a copy of it whose components of older versions are migrated.
-class CurrentBlob {
-public:
-    CurrentBlob(const Blob& blob, const ComponentRegistry& registry) : blob_(&blob) {
-        if (SHOAL_LIKELY(!needs_migration(blob, registry))) return;
-        Result<Blob> copy = Blob::view(blob.bytes());
-        status_ = copy ? migrate(*copy, registry) : copy.status();
-        if (status_) blob_ = &migrated_.emplace(std::move(*copy));
-    }
-    const Status& status() const { return status_; }
-    const Blob& get() const { return *blob_; }
-
-private:
-    const Blob* blob_;
-    std::optional<Blob> migrated_;
-    Status status_;
-};
-
-}  // namespace
-
 /// Makes the store of a component type of a blob if it is built in, and the row of a single.
 /// Errors: it cannot be made, or keeps what a world has once as what it may have often.
 Status World::prepare_store(const Schema& component) {
@@ -776,7 +756,13 @@ Status World::take_schema(const Schema& schema) {
     return manager(schema).status();
 }
 
-Result<Spawned> World::spawn(const Blob& given, const SpawnOptions& options) {
+Result<Spawned> World::spawn(const Blob& blob, const SpawnOptions& options) {
+    Result<Spawned> spawned = spawn_unlogged(blob, options);
+    if (SHOAL_UNLIKELY(spawn_log_ != nullptr) && spawned) spawn_log_->add(blob, *spawned, options.root_poses);
+    return spawned;
+}
+
+Result<Spawned> World::spawn_unlogged(const Blob& given, const SpawnOptions& options) {
     const CurrentBlob current(given, registry_);
     if (!current.status()) return current.status();
     const Blob& blob = current.get();

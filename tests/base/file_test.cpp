@@ -1,10 +1,12 @@
 #include "shoal/base/file.h"
+#include "shoal/base/file_watch.h"
 
 #include "shoal/base/clock.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -293,6 +295,65 @@ TEST_F(File, tells_files_from_folders) {
     EXPECT_TRUE(is_file(path("f")) && !is_directory(path("f")));
     EXPECT_TRUE(is_directory(folder_) && !is_file(folder_));
     EXPECT_FALSE(is_file(path("none")) || is_directory(path("none")));
+}
+
+// --- watching ----------------------------------------------------------------------------------------------------
+
+/// With the system's messages, and without.
+class Watch : public File, public ::testing::WithParamInterface<bool> {
+protected:
+    FileWatch watch{{.polls = GetParam()}};
+
+    /// Waits until a change is told, and says whether one was. It takes no longer than a second when nothing goes wrong.
+    bool is_told(int most_ms = 20'000) {
+        for (int waited_ms = 0; waited_ms < most_ms; waited_ms += 5) {
+            if (watch.has_changed()) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return false;
+    }
+    bool stays_silent() { return !is_told(1'300); }  // longer than any pause between two looks
+};
+INSTANTIATE_TEST_SUITE_P(AllWays, Watch, ::testing::Bool());
+
+TEST_P(Watch, tells_once_that_a_file_was_replaced_or_written_in_place) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("1")));
+    watch.set({path("f")});
+    ASSERT_TRUE(write_file(path("f"), std::string_view("2")));
+    EXPECT_TRUE(is_told());
+    std::ofstream(path("f")) << "as long";
+    EXPECT_TRUE(is_told());
+    ASSERT_TRUE(write_file(path("other"), std::string_view("3")));
+    EXPECT_TRUE(stays_silent());
+}
+
+TEST_P(Watch, tells_that_a_file_has_come_even_if_its_folder_is_new) {
+    watch.set({path("f"), path("a/b/c")});
+    ASSERT_TRUE(write_file(path("f"), std::string_view("1")));
+    EXPECT_TRUE(is_told());
+    fs::create_directories(path("a/b"));
+    ASSERT_TRUE(write_file(path("a/b/c"), std::string_view("1")));
+    EXPECT_TRUE(is_told());
+}
+
+TEST_P(Watch, waits_for_a_file_that_an_editor_puts_away_and_writes_anew) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("1")));
+    watch.set({path("f")});
+    fs::rename(path("f"), path("f.bak"));
+    EXPECT_FALSE(is_told(static_cast<int>(FileWatch::kGoneMs / 4))) << "it may come back";
+    ASSERT_TRUE(write_file(path("f"), std::string_view("2")));
+    EXPECT_TRUE(is_told());
+    fs::remove(path("f"));
+    EXPECT_TRUE(is_told()) << "it did not come back";
+}
+
+TEST_P(Watch, does_not_forget_what_happened_to_a_file_before_it_is_set_again) {
+    ASSERT_TRUE(write_file(path("f"), std::string_view("1")));
+    watch.set({path("f")});
+    ASSERT_TRUE(write_file(path("f"), std::string_view("2")));
+    watch.set({path("f"), path("g")});
+    EXPECT_EQ(watch.num_files(), 2u);
+    EXPECT_TRUE(is_told());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "shoal/base/bit_set.h"
 #include "shoal/base/file.h"
+#include "shoal/base/file_watch.h"
 #include "shoal/base/hash_map.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
@@ -9,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -35,6 +38,28 @@ TEST(BaseManuals, a_status_is_handed_on) {
     EXPECT_TRUE(copy_file(path, path + ".copy"));
     EXPECT_EQ(*read_file(path + ".copy"), "reef");
     EXPECT_EQ(std::remove(path.c_str()) + std::remove((path + ".copy").c_str()), 0);
+}
+
+TEST(BaseManuals, a_file_that_is_written_is_read_again) {
+    const std::string path = testing::TempDir() + "shoal_manual_watch.txt";
+    ASSERT_TRUE(write_file(path, std::string_view("reef")));
+    Result<std::string> text = read_file(path);
+    const auto runs = [&](int frame) {
+        if (frame == 0) {
+            EXPECT_TRUE(write_file(path, std::string_view("lagoon")).ok());
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        return *text != "lagoon" && frame < 10'000;
+    };
+    int frame = 0;
+    // [base/file_watch]
+    FileWatch watch;
+    watch.set({path, path + ".local"});  // files that were read, and files that were looked for
+    while (runs(frame++))
+        if (watch.has_changed()) text = read_file(path);
+    // [base/file_watch]
+    EXPECT_EQ(*text, "lagoon");
+    EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
 TEST(BaseManuals, a_bit_set_grows_with_its_bits) {

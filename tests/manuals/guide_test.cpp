@@ -1,5 +1,6 @@
 // The recipes of docs/guide/cookbook.md.
 
+#include "shoal/base/file_watch.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/data.h"
 #include "shoal/components/ownership.h"
@@ -11,11 +12,16 @@
 #include "shoal/source/compiler.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
+#include "shoal/world/reload.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace cookbook {
@@ -497,6 +503,80 @@ TEST(Cookbook, a_zone_is_saved_and_comes_back) {
     if (auto back = world.spawn(*blob); !back) FAIL() << back.message();
     // [guide/save]
     EXPECT_EQ(sea.num_rows(12), 10u);
+}
+
+// [guide/live]
+/// Compiles the level again when one of its files is edited, and reloads it.
+class LiveLevel {
+public:
+    LiveLevel(World& world, const ComponentRegistry& registry, std::string path)
+        : world_(world), registry_(registry), path_(std::move(path)) {}
+
+    Status spawn() {
+        Result<Blob> blob = compile();
+        if (!blob) return blob.status();
+        level_.emplace(std::move(*blob));
+        return world_.spawn(*level_).status();
+    }
+    /// Call it between frames.
+    Status follow() {
+        if (!watch_.has_changed()) return {};
+        Result<Blob> newer = compile();
+        if (!newer) return newer.status();  // the world stays as it is
+        const Result<ReloadReport> reloaded = world_.reload(*level_, *newer);
+        if (reloaded) level_ = std::move(*newer);
+        return reloaded.status();
+    }
+
+private:
+    Result<Blob> compile() {
+        Diagnostics diagnostics;
+        const Result<CompiledSource> compiled = compile_source(path_, registry_, {}, diagnostics);
+        std::vector<std::string> files = {path_};
+        if (compiled)
+            for (const SourceDependency& dependency : compiled->dependencies) files.push_back(dependency.path);
+        watch_.set(std::move(files), !compiled);
+        if (!compiled) return Status::error(diagnostics.format());
+        return Blob::load(compiled->blob);
+    }
+
+    World& world_;
+    const ComponentRegistry& registry_;
+    std::string path_;
+    std::optional<Blob> level_;
+    FileWatch watch_;
+};
+// [guide/live]
+
+TEST(Cookbook, a_level_follows_its_source) {
+    const std::string path = testing::TempDir() + "shoal_live_level.sjson";
+    const auto write = [&](std::string_view place) {
+        ASSERT_TRUE(write_file(
+            path, "entities = { fish = { components = { place = { position = " + std::string(place) + " } } } }"));
+    };
+    write("[1 2 3]");
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    const auto& places = world.manager<Place>();
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add<Place>());
+    LiveLevel level(world, registry, path);
+    ASSERT_TRUE(level.spawn());
+    const auto follow_until = [&](auto&& done) {
+        Status status;
+        for (int i = 0; i < 10'000 && status && !done(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            status = level.follow();
+        }
+        return status;
+    };
+    write("[1 2 4]");
+    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 4; }));
+    write("[1 2");
+    EXPECT_FALSE(follow_until([] { return false; }));
+    write("[1 2 5]");
+    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 5; }));
+    EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 
 }  // namespace cookbook

@@ -14,6 +14,7 @@
 #include "shoal/transform/transform.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/reload.h"
 #include "shoal/world/trace.h"
 #include "support/testing.h"
 
@@ -559,6 +560,52 @@ TEST(WorldManuals, a_boat_is_the_prefab_of_a_fleet) {
     const std::vector<RootPose> places(12);
     EXPECT_TRUE(build_a_fleet(world, boat, places));
     EXPECT_EQ(entities.num_alive(), 13u);
+}
+
+/// A blob with one transform at this height.
+Blob tower(float height) {
+    BlobWriter writer;
+    writer.set_name("levels/reef");
+    const std::uint32_t type = *writer.add_component_type(schema_of<Transform>());
+    const Transform transform{.position = {0, 0, height}};
+    writer.add_component(type, writer.add_entity({.guid = 1}), std::as_bytes(std::span(&transform, 1)));
+    return std::move(*Blob::load(*writer.write()));
+}
+
+Status reload_three(EntityManager& entities, const Blob& older, const Blob& newer, Vec3& place) {
+    // [world/reload]
+    World world(entities, {.reloadable = true});  // remembers which entities come from which blob
+    if (auto spawned = world.spawn(older, {.copies = 3}); !spawned) return spawned.status();
+    world.step(1.0f / 60);
+    const Result<ReloadReport> reloaded = world.reload(older, newer);  // all three copies
+    if (!reloaded) return reloaded.status();                           // the world is as it was
+    // [world/reload]
+    EXPECT_EQ(reloaded->num_fields, 3u);
+    place = world.transforms().world_position(Instance{2});
+    return {};
+}
+
+Status reload_in(ResourceLibrary& library, World& world, Blob newer) {
+    // [world/reload library]
+    const Result<Blob> before = library.replace(std::move(newer));  // the older one lives on here
+    if (!before) return before.status();
+    const Blob& after = *library.find(before->id());
+    if (const Result<ReloadReport> reloaded = world.reload(*before, after); !reloaded) return reloaded.status();
+    // [world/reload library]
+    return {};
+}
+
+TEST(WorldManuals, a_level_is_reloaded) {
+    EntityManager entities;
+    const Blob older = tower(4), newer = tower(5);
+    Vec3 place;
+    ASSERT_TRUE(reload_three(entities, older, newer, place));
+    EXPECT_EQ(place, (Vec3{0, 0, 5}));
+    ResourceLibrary library;
+    World world(entities, {.library = &library, .reloadable = true});
+    ASSERT_TRUE(world.spawn(**library.add(tower(6))));
+    ASSERT_TRUE(reload_in(library, world, tower(7)));
+    EXPECT_EQ(world.transforms().world_position(Instance{0}), (Vec3{0, 0, 7}));
 }
 
 }  // namespace

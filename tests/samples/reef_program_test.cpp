@@ -1,5 +1,9 @@
 #include "inspect/xml_check.h"
+#include "safety/child_process.h"
 #include "tool/tool_process.h"
+
+#include <chrono>
+#include <thread>
 
 namespace {
 
@@ -37,6 +41,32 @@ TEST_F(ReefProgram, says_the_same_as_json_for_every_number_of_workers) {
         if (first.empty()) first = json["state_hash"];
         EXPECT_EQ(json["state_hash"], first) << workers;
     }
+}
+
+TEST_F(ReefProgram, reloads_what_is_edited_while_it_runs) {
+    const std::string sources = path("sources"), output = write("output", "");
+    std::filesystem::copy(SHOAL_SOURCE_DIR "/samples/reef", sources, std::filesystem::copy_options::recursive);
+    shoal_test::ChildProcess process({SHOAL_TOOL, "--fish", "300", "--workers", "2", "--watch", "--sources", sources},
+                                     output);
+    const auto waits_for = [&](std::string_view text) {
+        while (process.runs() && read(output).find(text) == std::string::npos)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        return read(output).find(text) != std::string::npos;
+    };
+    const auto edit = [&](const std::string& name, std::string_view from, std::string_view to) {
+        std::string text = read(sources + name);
+        const std::size_t at = text.find(from);
+        ASSERT_NE(at, std::string::npos) << name;
+        ASSERT_TRUE(shoal::write_file(sources + name, text.replace(at, from.size(), to)).ok());
+    };
+    ASSERT_TRUE(waits_for("interrupt to end\n")) << read(output);
+    edit("/sea.sjson", "[190 -150 -5]", "[190 -151 -5]");
+    ASSERT_TRUE(waits_for("reloaded sea (1 changed, 0 new, 0 gone")) << read(output);
+    edit("/sea.sjson", "bommie_06 = {", "bommie_06 = { colour = 3 ");
+    ASSERT_TRUE(waits_for("the sea stays as it is\n")) << read(output);
+    process.kill(SIGINT);
+    EXPECT_EQ(process.wait(), 0);
+    EXPECT_TRUE(waits_for("state hash")) << read(output);
 }
 
 TEST_F(ReefProgram, wrong_usage_is_told_and_ends_with_two) {

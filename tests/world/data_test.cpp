@@ -4,6 +4,7 @@
 
 #include "shoal/resource/blob_writer.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/reload.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 #include "support/thread_pool_executor.h"
@@ -52,13 +53,13 @@ BlobArrayBase add_table(BlobWriter& writer, const Values& values) {
 const Values kTemplate = {{"armor", {20}}, {"decks", {1, 2, 3, 4, 5, 6}}, {"speed", {5}}};
 const Values kOverrides = {{"armor", {30}}};
 
-/// A blob with one entity that has the template, and overrides a value.
-std::vector<std::byte> tank_blob() {
+/// A blob with one entity that has the template, and overrides values.
+std::vector<std::byte> tank_blob(const Values& overrides = kOverrides) {
     BlobWriter writer;
     writer.set_name("tank");
     Data data;
     static_cast<BlobArrayBase&>(data.values) = add_table(writer, kTemplate);
-    static_cast<BlobArrayBase&>(data.overrides) = add_table(writer, kOverrides);
+    static_cast<BlobArrayBase&>(data.overrides) = add_table(writer, overrides);
     const std::uint32_t entity = writer.add_entity({});
     writer.add_component(*writer.add_component_type(schema_of<Data>()), entity, std::as_bytes(std::span(&data, 1)));
     writer.add_component(*writer.add_component_type(schema_of<Tank>()), entity, blob_default_image(schema_of<Tank>()));
@@ -311,6 +312,30 @@ TEST(DataModel, a_world_has_what_a_map_per_entity_has_with_1_2_3_and_8_workers) 
         ASSERT_TRUE(model.world.entities().num_alive() > 10);
     }
     for (const std::uint64_t hash : hashes) EXPECT_EQ(hash, hashes.front());
+}
+
+TEST(DataReload, what_the_program_has_set_stays_on_top_of_what_the_newer_source_says) {
+    shoal_test::LeakCheck leaks;
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library, .reloadable = true});
+    world.manager<Tank>();
+    const Result<Spawned> tanks = world.spawn(**library.load(tank_blob()), {.copies = 2});
+    ASSERT_TRUE(tanks.ok()) << tanks.message();
+    ASSERT_TRUE(world.data().set(tanks->entity(0, 1), "armor", 99.0f).ok());
+    {
+        const Result<Blob> before = library.replace(*Blob::load(tank_blob({{"armor", {40}}, {"crew", {3}}})));
+        ASSERT_TRUE(before.ok()) << before.message();
+        const Result<ReloadReport> report = world.reload(*before, *library.find("tank"));
+        ASSERT_TRUE(report.ok()) << report.message();
+        EXPECT_EQ(report->num_changed, 2u);
+    }
+    const Values expected = {{"armor", {40}}, {"crew", {3}}, {"decks", {1, 2, 3, 4, 5, 6}}, {"speed", {5}}};
+    EXPECT_EQ(values_of(world, world.data(), tanks->entity(0, 0)), expected);
+    EXPECT_EQ(world.data().get<float>(tanks->entity(0, 1), "armor").value(), 99);
+    EXPECT_EQ(world.data().get<float>(tanks->entity(0, 1), "crew").value(), 3);
+    ASSERT_TRUE(world.data().reset(tanks->entity(0, 1), "armor"));
+    EXPECT_EQ(values_of(world, world.data(), tanks->entity(0, 1)), expected);
 }
 
 }  // namespace

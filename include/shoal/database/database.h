@@ -348,6 +348,8 @@ public:
     const ComponentHomes& homes() const { return homes_; }
     /// Whether a field says where spawned entities lie: see spawn_into_tiles().
     bool spawns_into_tiles() const { return spawn_place_ != nullptr; }
+    /// Whether it is this one, by its place in the schema.
+    SHOAL_API bool spawns_into_tiles_of(ComponentId component, std::size_t field) const;
     /// The zone of entities for which nobody has named one.
     Zone first_zone() const { return options_.first_zone; }
     bool places_whole_entities() const override { return true; }

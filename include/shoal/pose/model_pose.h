@@ -186,6 +186,11 @@ public:
     /// Errors: there is no library, or the blob is not in it; a tree is invalid (the message says which node, and why);
     /// no memory. Nothing has changed.
     SHOAL_API Status spawn(const SpawnBatch& batch) override;
+    /// The same for entities that may have instances already, in place of which these come.
+    SHOAL_API Status respawn(const SpawnBatch& batch);
+    /// Lets trees that lie in a blob lie in another version of it, if it has equal ones. The others are copied, and go
+    /// with their last instance. Afterwards nothing here refers to the bytes of `before`.
+    SHOAL_API void move_trees(const Blob& before, const Blob& after);
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
@@ -216,7 +221,7 @@ private:
     void remove_unused_trees();
     void list_all_tables();
     Status reserve_blocks(std::uint32_t slot, std::size_t count);
-    Status spawn_all(const SpawnBatch& batch);
+    Status spawn_all(const SpawnBatch& batch, bool replaces);
     void append(Entity entity, std::uint32_t slot);
     std::uint32_t remove_rows(std::span<const Entity> entities, bool only_dead);
     void remove_row(std::uint32_t row);

@@ -33,6 +33,7 @@
 #include "shoal/table/any_value.h"
 
 #include <utility>
+#include <vector>
 
 namespace shoal {
 
@@ -239,5 +240,19 @@ SHOAL_API bool needs_migration(const Blob& blob, const ComponentRegistry& regist
 /// conversion to its type; a step does not fit. The message says blob, component, version and field. Nothing has changed.
 /// Cost: columns that no step changes, and that lie as the newest version wants them, are not copied.
 SHOAL_API Status migrate(Blob& blob, const ComponentRegistry& registry);
+
+/// Columns that were converted, and the memory of those that are new.
+struct ConvertedColumns {
+    Array<const std::byte*> columns{Owner("migration")};  // one per Schema::columns()
+    std::vector<Array<std::byte>> memory{};
+};
+/// Converts columns of rows from one schema of a component type to another, for a program that runs while its schema is
+/// edited: what `to` has is taken by name, new fields have their defaults, and fields that are no more go. The steps of
+/// `migrations` between the versions come first, if there are any.
+/// Errors: as of migrate(), but for fields that are no more. Lifetime: as long as `columns`.
+SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
+                                                std::size_t num_rows, const Schema& to, const Migrations* migrations);
+/// The same for the components of a blob that one of `schemas` has other fields for.
+SHOAL_API Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry);
 
 }  // namespace shoal

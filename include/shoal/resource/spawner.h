@@ -103,4 +103,10 @@ private:
 /// entities destroyed. Cost: one call to the entity manager, and one to a store per component type.
 SHOAL_API Result<Spawned> spawn(const SpawnTargets& targets, const Blob& blob, const SpawnOptions& options = {});
 
+/// Spawns some entities of a blob. References to others are null, and who hangs below another is a root; singles, names
+/// and SpawnOptions::first_entities are left out.
+/// Shape: which: blob entities, ascending; of the result: options.copies x which.size() entities. Errors: as above.
+SHOAL_API Result<Spawned> spawn_part(const SpawnTargets& targets, const Blob& blob,
+                                     std::span<const std::uint32_t> which, const SpawnOptions& options = {});
+
 }  // namespace shoal

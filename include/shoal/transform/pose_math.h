@@ -19,6 +19,9 @@ SHOAL_API NearestPose nearest_pose(const Matrix3x4& matrix);
 /// Returns the pose nearest to inverse(parent) x world.
 SHOAL_API NearestPose nearest_relative_pose(const Matrix3x4& parent, const Matrix3x4& world);
 
+/// Returns the pose that applies `local` first, then `root`; the nearest pose if that would be sheared.
+SHOAL_API Transform compose(const Transform& root, const Transform& local);
+
 /// Returns whether a matrix is finite and can be inverted.
 SHOAL_API bool is_regular(const Matrix3x4& matrix);
 

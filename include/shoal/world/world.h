@@ -50,7 +50,9 @@ class ActivityManager;
 class DataManager;
 class ModelPoseManager;
 class OwnershipManager;
+class SpawnLog;
 class TransformManager;
+struct ReloadReport;
 struct TransformOptions;
 
 /// What settling has done and cost. Schedule::statistics() has the costs of passes, Store::statistics() those of
@@ -74,6 +76,7 @@ struct WorldOptions {
     ResourceLibrary* library = nullptr;  ///< outlives the world; rows that refer to its blobs pin them
     std::uint64_t seed = 1;              ///< of random(), and of PassContext::random_for()
     DefaultHome default_home = DefaultHome::kManagers;
+    bool reloadable = false;  ///< remembers which entities were spawned from which blob, for World::reload()
     PagePoolOptions pages{};
 };
 
@@ -383,6 +386,11 @@ public:
     /// is left, but the stores of built-in types and the singles that it names stay.
     SHOAL_API Result<Spawned> spawn(const Blob& blob, const SpawnOptions& options = {});
 
+    /// Brings all copies of a blob that live in this world to a newer version of it: see world/reload.h.
+    /// Errors: the message says what cannot be reloaded, and why; nothing has changed. Requires: no passes run, and the
+    /// world is not settling; WorldOptions::reloadable.
+    SHOAL_API Result<ReloadReport> reload(const Blob& before, const Blob& after);
+
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
     /// children and possessions of these, and so on. References among these lead to the copies, others stay. A copy is a
     /// root; with options.root_poses, that is where it lies in the world, and otherwise where the original does. It lies
@@ -429,6 +437,9 @@ public:
     SHOAL_API std::uint64_t state_hash() const;
 
 private:
+    friend class ReloadCall;
+    friend class SchemaChange;
+
     struct Owned {
         void* object;
         Store* store;
@@ -462,6 +473,7 @@ private:
                                 detail::destroy_reaction<R>);
     }
 
+    Result<Spawned> spawn_unlogged(const Blob& blob, const SpawnOptions& options);
     Result<std::uint32_t> spawn_for_commands(const Blob& blob, std::span<const Entity> firsts,
                                              std::span<const RootPose> poses, Zone zone);
     Result<std::uint32_t> copy_for_commands(Entity original, std::span<const Entity> firsts,
@@ -512,6 +524,7 @@ private:
     OwnershipManager* ownership_ = nullptr;
     ModelPoseManager* model_poses_ = nullptr;
     DataManager* data_ = nullptr;
+    SpawnLog* spawn_log_ = nullptr;  // nullptr: nobody reloads
     Entity singles_;
     Database* database_ = nullptr;
     Schedule schedule_;

@@ -1,0 +1,188 @@
+#include "level.h"
+
+#include "shoal/base/clock.h"
+#include "shoal/base/text.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/inspect/text_table.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/reload.h"
+
+#include <utility>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+std::string milliseconds(std::int64_t ns) { return concat(decimal_text(static_cast<double>(ns) * 1e-6, 2), " ms"); }
+
+/// Says what a reload has done, such as "2 entities changed (3 fields), 1 new".
+std::string text_of(const ReloadReport& report) {
+    std::string text;
+    const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many, std::string_view what) {
+        if (count != 0) text += concat(text.empty() ? "" : ", ", counted(count, one, many), what);
+    };
+    add(report.num_schemas, "component type", "component types",
+        report.num_schemas == 1 ? " has other fields" : " have other fields");
+    add(report.num_changed, "entity", "entities", " changed");
+    add(report.num_fields, "field", "fields", " written");
+    add(report.num_components_added, "component", "components", " added");
+    add(report.num_components_removed, "component", "components", " removed");
+    add(report.num_linked, "entity", "entities", " linked anew");
+    add(report.num_created, "entity", "entities", " created");
+    add(report.num_destroyed, "entity", "entities", " destroyed");
+    add(report.num_left_out, "change", "changes", " left out");
+    return text.empty() ? "nothing has changed" : text;
+}
+
+/// The entities that have a point mass and a transform, and where their transforms are.
+struct Placed {
+    std::vector<Entity> entities;
+    std::vector<Vec3> positions;
+};
+Placed placed_masses(World& world) {
+    Placed placed;
+    if (world.find_transforms() == nullptr || world.find_store(schema_of<PointMass>().id()) == nullptr) return placed;
+    const TransformManager& transforms = world.transforms();
+    for (const Entity entity : world.manager<PointMass>().core().table().entities()) {
+        const Instance at = transforms.instance(entity);
+        if (!at) continue;
+        placed.entities.push_back(entity);
+        placed.positions.push_back(transforms.local(at).position);
+    }
+    return placed;
+}
+
+}  // namespace
+
+std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, Console& console,
+                                      const std::string& path, SourceSession& session) {
+    const std::int64_t begin_ns = monotonic_ns();
+    const auto refuse = [&](std::string_view message, std::string hint = {}) {
+        session.diagnostics.error({}, std::string(message), std::move(hint));
+        return std::nullopt;
+    };
+    session.path = path;
+    if (is_blob_file(files, path)) {
+        Result<Blob> blob = read_blob(files, path);
+        if (!blob) return refuse(blob.message(), "compile its source again");
+        return LoadedLevel{std::move(*blob), {path}, monotonic_ns() - begin_ns};
+    }
+    if (!prepare(arguments, files, console, path, session)) return std::nullopt;
+    const Result<CompiledSource> compiled =
+        compile_source(session.path, session.registry, session.options, session.diagnostics);
+    if (!compiled && session.diagnostics.num_errors() == 0) return refuse(compiled.message());
+    if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
+    Result<Blob> blob = Blob::load(compiled->blob);
+    if (!blob) return refuse(blob.message());
+    LoadedLevel level{std::move(*blob), {}, 0};
+    for (const SourceDependency& dependency : compiled->dependencies) level.files.push_back(dependency.path);
+    level.load_ns = monotonic_ns() - begin_ns;
+    return level;
+}
+
+Status add_view(ResourceLibrary& library, const Blob& blob) {
+    if (blob.name().empty()) return {};
+    Result<Blob> view = Blob::view(blob.bytes());
+    return view ? library.add(std::move(*view)).status() : view.status();
+}
+
+void make_stores(World& world, const Blob& blob) {
+    const auto holds = [&](const Schema& schema) { return blob.find_components(schema.id()) != nullptr; };
+    if (holds(schema_of<Transform>())) world.transforms({.mode = TransformMode::kDeferred});
+    if (holds(schema_of<PointMass>())) world.manager<PointMass>();
+}
+
+void place_masses(World& world, std::span<const Entity> entities) {
+    if (world.find_transforms() != nullptr && world.find_store(schema_of<PointMass>().id()) != nullptr)
+        place_at_transforms(world.manager<PointMass>(), world.transforms(), entities);
+}
+
+LevelWatch::LevelWatch(const Arguments& arguments, Files& files, Console& console, World& world,
+                       ResourceLibrary& library, LoadedLevel& level)
+    : arguments_(arguments),
+      files_(files),
+      console_(console),
+      world_(world),
+      library_(library),
+      level_(level),
+      schemas_(arguments.values("schema")) {
+    level_.files.insert(level_.files.end(), schemas_.begin(), schemas_.end());
+    watch_.set(level_.files);
+    world_.on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });
+    console_.print(concat("watching ", counted(watch_.num_files(), "file", "files"), "; interrupt to end\n"));
+    console_.flush();
+}
+
+void LevelWatch::look() {
+    if (watch_.has_changed()) load_again();
+}
+
+void LevelWatch::load_again() {
+    SourceSession session;
+    std::optional<LoadedLevel> newer = load_level(arguments_, files_, console_, arguments_.operands()[0], session);
+    if (!newer) {
+        // Which files are missing, only their folders can tell.
+        std::vector<std::string> files = level_.files;
+        for (std::uint32_t file = 1; file <= session.diagnostics.num_files(); ++file)
+            files.push_back(std::string(session.diagnostics.name(file)));
+        watch_.set(std::move(files), true);
+        return fail(session.diagnostics.format());
+    }
+    newer->files.insert(newer->files.end(), schemas_.begin(), schemas_.end());
+    watch_.set(newer->files);
+    const bool was_wrong = !std::exchange(told_, {}).empty();
+    if (std::ranges::equal(newer->blob.bytes(), level_.blob.bytes())) {
+        level_.files = std::move(newer->files);
+        if (was_wrong) console_.print("the source is mended, and says what it said before\n");
+    } else {
+        reload(std::move(*newer));
+    }
+    console_.flush();
+}
+
+void LevelWatch::fail(const std::string& text) {
+    if (text != told_) console_.print_error(concat(text, "the world runs on as it is\n"));
+    told_ = text;
+}
+
+void LevelWatch::reload(LoadedLevel newer) {
+    make_stores(world_, newer.blob);
+    std::int64_t reload_ns = 0;
+    std::string text;
+    if (Status status = exchange(newer, reload_ns, text); !status)
+        return fail(concat("error: ", status.message(), "\n"));
+    console_.print(concat("reloaded ", arguments_.operands()[0], ": ", text, "; loaded in ",
+                          milliseconds(newer.load_ns), ", reloaded in ", milliseconds(reload_ns), "\n"));
+    level_ = std::move(newer);
+    ++num_reloads_;
+}
+
+/// Lets the library have the newer level, and reloads. Errors: all is as it was.
+Status LevelWatch::exchange(const LoadedLevel& newer, std::int64_t& reload_ns, std::string& text) {
+    Result<Blob> view = Blob::view(newer.blob.bytes());
+    if (!view) return view.status();
+    const Placed placed = placed_masses(world_);
+    const std::int64_t begin_ns = monotonic_ns();
+    Result<Blob> before = library_.find(newer.blob.id()) == nullptr ? Blob::view(level_.blob.bytes())
+                                                                    : library_.replace(std::move(*view));
+    if (!before) return before.status();
+    const Result<ReloadReport> report = world_.reload(level_.blob, newer.blob);
+    reload_ns = monotonic_ns() - begin_ns;
+    if (!report) {
+        if (library_.find(level_.blob.id()) != nullptr) static_cast<void>(library_.replace(std::move(*before)));
+        return report.status();
+    }
+    text = text_of(*report);
+    std::vector<Entity> moved;  // by the source
+    for (std::size_t i = 0; i < placed.entities.size(); ++i)
+        if (const Instance at = world_.transforms().instance(placed.entities[i]);
+            at && !(world_.transforms().local(at).position == placed.positions[i]))
+            moved.push_back(placed.entities[i]);
+    place_masses(world_, moved);
+    world_.settle();
+    return {};
+}
+
+}  // namespace shoal_tool

@@ -1,0 +1,65 @@
+#pragma once
+// Says when files have changed, for programs that compile sources again while they run.
+//
+//     FileWatch watch;
+//     watch.set({path, path + ".local"});  // files that were read, and files that were looked for
+//     while (runs(frame++))
+//         if (watch.has_changed()) text = read_file(path);
+//
+// A file changes when its stamp does (size, times, inode), or when it comes or goes. The system tells when anything has
+// happened in the folders of the files; only then the stamps are read. Where it cannot, and in any case once a second, as
+// for file systems of other machines, they are read without being told to.
+// An editor may write a file piece by piece, or write another one and rename it. So a change is told when all files have
+// rested for kRestMs, and one that has gone is waited for until kGoneMs have passed.
+// Thread: one thread at a time per object.
+
+#include "shoal/base/file.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+struct FileWatchOptions {
+    bool polls = false;  ///< reads the stamps ten times a second, and does not ask the system
+};
+
+class FileWatch {
+public:
+    static constexpr std::int64_t kRestMs = 30;
+    static constexpr std::int64_t kGoneMs = 500;
+
+    SHOAL_API explicit FileWatch(const FileWatchOptions& options = {});
+    SHOAL_API ~FileWatch();
+    FileWatch(const FileWatch&) = delete;
+    FileWatch& operator=(const FileWatch&) = delete;
+
+    /// Watches these files in place of those before. A file that was watched before has changed if it has since then.
+    /// `folders_too`: whatever happens in their folders is a change, because it is not known which files are missing.
+    SHOAL_API void set(std::vector<std::string> paths, bool folders_too = false);
+    /// Whether a file has changed since set(), or since the call that returned true last. Never waits.
+    /// Cost: a system call; a few per file after something has happened in their folders.
+    SHOAL_API bool has_changed();
+    std::size_t num_files() const { return files_.size(); }
+
+private:
+    struct File {
+        std::string path;
+        FileStamp stamp;
+        bool exists = false;
+        bool was_there = false;  // when a change was told last
+    };
+    static File look(std::string path);
+    void watch_folders();
+    bool has_something_happened(std::int64_t now_ns);
+
+    FileWatchOptions options_;
+    int watch_ = -1;
+    bool all_folders_ = false;  // are watched by the system
+    bool folders_too_ = false;
+    bool is_restless_ = false;  // something has changed, and is not told of yet
+    std::int64_t last_change_ns_ = 0, last_look_ns_ = 0;
+    std::vector<File> files_;  // by path
+};
+
+}  // namespace shoal

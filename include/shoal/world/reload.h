@@ -1,0 +1,71 @@
+#pragma once
+// Live reload: what was spawned from a blob becomes what a newer version of the blob says, while the program runs on.
+//
+//     World world(entities, {.reloadable = true});  // remembers which entities come from which blob
+//     if (auto spawned = world.spawn(older, {.copies = 3}); !spawned) return spawned.status();
+//     world.step(1.0f / 60);
+//     const Result<ReloadReport> reloaded = world.reload(older, newer);  // all three copies
+//     if (!reloaded) return reloaded.status();                           // the world is as it was
+//
+// Entities are matched by their GUID paths, those without one by their order. Who stays keeps the id. For each field of
+// each component, the two versions of the source are compared, and what differs is written:
+//
+//     source then   source now   in the world        after the reload
+//     3             3            5, by the program   5      the program's value stays
+//     3             4            3, or 5             4      the source has changed it
+//     none          4            none                4      a component, or an entity, came
+//     3             none         3, or 5             none   one went
+//     3             4            destroyed           none   what the program took away stays away: it is left out
+//
+// That holds for references too, which are translated to the entities of the copy; for parents in the transforms; and for
+// each value of a `many` type, such as a tag. The root poses that copies were spawned with stay. A model pose whose tree
+// has changed starts anew. Data that the program has set stays on top of what the source says.
+//
+// Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the journal
+// tell of all that came, went and changed when the world settles next. Entities that are gone from the source are destroyed at once.
+// Copies that World::copy() made are entities of the program, and are not reloaded.
+//
+// Fields may come and go: a component type that came with a schema alone, as schema files declare them, and that has a manager
+// gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and what ComponentRegistry::migrations()
+// says is done. The manager is another one then: reactions to the type end, and references to the manager see no rows.
+//
+// What cannot be reloaded is an error: other fields of a component type that has a C++ type, or lies in the database; a
+// component that a spawn function took, if one that is there has changed; a store of another class that refuses. Switching
+// toggled components off and on is not reloaded.
+//
+// Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a blob with
+// the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of models, the library has
+// the blob:
+//
+//     const Result<Blob> before = library.replace(std::move(newer));  // the older one lives on here
+//     if (!before) return before.status();
+//     const Blob& after = *library.find(before->id());
+//     if (const Result<ReloadReport> reloaded = world.reload(*before, after); !reloaded) return reloaded.status();
+//
+// Rows that refer to an array of which the newer blob has none with these values refer to no array afterwards. If the
+// reload fails, give the library the older blob back.
+// Cost: reads both blobs; then what differs, copy by copy.
+// Thread: the structural thread of the world, between its passes.
+
+#include "shoal/world/world.h"
+
+namespace shoal {
+
+/// What a reload has done, over all copies.
+struct ReloadReport {
+    std::uint32_t num_copies = 0;              ///< that live
+    std::uint64_t num_created = 0;             ///< entities
+    std::uint64_t num_destroyed = 0;           ///< the same
+    std::uint64_t num_changed = 0;             ///< entities that stay and of which something differs now
+    std::uint64_t num_components_added = 0;    ///< to entities that stay
+    std::uint64_t num_components_removed = 0;  ///< from entities that stay
+    std::uint64_t num_fields = 0;              ///< of entities that stay, or of singles: written with other values
+    std::uint64_t num_linked = 0;              ///< entities that stay, and have another parent now, or none
+    std::uint32_t num_schemas = 0;             ///< component types that have other fields now
+    std::uint64_t num_left_out = 0;            ///< changes of what the program has destroyed or removed
+
+    /// Whether the copies are as they were.
+    bool empty() const { return num_created + num_destroyed + num_changed + num_fields + num_schemas == 0; }
+};
+
+}  // namespace shoal

@@ -1,0 +1,109 @@
+// Compiles sources, and reloads the running sea when one is edited.
+
+#include "sources.h"
+
+#include <shoal/base/clock.h>
+#include <shoal/base/text.h>
+#include <shoal/inspect/text_table.h>
+#include <shoal/source/schema_file.h>
+#include <shoal/transform/transform_text.h>
+#include <shoal/world/reload.h>
+
+#include <algorithm>
+
+namespace reef {
+
+using namespace shoal;
+
+namespace {
+
+Status register_components(ComponentRegistry& registry) {
+    if (Status status = add_transform(registry); !status) return status;
+    if (Status status = registry.add<Place>(); !status) return status;
+    if (Status status = registry.add<Swim>(); !status) return status;
+    if (Status status = registry.add<Fish>(); !status) return status;
+    if (Status status = registry.add<Sated>(); !status) return status;
+    if (Status status = registry.add<Hunter>(); !status) return status;
+    if (Status status = registry.add<Bloom>(); !status) return status;
+    if (Status status = registry.add<Reef>(); !status) return status;
+    return registry.add<School>();
+}
+
+double milliseconds_since(std::int64_t begin_ns) { return static_cast<double>(monotonic_ns() - begin_ns) * 1e-6; }
+
+}  // namespace
+
+Status SeaSources::read_inputs(Inputs& inputs, Diagnostics& diagnostics) const {
+    if (Status status = register_components(inputs.registry); !status) return status;
+    inputs.options.compose.roots = {sea_.options.sources};
+    if (read_schema_file(schema_path(), inputs.registry, inputs.options.rules, diagnostics)) return {};
+    return Status::error("the schema file has errors");
+}
+
+Status SeaSources::prepare(Diagnostics& diagnostics) { return read_inputs(inputs_, diagnostics); }
+
+Result<CompiledSource> SeaSources::compile(const std::string& name, const Inputs& inputs, Diagnostics& diagnostics) {
+    Result<CompiledSource> compiled =
+        compile_source(concat(sea_.options.sources, "/", name, ".sjson"), inputs.registry, inputs.options, diagnostics);
+    if (compiled)
+        for (const SourceDependency& dependency : compiled->dependencies) files_.push_back(dependency.path);
+    return compiled;
+}
+
+Result<const Blob*> SeaSources::blob(const std::string& name, Diagnostics& diagnostics) {
+    if (const Blob* compiled = library_.find(name)) return compiled;
+    const std::int64_t begin_ns = monotonic_ns();
+    const Result<CompiledSource> compiled = compile(name, inputs_, diagnostics);
+    if (!compiled) return compiled.status();
+    Result<const Blob*> loaded = library_.load(compiled->blob);
+    if (!loaded) return loaded.status();
+    names_.push_back(name);
+    if (Status status = sea_.world.adopt_schemas(**loaded); !status) return status;
+    sea_.counts.compile_ms += milliseconds_since(begin_ns);
+    return loaded;
+}
+
+void SeaSources::watch() {
+    files_.push_back(schema_path());
+    watch_.set(files_);
+}
+
+Result<std::string> SeaSources::reload(Diagnostics& diagnostics) {
+    const std::int64_t begin_ns = monotonic_ns();
+    Inputs inputs;
+    if (Status status = read_inputs(inputs, diagnostics); !status) return status;
+    std::vector<CompiledSource> all;
+    for (const std::string& name : names_) {
+        Result<CompiledSource> compiled = compile(name, inputs, diagnostics);
+        if (!compiled) return watch_.set(files_, true), compiled.status();
+        all.push_back(std::move(*compiled));
+    }
+    watch_.set(files_);
+    const std::string compiled = concat("compiled in ", decimal_text(milliseconds_since(begin_ns), 2), " ms");
+    std::string line;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (std::ranges::equal(all[i].blob, library_.find(names_[i])->bytes())) continue;
+        Result<Blob> newer = Blob::load(all[i].blob);
+        if (!newer) return newer.status();
+        if (Status status = reload(std::move(*newer), line); !status) return status;
+    }
+    return line.empty() ? line : concat("reloaded ", line, "; ", compiled, "\n");
+}
+
+Status SeaSources::reload(Blob newer, std::string& line) {
+    const std::string name(newer.name());
+    const std::int64_t begin_ns = monotonic_ns();
+    Result<Blob> before = library_.replace(std::move(newer));
+    if (!before) return before.status();
+    const Result<ReloadReport> report = sea_.world.reload(*before, *library_.find(name));
+    if (!report) {
+        static_cast<void>(library_.replace(std::move(*before)));
+        return report.status();
+    }
+    line += concat(line.empty() ? "" : ", ", name, " (", count_text(report->num_changed), " changed, ",
+                   count_text(report->num_created), " new, ", count_text(report->num_destroyed), " gone, in ",
+                   decimal_text(milliseconds_since(begin_ns), 2), " ms)");
+    return {};
+}
+
+}  // namespace reef

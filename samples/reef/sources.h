@@ -1,0 +1,50 @@
+#pragma once
+// The sources of the sea, compiled at their first use, and compiled again when they are edited.
+
+#include "sea.h"
+
+#include <shoal/base/file_watch.h>
+#include <shoal/source/compiler.h>
+
+#include <string>
+#include <vector>
+
+namespace reef {
+
+class SeaSources {
+public:
+    /// `sea` outlives it.
+    explicit SeaSources(Sea& sea) : sea_(sea) {}
+
+    /// Registers the component types of C++, then those of the schema file.
+    Status prepare(shoal::Diagnostics& diagnostics);
+    /// Compiles `name` at its first use. Lifetime of the result: that of this object; reload() puts newer ones in place.
+    shoal::Result<const shoal::Blob*> blob(const std::string& name, shoal::Diagnostics& diagnostics);
+
+    /// From now on, has_changed() tells of edited files.
+    void watch();
+    bool has_changed() { return watch_.has_changed(); }
+    /// Compiles all sources that were used again, and reloads what was spawned from those that differ. Returns a line about it,
+    /// or none when nothing differs. Errors: a source has an error, or cannot be reloaded; that one's entities stay as they were.
+    shoal::Result<std::string> reload(shoal::Diagnostics& diagnostics);
+
+private:
+    struct Inputs {
+        shoal::ComponentRegistry registry;
+        shoal::CompileOptions options;
+    };
+    std::string schema_path() const { return sea_.options.sources + "/reef.schema.sjson"; }
+    Status read_inputs(Inputs& inputs, shoal::Diagnostics& diagnostics) const;
+    shoal::Result<shoal::CompiledSource> compile(const std::string& name, const Inputs& inputs,
+                                                 shoal::Diagnostics& diagnostics);
+    Status reload(shoal::Blob newer, std::string& line);
+
+    Sea& sea_;
+    Inputs inputs_;
+    shoal::ResourceLibrary library_;
+    std::vector<std::string> names_;  // of blobs in the library
+    std::vector<std::string> files_;  // that they were made from
+    shoal::FileWatch watch_;
+};
+
+}  // namespace reef

@@ -1,0 +1,88 @@
+#include "shoal/base/file_watch.h"
+
+#include "base/os.h"
+#include "shoal/base/clock.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kPollMs = 100;    // where nobody tells of changes
+constexpr std::int64_t kCheckMs = 1000;  // where somebody does
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+FileWatch::FileWatch(const FileWatchOptions& options)
+    : options_(options), watch_(options.polls ? -1 : os::open_watch()) {}
+
+FileWatch::~FileWatch() { os::close_watch(watch_); }
+
+FileWatch::File FileWatch::look(std::string path) {
+    File file{std::move(path), {}};
+    file.stamp = file_stamp(file.path);
+    file.was_there = file.exists = file.stamp || path_exists(file.path);
+    return file;
+}
+
+void FileWatch::set(std::vector<std::string> paths, bool folders_too) {
+    std::sort(paths.begin(), paths.end());
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    const std::vector<File> before = std::exchange(files_, {});
+    for (std::string& path : paths) {
+        const auto known = std::lower_bound(before.begin(), before.end(), path,
+                                            [](const File& file, const std::string& p) { return file.path < p; });
+        files_.push_back(known != before.end() && known->path == path ? *known : look(std::move(path)));
+    }
+    folders_too_ = folders_too;
+    watch_folders();
+}
+
+void FileWatch::watch_folders() {
+    all_folders_ = watch_ >= 0;
+    std::string last;
+    for (const File& file : files_) {
+        std::string folder = folder_of(file.path);
+        if (folder == last) continue;
+        // Of a folder that is not there yet, the one above it is told to have it.
+        for (last = folder; !is_directory(folder) && folder != folder_of(folder);) folder = folder_of(folder);
+        all_folders_ &= os::watch_folder(watch_, folder);
+    }
+}
+
+/// Whether it is time to look at the files.
+bool FileWatch::has_something_happened(std::int64_t now_ns) {
+    const bool was_told = os::take_watched(watch_);
+    if (was_told && folders_too_) is_restless_ = true, last_change_ns_ = now_ns;
+    const std::int64_t pause_ms = all_folders_ ? kCheckMs : kPollMs;
+    if (!was_told && !is_restless_ && now_ns - last_look_ns_ < pause_ms * kMs) return false;
+    last_look_ns_ = now_ns;
+    return true;
+}
+
+bool FileWatch::has_changed() {
+    const std::int64_t now_ns = monotonic_ns();
+    if (!has_something_happened(now_ns)) return false;
+    bool is_one_gone = false;
+    for (File& file : files_) {
+        const File now = look(file.path);
+        is_one_gone |= file.was_there && !now.exists;
+        if (now.stamp == file.stamp && now.exists == file.exists) continue;
+        file.stamp = now.stamp, file.exists = now.exists;
+        is_restless_ = true, last_change_ns_ = now_ns;
+    }
+    const std::int64_t rest_ms = is_one_gone ? kGoneMs : kRestMs;
+    if (!is_restless_ || now_ns - last_change_ns_ < rest_ms * kMs) return false;
+    is_restless_ = false;
+    for (File& file : files_) file.was_there = file.exists;
+    return true;
+}
+
+}  // namespace shoal

@@ -1,0 +1,102 @@
+#pragma once
+// What the newer of two versions of a blob says otherwise: found once, for all of its copies.
+//
+//     entities       matched by GUID; those without one, by their order      stay, new, gone
+//     components     matched by their entities                               added, removed
+//     fields         of components that stay, by value                       a bit for each that differs
+//     values         of `many` types, as lists                               the entities whose lists differ
+//
+// Columns that lie alike are compared as a whole. References are compared by what they refer to, read-only arrays by what
+// is in them.
+
+#include "shoal/resource/blob.h"
+
+namespace shoal {
+
+/// The components of one type in both versions; nullptr where a version has none.
+struct TypeChanges {
+    const BlobComponents* before = nullptr;
+    const BlobComponents* after = nullptr;
+    const Schema* schema = nullptr;
+};
+
+/// A component of an entity that stays, in which fields differ. A bit for each field of the schema.
+struct ChangedFields {
+    std::uint32_t type, after_entity, before_row, after_row;
+    std::uint64_t fields;
+};
+
+/// A component that an entity that stays has in one of the versions only.
+struct ChangedComponent {
+    std::uint32_t type, after_entity, row;
+};
+
+/// The values of a `many` type that an entity that stays has. Places of rows in BlobChanges::list_rows().
+struct ChangedList {
+    std::uint32_t type, after_entity;
+    std::uint32_t first_before, num_before;
+    std::uint32_t first_after, num_after;
+};
+
+class BlobChanges {
+public:
+    /// The blobs outlive this. Requires: component types of one name have one layout.
+    BlobChanges(const Blob& before, const Blob& after);
+    BlobChanges(const BlobChanges&) = delete;
+    BlobChanges& operator=(const BlobChanges&) = delete;
+
+    /// By entity of the other version; kNoBlobEntity: none.
+    std::span<const std::uint32_t> after_of() const { return after_of_; }
+    std::span<const std::uint32_t> before_of() const { return before_of_; }
+    /// Entities of the newer version that the older one does not have, ascending.
+    std::span<const std::uint32_t> new_entities() const { return new_entities_; }
+    /// The other way round.
+    std::span<const std::uint32_t> gone_entities() const { return gone_entities_; }
+
+    std::span<const TypeChanges> types() const { return types_; }
+    std::span<const ChangedFields> fields() const { return fields_; }
+    std::span<const ChangedComponent> added() const { return added_; }
+    std::span<const ChangedComponent> removed() const { return removed_; }
+    std::span<const ChangedList> lists() const { return lists_; }
+    std::span<const std::uint32_t> list_rows() const { return list_rows_; }
+
+    /// Whether a field is the same in a component of each version.
+    bool same_field(const TypeChanges& type, const Field& field, std::uint32_t before_row,
+                    std::uint32_t after_row) const;
+
+private:
+    void match_entities();
+    void match_without_guids();
+    void match(std::uint32_t before, std::uint32_t after);
+    void add_types();
+    void compare(std::uint32_t type);
+    void compare_rows(std::uint32_t type);
+    void compare_run(std::uint32_t type, std::uint32_t before_row, std::uint32_t after_row, std::uint32_t count);
+    void compare_row(std::uint32_t type, std::uint32_t before_row, std::uint32_t after_row);
+    bool bytes_tell(const TypeChanges& type) const;
+    bool are_bytes_equal(const TypeChanges& type, std::uint32_t before_row, std::uint32_t after_row,
+                         std::uint32_t count) const;
+    void compare_lists(std::uint32_t type);
+    bool is_same_list(const ChangedList& list) const;
+    bool same_value(const Field& field, const std::byte* before, const std::byte* after) const;
+
+    const Blob& before_;
+    const Blob& after_;
+    bool all_stay_ = false;  // entity i of one version is entity i of the other
+    Array<std::uint32_t> after_of_{Owner("reload")}, before_of_{Owner("reload")};
+    Array<std::uint32_t> new_entities_{Owner("reload")}, gone_entities_{Owner("reload")};
+    Array<TypeChanges> types_{Owner("reload")};
+    Array<ChangedFields> fields_{Owner("reload")};
+    Array<ChangedComponent> added_{Owner("reload")}, removed_{Owner("reload")};
+    Array<ChangedList> lists_{Owner("reload")};
+    Array<std::uint32_t> list_rows_{Owner("reload")};
+};
+
+/// Copies a field of a component in a blob. Shape: field.size.
+void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value);
+
+/// For each entity of a blob that has a component of the type: the nearest entity above it that has one too, or
+/// kNoBlobEntity. Shape: num_entities(); kNoBlobEntity for those without.
+Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* components);
+
+}  // namespace shoal

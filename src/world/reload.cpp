@@ -1,0 +1,917 @@
+// Live reload: carries out, copy by copy, what a newer version of a blob says otherwise.
+
+#include "shoal/world/reload.h"
+
+#include "shoal/base/bit_set.h"
+#include "shoal/base/log.h"
+#include "shoal/base/text.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/database/spawn_zone.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/table/field_part.h"
+#include "shoal/transform/pose_math.h"
+#include "shoal/transform/transform.h"
+#include "world/blob_changes.h"
+#include "world/current_blob.h"
+#include "world/reload_steps.h"
+#include "world/schema_change.h"
+#include "world/spawn_log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace shoal {
+namespace {
+
+bool has_arrays(const Blob& blob) {
+    for (const BlobComponents& components : blob.component_types())
+        if (components.schema->has(FieldType::kBlobArray)) return true;
+    return false;
+}
+
+/// Errors: the two are no versions of one resource.
+Status check_names(const Blob& before, const Blob& after) {
+    if (before.id() && before.id() == after.id()) return {};
+    if (!before.id() || !after.id())
+        return Status::error("a blob without a name cannot be reloaded; give it one when it is compiled");
+    return Status::error(concat("\"", before.name(), "\" cannot be reloaded as \"", after.name(),
+                                "\"; give two versions of one resource"));
+}
+
+/// Whether a component type has other fields in one blob than in the other.
+bool have_other_fields(const Blob& before, const Blob& after) {
+    for (const BlobComponents& components : before.component_types())
+        for (const Schema& schema : after.schemas())
+            if (schema.id() == components.id && schema.layout_hash() != components.schema->layout_hash()) return true;
+    return false;
+}
+
+/// The zone that a blob names for each entity, or for an ancestor of it; kNoZone: none.
+Array<Zone> named_zones(const Blob& blob) {
+    Array<Zone> zones(blob.num_entities(), kNoZone, "reload");
+    const BlobComponents* const named = blob.find_components(schema_of<SpawnZone>().id());
+    if (named == nullptr || !is_schema_of<SpawnZone>(*named->schema)) return zones;
+    for (std::uint32_t i = 0; i < named->count(); ++i)
+        std::memcpy(&zones[named->entity_index[i]], named->columns[0] + i * sizeof(Zone), sizeof(Zone));
+    for (std::uint32_t i = 0; i < zones.size(); ++i)
+        if (const std::uint32_t parent = blob.parents()[i]; zones[i] == kNoZone && parent != kNoBlobEntity)
+            zones[i] = zones[parent];
+    return zones;
+}
+
+/// Finds, in a blob, the read-only array with given values.
+class ArraysByValue {
+public:
+    explicit ArraysByValue(const Blob& blob) : blob_(blob) {
+        for (const BlobComponents& components : blob.component_types())
+            for (const Field& field : components.schema->fields())
+                for (std::uint32_t row = 0; field.type == FieldType::kBlobArray && row < components.count(); ++row)
+                    add(components, field, row);
+    }
+
+    /// Returns an array of that type with these values; of no values if there is none.
+    BlobArrayBase find(FieldType type, std::span<const std::byte> bytes) const {
+        const Entry* const found = by_hash_.find_if(hash_bytes(bytes.data(), bytes.size()), [&](const Entry& entry) {
+            return entry.type == type && std::ranges::equal(blob_.array(entry.array, type), bytes);
+        });
+        return found == nullptr ? BlobArrayBase() : found->array;
+    }
+
+private:
+    struct Entry {
+        FieldType type = FieldType(0);
+        BlobArrayBase array{};
+    };
+
+    void add(const BlobComponents& components, const Field& field, std::uint32_t row) {
+        Array<BlobArrayBase> values(field.num_values(), BlobArrayBase(), "reload");
+        read_blob_field(components, field, row, reinterpret_cast<std::byte*>(values.data()));
+        for (const BlobArrayBase& array : values) {
+            const std::span<const std::byte> bytes = blob_.array(array, field.element_type);
+            if (bytes.empty() || find(field.element_type, bytes).count != 0) continue;
+            by_hash_.add(hash_bytes(bytes.data(), bytes.size()), {field.element_type, array});
+        }
+    }
+
+    const Blob& blob_;
+    HashMap<std::uint64_t, Entry> by_hash_{Owner("reload")};
+};
+
+/// A value of a `many` type, as one version of the blob or the world has it.
+using Image = Array<std::byte>;
+
+}  // namespace
+
+class ReloadCall {
+public:
+    ReloadCall(World& world, const Blob& before, const Blob& after, SpawnedCopies* copies)
+        : world_(world),
+          before_(before),
+          after_(after),
+          copies_(copies),
+          changes_(before, after),
+          steps_(world.transforms_),
+          transform_type_(type_number(schema_of<Transform>())) {}
+    ReloadCall(const ReloadCall&) = delete;
+    ReloadCall& operator=(const ReloadCall&) = delete;
+
+    static Result<ReloadReport> run(World& world, const Blob& before, const Blob& after);
+
+private:
+    // --- the call ------------------------------------------------------------------------------------------------
+
+    static Status check_library(const World& world, const Blob& before, const Blob& after) {
+        const Blob* const loaded = world.library_ == nullptr ? nullptr : world.library_->find(after.id());
+        if (loaded == nullptr || loaded->bytes().data() == after.bytes().data()) return {};
+        if (!has_arrays(before) && !has_arrays(after)) return {};
+        return Status::error(concat("the library has another version of \"", after.name(),
+                                    "\" than the newer one, and rows refer to its read-only arrays; call ",
+                                    "ResourceLibrary::replace() first, and reload with what it returns"));
+    }
+
+    /// Gives component types that come with the newer version a home.
+    static Status take_new_types(World& world, const Blob& before, const Blob& after) {
+        if (Status status = world.prepare_stores(after, "reload"); !status) return status;
+        for (const BlobComponents& components : after.component_types()) {
+            if (!world.goes_to_store(components) || world.find_store(components.id) != nullptr) continue;
+            if (before.find_components(components.id) != nullptr) continue;  // nobody took it then either
+            if (Status status = world.take_schema(*components.schema); !status) return status;
+        }
+        return {};
+    }
+
+    Result<ReloadReport> carry_out() {
+        if (Status status = find_takers(); !status) return status;
+        collect_arrays();
+        if (world_.model_poses_ != nullptr) world_.model_poses_->move_trees(before_, after_);
+        Status status = change_all();
+        if (!status) {
+            undo();
+            return Status::error(concat("cannot reload \"", after_.name(), "\": ", status.message()));
+        }
+        finish();
+        return report_;
+    }
+
+    Status change_all() {
+        if (Status status = create_entities(); !status) return status;
+        list_changed_models();
+        using Part = Status (ReloadCall::*)();
+        constexpr Part kParts[] = {
+            &ReloadCall::complete_new_entities, &ReloadCall::change_fields,  &ReloadCall::change_singles,
+            &ReloadCall::change_lists,          &ReloadCall::add_components, &ReloadCall::link_all,
+            &ReloadCall::remove_components,     &ReloadCall::move_all,       &ReloadCall::change_models};
+        for (const Part part : kParts)
+            if (Status status = (this->*part)(); !status) return status;
+        return {};
+    }
+
+    void undo() {
+        steps_.undo();
+        for (Store* store : world_.stores_) store->drop(created_);
+        world_.entities_.destroy(created_);
+        if (world_.model_poses_ != nullptr) world_.model_poses_->move_trees(after_, before_);
+    }
+
+    /// What cannot fail any more.
+    void finish() {
+        move_arrays();
+        Array<Entity> gone{Owner("reload")};
+        for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
+            for (const std::uint32_t entity : changes_.gone_entities())
+                if (const Entity old = copies_->copy(copy)[entity]; alive(old)) gone.push_back(old);
+        gone.insert(gone.end(), orphans_.begin(), orphans_.end());
+        report_.num_destroyed = world_.entities_.destroy(gone) - orphans_.size();
+        for (const BlobText& text : after_.texts())
+            if (Result<StringId> kept = world_.strings_.intern(after_.string(text.text)); !kept)
+                log(LogLevel::kWarning, kept.message());
+        report_.num_created = created_.size() - orphans_.size();
+        report_.num_left_out += orphans_.size();
+        for (std::size_t i = 0; i < now_.size(); ++i) report_.num_changed += changed_.test(i);
+        if (copies_ != nullptr) world_.spawn_log_->replace(before_, after_, std::move(now_));
+    }
+
+    // --- who is who ----------------------------------------------------------------------------------------------
+
+    bool alive(Entity entity) const { return world_.entities_.alive(entity); }
+    std::uint32_t num_copies() const { return copies_ == nullptr ? 0 : copies_->num_copies(); }
+    std::size_t place_of(std::uint32_t copy, std::uint32_t entity) const {
+        return std::size_t(copy) * after_.num_entities() + entity;
+    }
+    /// The entity of a copy that an entity of the newer version is; null if the program has destroyed it.
+    Entity now(std::uint32_t copy, std::uint32_t entity) const {
+        const Entity found = now_[place_of(copy, entity)];
+        return alive(found) ? found : kNullEntity;
+    }
+    bool is_new(std::uint32_t entity) const { return changes_.before_of()[entity] == kNoBlobEntity; }
+    void note_changed(std::uint32_t copy, std::uint32_t entity) { changed_.set(place_of(copy, entity)); }
+
+    std::uint32_t type_number(const Schema& schema) const {
+        for (std::uint32_t type = 0; type < changes_.types().size(); ++type)
+            if (changes_.types()[type].schema->id() == schema.id()) return type;
+        return kNoBlobEntity;
+    }
+    const TypeChanges& type_at(std::uint32_t type) const { return changes_.types()[type]; }
+    /// Whether the store of a type keeps its components in another form than fields.
+    bool is_model(std::uint32_t type) const {
+        return world_.model_poses_ != nullptr && takers_[type] == world_.model_poses_;
+    }
+
+    /// Finds the store of each component type. Errors: a function would have to be told of a change.
+    Status find_takers() {
+        takers_.resize(changes_.types().size(), nullptr);
+        for (std::uint32_t type = 0; type < takers_.size(); ++type) {
+            const TypeChanges& t = type_at(type);
+            const RegisteredComponent* const registered = world_.registry_.find(t.schema->id());
+            if (registered == nullptr || !registered->has_spawn_function()) {
+                takers_[type] = world_.find_store(t.schema->id());
+                continue;
+            }
+            const auto is_of_type = [&](const auto& change) { return change.type == type; };
+            if (std::ranges::any_of(changes_.fields(), is_of_type) ||
+                std::ranges::any_of(changes_.added(), is_of_type) ||
+                std::ranges::any_of(changes_.removed(), is_of_type) ||
+                std::ranges::any_of(changes_.lists(), is_of_type))
+                return Status::error(concat("cannot reload \"", after_.name(), "\": \"", t.schema->name(),
+                                            "\" of an entity that stays has changed, and it was taken by a spawn ",
+                                            "function, which cannot be told; spawn the resource again"));
+        }
+        return {};
+    }
+
+    // --- new entities --------------------------------------------------------------------------------------------
+
+    Status create_entities() {
+        now_.assign(std::size_t(num_copies()) * after_.num_entities(), kNullEntity);
+        for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
+            for (std::uint32_t i = 0; i < after_.num_entities(); ++i)
+                if (!is_new(i)) now_[place_of(copy, i)] = copies_->copy(copy)[changes_.before_of()[i]];
+        report_.num_copies = num_copies();
+        const std::span<const std::uint32_t> news = changes_.new_entities();
+        if (news.empty() || num_copies() == 0) return {};
+        SpawnOptions options;
+        options.copies = num_copies();
+        options.root_poses = copies_->root_poses;
+        const Result<Spawned> spawned =
+            spawn_part({world_.entities_, world_.stores_, &world_.registry_}, after_, news, options);
+        if (!spawned) return spawned.status();
+        created_.assign(spawned->entities().begin(), spawned->entities().end());
+        for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
+            for (std::size_t i = 0; i < news.size(); ++i)
+                now_[place_of(copy, news[i])] = created_[copy * news.size() + i];
+        list_orphans();
+        return {};
+    }
+
+    /// New entities below one that the program has destroyed do not stay.
+    void list_orphans() {
+        for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
+            BitSet lost{Owner("reload")};
+            lost.resize(after_.num_entities());
+            for (std::uint32_t i = 0; i < after_.num_entities(); ++i) {
+                const std::uint32_t parent = after_.parents()[i];
+                const bool is_lost = is_new(i) ? parent != kNoBlobEntity && lost.test(parent) : !now(copy, i);
+                if (is_lost) lost.set(i);
+                if (is_lost && is_new(i)) orphans_.push_back(std::exchange(now_[place_of(copy, i)], kNullEntity));
+            }
+        }
+    }
+
+    /// Gives new entities what the spawn of a part leaves out: references to entities that were there, owners, and the
+    /// poses of roots in copies that were moved.
+    Status complete_new_entities() {
+        if (created_.empty()) return {};
+        for (std::uint32_t type = 0; type < takers_.size(); ++type) {
+            const BlobComponents* const components = type_at(type).after;
+            if (components == nullptr || takers_[type] == nullptr || components->schema->single()) continue;
+            const bool is_transform = type == transform_type_ && !copies_->root_poses.empty();
+            if (!components->schema->has(FieldType::kEntity) && !is_transform) continue;
+            Array<std::uint32_t> num_rows(after_.num_entities(), 0, "reload");
+            for (std::uint32_t row = 0; row < components->count(); ++row) {
+                const std::uint32_t entity = components->entity_index[row];
+                const std::uint32_t index = num_rows[entity]++;
+                for (std::uint32_t copy = 0; is_new(entity) && copy < num_copies(); ++copy)
+                    if (Status status = complete(type, row, copy, index); !status) return status;
+            }
+        }
+        return {};
+    }
+    Status complete(std::uint32_t type, std::uint32_t row, std::uint32_t copy, std::uint32_t index) {
+        const TypeChanges& t = type_at(type);
+        const Entity entity = now(copy, t.after->entity_index[row]);
+        if (!entity) return {};  // it does not stay
+        if (t.schema->id() == schema_of<Owned>().id()) return give_owner(type, row, copy, entity);
+        const ReloadPlace place{takers_[type], t.schema, entity, index};
+        for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
+            if (t.schema->fields()[f].type != FieldType::kEntity && type != transform_type_) continue;
+            read_value(type, f, row, copy);
+            if (const Result<bool> written = steps_.write(place, f, value_.data()); !written) return written.status();
+        }
+        return {};
+    }
+    Status give_owner(std::uint32_t type, std::uint32_t row, std::uint32_t copy, Entity entity) {
+        read_value(type, 0, row, copy);
+        Entity owner;
+        std::memcpy(&owner, value_.data(), sizeof owner);
+        return owner
+                   ? takers_[type]->add_values(*type_at(type).schema, {&entity, 1}, {.images = value_.data()}).status()
+                   : Status();
+    }
+
+    // --- values --------------------------------------------------------------------------------------------------
+
+    /// Copies a field of a row of the newer version to value_, as an entity of a copy is to have it.
+    void read_value(std::uint32_t type, std::size_t f, std::uint32_t row, std::uint32_t copy) {
+        const TypeChanges& t = type_at(type);
+        const Field& field = t.schema->fields()[f];
+        value_.resize(field.size);
+        read_blob_field(*t.after, field, row, value_.data());
+        if (field.type == FieldType::kEntity) translate(field, copy, value_.data());
+        if (copies_->root_poses.empty()) return;
+        if (type == transform_type_) place_root(row, copy, field);
+        const auto* const database = dynamic_cast<const Database*>(takers_[type]);
+        if (database != nullptr && database->spawns_into_tiles_of(t.schema->id(), f)) move_place(copy);
+    }
+    /// Turns entities of the newer version into those of a copy.
+    void translate(const Field& field, std::uint32_t copy, std::byte* values) const {
+        for (std::uint32_t i = 0; i < field.num_values(); ++i) {
+            Entity stored;
+            std::memcpy(&stored, values + i * sizeof stored, sizeof stored);
+            stored = stored.id < after_.num_entities() ? now(copy, static_cast<std::uint32_t>(stored.id)) : kNullEntity;
+            std::memcpy(values + i * sizeof stored, &stored, sizeof stored);
+        }
+    }
+    /// The pose of a root is relative to the one that its copy was spawned with.
+    void place_root(std::uint32_t row, std::uint32_t copy, const Field& field) {
+        const BlobComponents& poses = *type_at(transform_type_).after;
+        if (parents_after()[poses.entity_index[row]] != kNoBlobEntity) return;
+        Transform local;
+        for (const Field& part : poses.schema->fields())
+            read_blob_field(poses, part, row, reinterpret_cast<std::byte*>(&local) + part.struct_offset);
+        const Transform placed = compose(root_pose(copy), local);
+        std::memcpy(value_.data(), reinterpret_cast<const std::byte*>(&placed) + field.struct_offset, field.size);
+    }
+    /// So is the place that says in which tile an entity lies.
+    void move_place(std::uint32_t copy) {
+        Transform local;
+        std::memcpy(&local.position, value_.data(), sizeof local.position);
+        const Transform placed = compose(root_pose(copy), local);
+        std::memcpy(value_.data(), &placed.position, sizeof placed.position);
+    }
+    Transform root_pose(std::uint32_t copy) const {
+        const auto& [position, rotation, scale] = copies_->root_poses[copy];
+        return {position, rotation, scale};
+    }
+    /// Returns the struct image of a row of the newer version in a copy.
+    Image image_of(std::uint32_t type, std::uint32_t row, std::uint32_t copy) {
+        const Schema& schema = *type_at(type).schema;
+        Image image(schema.default_image().begin(), schema.default_image().end(), "reload");
+        for (std::size_t f = 0; f < schema.fields().size(); ++f) {
+            read_value(type, f, row, copy);
+            std::memcpy(image.data() + schema.fields()[f].struct_offset, value_.data(), value_.size());
+        }
+        return image;
+    }
+
+    Status write(const ReloadPlace& place, std::uint32_t type, std::size_t field, std::uint32_t row, std::uint32_t copy,
+                 std::uint32_t entity) {
+        read_value(type, field, row, copy);
+        const Result<bool> written = steps_.write(place, field, value_.data());
+        if (!written) return written.status();
+        if (type_at(type).schema->fields()[field].type == FieldType::kBlobArray) note_array(place, field);
+        if (!*written) return {};
+        ++report_.num_fields;
+        if (entity != kNoBlobEntity) note_changed(copy, entity);
+        return {};
+    }
+
+    // --- entities that stay --------------------------------------------------------------------------------------
+
+    Status change_fields() {
+        for (const ChangedFields& change : changes_.fields()) {
+            const TypeChanges& t = type_at(change.type);
+            if (takers_[change.type] == nullptr || t.schema->single() || is_model(change.type)) continue;
+            for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
+                const ReloadPlace place{takers_[change.type], t.schema, now(copy, change.after_entity)};
+                if (!place.entity || !place.find()) {
+                    ++report_.num_left_out;
+                    continue;
+                }
+                for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
+                    if ((change.fields >> f & 1) != 0)
+                        if (Status status = write(place, change.type, f, change.after_row, copy, change.after_entity);
+                            !status)
+                            return status;
+            }
+        }
+        return {};
+    }
+
+    /// Writes what has changed of components of which the world has one, whoever has it.
+    Status change_singles() {
+        for (std::uint32_t type = 0; type < takers_.size(); ++type) {
+            const TypeChanges& t = type_at(type);
+            if (takers_[type] == nullptr || !t.schema->single() || num_copies() == 0) continue;
+            if (t.after == nullptr || t.after->count() == 0 || takers_[type]->tables()[0]->num_rows() == 0) continue;
+            const ReloadPlace place{takers_[type], t.schema, takers_[type]->tables()[0]->entities()[0]};
+            for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
+                const bool was_there = t.before != nullptr && t.before->count() != 0;
+                if (was_there && changes_.same_field(t, t.schema->fields()[f], 0, 0)) continue;
+                if (Status status = write(place, type, f, 0, num_copies() - 1, kNoBlobEntity); !status) return status;
+            }
+        }
+        return {};
+    }
+
+    /// Adds the components of each type in one call, and sets those that the program has added itself.
+    Status add_components() {
+        const std::span<const ChangedComponent> added = changes_.added();
+        for (std::size_t begin = 0, end = 0; begin < added.size(); begin = end) {
+            while (end < added.size() && added[end].type == added[begin].type) ++end;
+            if (Status status = add_components(added.subspan(begin, end - begin)); !status) return status;
+        }
+        return {};
+    }
+    Status add_components(std::span<const ChangedComponent> added) {
+        const TypeChanges& t = type_at(added[0].type);
+        Store* const store = takers_[added[0].type];
+        if (store == nullptr || t.schema->single()) return {};
+        Array<Entity> entities{Owner("reload")};
+        Array<std::byte> images{Owner("reload")};
+        for (const ChangedComponent& change : added)
+            for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
+                const ReloadPlace place{store, t.schema, now(copy, change.after_entity)};
+                const bool is_there = place.entity && place.find();
+                if (!place.entity)
+                    ++report_.num_left_out;
+                else if (is_model(change.type))
+                    changed_models_.push_back({change.type, change.row, copy, change.after_entity});
+                else if (!is_there)
+                    list_added(change, copy, entities, images);
+                else if (Status status = set_added(place, change, copy); !status)
+                    return status;
+            }
+        report_.num_components_added += entities.size();
+        return steps_.add(*store, *t.schema, entities, images.data());
+    }
+    void list_added(const ChangedComponent& change, std::uint32_t copy, Array<Entity>& entities,
+                    Array<std::byte>& images) {
+        const Image image = image_of(change.type, change.row, copy);
+        entities.push_back(now(copy, change.after_entity));
+        images.insert(images.end(), image.begin(), image.end());
+        note_changed(copy, change.after_entity);
+    }
+    /// Sets a component that the program has added itself.
+    Status set_added(const ReloadPlace& place, const ChangedComponent& change, std::uint32_t copy) {
+        for (std::size_t f = 0; f < place.schema->fields().size(); ++f)
+            if (Status status = write(place, change.type, f, change.row, copy, change.after_entity); !status)
+                return status;
+        return {};
+    }
+
+    Status remove_components() {
+        const std::span<const ChangedComponent> removed = changes_.removed();
+        for (std::size_t begin = 0, end = 0; begin < removed.size(); begin = end) {
+            while (end < removed.size() && removed[end].type == removed[begin].type) ++end;
+            if (is_model(removed[begin].type)) continue;  // when nothing is refused any more
+            if (Status status = remove_components(removed.subspan(begin, end - begin)); !status) return status;
+        }
+        return {};
+    }
+    Status remove_components(std::span<const ChangedComponent> removed) {
+        const TypeChanges& t = type_at(removed[0].type);
+        Store* const store = takers_[removed[0].type];
+        if (store == nullptr || t.schema->single()) return {};
+        Array<Entity> entities{Owner("reload")};
+        for (const ChangedComponent& change : removed)
+            for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
+                const ReloadPlace place{store, t.schema, now(copy, change.after_entity)};
+                if (!place.entity || !place.find()) continue;
+                entities.push_back(place.entity);
+                note_changed(copy, change.after_entity);
+            }
+        report_.num_components_removed += entities.size();
+        return steps_.remove(*store, *t.schema, entities);
+    }
+
+    // --- lists ---------------------------------------------------------------------------------------------------
+
+    Status change_lists() {
+        for (const ChangedList& list : changes_.lists())
+            for (std::uint32_t copy = 0; takers_[list.type] != nullptr && copy < num_copies(); ++copy)
+                if (Status status = change_list(list, copy); !status) return status;
+        return {};
+    }
+
+    /// A value of a list in the older version, the one in its place in the newer one, and where the world has it.
+    struct Pair {
+        std::uint32_t before = kNoBlobEntity, after = kNoBlobEntity, world = kNoBlobEntity;
+    };
+
+    /// Pairs values that are the same, in whichever order, and the others by their order. Tags are the same or not.
+    Array<Pair> pair_values(const ChangedList& list) const {
+        const TypeChanges& t = type_at(list.type);
+        const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
+        const auto afters = changes_.list_rows().subspan(list.first_after, list.num_after);
+        Array<Pair> pairs{Owner("reload")};
+        Array<bool> is_paired(afters.size(), false, "reload");
+        Array<std::uint32_t> left{Owner("reload")};
+        for (std::size_t i = 0; i < befores.size(); ++i) {
+            const std::size_t found = find_same(t, befores[i], afters, is_paired, i);
+            if (found == afters.size())
+                left.push_back(befores[i]);
+            else
+                is_paired[found] = true, pairs.push_back({befores[i], afters[found]});
+        }
+        std::size_t next = 0;
+        for (std::size_t a = 0; a < afters.size(); ++a)
+            if (!is_paired[a])
+                pairs.push_back({next < left.size() && !is_tag(t) ? left[next++] : kNoBlobEntity, afters[a]});
+        for (; next < left.size(); ++next) pairs.push_back({left[next], kNoBlobEntity});
+        return pairs;
+    }
+    /// Returns the place of a value in the newer list, or its length. Most are where they were, at `guess`.
+    std::size_t find_same(const TypeChanges& t, std::uint32_t before, std::span<const std::uint32_t> afters,
+                          const Array<bool>& is_paired, std::size_t guess) const {
+        const auto is_same = [&](std::size_t a) { return !is_paired[a] && is_same_row(t, before, afters[a]); };
+        if (guess < afters.size() && is_same(guess)) return guess;
+        std::size_t found = 0;
+        while (found < afters.size() && !is_same(found)) ++found;
+        return found;
+    }
+    /// The lists of who has a tag do not notice that one is overwritten.
+    static bool is_tag(const TypeChanges& type) { return type.schema->id() == schema_of<Tag>().id(); }
+
+    /// Returns a value of the older version as the world got it when the copy was spawned.
+    Image old_image(std::uint32_t type, std::uint32_t row, std::uint32_t copy) const {
+        const TypeChanges& t = type_at(type);
+        Image image(t.schema->default_image().begin(), t.schema->default_image().end(), "reload");
+        for (const Field& field : t.schema->fields()) {
+            std::byte* const value = image.data() + field.struct_offset;
+            read_blob_field(*t.before, field, row, value);
+            for (std::uint32_t i = 0; field.type == FieldType::kEntity && i < field.num_values(); ++i) {
+                Entity stored;
+                std::memcpy(&stored, value + i * sizeof stored, sizeof stored);
+                stored = stored.id < before_.num_entities() ? copies_->copy(copy)[static_cast<std::size_t>(stored.id)]
+                                                            : kNullEntity;
+                std::memcpy(value + i * sizeof stored, &stored, sizeof stored);
+            }
+        }
+        return image;
+    }
+
+    /// Finds where the world has the values of the older version: those that are as they were, then, if the program has
+    /// taken none and added none, the others by their order.
+    void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadPlace& first,
+                       Array<Pair>& pairs) const {
+        Array<Image> images{Owner("reload")};
+        for (ComponentRow at = first.find(); at;
+             at = first.store->find_next(at, first.entity, static_cast<std::uint32_t>(images.size())))
+            images.push_back(image_of_row(at, *first.schema));
+        Array<bool> is_taken(images.size(), false, "reload");
+        std::size_t num_open = 0;
+        for (Pair& pair : pairs) {
+            if (pair.before == kNoBlobEntity) continue;
+            const Image wanted = old_image(list.type, pair.before, copy);
+            for (std::uint32_t i = 0; i < images.size() && pair.world == kNoBlobEntity; ++i)
+                if (!is_taken[i] && same_image(images[i], wanted, *first.schema)) pair.world = i, is_taken[i] = true;
+            num_open += pair.world == kNoBlobEntity;
+        }
+        const auto num_others = static_cast<std::size_t>(std::ranges::count(is_taken, false));
+        std::uint32_t next = 0;
+        for (Pair& pair : pairs) {
+            if (num_open != num_others || is_tag(type_at(list.type)) || pair.before == kNoBlobEntity ||
+                pair.world != kNoBlobEntity)
+                continue;
+            while (is_taken[next]) ++next;
+            pair.world = next++;
+        }
+    }
+    static bool same_image(const Image& a, const Image& b, const Schema& schema) {
+        return std::ranges::all_of(schema.fields(), [&](const Field& field) {
+            return std::memcmp(a.data() + field.struct_offset, b.data() + field.struct_offset, field.size) == 0;
+        });
+    }
+    bool has_value(const ReloadPlace& first, const Image& image) const {
+        std::uint32_t index = 0;
+        for (ComponentRow at = first.find(); at; at = first.store->find_next(at, first.entity, ++index))
+            if (same_image(image_of_row(at, *first.schema), image, *first.schema)) return true;
+        return false;
+    }
+
+    Status change_list(const ChangedList& list, std::uint32_t copy) {
+        const TypeChanges& t = type_at(list.type);
+        ReloadPlace place{takers_[list.type], t.schema, now(copy, list.after_entity)};
+        Array<Pair> pairs = pair_values(list);
+        if (!place.entity) {
+            ++report_.num_left_out;
+            return {};
+        }
+        find_in_world(list, copy, place, pairs);
+        Array<std::uint32_t> gone{Owner("reload")}, come{Owner("reload")};
+        for (const Pair& pair : pairs) {
+            const bool was_there = pair.before != kNoBlobEntity, is_there = pair.after != kNoBlobEntity;
+            if (was_there && is_there && is_same_row(t, pair.before, pair.after)) continue;
+            if (was_there && pair.world == kNoBlobEntity)
+                report_.num_left_out += is_there;
+            else if (!was_there)
+                come.push_back(pair.after);
+            else if (!is_there)
+                gone.push_back(pair.world);
+            else if (Status status = change_value(list, copy, pair); !status)
+                return status;
+        }
+        return exchange_values(list, copy, gone, come);
+    }
+    Status change_value(const ChangedList& list, std::uint32_t copy, const Pair& pair) {
+        const TypeChanges& t = type_at(list.type);
+        const ReloadPlace place{takers_[list.type], t.schema, now(copy, list.after_entity), pair.world};
+        for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
+            if (!changes_.same_field(t, t.schema->fields()[f], pair.before, pair.after))
+                if (Status status = write(place, list.type, f, pair.after, copy, list.after_entity); !status)
+                    return status;
+        return {};
+    }
+    bool is_same_row(const TypeChanges& t, std::uint32_t before, std::uint32_t after) const {
+        return std::ranges::all_of(t.schema->fields(),
+                                   [&](const Field& field) { return changes_.same_field(t, field, before, after); });
+    }
+    /// Takes values away, the last first, and adds others, the last first too, because each becomes the first.
+    Status exchange_values(const ChangedList& list, std::uint32_t copy, Array<std::uint32_t>& gone,
+                           std::span<const std::uint32_t> come) {
+        ReloadPlace place{takers_[list.type], type_at(list.type).schema, now(copy, list.after_entity)};
+        std::ranges::sort(gone, std::greater<>());
+        for (const std::uint32_t index : gone) {
+            place.index = index;
+            if (Status status = steps_.remove_one(place); !status) return status;
+            ++report_.num_components_removed;
+            note_changed(copy, list.after_entity);
+        }
+        place.index = 0;
+        for (std::size_t i = come.size(); i-- > 0;) {
+            const Image image = image_of(list.type, come[i], copy);
+            if (has_value(place, image)) continue;  // the program has added the same
+            if (Status status = steps_.add(*place.store, *place.schema, {&place.entity, 1}, image.data()); !status)
+                return status;
+            ++report_.num_components_added;
+            note_changed(copy, list.after_entity);
+        }
+        return {};
+    }
+
+    // --- parents and zones ---------------------------------------------------------------------------------------
+
+    const Array<std::uint32_t>& parents_after() {
+        if (parents_after_.empty())
+            parents_after_ = parents_among(after_, after_.find_components(schema_of<Transform>().id()));
+        return parents_after_;
+    }
+
+    /// Links transforms whose parents are others now. First they leave the old ones, so that no order makes a cycle.
+    Status link_all() {
+        if (transform_type_ == kNoBlobEntity || world_.transforms_ == nullptr) return {};
+        if (takers_[transform_type_] != world_.transforms_) return {};
+        const TypeChanges& t = type_at(transform_type_);
+        if (t.after == nullptr || num_copies() == 0 || are_parents_equal()) return {};
+        const Array<std::uint32_t> before = parents_among(before_, t.before);
+        Array<std::uint32_t> relinked{Owner("reload")};
+        for (const std::uint32_t entity : t.after->entity_index) {
+            const std::uint32_t above = parents_after()[entity], older = changes_.before_of()[entity];
+            const std::uint32_t was = older == kNoBlobEntity ? kNoBlobEntity : before[older];
+            const bool same = was == kNoBlobEntity ? above == kNoBlobEntity
+                                                   : above != kNoBlobEntity && changes_.after_of()[was] == above;
+            if (!same) relinked.push_back(entity);
+        }
+        for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
+            Array<NewLink> links{Owner("reload")};
+            for (const std::uint32_t entity : relinked) list_link(copy, entity, links);
+            for (const NewLink& link : links)
+                if (Status status = steps_.link(link.child, kNullEntity); !status) return status;
+            for (const NewLink& link : links) set_parent(copy, link);
+        }
+        return {};
+    }
+    struct NewLink {
+        Entity child, before, now;
+        std::uint32_t after_entity;
+    };
+    bool are_parents_equal() const {
+        const TypeChanges& t = type_at(transform_type_);
+        return changes_.new_entities().empty() && changes_.gone_entities().empty() && t.before != nullptr &&
+               std::ranges::equal(before_.parents(), after_.parents()) &&
+               std::ranges::equal(before_.entities_by_guid(), after_.entities_by_guid()) &&
+               std::ranges::equal(t.before->entity_index, t.after->entity_index);
+    }
+    /// Lists an entity that has another parent than it is to have.
+    void list_link(std::uint32_t copy, std::uint32_t entity, Array<NewLink>& links) {
+        const TransformManager& transforms = *world_.transforms_;
+        const std::uint32_t above = parents_after()[entity];
+        const Entity child = now(copy, entity), parent = above == kNoBlobEntity ? kNullEntity : now(copy, above);
+        if (!child || !transforms.has(child) || (above != kNoBlobEntity && !transforms.has(parent))) {
+            report_.num_left_out += !is_new(entity);
+            return;
+        }
+        const Instance linked = transforms.parent(transforms.instance(child));
+        const Entity before = linked ? transforms.entity(linked) : kNullEntity;
+        if (before != parent) links.push_back({child, before, parent, entity});
+    }
+    /// Links a root to its parent; to the one before, if the program has put that parent below it.
+    void set_parent(std::uint32_t copy, const NewLink& link) {
+        if (!steps_.link(link.child, link.now)) {
+            ++report_.num_left_out;
+            static_cast<void>(steps_.link(link.child, link.before));
+        } else if (!is_new(link.after_entity)) {
+            ++report_.num_linked;
+            note_changed(copy, link.after_entity);
+        }
+    }
+
+    /// Moves entities for which the source names another zone now.
+    Status move_all() {
+        const ComponentId id = schema_of<SpawnZone>().id();
+        if (before_.find_components(id) == nullptr && after_.find_components(id) == nullptr) return {};
+        const Array<Zone> before = named_zones(before_), after = named_zones(after_);
+        for (std::uint32_t i = 0; i < after_.num_entities(); ++i) {
+            if (is_new(i) || after[i] == kNoZone || after[i] == before[changes_.before_of()[i]]) continue;
+            for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
+                for (Store* store : world_.stores_) {
+                    auto* const database = dynamic_cast<Database*>(store);
+                    if (database == nullptr || !database->has_row(now(copy, i))) continue;
+                    if (Status status = steps_.move(*database, now(copy, i), after[i]); !status) return status;
+                    note_changed(copy, i);
+                }
+        }
+        return {};
+    }
+
+    // --- models and arrays ---------------------------------------------------------------------------------------
+
+    struct ChangedModel {
+        std::uint32_t type, row, copy, after_entity;
+    };
+
+    void list_changed_models() {
+        for (const ChangedFields& change : changes_.fields())
+            for (std::uint32_t copy = 0; is_model(change.type) && copy < num_copies(); ++copy) {
+                const Entity entity = now(copy, change.after_entity);
+                if (entity && world_.model_poses_->has(entity))
+                    changed_models_.push_back({change.type, change.after_row, copy, change.after_entity});
+                else
+                    ++report_.num_left_out;
+            }
+    }
+
+    /// Gives models whose trees have changed the new ones, and removes those that are gone.
+    Status change_models() {
+        if (Status status = respawn_models(); !status) return status;
+        for (const ChangedComponent& change : changes_.removed())
+            if (is_model(change.type))
+                if (Status status = remove_components({&change, 1}); !status) return status;
+        return {};
+    }
+    Status respawn_models() {
+        if (changed_models_.empty()) return {};
+        const TypeChanges& t = type_at(changed_models_[0].type);
+        Array<Entity> entities{Owner("reload")};
+        Array<std::uint32_t> numbers{Owner("reload")};
+        std::vector<Array<std::byte>> columns(t.schema->columns().size(), Array<std::byte>(Owner("reload")));
+        for (const ChangedModel& model : changed_models_) {
+            numbers.push_back(static_cast<std::uint32_t>(entities.size()));
+            entities.push_back(now(model.copy, model.after_entity));
+            for (std::size_t c = 0; c < columns.size(); ++c) {
+                const std::size_t bytes = t.schema->columns()[c].element_bytes;
+                const std::byte* const element = t.after->columns[c] + model.row * bytes;
+                columns[c].insert(columns[c].end(), element, element + bytes);
+            }
+        }
+        std::vector<const std::byte*> firsts;
+        for (const Array<std::byte>& column : columns) firsts.push_back(column.data());
+        SpawnBatch batch;
+        batch.component = t.schema->id();
+        batch.entities = entities;
+        batch.num_blob_entities = static_cast<std::uint32_t>(entities.size());
+        batch.entity_index = numbers;
+        batch.columns = firsts;
+        if (Status status = world_.model_poses_->respawn(batch); !status) return status;
+        for (const ChangedModel& model : changed_models_) note_changed(model.copy, model.after_entity);
+        report_.num_fields += changed_models_.size();
+        return {};
+    }
+
+    /// A field of a row that refers to arrays of the older version, and what it is to refer to.
+    struct MovedArrays {
+        ReloadPlace place;
+        std::size_t field;
+        Array<BlobArrayBase> values;
+    };
+
+    /// Lists all rows of the world that refer to arrays of the older version, before any of them gets new ones.
+    void collect_arrays() {
+        if (!has_arrays(before_)) return;
+        const ArraysByValue newer(after_);
+        for (Store* store : world_.stores_)
+            for (const Schema* schema : store->schemas()) {
+                const OwnedColumns columns = store->find_columns(*schema);
+                if (!schema->has(FieldType::kBlobArray) || (columns && !columns.has_fields)) continue;
+                Array<ComponentTable> tables{Owner("reload")};
+                store->list_tables(*schema, tables);
+                BitSet is_listed{Owner("reload")};
+                for (const ComponentTable& table : tables)
+                    for (const Entity entity : table.table->entities())
+                        if (alive(entity) && !is_listed.test_and_set(entity.index()))
+                            collect_arrays({store, schema, entity}, newer);
+            }
+    }
+    void collect_arrays(ReloadPlace place, const ArraysByValue& newer) {
+        for (ComponentRow at = place.find(); at;) {
+            for (std::size_t f = 0; f < place.schema->fields().size(); ++f)
+                if (place.schema->fields()[f].type == FieldType::kBlobArray) collect_arrays(place, at, f, newer);
+            ++place.index;
+            at = place.schema->many() ? place.store->find_next(at, place.entity, place.index) : ComponentRow();
+        }
+    }
+    void collect_arrays(const ReloadPlace& place, const ComponentRow& at, std::size_t f, const ArraysByValue& newer) {
+        const Field& field = at.schema->fields()[f];
+        Array<BlobArrayBase> values(field.num_values(), BlobArrayBase(), "reload");
+        read_part(*at.table, at.first_column, at.row, field_part(*at.schema, field),
+                  reinterpret_cast<std::byte*>(values.data()));
+        bool refers = false;
+        for (BlobArrayBase& array : values) {
+            if (array.count == 0 || array.resource != before_.id()) continue;
+            refers = true;
+            array = newer.find(field.element_type, before_.array(array, field.element_type));
+        }
+        if (refers) moved_arrays_.push_back({place, f, std::move(values)});
+    }
+    static std::uint64_t key_of(const ReloadPlace& place, std::size_t field) {
+        const std::uint64_t words[] = {place.schema->id().hash, place.entity.id, place.index, field};
+        return hash_bytes(words, sizeof words);
+    }
+    void note_array(const ReloadPlace& place, std::size_t field) { written_arrays_.set(key_of(place, field), true); }
+
+    /// Lets rows refer to the arrays of the newer version, but for fields that the source has changed.
+    void move_arrays() {
+        for (const MovedArrays& moved : moved_arrays_) {
+            const ComponentRow at = moved.place.find();
+            if (!at || written_arrays_.find(key_of(moved.place, moved.field)) != nullptr) continue;
+            const Status status =
+                moved.place.store->write_field(at, field_part(*at.schema, at.schema->fields()[moved.field]),
+                                               reinterpret_cast<const std::byte*>(moved.values.data()));
+            if (!status) log(LogLevel::kError, concat("a reference to a read-only array is lost: ", status.message()));
+        }
+    }
+
+    World& world_;
+    const Blob& before_;
+    const Blob& after_;
+    SpawnedCopies* copies_;  // nullptr: there are none
+    BlobChanges changes_;
+    ReloadSteps steps_;
+    std::uint32_t transform_type_;
+    ReloadReport report_;
+    Array<Store*> takers_{Owner("reload")};  // by component type; nullptr: nobody keeps it
+    Array<Entity> now_{Owner("reload")};     // by copy and entity of the newer version
+    Array<Entity> created_{Owner("reload")};
+    Array<Entity> orphans_{Owner("reload")};  // of those: they do not stay
+    BitSet changed_{Owner("reload")};         // as now_
+    Array<std::uint32_t> parents_after_{Owner("reload")};
+    Array<std::byte> value_{Owner("reload")};
+    Array<ChangedModel> changed_models_{Owner("reload")};
+    Array<MovedArrays> moved_arrays_{Owner("reload")};
+    HashMap<std::uint64_t, bool> written_arrays_{Owner("reload")};  // by key_of()
+};
+
+Result<ReloadReport> ReloadCall::run(World& world, const Blob& before, const Blob& after) {
+    if (Status status = check_names(before, after); !status) return status;
+    if (Status status = check_library(world, before, after); !status) return status;
+    const CurrentBlob newer(after, world.registry_);
+    if (!newer.status()) return newer.status();
+    SchemaChange schemas(world);
+    if (Status status = schemas.begin(newer.get()); !status)
+        return Status::error(concat("cannot reload \"", after.name(), "\": ", status.message()));
+    CurrentBlob older(before, world.registry_);
+    if (have_other_fields(older.get(), newer.get())) older.take_fields(newer.get().schemas(), world.registry_);
+    if (!older.status()) return older.status();
+    if (Status status = take_new_types(world, older.get(), newer.get()); !status) return status;
+    SpawnedCopies* const copies = world.spawn_log_->find_living(before);
+    Result<ReloadReport> report = ReloadCall(world, older.get(), newer.get(), copies).carry_out();
+    if (!report) return report;
+    report->num_schemas = schemas.num_schemas();
+    schemas.keep();
+    return report;
+}
+
+Result<ReloadReport> World::reload(const Blob& before, const Blob& after) {
+    SHOAL_ASSERT(
+        spawn_log_ != nullptr,
+        "the world does not know what was spawned from the blob; make it with WorldOptions{.reloadable = true}");
+    SHOAL_ASSERT(!passes_run_, "a pass called World::reload() of the world that runs it; reload after World::step()");
+    SHOAL_ASSERT(
+        !is_settling_,
+        "a callback or a reaction called World::reload() while the world settles; reload after World::settle()");
+    return ReloadCall::run(*this, before, after);
+}
+
+}  // namespace shoal

@@ -1,0 +1,128 @@
+#include "world/schema_change.h"
+
+#include "shoal/base/text.h"
+#include "shoal/resource/migration.h"
+#include "shoal/store/component_manager.h"
+#include "shoal/table/table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+
+namespace {
+
+ManagerOptions options_of_rows(const OwnedRowsOptions& options) {
+    return {options.index, options.death, options.max_collected, options.capacity_rows};
+}
+
+/// The rows of living entities, in the order in which they are added elsewhere: with `many`, the last of each entity first,
+/// because each becomes the first.
+Array<std::uint32_t> living_rows(const ComponentManager& manager) {
+    const std::span<const Entity> owners = manager.table().entities();
+    Array<std::uint32_t> rows{Owner("reload")};
+    for (std::uint32_t row = 0; row < owners.size(); ++row) {
+        if (!manager.entity_manager().alive(owners[row]) || manager.instance(owners[row]).row != row) continue;
+        const std::size_t first = rows.size();
+        rows.push_back(row);
+        if (!manager.schema().many()) continue;
+        for (Instance next = manager.next({row}); next; next = manager.next(next)) rows.push_back(next.row);
+        std::reverse(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end());
+    }
+    return rows;
+}
+
+}  // namespace
+
+SchemaChange::~SchemaChange() {
+    for (; !changes_.empty(); changes_.pop_back()) {
+        const auto [before, after] = changes_.back();
+        std::ranges::replace(world_.stores_, static_cast<Store*>(after), static_cast<Store*>(before));
+        world_.owned_.pop_back();
+        World::destroy<ComponentManager>(after);
+    }
+}
+
+/// The old managers live as long as the world, without rows, because paths and queries may refer to them.
+void SchemaChange::keep() {
+    for (const auto& [before, after] : changes_) {
+        world_.reactions_.forget(*before);
+        world_.relations_.forget(*before);
+        world_.places_.forget(*before);
+        before->clear();
+        for (World::Owned& owned : world_.owned_)
+            if (owned.manager == before) owned.manager = nullptr;  // it is found no more
+    }
+    changes_.clear();
+}
+
+Status SchemaChange::begin(const Blob& blob) {
+    for (const BlobComponents& components : blob.component_types()) {
+        if (!world_.goes_to_store(components)) continue;
+        Store* const store = world_.find_store(components.id);
+        if (store == nullptr) continue;
+        const auto is_same = [&](const Schema* taken) {
+            return taken->id() != components.id || taken->layout_hash() == components.schema->layout_hash();
+        };
+        if (std::ranges::all_of(store->schemas(), is_same)) continue;
+        if (Status status = change(*components.schema, *store); !status) return status;
+    }
+    return {};
+}
+
+/// Returns the manager that a store is, if the world has made it from a schema alone.
+ComponentManager* SchemaChange::find_changeable(const Store& store) const {
+    for (const World::Owned& owned : world_.owned_)
+        if (owned.store == &store && owned.manager != nullptr && !owned.typed) return owned.manager;
+    return nullptr;
+}
+
+Status SchemaChange::change(const Schema& schema, Store& store) {
+    ComponentManager* const before = find_changeable(store);
+    if (before == nullptr)
+        return Status::error(concat(
+            "\"", schema.name(), "\" has other fields now, ", schema.to_text(), ", but ", store.kind(),
+            " of the running program cannot change them: only component types that come with a schema alone, and ",
+            "have managers, can; start the program again"));
+    if (before->schema().many() && !schema.many())
+        return Status::error(
+            concat("an entity could have several \"", schema.name(), "\", and now has one; start the program again"));
+    auto& after = *::new (allocate_memory(sizeof(ComponentManager), "world")) ComponentManager(
+        schema, world_.entities_, world_.pool_, options_of_rows(before->rows().options()));
+    if (Status status = fill(*before, after); !status) {
+        World::destroy<ComponentManager>(&after);
+        return status;
+    }
+    std::ranges::replace(world_.stores_, static_cast<Store*>(before), static_cast<Store*>(&after));
+    world_.owned_.push_back({&after, &after, &after, World::destroy<ComponentManager>, false});
+    changes_.push_back({before, &after});
+    after.settle({&world_.random_, world_.stamp_, world_.executor_, nullptr});  // so that its writes carry the stamp
+    return {};
+}
+
+/// Gives the new manager the rows of the old one.
+Status SchemaChange::fill(const ComponentManager& before, ComponentManager& after) const {
+    const Table& table = before.table();
+    const Schema& schema = after.schema();
+    Array<const std::byte*> columns{Owner("reload")};
+    for (std::uint32_t c = 0; c < before.schema().columns().size(); ++c) columns.push_back(table.column(c));
+    const RegisteredComponent* const registered = world_.registry_.find(schema.id());
+    const Result<ConvertedColumns> converted = convert_rows(before.schema(), columns, table.num_rows(), schema,
+                                                            registered == nullptr ? nullptr : registered->migrations);
+    if (!converted) return converted.status();
+    Array<Entity> entities{Owner("reload")};
+    Array<std::byte> images{Owner("reload")};
+    for (const std::uint32_t row : living_rows(before)) {
+        entities.push_back(table.entities()[row]);
+        const std::size_t first = images.size();
+        images.resize(first + schema.struct_bytes());
+        for (std::size_t c = 0; c < schema.columns().size(); ++c) {
+            const ColumnDefinition& column = schema.columns()[c];
+            std::memcpy(images.data() + first + column.struct_offset,
+                        converted->columns[c] + row * std::size_t(column.element_bytes), column.element_bytes);
+        }
+    }
+    return after.add_values(schema, entities, {.images = images.data(), .stride = schema.struct_bytes()}).status();
+}
+
+}  // namespace shoal

@@ -1,0 +1,76 @@
+#include "world/spawn_log.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+constexpr std::size_t kFewEntities = 4096;  // among so many, the dead are not looked for
+
+/// Two versions of a blob have one name, and different checksums.
+std::uint64_t version_of(const Blob& blob) {
+    const std::uint64_t words[] = {blob.header().resource_id, blob.header().checksum};
+    return hash_bytes(words, sizeof words);
+}
+
+}  // namespace
+
+SpawnLog::~SpawnLog() {
+    by_version_.for_each([](std::uint64_t, SpawnedCopies* copies) { delete copies; });
+}
+
+SpawnedCopies* SpawnLog::find(const Blob& blob) { return by_version_.find_or(version_of(blob), nullptr); }
+
+SpawnedCopies* SpawnLog::find_living(const Blob& blob) {
+    SpawnedCopies* const copies = find(blob);
+    if (copies != nullptr) forget_dead(*copies);
+    return copies;
+}
+
+SpawnedCopies& SpawnLog::copies_of(const Blob& blob) {
+    if (SpawnedCopies* const known = find(blob)) return *known;
+    auto* const made = new SpawnedCopies;
+    made->num_blob_entities = blob.num_entities();
+    return *by_version_.add(version_of(blob), made);
+}
+
+void SpawnLog::append(SpawnedCopies& copies, std::span<const Entity> entities, std::span<const RootPose> root_poses) {
+    const std::uint32_t num_before = copies.num_copies();
+    copies.entities.insert(copies.entities.end(), entities.begin(), entities.end());
+    if (root_poses.empty() && copies.root_poses.empty()) return;
+    copies.root_poses.resize(num_before);  // those before were not moved
+    copies.root_poses.insert(copies.root_poses.end(), root_poses.begin(), root_poses.end());
+    copies.root_poses.resize(copies.num_copies());
+}
+
+void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses) {
+    if (spawned.entities().empty() || !blob.id()) return;
+    SpawnedCopies& copies = copies_of(blob);
+    append(copies, spawned.entities(), root_poses);
+    if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
+}
+
+void SpawnLog::forget_dead(SpawnedCopies& copies) const {
+    const std::size_t size = copies.num_blob_entities;
+    std::uint32_t num_kept = 0;
+    for (std::uint32_t copy = 0; copy < copies.num_copies(); ++copy) {
+        const std::span<const Entity> entities = copies.copy(copy);
+        if (std::ranges::none_of(entities, [&](Entity entity) { return entities_.alive(entity); })) continue;
+        std::ranges::copy(entities, copies.entities.data() + num_kept * size);
+        if (!copies.root_poses.empty()) copies.root_poses[num_kept] = copies.root_poses[copy];
+        ++num_kept;
+    }
+    copies.entities.resize(num_kept * size);
+    if (!copies.root_poses.empty()) copies.root_poses.resize(num_kept);
+    copies.num_looked_at = copies.entities.size();
+}
+
+void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entities) {
+    SpawnedCopies* const before = find(older);
+    if (before == nullptr) return;
+    by_version_.erase(version_of(older));
+    if (newer.num_entities() != 0) append(copies_of(newer), entities, before->root_poses);
+    delete before;
+}
+
+}  // namespace shoal

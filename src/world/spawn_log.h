@@ -1,0 +1,59 @@
+#pragma once
+// Remembers which entities were spawned from which blob, for World::reload().
+//
+//     blob (by name and checksum)  -->  entities, copy after copy, in blob order    root poses, one for each copy
+//
+// An id for each entity, and a pose for each copy of those that were given any. Copies of which nobody lives any more are
+// forgotten when the entries have doubled since they were last looked at.
+// Thread: the structural thread of the world.
+
+#include "shoal/base/hash_map.h"
+#include "shoal/resource/spawner.h"
+
+namespace shoal {
+
+/// All copies of one version of a blob.
+struct SpawnedCopies {
+    std::uint32_t num_blob_entities = 0;
+    std::size_t num_looked_at = 0;  // entities, when the dead were forgotten last
+    /// Shape: num_blob_entities for each copy. Entities that have died stay until the whole copy is dead.
+    Array<Entity> entities{Owner("spawn log")};
+    /// Shape: one for each copy, or empty: none was moved.
+    Array<RootPose> root_poses{Owner("spawn log")};
+
+    std::uint32_t num_copies() const {
+        return num_blob_entities == 0 ? 0 : static_cast<std::uint32_t>(entities.size() / num_blob_entities);
+    }
+    std::span<const Entity> copy(std::uint32_t number) const {
+        return {entities.data() + std::size_t(number) * num_blob_entities, num_blob_entities};
+    }
+};
+
+class SpawnLog {
+public:
+    /// `entities` outlives the log.
+    explicit SpawnLog(const EntityManager& entities) : entities_(entities) {}
+    ~SpawnLog();
+    SpawnLog(const SpawnLog&) = delete;
+    SpawnLog& operator=(const SpawnLog&) = delete;
+
+    /// Notes the copies of a spawn. Shape: root_poses: one per copy, or empty.
+    void add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses);
+    /// Returns the copies of a version of a blob, or nullptr. Lifetime: until the next add() or replace().
+    SpawnedCopies* find(const Blob& blob);
+    /// The same without the copies of which nobody lives.
+    SpawnedCopies* find_living(const Blob& blob);
+    /// Notes that the copies of a blob are copies of a newer version of it now. Shape: entities: newer.num_entities()
+    /// for each copy of `older`.
+    void replace(const Blob& older, const Blob& newer, Array<Entity> entities);
+
+private:
+    SpawnedCopies& copies_of(const Blob& blob);
+    void forget_dead(SpawnedCopies& copies) const;
+    void append(SpawnedCopies& copies, std::span<const Entity> entities, std::span<const RootPose> root_poses);
+
+    const EntityManager& entities_;
+    HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};
+};
+
+}  // namespace shoal

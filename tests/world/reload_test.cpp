@@ -1,0 +1,1323 @@
+// Live reload: what a newer version of a blob changes in a running world.
+
+#include "shoal/world/reload.h"
+#include "shoal/components/activity.h"
+#include "shoal/components/data.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/database/spawn_zone.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/resource/migration.h"
+#include "shoal/transform/transform.h"
+#include "support/testing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace reload_test {
+
+using namespace shoal;
+
+struct Hull {
+    float armor = 1;
+    Vec3 size = {1, 1, 1};
+    Entity target{};
+    std::int32_t level = 0;
+    friend bool operator==(const Hull&, const Hull&) = default;
+};
+SHOAL_COMPONENT(Hull, armor, (size, split), target, level)
+
+/// In the database.
+struct Cargo {
+    double mass = 0;
+    std::array<std::int16_t, 3> boxes = {};
+    Entity owner{};
+    friend bool operator==(const Cargo&, const Cargo&) = default;
+};
+SHOAL_COMPONENT((Cargo, whole), mass, boxes, owner)
+
+struct Note {
+    std::int32_t number = 0, page = 0;
+    friend bool operator==(const Note&, const Note&) = default;
+};
+SHOAL_COMPONENT((Note, many), number, page)
+
+struct Weather {
+    float wind = 1, rain = 0;
+};
+SHOAL_COMPONENT((Weather, single), wind, rain)
+
+/// Who it is, for tests that look for new entities: the GUID, and an entity that every copy has.
+struct Label {
+    std::uint64_t guid = 0;
+    Entity anchor{};
+};
+SHOAL_COMPONENT(Label, guid, anchor)
+
+/// An entity of a source. References are GUIDs; 0 is none.
+struct Item {
+    std::uint64_t guid = 0, parent = 0;
+    std::optional<Hull> hull{};
+    std::uint64_t target = 0;  // of the hull
+    std::optional<Cargo> cargo{};
+    std::uint64_t owner = 0;  // of the cargo
+    std::optional<Transform> transform{};
+    std::vector<std::string> tags{};
+    std::vector<Note> notes{};
+    bool is_inactive = false;
+    std::optional<Zone> zone{};
+    std::uint64_t owned_by = 0;
+    std::uint64_t anchor = 0;  // of the label, which it has if this is not 0
+};
+/// Parents come first.
+using Source = std::vector<Item>;
+
+/// Writes a version of a source as a blob.
+class SourceWriter {
+public:
+    explicit SourceWriter(const Source& source, std::string_view name = "levels/reef") : source_(source) {
+        writer_.set_name(name);
+        for (std::uint32_t i = 0; i < source.size(); ++i) number_of_[source[i].guid] = i;
+    }
+
+    BlobWriter& writer() { return writer_; }
+
+    Result<Blob> write() {
+        for (const Item& item : source_)
+            writer_.add_entity(
+                {.parent = item.parent == 0 ? kNoBlobEntity : number_of_[item.parent], .guid = item.guid});
+        for (std::uint32_t i = 0; i < source_.size(); ++i) add(source_[i], i);
+        const Result<std::vector<std::byte>> bytes = writer_.write();
+        return bytes ? Blob::load(*bytes) : Result<Blob>(bytes.status());
+    }
+
+private:
+    Entity reference(std::uint64_t guid) {
+        return Entity{guid == 0 ? static_cast<EntityBits>(~EntityBits(0))
+                                : static_cast<EntityBits>(number_of_.at(guid))};
+    }
+    template <class T>
+    void put(std::uint32_t entity, const T& value) {
+        const auto [type, is_new] = types_.try_emplace(schema_of<T>().name());
+        if (is_new) type->second = writer_.add_component_type(schema_of<T>()).value();
+        std::vector<std::byte> image(schema_of<T>().struct_bytes());
+        for (const Field& field : schema_of<T>().fields())
+            std::memcpy(image.data() + field.struct_offset,
+                        reinterpret_cast<const std::byte*>(&value) + field.struct_offset, field.size);
+        writer_.add_component(type->second, entity, image);
+    }
+    void add(const Item& item, std::uint32_t i) {
+        if (item.hull) {
+            Hull hull = *item.hull;
+            hull.target = reference(item.target);
+            put(i, hull);
+        }
+        if (item.cargo) {
+            Cargo cargo = *item.cargo;
+            cargo.owner = reference(item.owner);
+            put(i, cargo);
+        }
+        if (item.transform) put(i, *item.transform);
+        for (const std::string& tag : item.tags) put(i, Tag{*writer_.add_text(tag)});
+        for (const Note& note : item.notes) put(i, note);
+        if (item.is_inactive) put(i, Inactive{});
+        if (item.zone) put(i, SpawnZone{*item.zone});
+        if (item.anchor != 0) put(i, Label{item.guid, reference(item.anchor)});
+        if (item.owned_by != 0) put(i, Owned{reference(item.owned_by)});
+    }
+
+    const Source& source_;
+    BlobWriter writer_;
+    std::map<std::uint64_t, std::uint32_t> number_of_;
+    std::map<std::string, std::uint32_t> types_;
+};
+
+Blob blob_of(const Source& source) {
+    Result<Blob> blob = SourceWriter(source).write();
+    EXPECT_TRUE(blob.ok()) << blob.message();
+    return std::move(*blob);
+}
+
+struct Reload : ::testing::Test {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world{entities, {.reloadable = true}};
+    Manager<Hull>& hulls = world.manager<Hull>();
+    Database& database = world.database();
+
+    Reload() {
+        EXPECT_TRUE(world.home<Cargo>(database).ok());
+        world.manager<Note>();
+    }
+
+    Spawned spawned(const Blob& blob, const SpawnOptions& options = {}) {
+        Result<Spawned> result = world.spawn(blob, options);
+        EXPECT_TRUE(result.ok()) << result.message();
+        world.settle();
+        return std::move(*result);
+    }
+    ReloadReport reloaded(const Blob& before, const Blob& after) {
+        const Result<ReloadReport> result = world.reload(before, after);
+        EXPECT_TRUE(result.ok()) << result.message();
+        return result ? *result : ReloadReport();
+    }
+    Hull hull_of(Entity entity) const {
+        const Instance at = hulls.instance(entity);
+        EXPECT_TRUE(at);
+        return {hulls.get<&Hull::armor>(at), hulls.get<&Hull::size>(at), hulls.get<&Hull::target>(at),
+                hulls.get<&Hull::level>(at)};
+    }
+    /// Returns the living copy-th entity that was spawned later than the others.
+    std::vector<Entity> all_with_hull() const {
+        const std::span<const Entity> owners = hulls.core().table().entities();
+        std::vector<Entity> result;
+        for (const Entity owner : owners)
+            if (entities.alive(owner)) result.push_back(owner);
+        return result;
+    }
+};
+
+// --- fields ------------------------------------------------------------------------------------------------------
+
+TEST_F(Reload, writes_the_fields_that_the_source_has_changed_and_no_others) {
+    const Source source = {{.guid = 1, .hull = Hull{3, {1, 2, 3}, {}, 7}}, {.guid = 2, .hull = Hull{4}}};
+    Source edited = source;
+    edited[0].hull->armor = 5;
+    edited[0].hull->size.y = 9;
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 3});
+    const Entity ship = ships.entity(0, 1);
+    hulls.set<&Hull::armor>(hulls.instance(ship), 30.0f);  // the source has changed it too, and wins
+    hulls.set<&Hull::level>(hulls.instance(ship), 8);      // the source has not
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_copies, 3u);
+    EXPECT_EQ(report.num_fields, 6u);
+    EXPECT_EQ(report.num_changed, 3u);
+    EXPECT_EQ(hull_of(ship), (Hull{5, {1, 9, 3}, {}, 8}));
+    EXPECT_EQ(hull_of(ships.entity(0, 0)), (Hull{5, {1, 9, 3}, {}, 7}));
+    EXPECT_EQ(hull_of(ships.entity(1, 2)), (Hull{4}));
+    EXPECT_EQ(entities.num_alive(), 6u) << "ids stay";
+}
+
+TEST_F(Reload, of_the_same_version_changes_nothing) {
+    const Blob blob =
+        blob_of({{.guid = 1, .hull = Hull{3}, .tags = {"a", "b"}}, {.guid = 2, .parent = 1, .transform = Transform()}});
+    const Blob again =
+        blob_of({{.guid = 1, .hull = Hull{3}, .tags = {"a", "b"}}, {.guid = 2, .parent = 1, .transform = Transform()}});
+    spawned(blob, {.copies = 2});
+    const std::uint64_t hash = world.state_hash();
+    EXPECT_TRUE(reloaded(blob, again).empty());
+    EXPECT_EQ(world.state_hash(), hash);
+}
+
+TEST_F(Reload, can_be_followed_by_others_and_by_spawns_of_either_version) {
+    Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{1}}};
+    Blob before = blob_of(source);
+    const Spawned first = spawned(before);
+    for (int i = 2; i < 10; ++i) {
+        source[0].hull->armor = static_cast<float>(i);
+        source.push_back({.guid = static_cast<std::uint64_t>(i + 1), .hull = Hull{}});
+        Blob after = blob_of(source);
+        EXPECT_EQ(reloaded(before, after).num_copies, static_cast<std::uint32_t>(i - 1));
+        spawned(after);
+        before = std::move(after);
+    }
+    EXPECT_EQ(hull_of(first.entity(0)).armor, 9);
+    EXPECT_EQ(entities.num_alive(), 9u * 10);
+}
+
+TEST_F(Reload, reaches_what_commands_have_spawned_and_leaves_copies_of_entities_alone) {
+    const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
+    world.commands().spawn(before);
+    world.settle();
+    ASSERT_EQ(all_with_hull().size(), 1u);
+    const Entity original = all_with_hull()[0];
+    const Result<Spawned> copy = world.copy(original);
+    ASSERT_TRUE(copy.ok()) << copy.message();
+    EXPECT_EQ(reloaded(before, after).num_copies, 1u);
+    EXPECT_EQ(hull_of(original).armor, 2);
+    EXPECT_EQ(hull_of(copy->entity(0)).armor, 1);
+}
+
+// --- entities and components -------------------------------------------------------------------------------------
+
+TEST_F(Reload, makes_new_entities_and_destroys_those_that_are_gone) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
+    const Source edited = {{.guid = 4, .hull = Hull{4}, .target = 3},
+                           {.guid = 3, .hull = Hull{3}, .target = 4},
+                           {.guid = 1, .hull = Hull{1}}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 2});
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_created, 2u);
+    EXPECT_EQ(report.num_destroyed, 2u);
+    EXPECT_EQ(report.num_fields, 2u) << "only the target of 3 is another: 1 has moved in the file";
+    world.settle();
+    EXPECT_EQ(hulls.num_components(), 6u);
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        EXPECT_FALSE(entities.alive(ships.entity(1, copy)));
+        const Entity old = ships.entity(2, copy), made = hull_of(old).target;
+        ASSERT_TRUE(entities.alive(made));
+        EXPECT_EQ(hull_of(made).armor, 4);
+        EXPECT_EQ(hull_of(made).target, old) << "of the same copy";
+    }
+}
+
+TEST_F(Reload, adds_and_removes_components_of_managers_the_database_and_stores_of_their_own) {
+    const Source source = {{.guid = 1, .hull = Hull{1}, .is_inactive = true},
+                           {.guid = 2, .cargo = Cargo{2}, .transform = Transform()}};
+    const Source edited = {
+        {.guid = 1, .cargo = Cargo{8, {1, 2, 3}}, .owner = 2, .transform = Transform{{1, 2, 3}, {}, {1, 1, 1}}},
+        {.guid = 2, .hull = Hull{5}, .target = 1, .is_inactive = true}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    const Entity one = ships.entity(0), two = ships.entity(1);
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_components_added, 4u);
+    EXPECT_EQ(report.num_components_removed, 4u);
+    EXPECT_EQ(world.field<double>(one, "cargo.mass").value(), 8);
+    EXPECT_EQ(world.field<Entity>(one, "cargo.owner").value(), two);
+    EXPECT_EQ(world.transforms().world_position(world.transforms().instance(one)), (Vec3{1, 2, 3}));
+    EXPECT_FALSE(hulls.has(one));
+    EXPECT_TRUE(world.is_active(one));
+    EXPECT_EQ(hull_of(two), (Hull{5, {1, 1, 1}, one, 0}));
+    EXPECT_FALSE(database.has_row(two) && world.field(two, "cargo.mass").ok());
+    EXPECT_FALSE(world.transforms().has(two));
+    EXPECT_FALSE(world.is_active(two));
+    ASSERT_TRUE(reloaded(after, before).num_components_added == 4) << "and back";
+    EXPECT_FALSE(world.is_active(one));
+    EXPECT_EQ(hull_of(one).armor, 1);
+}
+
+TEST_F(Reload, leaves_out_what_the_program_has_taken_away) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3, .hull = Hull{3}}};
+    Source edited = source;
+    for (Item& item : edited) item.hull->level = 6;
+    edited.push_back({.guid = 4, .parent = 1, .hull = Hull{9}});
+    edited.push_back({.guid = 5, .parent = 3, .hull = Hull{10}});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    entities.destroy(ships.entities().subspan(0, 1));
+    const Entity without = ships.entity(1);
+    hulls.remove(without);
+    world.settle();
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_left_out, 3u) << "two fields, and the entity below the first";
+    EXPECT_EQ(report.num_created, 1u);
+    EXPECT_EQ(entities.num_alive(), 3u);
+    EXPECT_FALSE(hulls.has(without));
+    EXPECT_EQ(hull_of(ships.entity(2)).level, 6);
+}
+
+TEST_F(Reload, does_not_fill_copies_of_which_nobody_lives) {
+    const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}});
+    const Blob after = blob_of({{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}});
+    Spawned dead = spawned(before);
+    spawned(before);
+    dead.destroy(entities);
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_copies, 1u);
+    EXPECT_EQ(entities.num_alive(), 2u);
+}
+
+TEST_F(Reload, tells_reactions_and_the_journal_as_every_other_change_does) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}}, {.guid = 3}};
+    const Source edited = {{.guid = 1, .hull = Hull{7}}, {.guid = 3, .hull = Hull{3}}, {.guid = 4, .hull = Hull{4}}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    std::size_t num_added = 0, num_removed = 0;
+    std::vector<Entity> changed;
+    world.on_add<Hull>([&](std::span<const Entity> added) { num_added += added.size(); });
+    world.on_remove<Hull>([&](std::span<const Entity> removed) { num_removed += removed.size(); });
+    world.on_change<&Hull::armor>([&](std::span<const Entity> all) { changed.assign(all.begin(), all.end()); });
+    world.keep_journal(100);
+    const std::uint64_t seen = world.stamp();
+    reloaded(before, after);
+    EXPECT_EQ(num_added + num_removed, 0u) << "not before the world settles";
+    world.settle();
+    EXPECT_EQ(num_added, 2u);
+    EXPECT_EQ(num_removed, 1u);
+    EXPECT_EQ(changed, std::vector<Entity>{ships.entity(0)});
+    EXPECT_EQ(world.journal(seen).entries.size(), 2u);
+}
+
+TEST_F(Reload, keeps_owners_as_the_source_says) {
+    const Source source = {
+        {.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{2}, .owned_by = 1}, {.guid = 3, .hull = Hull{3}}};
+    const Source edited = {{.guid = 1, .hull = Hull{1}},
+                           {.guid = 2, .hull = Hull{2}, .owned_by = 3},
+                           {.guid = 3, .hull = Hull{3}},
+                           {.guid = 4, .hull = Hull{4}, .owned_by = 1}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    reloaded(before, after);
+    EXPECT_EQ(world.ownership().owner(ships.entity(1)), ships.entity(2));
+    entities.destroy(ships.entities().subspan(0, 1));
+    world.settle();
+    EXPECT_EQ(hulls.num_components(), 2u) << "the new one was owned by the first";
+}
+
+TEST_F(Reload, moves_entities_for_which_the_source_names_another_zone) {
+    const Source source = {{.guid = 1, .cargo = Cargo{1}, .zone = 3}, {.guid = 2, .parent = 1, .cargo = Cargo{2}}};
+    Source edited = source;
+    edited[0].zone = 5;
+    edited.push_back({.guid = 3, .parent = 2, .cargo = Cargo{3}});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    reloaded(before, after);
+    for (const Entity ship : ships.entities()) EXPECT_EQ(database.find(ship).table->zone(), 5u);
+    EXPECT_EQ(database.num_rows(5), 3u);
+}
+
+TEST_F(Reload, sets_the_single_of_the_world) {
+    const auto write = [](float wind) {
+        BlobWriter writer;
+        writer.set_name("levels/reef");
+        const std::uint32_t type = writer.add_component_type(schema_of<Weather>()).value();
+        writer.add_entity({.guid = 1});
+        const Weather weather{wind, 2};
+        writer.add_component(type, 0, std::as_bytes(std::span(&weather, 1)));
+        return Blob::load(*writer.write()).value();
+    };
+    const Blob before = write(3), after = write(4);
+    spawned(before);
+    EXPECT_EQ(world.single<Weather>().wind, 3);
+    world.single<Weather>().rain = 9;
+    reloaded(before, after);
+    EXPECT_EQ(world.single<Weather>().wind, 4);
+    EXPECT_EQ(world.single<Weather>().rain, 9);
+}
+
+// --- lists -------------------------------------------------------------------------------------------------------
+
+TEST_F(Reload, changes_each_value_of_a_list_by_itself) {
+    const Source source = {{.guid = 1, .tags = {"a", "b", "c"}, .notes = {{1, 10}, {2, 20}, {3, 30}}}};
+    const Source edited = {{.guid = 1, .tags = {"a", "x", "c", "y"}, .notes = {{1, 10}, {2, 25}}}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Entity ship = spawned(before).entity(0);
+    TagManager tags(world.manager<Tag>(), world.strings());
+    ASSERT_TRUE(tags.entities_with("b").size() == 1);
+    tags.remove_tag(ship, "a");
+    ASSERT_TRUE(tags.add_tag(ship, "mine").ok());
+    auto& notes = world.manager<Note>();
+    for (Instance i = notes.instance(ship); i; i = notes.next(i))
+        if (notes.get<&Note::number>(i) == 2) notes.set<&Note::number>(i, 200);
+    reloaded(before, after);
+    std::vector<std::string> names;
+    tags.for_each_tag(ship, [&](StringId tag) { names.push_back(std::string(tags.text(tag))); });
+    std::sort(names.begin(), names.end());
+    EXPECT_EQ(names, (std::vector<std::string>{"c", "mine", "x", "y"}));
+    EXPECT_EQ(tags.entities_with("b").size(), 0u);
+    EXPECT_EQ(tags.entities_with("x").size(), 1u);
+    std::vector<Note> left;
+    for (Instance i = notes.instance(ship); i; i = notes.next(i))
+        left.push_back({notes.get<&Note::number>(i), notes.get<&Note::page>(i)});
+    EXPECT_EQ(left, (std::vector<Note>{{1, 10}, {200, 25}}));
+}
+
+// --- transforms --------------------------------------------------------------------------------------------------
+
+Transform at(float x, float y = 0, float z = 0) { return {{x, y, z}, {}, {1, 1, 1}}; }
+
+TEST_F(Reload, links_children_as_the_source_says_and_keeps_their_local_poses) {
+    const Source source = {{.guid = 1, .transform = at(1)},
+                           {.guid = 2, .parent = 1, .transform = at(10)},
+                           {.guid = 3, .parent = 2, .transform = at(100)},
+                           {.guid = 4, .transform = at(1000)}};
+    // The parent and its child have changed places, and a new one hangs below both.
+    const Source edited = {{.guid = 4, .transform = at(1000)},
+                           {.guid = 2, .parent = 4, .transform = at(10)},
+                           {.guid = 1, .parent = 2, .transform = at(1)},
+                           {.guid = 5, .parent = 1, .transform = at(0.5f)},
+                           {.guid = 3, .transform = at(100)}};
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before, {.copies = 2});
+    const ReloadReport report = reloaded(before, after);
+    EXPECT_EQ(report.num_linked, 6u);
+    const TransformManager& transforms = world.transforms();
+    ASSERT_TRUE(transforms.validate().ok());
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+        const auto x_of = [&](std::uint32_t i) {
+            return transforms.world_position(transforms.instance(ships.entity(i, copy))).x;
+        };
+        EXPECT_EQ(x_of(0), 1011);
+        EXPECT_EQ(x_of(1), 1010);
+        EXPECT_EQ(x_of(2), 100);
+        EXPECT_EQ(x_of(3), 1000);
+        const Instance child = transforms.first_child(transforms.instance(ships.entity(0, copy)));
+        ASSERT_TRUE(child);
+        EXPECT_EQ(transforms.world_position(child).x, 1011.5f);
+    }
+}
+
+TEST_F(Reload, of_a_parent_that_loses_its_transform_links_the_children_to_the_one_above) {
+    const Source source = {{.guid = 1, .transform = at(1)},
+                           {.guid = 2, .parent = 1, .transform = at(10)},
+                           {.guid = 3, .parent = 2, .transform = at(100)}};
+    Source edited = source;
+    edited[1].transform.reset();
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const Spawned ships = spawned(before);
+    reloaded(before, after);
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.world_position(transforms.instance(ships.entity(2))).x, 101);
+    reloaded(after, before);
+    EXPECT_EQ(transforms.world_position(transforms.instance(ships.entity(2))).x, 111);
+}
+
+TEST_F(Reload, keeps_the_root_poses_with_which_copies_were_spawned) {
+    const Source source = {{.guid = 1, .transform = at(1)}, {.guid = 2, .parent = 1, .transform = at(10)}};
+    Source edited = source;
+    edited[0].transform->position.y = 5;
+    edited[1].transform->position.y = 6;
+    edited.push_back({.guid = 3, .transform = at(0, 0, 7)});
+    const Blob before = blob_of(source), after = blob_of(edited);
+    const RootPose poses[] = {{.position = {100, 0, 0}}, {.position = {200, 0, 0}, .scale = {2, 2, 2}}};
+    const Spawned ships = spawned(before, {.copies = 2, .root_poses = poses});
+    world.transforms().set_rotation(world.transforms().instance(ships.entity(0, 1)), {0, 0, 1, 0});
+    reloaded(before, after);
+    const TransformManager& transforms = world.transforms();
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 0))).position, (Vec3{101, 5, 0}));
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 1))).position, (Vec3{202, 10, 0}));
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(0, 1))).rotation, (Quaternion{0, 0, 1, 0}));
+    EXPECT_EQ(transforms.local(transforms.instance(ships.entity(1, 1))).position, (Vec3{10, 6, 0}));
+    std::vector<Vec3> heights;
+    for (std::uint32_t row = 0; row < transforms.num_rows(); ++row)
+        if (const Vec3 place = transforms.world_position(Instance{row}); place.z != 0) heights.push_back(place);
+    std::sort(heights.begin(), heights.end(), [](Vec3 a, Vec3 b) { return a.x < b.x; });
+    EXPECT_EQ(heights, (std::vector<Vec3>{{100, 0, 7}, {200, 0, 14}}));
+}
+
+// --- errors ------------------------------------------------------------------------------------------------------
+
+TEST_F(Reload, of_blobs_that_are_no_versions_of_one_resource_is_an_error) {
+    const Source source = {{.guid = 1, .hull = Hull{1}}};
+    const Blob before = blob_of(source);
+    const Blob other = SourceWriter(source, "levels/lagoon").write().value(),
+               nameless = SourceWriter(source, "").write().value();
+    EXPECT_EQ(world.reload(before, other).message(),
+              "\"levels/reef\" cannot be reloaded as \"levels/lagoon\"; give two versions of one resource");
+    EXPECT_EQ(world.reload(before, nameless).message(),
+              "a blob without a name cannot be reloaded; give it one when it is compiled");
+}
+
+/// A store that refuses to have a field written.
+class Stubborn final : public Store {
+public:
+    Stubborn(EntityManager& entities, PagePool& pool) : rows_(schema_of<Note>(), entities, pool) {}
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
+    void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
+    void settle(const SettleContext& context) override { rows_.settle(context); }
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    Status write_field(const ComponentRow&, const FieldPart&, const std::byte*) override {
+        return Status::error("notes are carved in stone");
+    }
+
+private:
+    OwnedRows rows_;
+};
+
+TEST(ReloadErrors, a_reload_that_a_store_refuses_leaves_the_world_as_it_was) {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    world.manager<Hull>();
+    ASSERT_TRUE(world.home<Cargo>(world.database()).ok());
+    world.make_store<Stubborn>();
+    const Source source = {{.guid = 1, .hull = Hull{1}, .transform = at(1), .tags = {"a", "b"}, .notes = {{1, 1}}},
+                           {.guid = 2, .parent = 1, .cargo = Cargo{2}, .transform = at(2)},
+                           {.guid = 3, .parent = 2, .hull = Hull{3}}};
+    Source edited = source;
+    edited[0].hull->armor = 10;
+    edited[0].transform->position.x = 20;
+    edited[0].tags = {"b", "c"};
+    edited[1].parent = 0;
+    edited[1].cargo->mass = 7;
+    edited[2] = {.guid = 4, .parent = 1, .hull = Hull{3}, .target = 1};
+    const Blob before = blob_of(source);
+    const Blob fine = blob_of(edited);
+    edited[0].notes[0].page = 2;
+    const Blob refused = blob_of(edited);
+    const Result<Spawned> ships = world.spawn(before, {.copies = 2});
+    ASSERT_TRUE(ships.ok()) << ships.message();
+    world.settle();
+    TagManager tags(world.manager<Tag>(), world.strings());
+    const std::uint64_t hash = world.state_hash();
+    const Result<ReloadReport> report = world.reload(before, refused);
+    ASSERT_FALSE(report.ok());
+    EXPECT_EQ(report.message(), "cannot reload \"levels/reef\": notes are carved in stone");
+    world.settle();
+    EXPECT_EQ(world.state_hash(), hash);
+    EXPECT_TRUE(tags.has_tag(ships->entity(0), "a"));
+    EXPECT_FALSE(tags.has_tag(ships->entity(0), "c"));
+    ASSERT_TRUE(world.reload(before, fine).ok()) << "the next version is taken";
+    EXPECT_TRUE(tags.has_tag(ships->entity(0), "c"));
+}
+
+TEST(ReloadErrors, components_that_a_spawn_function_took_cannot_be_changed) {
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    ASSERT_TRUE(
+        world.registry().set_spawn_function("hull", [](void*, const SpawnBatch&) { return Status(); }, nullptr).ok());
+    const Blob before = blob_of({{.guid = 1, .hull = Hull{1}}}), after = blob_of({{.guid = 1, .hull = Hull{2}}});
+    const Blob more = blob_of({{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{3}}});
+    ASSERT_TRUE(world.spawn(before).ok());
+    EXPECT_EQ(
+        world.reload(before, after).message(),
+        "cannot reload \"levels/reef\": \"hull\" of an entity that stays has changed, and it was taken by a spawn "
+        "function, which cannot be told; spawn the resource again");
+    EXPECT_TRUE(world.reload(before, more).ok()) << "of new entities, it is called";
+}
+
+using ReloadDeathTest = Reload;
+
+TEST_F(ReloadDeathTest, of_a_world_that_does_not_know_what_was_spawned_ends_the_program) {
+    World forgetful(entities);
+    const Blob blob = blob_of({{.guid = 1}});
+    EXPECT_DEATH(static_cast<void>(forgetful.reload(blob, blob)), "WorldOptions\\{.reloadable = true\\}");
+}
+
+// --- what lies in blobs ------------------------------------------------------------------------------------------
+
+struct Route {
+    BlobArray<float> depths{};
+    std::int32_t speed = 0;
+};
+SHOAL_COMPONENT(Route, depths, speed)
+
+/// A blob whose entity i has a route with these depths. It lies in memory of its own, so that the address sanitizer sees
+/// who looks at it too late.
+Blob routes(const std::vector<std::vector<float>>& all, std::int32_t speed) {
+    BlobWriter writer;
+    writer.set_name("routes");
+    const std::uint32_t type = writer.add_component_type(schema_of<Route>()).value();
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+        Route route;
+        route.speed = speed;
+        static_cast<BlobArrayBase&>(route.depths) =
+            writer.add_array(FieldType::kFloat, std::as_bytes(std::span(all[i])));
+        writer.add_entity({.guid = i + 1});
+        writer.add_component(type, i, std::as_bytes(std::span(&route, 1)));
+    }
+    return Blob::load(*writer.write()).value();
+}
+
+TEST(ReloadArrays, rows_refer_to_the_arrays_of_the_newer_version_and_the_older_one_may_go) {
+    shoal_test::LeakCheck leaks;
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library, .reloadable = true});
+    auto& managed = world.manager<Route>();
+    const Blob* const loaded = library.add(routes({{1, 2}, {3}, {7, 8, 9}}, 1)).value();
+    const Result<Spawned> ships = world.spawn(*loaded);
+    ASSERT_TRUE(ships.ok()) << ships.message();
+    Entity own, lost;
+    ASSERT_TRUE(entities.create({&own, 1}).ok() && entities.create({&lost, 1}).ok());
+    const auto depths = [&](Entity entity) {
+        const auto values = library.view(managed.get<&Route::depths>(managed.instance(entity)));
+        return std::vector<float>(values.begin(), values.end());
+    };
+    const auto route_of = [&](Entity entity) {
+        return Route{managed.get<&Route::depths>(managed.instance(entity)), 5};
+    };
+    ASSERT_TRUE(managed.add(own, route_of(ships->entity(2))).ok());   // what the program has copied
+    ASSERT_TRUE(managed.add(lost, route_of(ships->entity(1))).ok());  // the same, and the source drops it
+    {
+        Result<Blob> before = library.replace(routes({{0, 0, 0}, {1, 2}, {7, 8, 9}}, 1));
+        ASSERT_TRUE(before.ok()) << before.message();
+        const Result<ReloadReport> report = world.reload(*before, *library.find("routes"));
+        ASSERT_TRUE(report.ok()) << report.message();
+        EXPECT_EQ(report->num_fields, 2u);
+    }
+    EXPECT_EQ(depths(ships->entity(0)), (std::vector<float>{0, 0, 0}));
+    EXPECT_EQ(depths(ships->entity(1)), (std::vector<float>{1, 2}));
+    EXPECT_EQ(depths(ships->entity(2)), (std::vector<float>{7, 8, 9}));
+    EXPECT_EQ(depths(own), (std::vector<float>{7, 8, 9}));
+    EXPECT_EQ(depths(lost), std::vector<float>());
+    const Result<ReloadReport> wrong = world.reload(routes({{1}, {2}, {3}}, 1), routes({{4}, {5}, {6}}, 1));
+    EXPECT_EQ(
+        wrong.message(),
+        "the library has another version of \"routes\" than the newer one, and rows refer to its read-only arrays; "
+        "call ResourceLibrary::replace() first, and reload with what it returns");
+}
+
+TEST(ReloadArrays, nothing_of_either_blob_is_needed_when_the_call_returns) {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    auto& hulls = world.manager<Hull>();
+    const Source source = {{.guid = 1, .hull = Hull{1}, .tags = {"a"}}};
+    Source edited = source;
+    edited[0].hull->armor = 2;
+    edited[0].tags.push_back("fresh");
+    auto before = std::make_unique<Blob>(blob_of(source));
+    const Result<Spawned> ships = world.spawn(*before);
+    {
+        const Blob after = blob_of(edited);
+        ASSERT_TRUE(world.reload(*before, after).ok());
+        before.reset();
+    }
+    world.settle();
+    EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ships->entity(0))), 2);
+    TagManager tags(world.manager<Tag>(), world.strings());
+    EXPECT_EQ(tags.text(StringId("fresh")), "fresh");
+    const Blob again = blob_of(edited);  // the world knows the version by its checksum
+    Source last = edited;
+    last[0].hull->armor = 3;
+    ASSERT_TRUE(world.reload(again, blob_of(last)).ok());
+    EXPECT_EQ(hulls.get<&Hull::armor>(hulls.instance(ships->entity(0))), 3);
+}
+
+/// A blob with a model of nodes at these heights on each entity.
+Blob models(const std::vector<std::vector<float>>& all) {
+    BlobWriter writer;
+    writer.set_name("models");
+    const std::uint32_t type = writer.add_component_type(schema_of<ModelPose>()).value();
+    const auto keep = [&]<class T>(BlobArray<T>& array, const std::vector<T>& values) {
+        static_cast<BlobArrayBase&>(array) =
+            writer.add_array(FieldTraits<T>::type, std::as_bytes(std::span<const T>(values)));
+    };
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+        ModelPose pose;
+        std::vector<StringId> names;
+        std::vector<Vec3> positions;
+        for (const float height : all[i]) {
+            names.push_back(StringId(std::to_string(names.size())));
+            positions.push_back({0, 0, height});
+        }
+        keep(pose.names, names);
+        keep(pose.parents, std::vector<std::uint32_t>(names.size(), kNilRow));
+        keep(pose.positions, positions);
+        keep(pose.rotations, std::vector<Quaternion>(names.size()));
+        keep(pose.scales, std::vector<Vec3>(names.size(), Vec3{1, 1, 1}));
+        writer.add_entity({.guid = i + 1});
+        if (!all[i].empty()) writer.add_component(type, i, std::as_bytes(std::span(&pose, 1)));
+    }
+    return Blob::load(*writer.write()).value();
+}
+
+TEST(ReloadArrays, models_whose_trees_have_changed_start_anew_and_others_stay_posed) {
+    shoal_test::LeakCheck leaks;
+    ResourceLibrary library;
+    EntityManager entities;
+    World world(entities, {.library = &library, .reloadable = true});
+    const Blob* const loaded = library.add(models({{1, 2}, {3}, {9, 9}, {}})).value();
+    const Result<Spawned> ships = world.spawn(*loaded, {.copies = 2});
+    ASSERT_TRUE(ships.ok()) << ships.message();
+    ModelPoseManager& poses = world.model_poses();
+    poses.set_local(poses.instance(ships->entity(1)), 0, {{0, 0, 33}, {}, {1, 1, 1}});
+    {
+        const Result<Blob> before = library.replace(models({{5, 6, 7}, {3}, {}, {4}}));
+        ASSERT_TRUE(before.ok()) << before.message();
+        const Result<ReloadReport> report = world.reload(*before, *library.find("models"));
+        ASSERT_TRUE(report.ok()) << report.message();
+    }
+    poses.compute();
+    ASSERT_TRUE(poses.validate().ok()) << poses.validate().message();
+    const auto height = [&](std::uint32_t entity, std::uint32_t node, std::uint32_t copy = 0) {
+        return poses.model(poses.instance(ships->entity(entity, copy)), node).row[2].w;
+    };
+    EXPECT_EQ(height(0, 2), 7);
+    EXPECT_EQ(height(1, 0), 33);
+    EXPECT_EQ(height(1, 0, 1), 3);
+    EXPECT_FALSE(poses.has(ships->entity(2)));
+    EXPECT_EQ(height(3, 0, 1), 4);
+    EXPECT_EQ(poses.num_trees(), 3u) << "the old ones went with their last instances";
+}
+
+// --- fields that come and go -------------------------------------------------------------------------------------
+
+FieldDefinition field_of(std::string name, FieldType type) {
+    FieldDefinition field;
+    field.name = std::move(name);
+    field.type = type;
+    return field;
+}
+
+template <class T>
+FieldDefinition field_of(std::string name, FieldType type, const T& otherwise) {
+    FieldDefinition field = field_of(std::move(name), type);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&otherwise);
+    field.default_value.assign(bytes, bytes + sizeof otherwise);
+    return field;
+}
+
+Schema schema_with(std::vector<FieldDefinition> fields, bool many = false, std::uint32_t version = 1) {
+    ComponentDefinition definition;
+    definition.name = "engine";
+    definition.version = version;
+    definition.many = many;
+    definition.fields = std::move(fields);
+    return Schema::make(std::move(definition)).value();
+}
+
+/// A blob in which entity i has an engine with these values: the bytes of the first field, then those of the second.
+template <class... Ts>
+Blob engines(const Schema& schema, const std::vector<std::tuple<std::uint32_t, Ts...>>& all,
+             std::uint32_t num_entities) {
+    BlobWriter writer;
+    writer.set_name("engines");
+    for (std::uint32_t i = 0; i < num_entities; ++i) writer.add_entity({.guid = i + 1});
+    const std::uint32_t type = writer.add_component_type(schema).value();
+    for (const auto& values : all) {
+        std::vector<std::byte> image(schema.default_image().begin(), schema.default_image().end());
+        std::size_t f = 0;
+        std::apply(
+            [&](std::uint32_t, const auto&... value) {
+                (std::memcpy(image.data() + schema.fields()[f++].struct_offset, &value, sizeof value), ...);
+            },
+            values);
+        writer.add_component(type, std::get<0>(values), image);
+    }
+    return Blob::load(*writer.write()).value();
+}
+
+struct ReloadSchema : ::testing::Test {
+    shoal_test::LeakCheck leaks;
+    EntityManager entities;
+    World world{entities, {.reloadable = true}};
+    const FieldDefinition power = field_of("power", FieldType::kFloat, 1.0f),
+                          place = field_of("place", FieldType::kVec3), crew = field_of("crew", FieldType::kInt32, 5);
+
+    Spawned spawned(const Blob& blob) {
+        EXPECT_TRUE(world.adopt_schemas(blob).ok());
+        Result<Spawned> result = world.spawn(blob, {.copies = 2});
+        EXPECT_TRUE(result.ok()) << result.message();
+        world.settle();
+        return std::move(*result);
+    }
+    template <class T>
+    T value(Entity entity, std::string_view name) {
+        const Result<T> result = world.field<T>(entity, name);
+        EXPECT_TRUE(result.ok()) << result.message();
+        return result ? *result : T();
+    }
+};
+
+TEST_F(ReloadSchema, a_field_that_comes_has_its_default_and_one_that_goes_is_gone_while_rows_stay) {
+    using One = std::tuple<std::uint32_t, float, Vec3>;
+    using Two = std::tuple<std::uint32_t, std::int32_t, float>;
+    const Schema one = schema_with({power, place}), two = schema_with({crew, power});
+    const Blob before = engines(one, std::vector<One>{{0, 2, {1, 2, 3}}, {1, 3, {}}}, 3);
+    const Blob after = engines(two, std::vector<Two>{{0, 5, 2}, {1, 9, 4}, {2, 8, 6}}, 3);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0, 1), "engine.power", AnyValue(20.0f)).ok());
+    Entity own;  // of the program
+    ASSERT_TRUE(entities.create({&own, 1}).ok());
+    ASSERT_TRUE(world.find_store(one.id())->add_values(one, {&own, 1}, {}).ok());
+    const Result<ReloadReport> report = world.reload(before, after);
+    ASSERT_TRUE(report.ok()) << report.message();
+    EXPECT_EQ(report->num_schemas, 1u);
+    EXPECT_EQ(value<float>(ships.entity(0, 1), "engine.power"), 20) << "the source has not changed it";
+    EXPECT_EQ(value<std::int32_t>(ships.entity(0, 1), "engine.crew"), 5);
+    EXPECT_EQ(value<std::int32_t>(ships.entity(1), "engine.crew"), 9);
+    EXPECT_EQ(value<float>(ships.entity(1), "engine.power"), 4);
+    EXPECT_EQ(value<float>(ships.entity(2, 1), "engine.power"), 6);
+    EXPECT_EQ(value<float>(own, "engine.power"), 1);
+    EXPECT_EQ(value<std::int32_t>(own, "engine.crew"), 5);
+    EXPECT_FALSE(world.field(own, "engine.place").ok());
+    world.settle();
+    ASSERT_TRUE(world.reload(after, before).ok()) << "and back";
+    EXPECT_EQ(value<Vec3>(ships.entity(0), "engine.place"), (Vec3{1, 2, 3}));
+    EXPECT_EQ(value<float>(ships.entity(0, 1), "engine.power"), 20);
+    EXPECT_FALSE(world.find_store(one.id())->find_row(one.id(), ships.entity(2), 0));
+    entities.destroy({&own, 1});
+    world.settle();
+    EXPECT_EQ(world.find_store(one.id())->tables()[0]->num_rows(), 4u);
+}
+
+TEST_F(ReloadSchema, values_are_converted_to_another_type_if_they_fit) {
+    using Whole = std::tuple<std::uint32_t, std::int32_t>;
+    using Broken = std::tuple<std::uint32_t, double>;
+    const Schema one = schema_with({crew}), two = schema_with({field_of("crew", FieldType::kDouble)});
+    const Blob before = engines(one, std::vector<Whole>{{0, 3}, {1, 4}}, 2);
+    const Blob after = engines(two, std::vector<Broken>{{0, 3}, {1, 4.5}}, 2);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0), "engine.crew", AnyValue(30)).ok());
+    ASSERT_TRUE(world.reload(before, after).ok());
+    EXPECT_EQ(value<double>(ships.entity(0), "engine.crew"), 30);
+    EXPECT_EQ(value<double>(ships.entity(1), "engine.crew"), 4.5);
+    const std::uint64_t hash = world.state_hash();
+    const Result<ReloadReport> report = world.reload(after, before);
+    ASSERT_FALSE(report.ok());
+    EXPECT_NE(report.message().find("cannot change the fields of \"engine\""), std::string_view::npos)
+        << report.message();
+    EXPECT_EQ(world.state_hash(), hash);
+    EXPECT_EQ(value<double>(ships.entity(1), "engine.crew"), 4.5);
+}
+
+TEST_F(ReloadSchema, migrations_say_what_became_of_a_field) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema one = schema_with({power}), two = schema_with({field_of("thrust", FieldType::kFloat)}, false, 2);
+    const Blob before = engines(one, std::vector<One>{{0, 3}}, 1), after = engines(two, std::vector<One>{{0, 3}}, 1);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0), "engine.power", AnyValue(30.0f)).ok());
+    world.registry().migrations(two).from(1).rename("power", "thrust");
+    const Result<ReloadReport> report = world.reload(before, after);
+    ASSERT_TRUE(report.ok()) << report.message();
+    EXPECT_EQ(value<float>(ships.entity(0), "engine.thrust"), 30);
+}
+
+TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema one = schema_with({power}, true), two = schema_with({power, crew}, true);
+    const Blob before = engines(one, std::vector<One>{{0, 1}, {0, 2}, {0, 3}}, 1);
+    const Blob after = engines(two, std::vector<One>{{0, 1}, {0, 2}, {0, 4}}, 1);
+    const Spawned ships = spawned(before);
+    ASSERT_TRUE(world.set_field(ships.entity(0), "engine[1].power", AnyValue(20.0f)).ok());
+    ASSERT_TRUE(world.reload(before, after).ok());
+    EXPECT_EQ(value<float>(ships.entity(0), "engine[0].power"), 1);
+    EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 20);
+    EXPECT_EQ(value<float>(ships.entity(0), "engine[2].power"), 4);
+    EXPECT_EQ(value<std::int32_t>(ships.entity(0), "engine[2].crew"), 5);
+}
+
+TEST_F(ReloadSchema, component_types_of_cpp_and_of_the_database_say_that_they_cannot_change) {
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema one = schema_with({power}), two = schema_with({power, crew});
+    const Blob before = engines(one, std::vector<One>{{0, 1}}, 1), after = engines(two, std::vector<One>{{0, 1}}, 1);
+    ASSERT_TRUE(world.set_home(one, world.database()).ok());
+    spawned(before);
+    const std::uint64_t hash = world.state_hash();
+    EXPECT_EQ(world.reload(before, after).message(),
+              "cannot reload \"engines\": \"engine\" has other fields now, " + two.to_text() +
+                  ", but the database of the running program cannot change them: only component types that come with a "
+                  "schema alone, and have managers, can; start the program again");
+    EXPECT_EQ(world.state_hash(), hash);
+}
+
+// --- random ------------------------------------------------------------------------------------------------------
+
+/// What the plainest program that follows the rule has for an entity of a copy.
+struct Shadow {
+    Entity entity;
+    bool lives = true;
+    std::optional<Hull> hull{};
+    std::optional<Cargo> cargo{};
+    std::optional<Vec3> place{};  // relative to the parent
+    Entity parent{};              // in the transforms
+    std::set<std::string> tags{};
+    bool is_inactive = false;
+};
+using Copy = std::map<std::uint64_t, Shadow>;  // by GUID
+
+/// Random versions of a source, random changes by the program, and both of them in a world and in shadows.
+class RandomReload {
+public:
+    RandomReload() {
+        EXPECT_TRUE(world.home<Cargo>(world.database()).ok());
+        EXPECT_TRUE(entities.create({&dock, 1}).ok());
+        EXPECT_TRUE(world.transforms().add({&dock, 1}, at(1000)).ok());
+        world.manager<Hull>();
+        world.manager<Label>();
+        world.activity();
+        source.push_back({.guid = 1, .anchor = 1});
+        edit_source(source);
+        blob.emplace(blob_of(source));
+        spawn();
+    }
+
+    void run(std::int64_t num_steps) {
+        for (std::int64_t i = 0; i < num_steps; ++i) {
+            const std::uint32_t what = random.below(8);
+            if (what == 0 && copies.size() < 4) spawn();
+            if (what < 6)
+                change_world();
+            else
+                reload();
+            check();
+            if (::testing::Test::HasFatalFailure()) return;
+        }
+    }
+
+private:
+    bool chance(std::uint32_t one_in) { return random.below(one_in) == 0; }
+    float number() { return static_cast<float>(random.below(100)); }
+    Vec3 vector() { return {number(), number(), number()}; }
+
+    // --- the source ----------------------------------------------------------------------------------------------
+
+    std::uint64_t any_guid(const Source& all) {
+        return all.empty() || chance(3) ? 0 : all[random.below(std::uint32_t(all.size()))].guid;
+    }
+
+    Item new_item() {
+        Item item{.guid = ++last_guid, .anchor = 1};
+        edit(item);
+        edit(item);
+        edit(item);
+        return item;
+    }
+    void edit(Item& item) {
+        switch (random.below(8)) {
+            case 0:
+                item.hull = item.hull && chance(4) ? std::optional<Hull>() : Hull{number(), vector(), {}, 3};
+                break;
+            case 1:
+                if (item.hull) item.hull->armor = number();
+                break;
+            case 2:
+                if (item.hull) item.hull->size.y = number();
+                break;
+            case 3:
+                item.cargo = item.cargo && chance(4) ? std::optional<Cargo>() : Cargo{number(), {1, 2, 3}, {}};
+                break;
+            case 4:
+                if (item.cargo) item.cargo->boxes[random.below(3)] = static_cast<std::int16_t>(random.below(9));
+                break;
+            case 5:
+                item.transform =
+                    item.transform && chance(4) ? std::optional<Transform>() : Transform{vector(), {}, {1, 1, 1}};
+                break;
+            case 6:
+                item.is_inactive = chance(2);
+                break;
+            default:
+                edit_tags(item.tags);
+                break;
+        }
+    }
+    void edit_tags(std::vector<std::string>& tags) {
+        const std::string tag(1, static_cast<char>('a' + random.below(6)));
+        const auto found = std::find(tags.begin(), tags.end(), tag);
+        if (found != tags.end())
+            tags.erase(found);
+        else
+            tags.insert(tags.begin() + std::ptrdiff_t(random.below(std::uint32_t(tags.size() + 1))), tag);
+    }
+    void edit_source(Source& edited) {
+        while (edited.size() < 3 || chance(2)) edited.push_back(new_item());
+        for (std::uint32_t i = random.below(4); i > 0; --i) edit(edited[random.below(std::uint32_t(edited.size()))]);
+        const auto any = edited.begin() + std::ptrdiff_t(random.below(std::uint32_t(edited.size())));
+        if (any->guid != 1 && (edited.size() > 6 || (edited.size() > 3 && chance(3)))) edited.erase(any);
+        if (chance(3)) std::swap(edited[0], edited[random.below(std::uint32_t(edited.size()))]);
+        for (std::size_t i = 0; i < edited.size(); ++i) {
+            const auto is_there = [&](std::uint64_t guid, std::size_t end) {
+                return std::any_of(edited.begin(), edited.begin() + std::ptrdiff_t(end),
+                                   [&](const Item& item) { return item.guid == guid; });
+            };
+            Item& item = edited[i];
+            if (chance(4) && i > 0) item.parent = edited[random.below(std::uint32_t(i))].guid;
+            if (chance(8) || !is_there(item.parent, i)) item.parent = 0;
+            if (chance(4)) item.target = any_guid(edited);
+            if (chance(4)) item.owner = any_guid(edited);
+            if (!is_there(item.target, edited.size())) item.target = 0;
+            if (!is_there(item.owner, edited.size())) item.owner = 0;
+        }
+    }
+    static const Item* find(const Source& all, std::uint64_t guid) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const Item& item) { return item.guid == guid; });
+        return found == all.end() ? nullptr : &*found;
+    }
+    /// The nearest item above that has a transform; 0: none.
+    static std::uint64_t above(const Source& all, const Item& item) {
+        for (const Item* parent = find(all, item.parent); parent != nullptr; parent = find(all, parent->parent))
+            if (parent->transform) return parent->guid;
+        return 0;
+    }
+
+    // --- the shadows ---------------------------------------------------------------------------------------------
+
+    static Entity reference(const Copy& copy, std::uint64_t guid) {
+        const auto found = copy.find(guid);
+        return found == copy.end() || !found->second.lives ? kNullEntity : found->second.entity;
+    }
+    Vec3 world_place(const Copy& copy, const Shadow& shadow) const {
+        Vec3 place = *shadow.place;
+        if (shadow.parent == dock) return place + Vec3{1000, 0, 0};
+        for (const auto& [guid, other] : copy)
+            if (shadow.parent && other.entity == shadow.parent) return place + world_place(copy, other);
+        return place;
+    }
+    /// The children of one that loses its transform stay where they are.
+    void free_children(Copy& copy, Entity parent) {
+        std::vector<std::pair<Shadow*, Vec3>> freed;
+        for (auto& [guid, child] : copy)
+            if (child.lives && child.place && child.parent == parent)
+                freed.push_back({&child, world_place(copy, child)});
+        for (auto& [child, place] : freed) child->parent = {}, child->place = place;
+    }
+    void kill(Copy& copy, Shadow& shadow) {
+        if (shadow.place) free_children(copy, shadow.entity);
+        shadow.lives = false;
+        shadow.place.reset();
+    }
+    Shadow first_shadow(const Copy& copy, const Item& item, Entity entity) {
+        Shadow shadow{.entity = entity};
+        shadow.hull = item.hull, shadow.cargo = item.cargo, shadow.is_inactive = item.is_inactive;
+        if (shadow.hull) shadow.hull->target = reference(copy, item.target);
+        if (shadow.cargo) shadow.cargo->owner = reference(copy, item.owner);
+        if (item.transform) shadow.place = item.transform->position;
+        shadow.tags.insert(item.tags.begin(), item.tags.end());
+        return shadow;
+    }
+
+    void spawn() {
+        const Result<Spawned> spawned = world.spawn(*blob);
+        ASSERT_TRUE(spawned.ok()) << spawned.message();
+        Copy& copy = copies.emplace_back();
+        for (std::uint32_t i = 0; i < source.size(); ++i) copy[source[i].guid].entity = spawned->entity(i);
+        for (const Item& item : source) {
+            Shadow& shadow = copy[item.guid];
+            shadow = first_shadow(copy, item, shadow.entity);
+            if (shadow.place) shadow.parent = reference(copy, above(source, item));
+        }
+        world.settle();
+    }
+
+    void change_world() {
+        Copy& copy = copies[random.below(std::uint32_t(copies.size()))];
+        if (copy.empty()) return;
+        auto& [guid, shadow] = *std::next(copy.begin(), random.below(std::uint32_t(copy.size())));
+        if (!shadow.lives) return;
+        const Entity entity = shadow.entity;
+        auto& hulls = world.manager<Hull>();
+        TagManager tags(world.manager<Tag>(), world.strings());
+        switch (random.below(9)) {
+            case 0:
+                if (shadow.hull) hulls.set<&Hull::armor>(hulls.instance(entity), shadow.hull->armor = number());
+                break;
+            case 1:
+                if (shadow.hull)
+                    hulls.set<&Hull::level>(hulls.instance(entity),
+                                            shadow.hull->level = 1 + std::int32_t(random.below(9)));
+                break;
+            case 2:
+                if (shadow.hull) {
+                    ASSERT_TRUE(world.set_field(entity, "hull.target", shadow.hull->target = dock).ok());
+                }
+                break;
+            case 3:
+                if (chance(2))
+                    hulls.remove(entity), shadow.hull.reset();
+                else
+                    ASSERT_TRUE(hulls.add(entity, *(shadow.hull = Hull{number(), vector(), {}, 4})).ok());
+                break;
+            case 4:
+                if (shadow.cargo) {
+                    ASSERT_TRUE(world.set_field(entity, "cargo.mass", shadow.cargo->mass = number()).ok());
+                }
+                break;
+            case 5:
+                if (shadow.place) {
+                    ASSERT_TRUE(world.set_field(entity, "transform.position", *(shadow.place = vector())).ok());
+                }
+                break;
+            case 6:
+                if (!shadow.place) break;
+                ASSERT_TRUE(world.transforms()
+                                .link(world.transforms().instance(entity), world.transforms().instance(dock))
+                                .ok());
+                shadow.parent = dock;
+                break;
+            case 7: {
+                const std::string tag(1, static_cast<char>('a' + random.below(8)));
+                if (shadow.tags.erase(tag) != 0) {
+                    tags.remove_tag(entity, tag);
+                } else {
+                    shadow.tags.insert(tag);
+                    ASSERT_TRUE(tags.add_tag(entity, tag).ok());
+                }
+                break;
+            }
+            default:
+                if (!chance(3) || guid == 1) break;
+                entities.destroy({&entity, 1});
+                kill(copy, shadow);
+                world.settle();
+        }
+    }
+
+    // --- the rule ------------------------------------------------------------------------------------------------
+
+    template <class T>
+    static void merge(T& now, const T& before, const T& after) {
+        if (before != after) now = after;
+    }
+
+    void reload() {
+        Source edited = source;
+        edit_source(edited);
+        Blob newer = blob_of(edited);
+        const std::size_t num_before = entities.num_alive();
+        const Result<ReloadReport> report = world.reload(*blob, newer);
+        ASSERT_TRUE(report.ok()) << report.message();
+        std::erase_if(copies, [](const Copy& copy) {
+            return std::none_of(copy.begin(), copy.end(), [](const auto& one) { return one.second.lives; });
+        });
+        ASSERT_EQ(report->num_copies, copies.size());
+        for (Copy& copy : copies) reload(copy, edited);
+        source = std::move(edited);
+        blob = std::move(newer);
+        ASSERT_EQ(entities.num_alive(), num_before + report->num_created - report->num_destroyed);
+        world.settle();
+        if (copies.empty()) spawn();
+    }
+
+    void reload(Copy& copy, const Source& edited) {
+        make_new(copy, edited);
+        for (const Item& after : edited)
+            if (const Item* const before = find(source, after.guid); before != nullptr)
+                if (Shadow& shadow = copy[after.guid]; shadow.lives) follow(copy, shadow, *before, after);
+        link(copy, edited);
+        for (const Item& after : edited) {
+            Shadow& shadow = copy[after.guid];
+            if (!shadow.lives || !shadow.place || after.transform) continue;
+            free_children(copy, shadow.entity);
+            shadow.place.reset(), shadow.parent = {};
+        }
+        for (auto& [guid, shadow] : copy)
+            if (find(edited, guid) == nullptr && shadow.lives) kill(copy, shadow);
+        std::erase_if(copy, [&](const auto& one) { return find(edited, one.first) == nullptr; });
+    }
+
+    void make_new(Copy& copy, const Source& edited) {
+        std::vector<const Item*> news;
+        for (const Item& after : edited) {
+            if (find(source, after.guid) != nullptr) continue;
+            news.push_back(&after);
+            const Item* const parent = find(edited, after.parent);
+            copy[after.guid].lives = parent == nullptr || copy[parent->guid].lives;
+            if (copy[after.guid].lives) copy[after.guid].entity = find_new(copy.at(1).entity, after.guid);
+        }
+        for (const Item* item : news)
+            if (Shadow& shadow = copy[item->guid]; shadow.lives) shadow = first_shadow(copy, *item, shadow.entity);
+    }
+    /// Only the world knows the ids of new entities; their labels say who they are.
+    Entity find_new(Entity anchor, std::uint64_t guid) {
+        const auto& labels = world.manager<Label>();
+        for (const Entity entity : labels.core().table().entities())
+            if (entities.alive(entity) && labels.get<&Label::guid>(labels.instance(entity)) == guid &&
+                labels.get<&Label::anchor>(labels.instance(entity)) == anchor)
+                return entity;
+        ADD_FAILURE() << "no new entity has the label " << guid;
+        return {};
+    }
+
+    void follow(Copy& copy, Shadow& now, const Item& before, const Item& after) {
+        if (!after.hull && before.hull) now.hull.reset();
+        if (after.hull && !before.hull) {
+            now.hull = after.hull;
+            now.hull->target = reference(copy, after.target);
+        } else if (after.hull && now.hull) {
+            merge(now.hull->armor, before.hull->armor, after.hull->armor);
+            merge(now.hull->size, before.hull->size, after.hull->size);
+            merge(now.hull->level, before.hull->level, after.hull->level);
+            if (before.target != after.target) now.hull->target = reference(copy, after.target);
+        }
+        if (!after.cargo && before.cargo) now.cargo.reset();
+        if (after.cargo && !before.cargo) {
+            now.cargo = after.cargo;
+            now.cargo->owner = reference(copy, after.owner);
+        } else if (after.cargo && now.cargo) {
+            merge(now.cargo->mass, before.cargo->mass, after.cargo->mass);
+            merge(now.cargo->boxes, before.cargo->boxes, after.cargo->boxes);
+            if (before.owner != after.owner) now.cargo->owner = reference(copy, after.owner);
+        }
+        if (after.transform && !before.transform)
+            now.place = after.transform->position;
+        else if (after.transform && now.place)
+            merge(*now.place, before.transform->position, after.transform->position);
+        merge(now.is_inactive, before.is_inactive, after.is_inactive);
+        for (const std::string& tag : before.tags)
+            if (std::ranges::count(after.tags, tag) == 0) now.tags.erase(tag);
+        for (const std::string& tag : after.tags)
+            if (std::ranges::count(before.tags, tag) == 0) now.tags.insert(tag);
+    }
+
+    /// A link that would make a cycle, with one that was left out before, is left out.
+    void link(Copy& copy, const Source& edited) {
+        std::vector<std::tuple<Shadow*, Entity, Entity>> links;
+        for (const Item& after : edited) {
+            const Item* const before = find(source, after.guid);
+            const std::uint64_t was = before != nullptr && before->transform ? above(source, *before) : 0;
+            const std::uint64_t is = above(edited, after);
+            Shadow& shadow = copy[after.guid];
+            if (!shadow.lives || !after.transform || !shadow.place || was == is) continue;
+            const bool has_parent = is == 0 || (copy[is].lives && copy[is].place);
+            if (has_parent) links.emplace_back(&shadow, shadow.parent, reference(copy, is));
+        }
+        for (const auto& [shadow, was, is] : links) shadow->parent = {};
+        for (const auto& [shadow, was, is] : links) shadow->parent = is_below(copy, is, shadow->entity) ? was : is;
+    }
+    static bool is_below(const Copy& copy, Entity entity, Entity ancestor) {
+        for (const auto& [guid, shadow] : copy)
+            if (entity && shadow.lives && shadow.entity == entity)
+                return entity == ancestor || is_below(copy, shadow.parent, ancestor);
+        return false;
+    }
+
+    // --- the comparison ------------------------------------------------------------------------------------------
+
+    void check() {
+        std::size_t num_hulls = 0;
+        for (const Copy& copy : copies)
+            for (const auto& [guid, shadow] : copy) {
+                SCOPED_TRACE(guid);
+                ASSERT_EQ(entities.alive(shadow.entity), shadow.lives);
+                if (shadow.lives) check(shadow);
+                num_hulls += shadow.lives && shadow.hull;
+            }
+        ASSERT_EQ(world.manager<Hull>().num_components(), num_hulls);
+        ASSERT_TRUE(world.transforms().validate().ok());
+        ASSERT_TRUE(world.activity().validate().ok());
+    }
+    void check(const Shadow& shadow) {
+        const Entity entity = shadow.entity;
+        const auto& hulls = world.manager<Hull>();
+        const Instance at = hulls.instance(entity);
+        ASSERT_EQ(bool(at), bool(shadow.hull));
+        if (at) {
+            ASSERT_EQ((Hull{hulls.get<&Hull::armor>(at), hulls.get<&Hull::size>(at), hulls.get<&Hull::target>(at),
+                            hulls.get<&Hull::level>(at)}),
+                      *shadow.hull);
+        }
+        const Result<double> mass = world.field<double>(entity, "cargo.mass");
+        ASSERT_EQ(mass.ok(), bool(shadow.cargo)) << mass.message();
+        if (mass) {
+            ASSERT_EQ(*mass, shadow.cargo->mass);
+            ASSERT_EQ((world.field<std::array<std::int16_t, 3>>(entity, "cargo.boxes").value()), shadow.cargo->boxes);
+            ASSERT_EQ(world.field<Entity>(entity, "cargo.owner").value(), shadow.cargo->owner);
+        }
+        const TransformManager& transforms = world.transforms();
+        ASSERT_EQ(transforms.has(entity), bool(shadow.place));
+        if (shadow.place) {
+            ASSERT_EQ(transforms.local(transforms.instance(entity)).position, *shadow.place);
+            const Instance parent = transforms.parent(transforms.instance(entity));
+            ASSERT_EQ(parent ? transforms.entity(parent) : kNullEntity, shadow.parent);
+        }
+        std::set<std::string> tags;
+        TagManager tagged(world.manager<Tag>(), world.strings());
+        tagged.for_each_tag(entity, [&](StringId tag) { tags.insert(std::string(tagged.text(tag))); });
+        ASSERT_EQ(tags, shadow.tags);
+        ASSERT_EQ(world.find_store(schema_of<Inactive>().id())->find_row(schema_of<Inactive>().id(), entity, 0).table !=
+                      nullptr,
+                  shadow.is_inactive);
+    }
+
+    Random random{shoal_test::seed()};
+    EntityManager entities;
+    World world{entities, {.reloadable = true}};
+    Entity dock;
+    Source source;
+    std::uint64_t last_guid = 1;
+    std::optional<Blob> blob;
+    std::vector<Copy> copies;
+};
+
+TEST(RandomReload, every_field_is_what_the_three_way_rule_says_and_ids_stay) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    RandomReload model;
+    model.run(shoal_test::scaled_operations(3'000));
+}
+
+}  // namespace reload_test
