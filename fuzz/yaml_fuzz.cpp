@@ -1,13 +1,15 @@
 // The reader of YAML: whatever the bytes are, they give a document or a diagnostic. What was read is written as SJSON and
-// read back as the same tree, and compiled as a source.
+// read back as the same tree, and compiled as a source. With its comments it is written in every format, too.
 #include "shoal/document/sjson.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/schema_file.h"
+#include "shoal/source/source_text.h"
 #include "shoal/source/yaml.h"
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 using namespace shoal;
 
@@ -42,6 +44,23 @@ void read_and_write_back(std::string_view text) {
     require(reread.ok() && equal(document->root(), reread->root()));
 }
 
+void rewrite(const char* name, std::string_view text) {
+    Diagnostics diagnostics;
+    SourceComments comments;
+    const Result<Document> document = read_source_text(diagnostics.refer_file(name, text), diagnostics, comments);
+    if (!document || document->num_nodes() > 10'000) return;
+    for (const auto& [format, file] :
+         {std::pair(SourceFormat::kSjson, "new.sjson"), std::pair(SourceFormat::kJson, "new.json"),
+          std::pair(SourceFormat::kYaml, "new.yaml")}) {
+        const std::string written = write_source_text(document->root(), format, diagnostics, comments);
+        Diagnostics again;
+        SourceComments same;
+        const Result<Document> reread = read_source_text(again.refer_file(file, written), again, same);
+        require(reread.ok() && equal(document->root(), reread->root()));
+        require(write_source_text(reread->root(), format, again, same) == written);
+    }
+}
+
 void compile(std::string_view text, bool keeps_unknown) {
     MemoryFiles files;
     files.add("root/level.yaml", std::string(text));
@@ -68,6 +87,8 @@ void compile(std::string_view text, bool keeps_unknown) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     read_and_write_back(text);
+    rewrite("input.yaml", text);
+    rewrite("input.sjson", text);
     compile(text, size % 2 == 0);
     return 0;
 }

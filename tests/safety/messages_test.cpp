@@ -50,6 +50,11 @@ constexpr MessageCase kCases[] = {
     {"yaml_bomb", "check yaml/bomb.yaml"},
     {"yaml_short_form", "check yaml/ship.yaml yaml/ship_fields.yaml --schema yaml/ship.schema.yaml"},
     {"yaml_schema", "check yaml/ship.yaml --schema yaml/wrong.schema.yaml"},
+    // Sources that are written anew.
+    {"convert_comments", "convert yaml/commented.yaml --to json --strict"},
+    {"convert_wrong", "convert yaml/values.yaml --to sjson"},
+    {"convert_blob", "convert made/level.blob --to yaml"},
+    {"format_wrong", "format --check text/key_twice.sjson yaml/commented.yaml schema/nothing.sjson"},
     // Sources and prefabs that are not there or cannot be read.
     {"source_missing", "check text/nothing.sjson text/empty.sjson/inside.sjson"},
     {"source_directory", "check text"},
