@@ -129,9 +129,8 @@ const ToolManual kToolManual{
         "Flags may stand before or after operands; `--flag VALUE` and `--flag=VALUE` are the same, and so are `-f "
         "VALUE` and "
         "`-fVALUE`; `--` ends the flags. Where a file is named, `-` is standard input or standard output.\n"
-        "What is written replaces a file only when everything went well. It is never a file that was read, a device, "
-        "or a "
-        "read-only file; where a link is named, the file that it leads to is written.\n"
+        "What is written replaces a file only when everything went well. It is never a device, a read-only file, or a "
+        "file that was read (but what format lays out); where a link is named, the file that it leads to is written.\n"
         "`shoal help VERB` says more about one verb, `shoal --version` which version this is.\n",
     .exit_codes = kExitCodes,
     .environment = kEnvironment};

@@ -57,19 +57,12 @@ bool read_as_schema(SourceFile& file, const std::string& text) {
     return true;
 }
 
-/// Returns the lines of all comments, sorted, without the blanks around them.
-std::vector<std::string_view> lines_of(const SourceComments& comments) {
-    constexpr std::string_view kBlanks = " \t\r";
-    std::vector<std::string_view> lines;
+/// Returns the lines of all comments, sorted.
+std::vector<std::string> lines_of(const SourceComments& comments) {
+    std::vector<std::string> lines;
     for (const Comment* comment : comments.all())
-        for (std::string_view text = comment->text;;) {
-            std::string_view line = text.substr(0, text.find('\n'));
-            text.remove_prefix(std::min(line.size() + 1, text.size()));
-            line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-            lines.push_back(line.substr(0, line.find_last_not_of(kBlanks) + 1));
-            if (text.empty()) break;
-        }
-    std::erase(lines, std::string_view());
+        for (std::string& line : shoal::lines_of(*comment))
+            if (!line.empty()) lines.push_back(std::move(line));
     std::sort(lines.begin(), lines.end());
     return lines;
 }

@@ -86,6 +86,18 @@ private:
     }
     std::size_t column_of(std::size_t offset) const { return offset - (text_.rfind('\n', offset) + 1); }
 
+    /// YAML has more ends of lines than others.
+    std::size_t end_of_line(std::size_t at) const {
+        std::size_t end = std::min(text_.find('\n', at), text_.size());
+        for (const std::string_view more : {"\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
+            if (is_yaml_) end = at + std::min(text_.substr(at, end - at).find(more), end - at);
+        return end;
+    }
+    bool ends_line(std::size_t at) const {
+        const std::string_view rest = text_.substr(at);
+        const bool may_end = is_yaml_ && (rest[0] == '\r' || static_cast<unsigned char>(rest[0]) > 0x7F);
+        return rest[0] == '\n' || (may_end && end_of_line(at) == at && !rest.starts_with("\r\n"));
+    }
     void read_gap(std::size_t end);
     bool begins_comment(std::size_t at) const;
     std::size_t read_comment(std::size_t at);
@@ -119,7 +131,7 @@ void CommentReader::read_gap(std::size_t end) {
     for (; cursor_ < end; ++cursor_) {
         if (begins_comment(cursor_))
             cursor_ = read_comment(cursor_) - 1;
-        else if (text_[cursor_] == '\n')
+        else if (ends_line(cursor_))
             ++num_newlines_;
     }
 }
@@ -141,7 +153,7 @@ std::size_t CommentReader::read_comment(std::size_t at) {
     while (blank > 0 && (text_[blank - 1] == ' ' || text_[blank - 1] == '\t')) --blank;
     comment.num_blanks = static_cast<std::uint16_t>(std::min<std::size_t>(at - blank, 1000));
     const std::size_t begin = at + (is_yaml_ ? 1 : 2);
-    std::size_t end = std::min(comment.is_block ? text_.find("*/", begin) : text_.find('\n', at), text_.size());
+    std::size_t end = comment.is_block ? std::min(text_.find("*/", begin), text_.size()) : end_of_line(at);
     const std::size_t after = comment.is_block ? end + 2 : end;
     while (!comment.is_block && end > begin &&
            (text_[end - 1] == ' ' || text_[end - 1] == '\t' || text_[end - 1] == '\r'))

@@ -107,16 +107,12 @@ void SourceWriter::append_comment(const Comment& comment, std::size_t depth) {
         out_ += comment.is_block ? concat("/*", comment.text, "*/") : concat("//", comment.text);
         return;
     }
-    for (std::size_t begin = 0; begin <= comment.text.size();) {
-        const std::size_t end = std::min(comment.text.find('\n', begin), comment.text.size());
-        std::string_view line = std::string_view(comment.text).substr(begin, end - begin);
-        if (begin > 0) {
-            new_line(depth, false);
-            line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-        }
-        line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
-        out_ += concat("#", begin > 0 && !line.empty() ? " " : "", line);
-        begin = end + 1;
+    bool is_first = true;
+    const bool has_blank = comment.text.starts_with(' ') || comment.text.starts_with('\t');
+    for (const std::string& line : lines_of(comment)) {
+        if (!is_first) new_line(depth, false);
+        out_ += concat("#", line.empty() || (is_first && !has_blank) ? "" : " ", line);
+        is_first = false;
     }
 }
 
@@ -447,7 +443,7 @@ void SourceWriter::yaml_child(Node node, std::size_t depth, bool is_on_line) {
 /// Writes comments behind the sign that begins a text of several lines; only one line of comment has room there.
 void SourceWriter::yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end,
                                       Node node, std::size_t depth) {
-    const bool has_room = list.size() == 1 && !list[0].is_first && list[0].text.find('\n') == std::string::npos;
+    const bool has_room = list.size() == 1 && !list[0].is_first && lines_of(list[0]).size() == 1;
     const std::string lines = out_.substr(line_end);
     out_.resize(has_room ? line_end : begin);
     if (!has_room) {

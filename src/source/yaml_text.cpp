@@ -72,6 +72,26 @@ bool is_like_number(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string> lines_of(const Comment& comment) {
+    constexpr std::uint32_t kNextLine = 0x85, kLineSeparator = 0x2028, kParagraphSeparator = 0x2029;
+    std::vector<std::string> lines(1);
+    const std::string_view text = comment.text;
+    for (std::size_t at = 0, length; at < text.size(); at += length) {
+        const std::uint32_t c = character_at(text, at, length);
+        if (c == '\n' || c == '\r' || c == kNextLine || c == kLineSeparator || c == kParagraphSeparator)
+            lines.emplace_back();
+        else if (is_printable(c) || c == '\t')
+            lines.back() += text.substr(at, length);
+        else
+            append_escape(lines.back(), c);
+    }
+    for (std::string& line : lines) {
+        line.erase(0, line.find_first_not_of(" \t"));
+        line.erase(line.find_last_not_of(" \t") + 1);
+    }
+    return lines;
+}
+
 bool is_yaml_plain(std::string_view text, bool is_flow) {
     if (text.empty() || text.size() > kMostPlain || text.front() == ' ' || text.back() == ' ') return false;
     const bool has_blank = text.size() == 1 || text[1] == ' ' || is_one_of(text[1], ",[]{}");

@@ -46,18 +46,11 @@ std::string yaml_to_sjson(std::string text) {
 
 constexpr SourceFormat kFormats[] = {SourceFormat::kSjson, SourceFormat::kJson, SourceFormat::kYaml};
 
-/// Returns the comments of a text, sorted, without blanks around them; of blocks each line.
+/// Returns the lines of the comments of a text, sorted.
 std::vector<std::string> comment_lines(const SourceComments& comments) {
     std::vector<std::string> lines;
     for (const Comment* comment : comments.all())
-        for (std::size_t begin = 0; begin <= comment->text.size();) {
-            const std::size_t end = std::min(comment->text.find('\n', begin), comment->text.size());
-            std::string line = comment->text.substr(begin, end - begin);
-            line.erase(0, line.find_first_not_of(" \t\r"));
-            line.erase(line.find_last_not_of(" \t\r") + 1);
-            lines.push_back(line);
-            begin = end + 1;
-        }
+        for (std::string& line : lines_of(*comment)) lines.push_back(std::move(line));
     std::sort(lines.begin(), lines.end());
     return lines;
 }
@@ -196,6 +189,17 @@ components = {  // where it opens
 }
 // the end of the text
 )");
+}
+
+TEST(SourceText, comments_with_odd_characters_are_kept) {
+    const Rewriting sjson(
+        "a = 1 // one\rtwo \x01 \xC2\x85 three\r\n/* \xE2\x80\xA8 x */ b = \"\"\"\nz\"\"\" /* \x7F */\r\n");
+    const Rewriting yaml("a: 1 # one\rb: 2 # two\xE2\x80\xA9# three\r\n\r\nc: 3\r\n", SourceFormat::kYaml);
+    EXPECT_EQ(yaml.document->root().size(), 3u);
+    for (const SourceFormat format : kFormats) {
+        rewritten(sjson, format);
+        rewritten(yaml, format);
+    }
 }
 
 // --- spelling ------------------------------------------------------------------------------------------------------

@@ -44,6 +44,10 @@ struct Comment {
     bool after_blank_line = false;  ///< an empty line stands before it
 };
 
+/// Returns the lines of a comment as every format can have them: without blanks around them, and with escapes such as \x01 in
+/// place of characters that YAML does not allow.
+SHOAL_API std::vector<std::string> lines_of(const Comment& comment);
+
 /// What stands around a key with its value, or around an element of a list, or the root.
 struct NodeComments {
     std::vector<Comment> before;    ///< above it
