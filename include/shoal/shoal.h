@@ -4,6 +4,7 @@
 
 #include "shoal/base/clock.h"
 #include "shoal/base/file.h"
+#include "shoal/base/file_watch.h"
 #include "shoal/base/large_pages.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
