@@ -3,7 +3,7 @@
 // Lists the headers that no other header brings.
 
 #include "shoal/base/clock.h"
-#include "shoal/base/file.h"
+#include "shoal/base/file_watch.h"
 #include "shoal/base/large_pages.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
