@@ -1,6 +1,7 @@
 #include "document/text_stream.h"
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
+#include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
 
 #include <algorithm>
@@ -11,24 +12,10 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
 
-/// Appends a number so that it reads back as the same kind and value.
+/// Appends an integer; it reads back as the same kind and value, as numbers do.
 template <class T>
 void append_number_text(std::string& out, T number) {
     append_number(out, number);
-}
-void append_number_text(std::string& out, double number) {
-    constexpr double kMost = 99'999;  // the shortest text of 100000.0 is 1e+05
-    if (number >= -kMost && number <= kMost) {
-        const auto whole = static_cast<std::int64_t>(number);
-        if (static_cast<double>(whole) == number && (whole != 0 || !std::signbit(number))) {
-            append_number(out, whole);
-            out.append(".0");
-            return;
-        }
-    }
-    const std::size_t begin = out.size();
-    append_number(out, number);
-    if (out.find_first_of(".e", begin) == std::string::npos) out.append(".0");
 }
 
 bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
@@ -54,18 +41,6 @@ struct PlainCharacters {
 };
 constexpr PlainCharacters kPlainCharacters;
 
-bool is_plain_key(std::string_view key) {
-    const auto is_plain = [](char c) { return kPlainCharacters.has[static_cast<unsigned char>(c)]; };
-    return !key.empty() && std::all_of(key.begin(), key.end(), is_plain);
-}
-
-/// Returns whether a text of several lines reads back the same between three quotes.
-bool is_verbatim(std::string_view text) {
-    const auto is_odd = [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; };
-    return text.find('\n') != std::string_view::npos && text.find("\"\"\"") == std::string_view::npos &&
-           std::none_of(text.begin(), text.end(), is_odd);
-}
-
 std::string write(const TextStyle& style, Node node) {
     TextStream stream(style);
     stream.node(node);
@@ -73,6 +48,53 @@ std::string write(const TextStyle& style, Node node) {
 }
 
 }  // namespace
+
+// --- scalars -------------------------------------------------------------------------------------------------------
+
+void append_number_text(std::string& out, double number) {
+    constexpr double kMost = 99'999;  // the shortest text of 100000.0 is 1e+05
+    if (number >= -kMost && number <= kMost) {
+        const auto whole = static_cast<std::int64_t>(number);
+        if (static_cast<double>(whole) == number && (whole != 0 || !std::signbit(number))) {
+            append_number(out, whole);
+            out.append(".0");
+            return;
+        }
+    }
+    const std::size_t begin = out.size();
+    append_number(out, number);
+    if (out.find_first_of(".e", begin) == std::string::npos) out.append(".0");
+}
+
+void append_escaped_text(std::string& out, std::string_view text) {
+    while (!text.empty()) {
+        const auto escaped = std::find_if(text.begin(), text.end(), needs_escape);
+        const auto num_plain = static_cast<std::size_t>(escaped - text.begin());
+        out.append(text.substr(0, num_plain));
+        if (escaped == text.end()) return;
+        append_escaped(out, *escaped);
+        text.remove_prefix(num_plain + 1);
+    }
+}
+
+void append_quoted_text(std::string& out, std::string_view text) {
+    out.push_back('"');
+    append_escaped_text(out, text);
+    out.push_back('"');
+}
+
+bool is_plain_key(std::string_view key) {
+    const auto is_plain = [](char c) { return kPlainCharacters.has[static_cast<unsigned char>(c)]; };
+    return !key.empty() && std::all_of(key.begin(), key.end(), is_plain);
+}
+
+bool is_verbatim_text(std::string_view text) {
+    const auto is_odd = [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; };
+    return text.find('\n') != std::string_view::npos && text.find("\"\"\"") == std::string_view::npos &&
+           std::none_of(text.begin(), text.end(), is_odd);
+}
+
+// --- styles --------------------------------------------------------------------------------------------------------
 
 const TextStyle kJsonStyle{.indent = ' ',
                            .indent_width = 2,
@@ -217,7 +239,7 @@ void TextStream::boolean(bool value) {
 
 void TextStream::string(std::string_view text) {
     begin_value();
-    if (style_.keeps_lines && is_verbatim(text))
+    if (style_.keeps_lines && is_verbatim_text(text))
         write_verbatim(text);
     else
         write_quoted(text);
@@ -234,13 +256,8 @@ void TextStream::write_verbatim(std::string_view text) {
 
 void TextStream::write_quoted(std::string_view text) {
     out_.push_back('"');
-    while (!text.empty()) {
-        const std::string_view piece = text.substr(0, kPieceBytes);
-        const auto escaped = std::find_if(piece.begin(), piece.end(), needs_escape);
-        const auto num_plain = static_cast<std::size_t>(escaped - piece.begin());
-        out_.append(piece.substr(0, num_plain));
-        if (escaped != piece.end()) append_escaped(out_, *escaped);
-        text.remove_prefix(num_plain + (escaped != piece.end() ? 1 : 0));
+    for (std::size_t i = 0; i < text.size(); i += kPieceBytes) {
+        append_escaped_text(out_, text.substr(i, kPieceBytes));
         pass_on(kPieceBytes);
     }
     out_.push_back('"');

@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/json.h"
 #include "shoal/document/sjson.h"
+#include "shoal/source/source_text.h"
 #include "shoal/source/yaml.h"
 
 #include <algorithm>
@@ -82,10 +83,16 @@ Result<std::string> MemoryFiles::read(const std::string& path) {
     return *text;
 }
 
+SourceFormat source_format(std::string_view file_name) {
+    if (file_name.ends_with(".json")) return SourceFormat::kJson;
+    if (file_name.ends_with(".yaml") || file_name.ends_with(".yml")) return SourceFormat::kYaml;
+    return SourceFormat::kSjson;
+}
+
 Result<Document> read_document(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
-    const std::string_view name = diagnostics.name(file);
-    if (name.ends_with(".json")) return read_json(file, diagnostics, options);
-    if (name.ends_with(".yaml") || name.ends_with(".yml")) return read_yaml(file, diagnostics, options);
+    const SourceFormat format = source_format(diagnostics.name(file));
+    if (format == SourceFormat::kJson) return read_json(file, diagnostics, options);
+    if (format == SourceFormat::kYaml) return read_yaml(file, diagnostics, options);
     return read_sjson(file, diagnostics, options);
 }
 

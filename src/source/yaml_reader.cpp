@@ -1,6 +1,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/source/yaml.h"
+#include "source/text_token.h"
 #include "source/yaml_scalar.h"
 
 #include <limits>
@@ -88,10 +89,11 @@ constexpr Hint kHints[] = {
 /// Reads one text, event by event.
 class YamlReader {
 public:
-    YamlReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options)
+    YamlReader(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options, std::vector<TextToken>* tokens)
         : file_(file),
           diagnostics_(diagnostics),
           options_(options),
+          tokens_(tokens),
           text_(diagnostics.text(file)),
           bom_bytes_(text_.starts_with("\xEF\xBB\xBF") ? 3 : 0),
           marks_(text_.substr(bom_bytes_)) {}
@@ -127,6 +129,7 @@ private:
     bool check_text();
     bool read_events();
     bool read_event(const yaml_event_t& event);
+    void note_token(const yaml_event_t& event);
     void end_document(const yaml_event_t& event);
     bool begin(const yaml_event_t& event, bool is_mapping, std::string_view tag, const yaml_char_t* anchor);
     void end();
@@ -157,6 +160,7 @@ private:
     std::uint32_t file_;
     Diagnostics& diagnostics_;
     ReadOptions options_;
+    std::vector<TextToken>* tokens_;  // or nullptr
     std::string_view text_;
     std::size_t bom_bytes_;
     MarkCursor marks_;
@@ -226,9 +230,34 @@ bool YamlReader::read_events() {
     while (!has_ended_) {
         Event event;
         if (yaml_parser_parse(&parser_, &event.event) == 0) return syntax_error();
+        if (tokens_ != nullptr) note_token(event.event);
         if (!read_event(event.event)) return false;
     }
     return true;
+}
+
+/// Requires: the event is not read yet.
+void YamlReader::note_token(const yaml_event_t& event) {
+    const bool is_key = !open_.empty() && open_.back().is_mapping && open_.back().expects_key;
+    const auto add = [&](TokenKind kind, bool is_unmarked) {
+        const std::uint32_t begin = at(event.start_mark).offset;
+        const std::uint32_t end = is_unmarked ? begin : at(event.end_mark).offset;
+        tokens_->push_back({kind, event.type == YAML_ALIAS_EVENT, is_unmarked, begin, end});
+    };
+    switch (event.type) {
+        case YAML_SCALAR_EVENT:
+        case YAML_ALIAS_EVENT:
+            return add(is_key ? TokenKind::kKey : TokenKind::kScalar, false);
+        case YAML_MAPPING_START_EVENT:
+            return add(TokenKind::kOpen, event.data.mapping_start.style == YAML_BLOCK_MAPPING_STYLE);
+        case YAML_SEQUENCE_START_EVENT:
+            return add(TokenKind::kOpen, event.data.sequence_start.style == YAML_BLOCK_SEQUENCE_STYLE);
+        case YAML_MAPPING_END_EVENT:
+        case YAML_SEQUENCE_END_EVENT:
+            return add(TokenKind::kClose, false);
+        default:
+            return;
+    }
 }
 
 /// False: the rest would be misread.
@@ -503,7 +532,12 @@ void YamlReader::unknown_tag(std::string_view tag, SourcePosition position, std:
 }  // namespace
 
 Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
-    return YamlReader(file, diagnostics, options).read();
+    return read_yaml(file, diagnostics, options, nullptr);
+}
+
+Result<Document> read_yaml(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options,
+                           std::vector<TextToken>* tokens) {
+    return YamlReader(file, diagnostics, options, tokens).read();
 }
 
 }  // namespace shoal

@@ -7,6 +7,7 @@
 #include "shoal/inspect/zone_report.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/schema_file.h"
+#include "shoal/source/source_text.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -97,6 +98,17 @@ TEST_F(SourceManuals, a_source_is_composed) {
     std::optional<Composition> reef = compose("reef/garden.sjson", options, diagnostics);
     // [source/composer]
     EXPECT_TRUE(reef.has_value()) << diagnostics.format();
+}
+
+TEST_F(SourceManuals, a_source_is_rewritten) {
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.add_file("reef.sjson", "crab = { claws = 2 }  // both\n");
+    // [source/source_text]
+    SourceComments comments;
+    const Result<Document> reef = read_source_text(file, diagnostics, comments);
+    const std::string yaml = write_source_text(reef->root(), SourceFormat::kYaml, diagnostics, comments);
+    // [source/source_text]
+    EXPECT_EQ(yaml, "crab: {claws: 2}  # both\n");
 }
 
 TEST_F(SourceManuals, schemas_are_exported) {

@@ -1,0 +1,526 @@
+#include "shoal/base/text.h"
+#include "shoal/source/source_text.h"
+#include "source/spelling.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+constexpr std::uint32_t kMostNumbersOnLine = 16;  // a 4x4 matrix
+constexpr std::size_t kMostDepth = 1000;
+constexpr std::size_t kMostKeyBytes = 1000;  // of YAML on one line with its value
+
+bool is_container(Node node) { return node.is_list() || node.is_mapping(); }
+
+std::size_t count_code_points(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+/// How the children of a list or mapping stand in the text that they are from.
+enum class Shape : std::uint8_t { kUnknown, kOneLine, kLines };
+
+class SourceWriter {
+public:
+    SourceWriter(SourceFormat format, const Diagnostics& diagnostics, const SourceComments& comments,
+                 const SourceLayout& layout)
+        : format_(format), comments_(comments), layout_(layout), speller_(format, diagnostics, layout.bare_texts) {}
+
+    std::string write(Node root);
+
+private:
+    bool is_yaml() const { return format_ == SourceFormat::kYaml; }
+    bool is_json() const { return format_ == SourceFormat::kJson; }
+
+    void choose_indent(Node root);
+    void new_line(std::size_t depth, bool after_blank_line);
+    void append_comment(const Comment& comment, std::size_t depth);
+    void lines(const std::vector<Comment>& list, std::size_t depth);
+    void behind(const std::vector<Comment>& list, std::size_t depth);
+    std::size_t column() const;
+
+    Shape shape_of(Node node) const;
+    bool is_on_line_of(Node before, Node node) const;
+    bool has_rows(Node list) const;
+    bool may_stand_on_line(Node node) const;
+    bool append_flat(std::string& out, Node node, std::size_t most);
+    bool append_flat_children(std::string& out, Node node, std::size_t most);
+    bool write_flat(Node node);
+    bool is_list_of_scalars(Node node) const;
+    bool takes_rows(Node node) const;
+    void rows(Node list, std::size_t depth);
+
+    void root_mapping(Node root);
+    void yaml_root(Node root);
+    void children(Node node, std::size_t depth);
+    void child(Node node, std::size_t depth, bool is_last);
+    void value(Node node, std::size_t depth);
+
+    void yaml_children(Node node, std::size_t depth, bool is_on_line);
+    void yaml_child(Node node, std::size_t depth, bool is_on_line);
+    void yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end, Node node,
+                            std::size_t depth);
+    void yaml_value(Node node, std::size_t depth, bool is_element);
+    void yaml_key(Node child);
+    bool yaml_anchor(std::string& out, Node node);
+    void yaml_first_comments(Node node, std::size_t depth);
+
+    SourceFormat format_;
+    const SourceComments& comments_;
+    SourceLayout layout_;
+    Speller speller_;
+    std::string unit_;  // of indentation
+    std::string out_;
+    bool is_block_start_ = true;  // an empty line would stand at the start of the text or of a block
+    std::vector<std::pair<std::string, Node>> anchors_;
+};
+
+// --- lines ---------------------------------------------------------------------------------------------------------
+
+/// Depth counts levels, and in YAML spaces: elements of lists take two, whatever a level takes.
+void SourceWriter::new_line(std::size_t depth, bool after_blank_line) {
+    SHOAL_ASSERT(depth <= kMostDepth * 8, "lists and mappings are nested deeper than 1,000 levels; flatten the tree");
+    if (!out_.empty()) out_ += after_blank_line && !is_block_start_ ? "\n\n" : "\n";
+    is_block_start_ = false;
+    if (is_yaml())
+        out_.append(depth, ' ');
+    else
+        for (std::size_t i = 0; i < depth; ++i) out_ += unit_;
+}
+
+std::size_t SourceWriter::column() const {
+    const std::size_t line = out_.rfind('\n') + 1;  // npos + 1 is 0
+    return count_code_points(std::string_view(out_).substr(line));
+}
+
+void SourceWriter::append_comment(const Comment& comment, std::size_t depth) {
+    if (!is_yaml()) {
+        out_ += comment.is_block ? concat("/*", comment.text, "*/") : concat("//", comment.text);
+        return;
+    }
+    for (std::size_t begin = 0; begin <= comment.text.size();) {
+        const std::size_t end = std::min(comment.text.find('\n', begin), comment.text.size());
+        std::string_view line = std::string_view(comment.text).substr(begin, end - begin);
+        if (begin > 0) {
+            new_line(depth, false);
+            line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        }
+        line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+        out_ += concat("#", begin > 0 && !line.empty() ? " " : "", line);
+        begin = end + 1;
+    }
+}
+
+/// Writes comments on lines of their own.
+void SourceWriter::lines(const std::vector<Comment>& list, std::size_t depth) {
+    if (is_json()) return;
+    for (const Comment& comment : list) {
+        new_line(depth, comment.after_blank_line);
+        append_comment(comment, depth);
+    }
+}
+
+/// Writes comments behind what stands on the line.
+void SourceWriter::behind(const std::vector<Comment>& list, std::size_t depth) {
+    if (is_json()) return;
+    bool ends_line = false;
+    for (const Comment& comment : list) {
+        if (ends_line || comment.is_first)
+            new_line(depth, comment.after_blank_line);
+        else
+            out_.append(std::max<std::size_t>(comment.num_blanks, 1), ' ');
+        append_comment(comment, depth);
+        ends_line = is_yaml() || !comment.is_block;
+    }
+}
+
+// --- what stands on one line ---------------------------------------------------------------------------------------
+
+Shape SourceWriter::shape_of(Node node) const {
+    const std::string_view text = speller_.text_of_value(node.position());
+    if (text.empty()) return Shape::kUnknown;
+    if (text[0] != (node.is_mapping() ? '{' : '['))
+        return speller_.format_of(node.position()) == SourceFormat::kYaml ? Shape::kLines : Shape::kUnknown;
+    const std::size_t next = text.find_first_not_of(" \t\r,", 1);
+    return next != std::string_view::npos && text[next] == '\n' ? Shape::kLines : Shape::kOneLine;
+}
+
+/// Returns whether a value begins on the line where the one before it begins.
+bool SourceWriter::is_on_line_of(Node before, Node node) const {
+    const SourcePosition first = before.position(), second = node.position();
+    const std::string_view text = speller_.text_from(first);
+    if (first.file != second.file || second.offset < first.offset || text.empty()) return false;
+    return text.substr(0, second.offset - first.offset).find('\n') == std::string_view::npos;
+}
+
+/// Returns whether values stand beside one another on several lines.
+bool SourceWriter::has_rows(Node list) const {
+    Node before;
+    for (const Node child : list) {
+        if (before && is_on_line_of(before, child)) return true;
+        before = child;
+    }
+    return false;
+}
+
+bool SourceWriter::is_list_of_scalars(Node node) const {
+    if (!node.is_list()) return false;
+    for (const Node child : node) {
+        const NodeComments* const around = comments_.around(child);
+        if (is_container(child) || (around != nullptr && !(around->before.empty() && around->after.empty())))
+            return false;
+    }
+    return true;
+}
+
+/// Returns whether a list that does not fit on a line has several values on each of its lines: as it had them, or numbers.
+bool SourceWriter::takes_rows(Node node) const {
+    if (!is_list_of_scalars(node)) return false;
+    const bool has_lines = shape_of(node) == Shape::kLines;
+    if (!has_lines) return std::all_of(node.begin(), node.end(), [](Node child) { return child.is_number(); });
+    const bool has_marks = speller_.text_of_value(node.position()).starts_with('[');
+    const bool was_yaml = speller_.format_of(node.position()) == SourceFormat::kYaml;
+    return has_marks && ((is_yaml() && was_yaml) || has_rows(node));
+}
+
+bool SourceWriter::may_stand_on_line(Node node) const {
+    if (!is_json())
+        if (const NodeComments* inside = comments_.inside(node);
+            inside && !(inside->at_start.empty() && inside->at_end.empty()))
+            return false;
+    const Shape shape = shape_of(node);
+    if (node.size() == 0 || shape == Shape::kOneLine) return true;
+    const bool has_only_numbers = std::all_of(node.begin(), node.end(), [](Node child) { return child.is_number(); });
+    if (shape == Shape::kLines) {
+        const bool has_marks =
+            !speller_.text_of_value(node.position()).empty() && speller_.text_of_value(node.position())[0] == '[';
+        return node.is_list() && has_only_numbers && node.size() <= kMostNumbersOnLine && (has_marks || !is_yaml()) &&
+               !has_rows(node);
+    }
+    return std::none_of(node.begin(), node.end(), [](Node child) {
+        return is_container(child) && child.size() > 0 && (child.is_mapping() || is_container(*child.begin()));
+    });
+}
+
+/// Appends a value on one line; false: it takes more bytes than `most`, or it needs several lines.
+bool SourceWriter::append_flat(std::string& out, Node node, std::size_t most) {
+    if (is_yaml() && yaml_anchor(out, node)) return out.size() <= most;
+    if (!is_container(node)) {
+        const std::size_t begin = out.size();
+        const bool keeps_lines = is_yaml() && node.is_string() && shape_of(node) != Shape::kOneLine &&
+                                 node.as_string().find('\n') != std::string_view::npos &&
+                                 !speller_.text_of_value(node.position()).starts_with('"');
+        if (keeps_lines) return false;
+        speller_.append_scalar(out, node);
+        return out.size() <= most && out.find('\n', begin) == std::string::npos;
+    }
+    if (!may_stand_on_line(node)) return false;
+    if (node.size() == 0) {
+        out += node.is_list() ? "[]" : "{}";
+        return out.size() <= most;
+    }
+    const bool is_spaced =
+        format_ == SourceFormat::kSjson && (node.is_mapping() || std::any_of(node.begin(), node.end(), [](Node child) {
+                                                return child.is_mapping() && child.size() > 0;
+                                            }));
+    out += concat(node.is_list() ? '[' : '{', is_spaced ? " " : "");
+    if (!append_flat_children(out, node, most)) return false;
+    out += concat(is_spaced ? " " : "", node.is_list() ? ']' : '}');
+    return out.size() <= most;
+}
+
+bool SourceWriter::append_flat_children(std::string& out, Node node, std::size_t most) {
+    bool is_first = true;
+    for (const Node child : node) {
+        const NodeComments* const around = is_json() ? nullptr : comments_.around(child);
+        if (around != nullptr && !(around->before.empty() && around->after.empty())) return false;
+        if (!is_first) out += format_ != SourceFormat::kSjson ? ", " : node.is_mapping() ? "  " : " ";
+        is_first = false;
+        if (child.has_key()) {
+            const std::size_t begin = out.size();
+            speller_.append_key(out, child);
+            if (out.size() - begin > kMostKeyBytes && is_yaml()) return false;
+            out += format_ == SourceFormat::kSjson ? " = " : ": ";
+        }
+        if (!append_flat(out, child, most)) return false;
+    }
+    return true;
+}
+
+/// Writes a value on the line where it stands; false: it does not fit.
+bool SourceWriter::write_flat(Node node) {
+    const std::size_t used = column(), num_anchors = anchors_.size();
+    std::string flat;
+    const std::size_t room = layout_.width > used ? layout_.width - used : 0;
+    // A code point has four bytes at most.
+    const bool is_flat = append_flat(flat, node, is_container(node) && node.size() > 0 ? room * 4 : ~std::size_t(0));
+    if (!is_flat || (is_container(node) && node.size() > 0 && count_code_points(flat) > room)) {
+        anchors_.resize(num_anchors);
+        return false;
+    }
+    out_ += flat;
+    return true;
+}
+
+/// Writes scalars beside one another: on the lines that they had, or as many as fit.
+void SourceWriter::rows(Node list, std::size_t depth) {
+    out_ += '[';
+    const std::size_t indent = is_yaml() ? depth + unit_.size() : depth + 1;
+    const bool keeps_rows = shape_of(list) == Shape::kLines;
+    Node before;
+    for (const Node child : list) {
+        std::string text;
+        append_flat(text, child, ~std::size_t(0));
+        const bool is_beside = before && (!keeps_rows || is_on_line_of(before, child)) &&
+                               column() + 1 + count_code_points(text) < layout_.width;
+        if (before) out_ += format_ != SourceFormat::kSjson ? "," : "";
+        const NodeComments* const around = comments_.around(child);
+        if (is_beside)
+            out_ += ' ';
+        else
+            new_line(indent, before && around != nullptr && around->after_blank_line);
+        out_ += text;
+        before = child;
+    }
+    if (!is_yaml()) new_line(depth, false);
+    out_ += ']';
+}
+
+// --- SJSON and JSON ------------------------------------------------------------------------------------------------
+
+void SourceWriter::children(Node node, std::size_t depth) {
+    std::uint32_t num_left = node.size();
+    for (const Node next : node) child(next, depth, --num_left == 0);
+    if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_end, depth);
+}
+
+void SourceWriter::child(Node node, std::size_t depth, bool is_last) {
+    const NodeComments* const around = comments_.around(node);
+    if (around != nullptr) lines(around->before, depth);
+    new_line(depth, around != nullptr && around->after_blank_line);
+    if (node.has_key()) {
+        speller_.append_key(out_, node);
+        out_ += is_json() ? ": " : " = ";
+    }
+    value(node, depth);
+    if (is_json() && !is_last) out_ += ',';
+    if (around != nullptr) behind(around->after, depth);
+}
+
+void SourceWriter::value(Node node, std::size_t depth) {
+    if (write_flat(node)) return;
+    if (!is_container(node)) return speller_.append_scalar(out_, node);
+    const NodeComments* const inside = comments_.inside(node);
+    const bool has_comments = inside != nullptr && !(inside->at_start.empty() && inside->at_end.empty());
+    if (!has_comments && takes_rows(node)) return rows(node, depth);
+    out_ += node.is_list() ? '[' : '{';
+    is_block_start_ = true;
+    if (inside != nullptr) behind(inside->at_start, depth + 1);
+    children(node, depth + 1);
+    is_block_start_ = true;
+    new_line(depth, false);
+    out_ += node.is_list() ? ']' : '}';
+}
+
+// --- YAML ----------------------------------------------------------------------------------------------------------
+
+/// Appends the anchor and the tag of a value; or its alias if the same value stands above already: true.
+bool SourceWriter::yaml_anchor(std::string& out, Node node) {
+    if (const std::string_view name = speller_.anchor_of(node.position()); !name.empty()) {
+        const auto last =
+            std::find_if(anchors_.rbegin(), anchors_.rend(), [&](const auto& a) { return a.first == name; });
+        if (last != anchors_.rend() && last->second.position() == node.position() && equal(last->second, node)) {
+            out += concat('*', name);
+            return true;
+        }
+        out += concat('&', name, ' ');
+        anchors_.emplace_back(name, node);
+    }
+    const std::string_view tag = node.is_list() ? speller_.tag_of(node.position()) : std::string_view();
+    if (tag == "!!pairs" || tag == "!!omap") out += concat(tag, ' ');
+    return false;
+}
+
+void SourceWriter::yaml_key(Node child) {
+    const std::size_t begin = out_.size();
+    speller_.append_key(out_, child);
+    if (out_.size() - begin <= kMostKeyBytes) {
+        out_ += ':';
+        return;
+    }
+    const std::size_t indent = begin - (out_.rfind('\n', begin) + 1);
+    out_.insert(begin, "? ");
+    out_ += concat('\n', std::string(indent, ' '), ':');
+}
+
+/// Writes the comments above the first thing in an element, which stands on the line of its dash, above that line.
+void SourceWriter::yaml_first_comments(Node node, std::size_t depth) {
+    while (is_container(node) && node.size() > 0 && speller_.anchor_of(node.position()).empty() &&
+           speller_.tag_of(node.position()).empty()) {
+        if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_start, depth);
+        node = *node.begin();
+        if (const NodeComments* const around = comments_.around(node)) lines(around->before, depth);
+        if (node.has_key()) return;
+    }
+}
+
+void SourceWriter::yaml_children(Node node, std::size_t depth, bool is_on_line) {
+    for (const Node child : node) {
+        yaml_child(child, depth, is_on_line);
+        is_on_line = false;
+    }
+    if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_end, depth);
+}
+
+void SourceWriter::yaml_child(Node node, std::size_t depth, bool is_on_line) {
+    const NodeComments* const around = comments_.around(node);
+    if (!is_on_line) {
+        if (around != nullptr) lines(around->before, depth);
+        if (!node.has_key()) yaml_first_comments(node, depth);
+        new_line(depth, around != nullptr && around->after_blank_line);
+    }
+    if (node.has_key())
+        yaml_key(node);
+    else
+        out_ += '-';
+    const std::size_t begin = out_.size();
+    yaml_value(node, depth, !node.has_key());
+    if (around != nullptr && !around->after.empty()) {
+        const std::size_t line_end = node.is_string() ? out_.find('\n', begin) : std::string::npos;
+        if (line_end == std::string::npos)
+            behind(around->after, depth);
+        else
+            yaml_behind_header(around->after, begin, line_end, node, depth);
+    }
+    const NodeComments* const inside = is_container(node) && node.size() == 0 ? comments_.inside(node) : nullptr;
+    if (inside == nullptr) return;
+    lines(inside->at_start, depth);  // there is no line inside of {} and []
+    lines(inside->at_end, depth);
+}
+
+/// Writes comments behind the sign that begins a text of several lines; only one line of comment has room there.
+void SourceWriter::yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end,
+                                      Node node, std::size_t depth) {
+    const bool has_room = list.size() == 1 && !list[0].is_first && list[0].text.find('\n') == std::string::npos;
+    const std::string lines = out_.substr(line_end);
+    out_.resize(has_room ? line_end : begin);
+    if (!has_room) {
+        out_ += ' ';
+        append_yaml_text(out_, node.as_string(), true, false);
+    }
+    behind(list, depth);
+    if (has_room) out_ += lines;
+}
+
+/// Writes what follows `key:` or `-`.
+void SourceWriter::yaml_value(Node node, std::size_t depth, bool is_element) {
+    const std::size_t begin = out_.size();
+    const bool is_unsaid = node.is_null() && !is_element && speller_.anchor_of(node.position()).empty() &&
+                           speller_.format_of(node.position()) == SourceFormat::kYaml;
+    if (is_unsaid) {
+        std::string word;
+        const std::string_view text = speller_.text_of_value(node.position());
+        if (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N')) return;
+    }
+    out_ += ' ';
+    if (write_flat(node)) return;
+    if (yaml_anchor(out_, node)) return;
+    if (!is_container(node))
+        return speller_.append_scalar(out_, node,
+                                      {.is_flow = false, .indent = depth + unit_.size(), .step = unit_.size()});
+    const NodeComments* const inside = comments_.inside(node);
+    const bool has_comments = inside != nullptr && !(inside->at_start.empty() && inside->at_end.empty());
+    if (!has_comments && takes_rows(node)) return rows(node, depth);
+    if (node.size() == 0) {
+        out_ += node.is_list() ? "[]" : "{}";
+        return;
+    }
+    const std::size_t inner = depth + (is_element ? 2 : unit_.size());
+    const bool has_properties = out_.size() > begin + 1;
+    const bool is_beside = is_element && !has_properties;
+    if (!is_beside) {
+        out_.resize(out_.find_last_not_of(' ') + 1);
+        is_block_start_ = true;
+        if (inside != nullptr) behind(inside->at_start, inner);
+    }
+    yaml_children(node, inner, is_beside);
+}
+
+// --- the text ------------------------------------------------------------------------------------------------------
+
+/// Takes the indentation of the text that the root is from: that of its first line that is indented.
+void SourceWriter::choose_indent(Node root) {
+    const bool is_same = speller_.format_of(root.position()) == format_ && root.position().file != 0;
+    const std::string_view text = is_same ? speller_.text_from(root.position()) : std::string_view();
+    unit_ = layout_.indent > 0 ? std::string(layout_.indent, ' ') : format_ == SourceFormat::kSjson ? "\t" : "  ";
+    if (layout_.indent > 0 || !is_container(root) || text.empty()) return;
+    const bool has_bracket = text[0] == '{' || text[0] == '[';
+    for (const Node child : root) {
+        const Node indented = has_bracket ? child : is_container(child) && child.size() > 0 ? *child.begin() : Node();
+        if (!indented || indented.position().file != root.position().file) continue;
+        const std::uint32_t offset = indented.has_key() ? indented.key_position().offset : indented.position().offset;
+        if (offset <= root.position().offset) continue;
+        const std::size_t at = offset - root.position().offset, line = text.rfind('\n', at) + 1;
+        const std::string_view blanks = text.substr(line, at - line);
+        if (line == 0 || blanks.empty() || (blanks[0] != ' ' && (blanks[0] != '\t' || is_yaml()))) continue;
+        if (blanks.find_first_not_of(blanks[0]) != std::string_view::npos) continue;
+        unit_ = blanks[0] == '\t' ? "\t" : std::string(std::min<std::size_t>(blanks.size(), 8), ' ');
+        return;
+    }
+}
+
+/// The members of the root have no braces in SJSON.
+void SourceWriter::root_mapping(Node root) {
+    if (const NodeComments* const inside = comments_.inside(root)) lines(inside->at_start, 0);
+    children(root, 0);
+}
+
+void SourceWriter::yaml_root(Node root) {
+    const NodeComments* const inside = comments_.inside(root);
+    const bool is_block = is_container(root) && root.size() > 0;
+    const std::size_t begin = out_.size();
+    if (inside != nullptr && !is_block) lines(inside->at_end, 0);
+    if (!is_block || shape_of(root) == Shape::kOneLine) {
+        new_line(0, false);
+        if (write_flat(root)) return;
+        if (!is_block && is_container(root)) out_ += root.is_list() ? "[]" : "{}";
+        if (!is_container(root)) speller_.append_scalar(out_, root);
+        if (!is_block) return;
+        out_.resize(begin);
+    }
+    if (inside != nullptr) lines(inside->at_start, 0);
+    std::string properties;
+    yaml_anchor(properties, root);
+    if (!properties.empty()) {
+        new_line(0, false);
+        out_ += properties.substr(0, properties.size() - 1);
+    }
+    yaml_children(root, 0, false);
+}
+
+std::string SourceWriter::write(Node root) {
+    choose_indent(root);
+    const NodeComments* const around = comments_.around(root);
+    if (around != nullptr) lines(around->before, 0);
+    if (is_yaml()) {
+        yaml_root(root);
+    } else if (!is_json() && root.is_mapping()) {
+        root_mapping(root);
+    } else {
+        new_line(0, around != nullptr && around->after_blank_line);
+        value(root, 0);
+    }
+    if (around != nullptr) behind(around->after, 0);
+    if (!out_.empty()) out_ += '\n';
+    return std::move(out_);
+}
+
+}  // namespace
+
+std::string write_source_text(Node node, SourceFormat format, const Diagnostics& diagnostics,
+                              const SourceComments& comments, const SourceLayout& layout) {
+    return SourceWriter(format, diagnostics, comments, layout).write(node);
+}
+
+}  // namespace shoal

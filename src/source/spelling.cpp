@@ -1,0 +1,234 @@
+#include "source/spelling.h"
+
+#include "shoal/base/text.h"
+#include "shoal/document/scalar_text.h"
+#include "shoal/document/sjson.h"
+#include "shoal/source/yaml.h"
+#include "source/text_token.h"
+#include "source/yaml_scalar.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace shoal {
+namespace {
+
+bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Returns whether a number that YAML reads is one of JSON too: one without +, 0x, 0o, and with digits around its point.
+bool is_json_number(std::string_view text) {
+    if (text.starts_with('-')) text.remove_prefix(1);
+    if (text.empty() || !is_digit(text[0]) || (text.size() > 1 && text[0] == '0' && is_one_of(text[1], "xo")))
+        return false;
+    const std::size_t point = text.find('.');
+    return point == std::string_view::npos || (point + 1 < text.size() && is_digit(text[point + 1]));
+}
+
+bool is_equal(Node node, const YamlScalar& scalar) {
+    switch (scalar.meaning) {
+        case YamlMeaning::kInteger:
+            return node.is_integer() && node.as_int64() != nullptr && *node.as_int64() == scalar.integer;
+        case YamlMeaning::kLargeInteger:
+            return node.is_integer() && node.as_int64() == nullptr && *node.as_uint64() == scalar.large_integer;
+        case YamlMeaning::kNumber:
+            return node.kind() == NodeKind::kNumber &&
+                   std::bit_cast<std::uint64_t>(node.as_double()) == std::bit_cast<std::uint64_t>(scalar.number);
+        case YamlMeaning::kTrue:
+        case YamlMeaning::kFalse:
+            return node.is_bool() && node.as_bool() == (scalar.meaning == YamlMeaning::kTrue);
+        case YamlMeaning::kNull:
+            return node.is_null();
+        default:
+            return false;
+    }
+}
+
+/// Returns what stands between quotes, with the quotes; nothing if it does not end on the line.
+std::string_view quoted_at_start(std::string_view text) {
+    const char quote = text[0];
+    for (std::size_t at = 1; at < text.size() && text[at] != '\n'; ++at) {
+        if (text[at] == '\\' && quote == '"') {
+            ++at;
+            continue;
+        }
+        if (text[at] != quote) continue;
+        if (quote == '"' || at + 1 == text.size() || text[at + 1] != quote) return text.substr(0, at + 1);
+        ++at;
+    }
+    return {};
+}
+
+/// Returns whether a string in quotes means `text`.
+bool means(std::string_view written, std::string_view text, SourceFormat format) {
+    const std::string_view inside = written.substr(1, written.size() - 2);
+    if (inside.find(written[0] == '"' ? '\\' : '\'') == std::string_view::npos) return inside == text;
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.refer_file("", written);
+    const Result<Document> read =
+        format == SourceFormat::kYaml ? read_yaml(file, diagnostics) : read_sjson(file, diagnostics);
+    return read && read->root().is_string() && read->root().as_string() == text;
+}
+
+std::string_view word_at_start(std::string_view text) {
+    const auto is_word = [](char c) {
+        return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_one_of(c, "+-._~");
+    };
+    return text.substr(0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin()));
+}
+
+/// Removes one anchor or tag and the blanks after it; false: there is none.
+bool remove_property(std::string_view& text, char sign) {
+    if (text.empty() || text[0] != sign) return false;
+    const std::size_t end = std::min(text.find_first_of(" \t\r\n,[]{}"), text.size());
+    const std::size_t next = std::min(text.find_first_not_of(" \t", end), text.size());
+    text.remove_prefix(next);
+    return true;
+}
+
+}  // namespace
+
+// --- places --------------------------------------------------------------------------------------------------------
+
+std::string_view Speller::text_from(SourcePosition position) const {
+    if (position.file == 0 || position.file > diagnostics_.num_files()) return {};
+    const std::string_view text = diagnostics_.text(position.file);
+    return position.offset >= text.size() ? std::string_view() : text.substr(position.offset);
+}
+
+SourceFormat Speller::format_of(SourcePosition position) const {
+    return position.file == 0 || position.file > diagnostics_.num_files()
+               ? format_
+               : source_format(diagnostics_.name(position.file));
+}
+
+std::string_view Speller::text_of_value(SourcePosition position) const {
+    std::string_view text = text_from(position);
+    if (format_of(position) == SourceFormat::kYaml)
+        while (remove_property(text, '&') || remove_property(text, '!')) {
+        }
+    return text;
+}
+
+std::string_view Speller::anchor_of(SourcePosition position) const {
+    std::string_view text = text_from(position);
+    if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
+    remove_property(text, '!');
+    return text.starts_with('&') ? text.substr(1, text.find_first_of(" \t\r\n,[]{}") - 1) : std::string_view();
+}
+
+std::string_view Speller::tag_of(SourcePosition position) const {
+    std::string_view text = text_from(position);
+    if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
+    remove_property(text, '&');
+    return text.starts_with('!') ? text.substr(0, text.find_first_of(" \t\r\n,[]{}")) : std::string_view();
+}
+
+// --- scalars -------------------------------------------------------------------------------------------------------
+
+void Speller::append_scalar(std::string& out, Node node, const YamlPlace& place) const {
+    if (node.is_string()) return append_text(out, node, place);
+    const std::string_view word = word_at_start(text_of_value(node.position()));
+    const bool is_same = !word.empty() && is_equal(node, read_yaml_scalar(word));
+    if (is_same && (format_ == SourceFormat::kYaml || (node.is_number() && is_json_number(word))))
+        out += word;
+    else if (node.is_number())
+        append_number(out, node);
+    else
+        out += node.is_null() ? "null" : node.as_bool() ? "true" : "false";
+}
+
+void Speller::append_number(std::string& out, Node node) const {
+    if (node.kind() == NodeKind::kNumber)
+        append_number_text(out, node.as_double());
+    else if (node.as_int64() != nullptr)
+        shoal::append_number(out, *node.as_int64());
+    else
+        shoal::append_number(out, *node.as_uint64());
+}
+
+/// Appends a string or key as it is in its text, if that can stand here and means the same.
+bool Speller::append_as_written(std::string& out, std::string_view text, SourcePosition position, bool is_flow,
+                                bool is_key) const {
+    const std::string_view source = text_of_value(position);
+    const SourceFormat from = format_of(position);
+    const bool to_yaml = format_ == SourceFormat::kYaml;
+    if (source.empty() || to_yaml != (from == SourceFormat::kYaml)) return false;
+    if (source[0] == '"' || (to_yaml && source[0] == '\'')) {
+        const std::string_view written = quoted_at_start(source);
+        if (written.size() < 2 || source.starts_with("\"\"\"") || written.find('\t') != std::string_view::npos)
+            return false;
+        if ((is_key && from == SourceFormat::kJson && format_ != from) || !means(written, text, from)) return false;
+        out += written;
+        return true;
+    }
+    const bool is_bare = to_yaml
+                             ? is_yaml_plain(text, is_flow) && source.starts_with(text)
+                             : format_ == SourceFormat::kSjson && (is_key || bare_texts_) &&
+                                   source.substr(0, is_key ? end_of_key(source, 0) : end_of_scalar(source, 0)) == text;
+    if (is_bare) out += text;
+    return is_bare && !text.empty();
+}
+
+void Speller::append_text(std::string& out, Node node, const YamlPlace& place) const {
+    const std::string_view text = node.as_string();
+    if (append_as_written(out, text, node.position(), place.is_flow, false)) return;
+    if (format_ == SourceFormat::kYaml) {
+        const std::size_t begin = out.size();
+        if (append_folded(out, node, place) || append_yaml_block(out, text, place)) return;
+        out.resize(begin);
+        return append_yaml_text(out, text, place.is_flow, false);
+    }
+    const std::string_view source = text_of_value(node.position());
+    const bool has_quotes = !source.empty() && is_one_of(source[0], "\"'") && !source.starts_with("\"\"\"");
+    const bool was_verbatim = format_of(node.position()) == SourceFormat::kSjson && source.starts_with("\"\"\"") &&
+                              source.substr(0, end_of_scalar(source, 0)) == concat("\"\"\"", text, "\"\"\"");
+    if (format_ == SourceFormat::kSjson && (was_verbatim || (is_verbatim_text(text) && !has_quotes)))
+        out += concat("\"\"\"", text, "\"\"\"");
+    else
+        append_quoted_text(out, text);
+}
+
+/// Appends a text that was folded in YAML: the same lines, indented as they have to be here.
+bool Speller::append_folded(std::string& out, Node node, const YamlPlace& place) const {
+    const std::string_view source = text_of_value(node.position());
+    if (place.is_flow || !source.starts_with('>') || format_of(node.position()) != SourceFormat::kYaml) return false;
+    std::size_t begin = std::min(source.find('\n'), source.size() - 1) + 1;
+    const std::string_view header = source.substr(0, source.find_first_of(" \t\r\n"));
+    const std::size_t first = source.find_first_not_of(" \n", begin);
+    if (first == std::string_view::npos || header.find_first_of("+123456789") != std::string_view::npos) return false;
+    const std::size_t indent = first - (source.rfind('\n', first) + 1);
+    std::string folded(header);
+    while (begin < source.size()) {
+        const std::size_t end = std::min(source.find('\n', begin), source.size());
+        std::string_view line = source.substr(begin, end - begin);
+        const std::size_t blanks = std::min(line.find_first_not_of(" \r"), line.size());
+        if (blanks < line.size() && blanks < indent) break;
+        line.remove_prefix(std::min(indent, line.size()));
+        folded += '\n';
+        if (blanks < indent + line.size()) folded.append(place.indent, ' ').append(line);
+        begin = end + 1;
+    }
+    while (folded.ends_with('\n')) folded.pop_back();
+    Diagnostics diagnostics;  // the lines may mean something else in another place
+    const std::string check = concat("text: ", folded, "\n");
+    const Result<Document> read = read_yaml(diagnostics.refer_file("", check), diagnostics);
+    const Node again = read ? read->root().find("text") : Node();
+    if (!again || !again.is_string() || again.as_string() != node.as_string()) return false;
+    out += folded;
+    return true;
+}
+
+void Speller::append_key(std::string& out, Node child) const {
+    const std::string_view key = child.key();
+    if (append_as_written(out, key, child.key_position(), true, true)) return;
+    if (format_ == SourceFormat::kYaml)
+        append_yaml_text(out, key, true, true);
+    else if (format_ == SourceFormat::kSjson && is_plain_key(key))
+        out += key;
+    else
+        append_quoted_text(out, key);
+}
+
+}  // namespace shoal
