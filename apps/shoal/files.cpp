@@ -162,4 +162,9 @@ Status Files::write(std::string_view flag, std::string_view text) {
     return {};
 }
 
+Status Files::replace(const std::string& path, std::string_view text) {
+    const Status status = shoal::write_file(path, text);
+    return status ? Status() : Status::error(concat(status.message(), "; allow writing to it, or give - in its place"));
+}
+
 }  // namespace shoal_tool

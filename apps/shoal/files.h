@@ -40,6 +40,8 @@ public:
 
     /// Writes what was asked for with a flag, which was given. Errors: the output cannot be written, and is what it was.
     shoal::Status write(std::string_view flag, std::string_view text);
+    /// Writes an operand, which was read, in its place. Errors: it cannot be written, and is what it was.
+    shoal::Status replace(const std::string& path, std::string_view text);
 
 private:
     struct Output {

@@ -7,6 +7,8 @@ namespace shoal_tool {
 
 extern const Verb kCompileVerb;
 extern const Verb kCheckVerb;
+extern const Verb kFormatVerb;
+extern const Verb kConvertVerb;
 extern const Verb kDumpVerb;
 extern const Verb kSchemaVerb;
 extern const Verb kRunVerb;

@@ -185,9 +185,15 @@ void CommentReader::read_token(std::span<const TextToken> tokens, std::size_t in
             close();
             break;
     }
-    if (is_unmarked) return;
+    if (is_unmarked) {
+        if (token.kind == TokenKind::kOpen && begins_with_mark(token.begin)) num_newlines_ = 0;
+        return;
+    }
     cursor_ = token.end;
-    num_newlines_ = cursor_ > 0 && token.end > token.begin && text_[cursor_ - 1] == '\n' ? 1 : 0;
+    // The lines of a text of YAML end with the empty lines behind it.
+    num_newlines_ = 0;
+    for (std::size_t at = token.end; at > token.begin && static_cast<unsigned char>(text_[at - 1]) <= ' '; --at)
+        num_newlines_ += text_[at - 1] == '\n';
 }
 
 void CommentReader::begin_entry(std::uint64_t place) {

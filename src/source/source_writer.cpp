@@ -49,6 +49,7 @@ private:
     bool write_flat(Node node);
     bool is_list_of_scalars(Node node) const;
     bool takes_rows(Node node) const;
+    bool takes_lines(Node node) const;
     void rows(Node list, std::size_t depth);
 
     void root_mapping(Node root);
@@ -126,12 +127,13 @@ void SourceWriter::behind(const std::vector<Comment>& list, std::size_t depth) {
     if (is_json()) return;
     bool ends_line = false;
     for (const Comment& comment : list) {
-        if (ends_line || comment.is_first)
+        ends_line |= comment.is_first;
+        if (ends_line)
             new_line(depth, comment.after_blank_line);
         else
             out_.append(std::max<std::size_t>(comment.num_blanks, 1), ' ');
         append_comment(comment, depth);
-        ends_line = is_yaml() || !comment.is_block;
+        ends_line |= is_yaml() || !comment.is_block;
     }
 }
 
@@ -203,15 +205,20 @@ bool SourceWriter::may_stand_on_line(Node node) const {
     });
 }
 
+/// Returns whether a text is one of several lines: not if it is in quotes that were chosen although there are other ways.
+bool SourceWriter::takes_lines(Node node) const {
+    if (!node.is_string() || node.as_string().find('\n') == std::string_view::npos) return false;
+    const std::string_view text = speller_.text_of_value(node.position());
+    const bool has_quotes = text.starts_with('"') && !text.starts_with("\"\"\"");
+    return !has_quotes || speller_.format_of(node.position()) == SourceFormat::kJson;
+}
+
 /// Appends a value on one line; false: it takes more bytes than `most`, or it needs several lines.
 bool SourceWriter::append_flat(std::string& out, Node node, std::size_t most) {
     if (is_yaml() && yaml_anchor(out, node)) return out.size() <= most;
     if (!is_container(node)) {
         const std::size_t begin = out.size();
-        const bool keeps_lines = is_yaml() && node.is_string() && shape_of(node) != Shape::kOneLine &&
-                                 node.as_string().find('\n') != std::string_view::npos &&
-                                 !speller_.text_of_value(node.position()).starts_with('"');
-        if (keeps_lines) return false;
+        if (is_yaml() && takes_lines(node)) return false;
         speller_.append_scalar(out, node);
         return out.size() <= most && out.find('\n', begin) == std::string::npos;
     }

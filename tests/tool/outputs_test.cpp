@@ -17,6 +17,7 @@ protected:
         return {{"compile", source(), "-o"},
                 {"compile", source(), "--output"},
                 {"schema", blob(), "-o"},
+                {"convert", source(), "--to", "yaml", "-o"},
                 {"run", source(), "--frames", "1", "--picture"},
                 {"run", blob(), "--frames", "1", "--picture"},
                 {"run", source(), "--frames", "1", "--trace"},

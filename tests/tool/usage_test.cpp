@@ -19,7 +19,8 @@ TEST_F(ToolUsage, help_lists_every_verb) {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"help"}, {"--help"}, {"-h"}}) {
         const ToolResult result = run(words);
         EXPECT_EQ(result.exit_code, 0);
-        for (const char* verb : {"compile", "check", "dump", "schema", "run", "completion", "help"})
+        for (const char* verb :
+             {"compile", "check", "format", "convert", "dump", "schema", "run", "completion", "help"})
             EXPECT_TRUE(result.prints(std::string("\n  ") + verb + " ")) << verb;
         EXPECT_EQ(result.err, "");
     }
@@ -42,6 +43,8 @@ TEST_F(ToolUsage, help_of_a_verb_shows_every_flag_and_examples_and_is_the_same_b
          {"-o, --output BLOB", "--root DIR", "--schema FILE", "--endian little|big", "--offset-tables", "--strict",
           "--json", "--stdin-name PATH"}},
         {"check", {"--root DIR", "--schema FILE", "--stdin-name PATH", "--strict", "--json"}},
+        {"format", {"--check", "--width N", "--stdin-name PATH", "--json"}},
+        {"convert", {"--to sjson|json|yaml", "-o, --output FILE", "--width N", "--stdin-name PATH", "--strict"}},
         {"dump", {"--json"}},
         {"schema", {"--schema FILE", "-o, --output FILE"}},
         {"run",
@@ -78,6 +81,8 @@ TEST_F(ToolUsage, wrong_usage_exits_with_2_and_shows_how_it_is_used) {
         {{"compile", "a", "-o", "b", "--root", "--strict"}, "--root needs a value"},
         {{"check"}, "check needs SOURCE_OR_BLOB..."},
         {{"dump"}, "dump needs BLOB"},
+        {{"convert", "x"}, "convert needs --to sjson|json|yaml"},
+        {{"format", "x", "--width", "1"}, "--width takes a whole number from 20"},
         {{"schema"}, "schema needs BLOB or --schema FILE"},
         {{"dump", "x", "--jsn"}, "did you mean --json?"},
         {{"run", "x", "--frame", "3"}, "did you mean --frames?"},
@@ -208,7 +213,7 @@ using Words = std::vector<std::string>;
 TEST_F(ToolCompletion, bash_completes_verbs_flags_values_and_files) {
     write("reef.sjson", "");
     std::filesystem::create_directory(path("reefs"));
-    EXPECT_EQ(complete({"c"}), (Words{"compile", "check", "completion"}));
+    EXPECT_EQ(complete({"c"}), (Words{"compile", "check", "convert", "completion"}));
     EXPECT_EQ(complete({"--v"}), (Words{"--version"}));
     EXPECT_EQ(complete({"compile", "--o"}), (Words{"--output", "--offset-tables"}));
     EXPECT_EQ(complete({"compile", "--endian", ""}), (Words{"little", "big"}));

@@ -1,0 +1,95 @@
+// shoal convert: a source in another format, with everything that is in it.
+
+#include "rewrite.h"
+#include "shoal/base/text.h"
+#include "sources.h"
+#include "verbs.h"
+
+#include <algorithm>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+constexpr Flag kFlags[] = {
+    {.name = "to", .value = "sjson|json|yaml", .help = "the format to write", .takes = Takes::kOneOf, .required = true},
+    {.name = "output",
+     .value = "FILE",
+     .help = "the file to write instead of standard output; never the one that is read",
+     .takes = Takes::kOutput,
+     .letter = 'o'},
+    kWidthFlag,
+    kRewriteStdinNameFlag,
+    kStrictFlag,
+};
+
+// A line is a paragraph.
+constexpr std::string_view kManual =
+    "Writes SOURCE, or a schema file, in another format. Keys, their order and all values stay; numbers and strings "
+    "keep "
+    "their spelling, and lists and mappings their lines, where the format allows. Comments stay where they are, but "
+    "for "
+    "JSON, which has none: a warning counts them, and with --strict they are an error. The format of SOURCE is what "
+    "its "
+    "name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.\n"
+    "\n"
+    "What is written is read again and compared before anything is written. A SOURCE that is - is read from standard "
+    "input.\n";
+
+constexpr std::string_view kExamples =
+    "shoal convert reef.sjson --to yaml -o reef.yaml\n"
+    "shoal convert ship.yaml --to sjson\n"
+    "git show HEAD:ship.yaml | shoal convert - --stdin-name ship.yaml --to json\n";
+
+SourceFormat format_named(std::string_view name) { return source_format(concat('.', name)); }
+
+/// Tells that comments are left out, with the place of the first.
+void warn_of_comments(SourceFile& file, bool strict) {
+    std::vector<const Comment*> comments = file.comments.all();
+    if (comments.empty()) return;
+    const Comment& first = **std::min_element(comments.begin(), comments.end(), [](const Comment* a, const Comment* b) {
+        return a->position.offset < b->position.offset;
+    });
+    std::string message = concat("JSON has no comments: ", counted(comments.size(), "comment", "comments"), " of \"",
+                                 file.path, "\" ", strict ? "cannot be kept" : "are left out", "; this is the first");
+    const std::string hint =
+        strict ? "leave out --strict, or choose another format" : "choose another format to keep them";
+    Diagnostic& diagnostic = strict ? file.diagnostics->error(first.position, std::move(message), hint)
+                                    : file.diagnostics->warning(first.position, std::move(message), hint);
+    diagnostic.underline(2);
+}
+
+int run(const Arguments& arguments, Files& files, Console& console) {
+    SourceLayout layout;
+    if (Status status = read_layout(arguments, layout); !status)
+        return fail_usage(console, arguments.verb(), status.message());
+    SourceFile file = read_source_file(arguments, files, arguments.operands()[0]);
+    if (!file.document) return fail(console, *file.diagnostics);
+    const SourceFormat format = format_named(arguments.value("to"));
+    if (format == SourceFormat::kJson) warn_of_comments(file, arguments.has(kStrictFlag.name));
+    if (file.diagnostics->num_errors() > 0) return fail(console, *file.diagnostics);
+    const Result<std::string> text = rewrite(file, format, layout);
+    if (!text) return fail(console, text.message());
+    console.print_diagnostics(*file.diagnostics);
+    if (!arguments.has("output")) return console.print_out(*text), 0;
+    if (Status status = files.write("output", *text); !status) return fail(console, status.message());
+    console.print(concat(file.path, " -> ", name_of_output(arguments.value("output")), "\n"));
+    return 0;
+}
+
+}  // namespace
+
+const Verb kConvertVerb{.name = "convert",
+                        .summary = "write a source in another format, comments included",
+                        .operands = "SOURCE",
+                        .takes = Takes::kInput,
+                        .min_operands = 1,
+                        .max_operands = 1,
+                        .flags = kFlags,
+                        .manual = kManual,
+                        .examples = kExamples,
+                        .run = run};
+
+}  // namespace shoal_tool
