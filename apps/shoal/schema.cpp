@@ -3,6 +3,7 @@
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/source/json_schema.h"
 #include "shoal/source/schema_file.h"
 #include "sources.h"
 #include "verbs.h"
@@ -20,6 +21,8 @@ constexpr Flag kFlags[] = {
      .help = "the file to write instead of standard output; never one of the files that are read",
      .takes = Takes::kOutput,
      .letter = 'o'},
+    {.name = "json-schema",
+     .help = "print a JSON Schema of sources with these component types and the built-in ones, for editors"},
 };
 
 // A line is a paragraph.
@@ -29,12 +32,17 @@ constexpr std::string_view kManual =
     "standard "
     "input.\n"
     "\n"
+    "With --json-schema it prints a JSON Schema instead, with which editors complete and check sources in YAML and "
+    "JSON: "
+    "docs/formats/source.md says how.\n"
+    "\n"
     "A program writes a schema file of its own C++ types with `export_schemas(world, path)`; the sample reef does with "
     "--export-schema FILE.\n";
 
 constexpr std::string_view kExamples =
     "shoal schema reef.blob\n"
-    "shoal schema --schema game.schema.sjson --schema weather.schema.sjson -o all.schema.sjson\n";
+    "shoal schema --schema game.schema.sjson --schema weather.schema.sjson -o all.schema.sjson\n"
+    "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n";
 
 /// The texts of string ids that stand in defaults: those of the blob and of the schema files.
 struct Texts final : ValueNames {
@@ -103,7 +111,8 @@ int write(const Arguments& arguments, Files& files, Console& console, const std:
 }
 
 int run(const Arguments& arguments, Files& files, Console& console) {
-    if (arguments.operands().empty() && !arguments.has("schema"))
+    const bool is_json = arguments.has("json-schema");
+    if (arguments.operands().empty() && !arguments.has("schema") && !is_json)
         return fail_usage(console, arguments.verb(), "schema needs BLOB or --schema FILE");
     std::optional<Blob> blob;
     if (!arguments.operands().empty()) {
@@ -115,10 +124,13 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     if (blob) texts.blob = &*blob;
     SourceSession session;
     Declarations declarations;
+    if (Status status = is_json ? add_built_ins(session.registry) : Status(); !status)
+        return fail(console, status.message());
     if (Status status = read(arguments, files, texts, session, declarations); !status)
         return fail(console, status.message());
     if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
-    const Result<std::string> text = write_schema_text(declarations.list, texts);
+    const Result<std::string> text = is_json ? write_json_schema(session.registry, session.options.rules, texts)
+                                             : write_schema_text(declarations.list, texts);
     return text ? write(arguments, files, console, *text) : fail(console, text.message());
 }
 

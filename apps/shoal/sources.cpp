@@ -43,12 +43,6 @@ constexpr BuiltInComponent kBuiltIns[] = {
     {"switched_off", "a toggled component that is spawned switched off", add<SpawnSwitchedOff>},
 };
 
-Status add_built_ins(ComponentRegistry& registry) {
-    for (const BuiltInComponent& built_in : kBuiltIns)
-        if (Status status = built_in.add(registry); !status) return status;
-    return {};
-}
-
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 bool starts_as_blob(std::span<const std::byte> bytes) {
@@ -100,6 +94,12 @@ void stand_in(const Arguments& arguments, Files& files, SourceSession& session) 
 }  // namespace
 
 std::span<const BuiltInComponent> built_in_components() { return kBuiltIns; }
+
+Status add_built_ins(ComponentRegistry& registry) {
+    for (const BuiltInComponent& built_in : kBuiltIns)
+        if (Status status = built_in.add(registry); !status) return status;
+    return {};
+}
 
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session) {

@@ -39,6 +39,8 @@ struct BuiltInComponent {
 };
 /// All of them.
 std::span<const BuiltInComponent> built_in_components();
+/// Registers all of them.
+shoal::Status add_built_ins(shoal::ComponentRegistry& registry);
 
 /// Everything that one source is compiled with, and the diagnostics about it.
 struct SourceSession {
