@@ -11,6 +11,7 @@ extern const Verb kFormatVerb;
 extern const Verb kConvertVerb;
 extern const Verb kDumpVerb;
 extern const Verb kSchemaVerb;
+extern const Verb kDiffVerb;
 extern const Verb kRunVerb;
 extern const Verb kCompletionVerb;
 extern const Verb kHelpVerb;
