@@ -138,6 +138,18 @@ Status Files::add_input(const std::string& path) {
     return {};
 }
 
+Status Files::add_output(std::string_view flag, const std::string& path) {
+    const auto is_asked = [&](const Output& output) { return output.flag->name == flag; };
+    if (std::any_of(outputs_.begin(), outputs_.end(), is_asked)) return {};
+    for (const Flag& known : arguments_.verb().flags)
+        if (known.name == flag) outputs_.push_back({&known, path});
+    for (const std::string& input : inputs_)
+        if (Status status = check_input(outputs_.back(), input); !status) return status;
+    for (std::size_t i = 0; i + 1 < outputs_.size(); ++i)
+        if (Status status = check_different(outputs_[i], outputs_.back()); !status) return status;
+    return check(outputs_.back());
+}
+
 Result<std::string> Files::read(const std::string& path) {
     if (!is_standard_stream(path)) return shoal::read_file(path);
     const Result<std::string_view> text = standard_input();
