@@ -7,6 +7,13 @@
 
 namespace shoal {
 
+/// Returns what stands at the place of an item in another tree, or nullptr.
+inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& others) {
+    if (item.parent == nullptr) return &others.root();
+    const SourceItem* const parent = counterpart(*item.parent, others);
+    return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
+}
+
 /// The entities whose key no other entity of the tree has. A change of a child in a prefab is none, and neither is one that is
 /// named by its index.
 class UniqueEntities {

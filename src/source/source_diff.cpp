@@ -68,11 +68,6 @@ private:
         const SourceTree& others = &tree == &before_ ? after_ : before_;
         return counterpart(*item.parent, others) != nullptr;
     }
-    static const SourceItem* counterpart(const SourceItem& item, const SourceTree& others) {
-        if (item.parent == nullptr) return &others.root();
-        const SourceItem* const parent = counterpart(*item.parent, others);
-        return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
-    }
 
     void add(Kind kind, const SourceItem* before, const SourceItem* after) {
         differences_.push_back({kind, before, after});

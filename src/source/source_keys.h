@@ -57,5 +57,7 @@ bool is_level_text(Node root);
 /// Returns whether an entity is written in the short form: its own keys are component types. A key that looks like one that
 /// says how the entity is built makes it the long form, so that a typing mistake is told.
 bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys = {});
+/// Returns whether an entity in the short form may have a key.
+bool is_key_of_short_form(std::string_view key);
 
 }  // namespace shoal

@@ -24,14 +24,6 @@ constexpr std::string_view kPlaceNames[] = {"",
                                             "entities",
                                             ""};
 
-/// Returns the place of what a key of an entity or level holds; kMember for keys that hold no items.
-ItemPlace place_of_key(std::string_view key, bool of_level) {
-    const std::size_t begin = of_level ? 7 : 1, end = of_level ? 9 : 7;
-    for (std::size_t i = begin; i < end; ++i)
-        if (kPlaceNames[i] == key) return static_cast<ItemPlace>(i);
-    return ItemPlace::kMember;
-}
-
 bool has_components(ItemPlace place) {
     return place == ItemPlace::kComponents || place == ItemPlace::kModifiedComponents;
 }
@@ -88,8 +80,9 @@ class TextReader {
 public:
     explicit TextReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-    std::optional<SourceTree> read(Document document) {
-        const Node root = builder_.keep(std::move(document));
+    std::optional<SourceTree> read(Document document) { return read(builder_.keep(std::move(document))); }
+
+    std::optional<SourceTree> read(Node root) {
         const std::size_t num_errors = diagnostics_.num_errors();
         if (!root.is_mapping()) {
             refuse(root, "a source", "write one entity, or a level with `entities`");
@@ -98,16 +91,13 @@ public:
         SourceItem& item = builder_.root();
         item.text = root;
         item.position = root.position();
-        if (is_level_text(root)) {
-            item.kind = ItemKind::kLevel;
-            read_entity(item, true);
-        } else {
-            item.kind = ItemKind::kEntity;
-            Node guid;
-            item.key = key_in(root, guid);
+        item.kind = is_level_text(root) ? ItemKind::kLevel : ItemKind::kEntity;
+        if (item.kind == ItemKind::kEntity) {
+            std::string_view name;
+            item.key = key_in(root, name);
             if (item.key.empty()) item.key = ".";
-            read_entity(item, false);
         }
+        read_entity(item);
         if (diagnostics_.num_errors() != num_errors) return std::nullopt;
         return builder_.finish();
     }
@@ -131,35 +121,47 @@ private:
         return added;
     }
 
-    /// Returns the key that an element of a list gives itself, and the node that says it; empty when there is none.
-    std::string_view key_in(Node element, Node& said) {
-        for (const std::string_view name : {"_guid", "guid", "id"}) {
-            const Node guid = element.find(name);
+    /// Returns the key that an element of a list gives itself, and the name of what says it; empty when there is none.
+    std::string_view key_in(Node element, std::string_view& name) {
+        for (const std::string_view wanted : {"_guid", "guid", "id"}) {
+            const Node guid = element.find(wanted);
             if (!guid || !guid.is_string()) continue;
-            said = guid;
+            name = wanted;
             return normal_key(without_hash(guid.as_string()), builder_.arena());
         }
         return {};
     }
 
-    void read_entity(SourceItem& item, bool is_level, Node said = {}) {
+    void read_entity(SourceItem& item) {
         const Node node = item.text;
+        const bool is_level = item.kind == ItemKind::kLevel;
         const bool is_short = !is_level && is_short_form(node);
         const bool has_both = is_level && node.find("units") && node.find("entities");
         for (const Node child : node) {
-            if (said && child.position() == said.position()) continue;
-            ItemPlace place = place_of_key(child.key(), is_level);
+            const std::string_view key = child.key();
+            if (!item.key_name.empty() && key == item.key_name) continue;
+            ItemPlace place = place_of_key(key, is_level);
             if (place == ItemPlace::kUnits && !has_both) place = ItemPlace::kEntities;
-            const bool is_key =
-                std::find(std::begin(kEntityKeys), std::end(kEntityKeys), child.key()) != std::end(kEntityKeys);
-            if (is_short && !is_key)
-                add_component(item, ItemPlace::kComponents, without_hash(child.key()), child.key_position(), child, {},
-                              true);
+            const bool is_ours =
+                std::find(std::begin(kEntityKeys), std::end(kEntityKeys), key) != std::end(kEntityKeys);
+            if (is_short && !is_ours)
+                add_component(item, entry(ItemPlace::kComponents, child, ItemForm::kShort));
             else if (place == ItemPlace::kMember)
                 add_member(item, ItemPlace::kMember, child);
             else
                 read_entries(item, place, child);
         }
+    }
+
+    /// Returns an item for a child of a mapping.
+    SourceItem entry(ItemPlace place, Node node, ItemForm form) {
+        SourceItem item;
+        item.key = normal_key(without_hash(node.key()), builder_.arena());
+        item.place = place;
+        item.form = form;
+        item.text = node;
+        item.position = node.key_position();
+        return item;
     }
 
     void read_entries(SourceItem& parent, ItemPlace place, Node list) {
@@ -170,51 +172,48 @@ private:
             return;
         }
         std::uint32_t index = 0;
-        for (const Node entry : list) {
+        for (const Node child : list) {
             if (list.is_mapping())
-                add_entry(parent, place, normal_key(without_hash(entry.key()), builder_.arena()), entry.key_position(),
-                          entry, {});
+                add_entry(parent, entry(place, child, ItemForm::kByKey));
             else
-                read_element(parent, place, entry, index);
+                read_element(parent, place, child, index);
             ++index;
         }
     }
 
     void read_element(SourceItem& parent, ItemPlace place, Node element, std::uint32_t index) {
-        if (has_deletions(place) && element.is_string())
-            return add_entry(parent, place, normal_key(without_hash(element.as_string()), builder_.arena()),
-                             element.position(), element, {});
-        if (!element.is_mapping()) return refuse(element, "an element of this list", "write a mapping with a `_guid`");
-        Node said;
-        std::string_view key = key_in(element, said);
-        if (key.empty() && place == ItemPlace::kComponents) key = type_in(element, true);
-        if (key.empty() && place != ItemPlace::kComponents && !has_components(place) && !has_deletions(place) &&
-            place != ItemPlace::kModifiedChildren)
-            key = builder_.keep(concat('[', index, ']'));
-        if (key.empty()) {
-            diagnostics_.error(element.position(), "an element of this list does not say what it is about",
-                               "give it a `_guid`");
-            return;
+        SourceItem item;
+        item.place = place;
+        item.form = ItemForm::kElement;
+        item.text = element;
+        item.position = element.position();
+        if (has_deletions(place) && element.is_string()) {
+            item.key = normal_key(without_hash(element.as_string()), builder_.arena());
+            return add_entry(parent, std::move(item));
         }
-        add_entry(parent, place, key, said ? said.position() : element.position(), element, said);
+        if (!element.is_mapping()) return refuse(element, "an element of this list", "write a mapping with a `_guid`");
+        item.key = key_in(element, item.key_name);
+        if (item.key.empty()) item.key_name = {};
+        if (!item.key_name.empty()) item.position = element.find(item.key_name).position();
+        if (item.key.empty() && place == ItemPlace::kComponents) item.key = type_in(element, true);
+        const bool may_be_counted =
+            !has_components(place) && !has_deletions(place) && place != ItemPlace::kModifiedChildren;
+        if (item.key.empty() && may_be_counted) item.key = builder_.keep(concat('[', index, ']'));
+        if (!item.key.empty()) return add_entry(parent, std::move(item));
+        diagnostics_.error(element.position(), "an element of this list does not say what it is about",
+                           "give it a `_guid`");
     }
 
-    void add_entry(SourceItem& parent, ItemPlace place, std::string_view key, SourcePosition position, Node node,
-                   Node said) {
-        if (has_components(place)) return add_component(parent, place, key, position, node, said, false);
-        SourceItem item;
-        item.key = key;
-        item.place = place;
-        item.text = node;
-        item.position = position;
-        item.kind = has_deletions(place) ? ItemKind::kDeletion : ItemKind::kEntity;
+    void add_entry(SourceItem& parent, SourceItem item) {
+        if (has_components(item.place)) return add_component(parent, std::move(item));
+        const Node node = item.text;
+        item.kind = has_deletions(item.place) ? ItemKind::kDeletion : ItemKind::kEntity;
         if (item.kind == ItemKind::kEntity && !node.is_mapping())
             return refuse(node, "an entity", "write { ... } with `components`, `children` or `prefab`");
+        std::string_view name;
+        if (item.form == ItemForm::kByKey && node.is_mapping() && key_in(node, name) == item.key) item.key_name = name;
         SourceItem* const added = add(parent, std::move(item));
-        if (added == nullptr || added->kind == ItemKind::kDeletion) return;
-        Node repeated;  // the key again, in a mapping by key
-        if (!said && key_in(node, repeated) == key) said = repeated;
-        read_entity(*added, false, said);
+        if (added != nullptr && added->kind == ItemKind::kEntity) read_entity(*added);
     }
 
     static std::string_view type_in(Node component, bool with_plain) {
@@ -226,28 +225,20 @@ private:
         return {};
     }
 
-    void add_component(SourceItem& parent, ItemPlace place, std::string_view key, SourcePosition position, Node node,
-                       Node said, bool is_short) {
-        SourceItem item;
-        item.key = key;
+    void add_component(SourceItem& parent, SourceItem item) {
+        const Node node = item.text;
+        const bool is_short = item.form == ItemForm::kShort, declares = item.place == ItemPlace::kComponents;
         item.kind = ItemKind::kComponent;
-        item.place = place;
-        item.text = node;
-        item.position = position;
-        const bool declares = place == ItemPlace::kComponents;
-        item.type = is_short ? key : type_in(node, declares);
-        if (item.type.empty() && declares) item.type = key;
+        item.type = is_short ? item.key : type_in(node, declares);
+        if (item.type.empty() && declares) item.type = item.key;
         if (!node.is_mapping() && !node.is_null()) item.value = node;
         SourceItem* const added = add(parent, std::move(item));
         if (added == nullptr || !node.is_mapping()) return;
         const Node data = is_short ? Node() : node.find("data");
         const bool is_wrapped = data && (data.is_mapping() || data.is_null());
         for (const Node child : node) {
-            const bool is_type =
-                child.key() == "_type" || (child.key() == "type" && (declares || is_wrapped) && !node.find("_type"));
-            const bool is_key = (said && child.position() == said.position()) || child.key() == "_guid";
-            const bool is_ours = !is_short && (is_key || (is_type && child.is_string()));
-            if (is_ours || (is_wrapped && child.key() == "data")) continue;
+            if (!is_short && says_key_or_type(*added, child)) continue;
+            if (is_wrapped && child.key() == "data") continue;
             add_member(*added, is_wrapped ? ItemPlace::kBeside : ItemPlace::kMember, child);
         }
         if (is_wrapped)
@@ -272,10 +263,38 @@ private:
 
 }  // namespace
 
+ItemPlace place_of_key(std::string_view key, bool of_level) {
+    const std::size_t begin = of_level ? 7 : 1, end = of_level ? 9 : 7;
+    for (std::size_t i = begin; i < end; ++i)
+        if (kPlaceNames[i] == key) return static_cast<ItemPlace>(i);
+    return ItemPlace::kMember;
+}
+
+bool says_key_or_type(const SourceItem& component, Node child) {
+    const std::string_view key = child.key();
+    if (key == "_guid" || (!component.key_name.empty() && key == component.key_name)) return true;
+    if (!child.is_string()) return false;
+    if (key == "_type") return true;
+    const Node data = component.text.find("data");
+    const bool is_wrapped = data && (data.is_mapping() || data.is_null());
+    return key == "type" && (component.place == ItemPlace::kComponents || is_wrapped) && !component.text.find("_type");
+}
+
 std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics, const ReadOptions& options) {
     Result<Document> document = read_document(file, diagnostics, options);
     if (!document) return std::nullopt;
     return TextReader(diagnostics).read(std::move(*document));
+}
+
+std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics, SourceComments& comments,
+                                           const ReadOptions& options) {
+    Result<Document> document = read_source_text(file, diagnostics, comments, options);
+    if (!document) return std::nullopt;
+    return TextReader(diagnostics).read(std::move(*document));
+}
+
+std::optional<SourceTree> read_source_tree(Node root, Diagnostics& diagnostics) {
+    return TextReader(diagnostics).read(root);
 }
 
 SourceTree empty_source_tree(const SourceTree& other) {

@@ -19,6 +19,8 @@ struct SourceTree::Memory {
 
 class SourceTreeBuilder {
 public:
+    SourceTreeBuilder() = default;
+
     SourceItem& root() { return memory().items.front(); }
     /// Adds a child. Returns nullptr, and `other`, when there is one with this place and key.
     SourceItem* add(SourceItem& parent, SourceItem item, const SourceItem*& other);
@@ -36,5 +38,11 @@ private:
 
     SourceTree tree_;
 };
+
+/// Returns the place of what a key of an entity or level holds; kMember for keys that hold no items.
+ItemPlace place_of_key(std::string_view key, bool of_level);
+
+/// Returns whether a child of the text of a component says its key or type, and is no field.
+bool says_key_or_type(const SourceItem& component, Node child);
 
 }  // namespace shoal

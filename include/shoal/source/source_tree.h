@@ -18,6 +18,7 @@
 
 #include "shoal/document/document.h"
 #include "shoal/source/composer.h"
+#include "shoal/source/source_text.h"
 
 #include <optional>
 #include <string>
@@ -48,12 +49,21 @@ enum class ItemPlace : std::uint8_t {
     kBeside,    ///< keys beside the `data` of a component
 };
 
+/// How an item is written.
+enum class ItemForm : std::uint8_t {
+    kByKey,    ///< with its key before it
+    kElement,  ///< in a list, with its key inside
+    kShort,    ///< a component that is a key of an entity in the short form
+};
+
 struct SourceItem {
     const SourceItem* parent = nullptr;
-    std::string_view key;   ///< GUID or name, as the composer sees it; of a level: empty
-    std::string_view type;  ///< of a component; empty in a change that does not name it
+    std::string_view key;       ///< GUID or name, as the composer sees it; of a level: empty
+    std::string_view type;      ///< of a component; empty in a change that does not name it
+    std::string_view key_name;  ///< which of `_guid`, `guid` and `id` in the text says the key; empty: none does
     ItemKind kind = ItemKind::kMember;
     ItemPlace place = ItemPlace::kMember;
+    ItemForm form = ItemForm::kByKey;
     Node text;   ///< all that stands there; none in a composed tree
     Node value;  ///< of a member or component that is no mapping
     SourcePosition position;
@@ -84,6 +94,11 @@ private:
 /// two entities or components with one key.
 SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
                                                      const ReadOptions& options = {640});
+/// The same with the comments of the text.
+SHOAL_API std::optional<SourceTree> read_source_tree(std::uint32_t file, Diagnostics& diagnostics,
+                                                     SourceComments& comments, const ReadOptions& options = {640});
+/// The same for a tree that is read or built. Lifetime: that of its document.
+SHOAL_API std::optional<SourceTree> read_source_tree(Node root, Diagnostics& diagnostics);
 /// Returns a tree of a source that says nothing, of the kind that `other` is.
 SHOAL_API SourceTree empty_source_tree(const SourceTree& other);
 /// Returns the entities of a composition, with their prefabs merged. Lifetime: that of the composition.
