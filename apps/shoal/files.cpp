@@ -122,6 +122,7 @@ Status Files::check(const Output& output) const {
 }
 
 Status Files::check_input(const Output& output, const std::string& input) const {
+    if (output.flag->may_replace_input) return {};
     struct stat read, replaced;
     if (!find_file(input, STDIN_FILENO, read) || !find_file(output.path, STDOUT_FILENO, replaced)) return {};
     if (!S_ISREG(read.st_mode) || !is_same(read, replaced)) return {};

@@ -12,6 +12,7 @@ extern const Verb kConvertVerb;
 extern const Verb kDumpVerb;
 extern const Verb kSchemaVerb;
 extern const Verb kDiffVerb;
+extern const Verb kMergeVerb;
 extern const Verb kImportVerb;
 extern const Verb kRunVerb;
 extern const Verb kCompletionVerb;

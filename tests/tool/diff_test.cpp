@@ -1,4 +1,4 @@
-#include "tool/tool_process.h"
+#include "tool/git_process.h"
 
 namespace {
 
@@ -16,26 +16,7 @@ constexpr std::string_view kAfter =
     "}\n";
 constexpr std::string_view kLines = "a2\n-   components.glow.power = 2\n+   components.glow.power = 2.5\n";
 
-class ToolDiff : public shoal_test::ToolTest {
-protected:
-    /// Runs git in a repository of this test. Nothing that the user has set counts.
-    std::string git(const std::string& arguments) const {
-        const std::string log = path("git.log");
-        const std::string command = "cd " + shoal_test::shell_quoted(path("repository")) +
-                                    " && HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1 GIT_CEILING_DIRECTORIES=" +
-                                    shoal_test::shell_quoted(path("")) +
-                                    " git -c user.name=test -c user.email=test@example.org " + arguments + " >" +
-                                    shoal_test::shell_quoted(log) + " 2>&1";
-        last_code_ = std::system(command.c_str());
-        return read(log);
-    }
-    bool has_git() const {
-        std::filesystem::create_directories(path("repository"));
-        git("init -q");
-        return last_code_ == 0;
-    }
-    mutable int last_code_ = 0;
-};
+class ToolDiff : public shoal_test::GitTest {};
 
 TEST_F(ToolDiff, says_by_its_exit_code_whether_sources_differ) {
     const std::string before = write("before.sjson", kBefore), after = write("after.sjson", kAfter);
