@@ -77,8 +77,7 @@ TEST_F(ToolDiff, composed_sources_differ_where_a_prefab_does) {
 
 TEST_F(ToolDiff, is_a_diff_driver_of_git) {
     if (!has_git()) GTEST_SKIP() << "there is no git";
-    git(std::string("config diff.shoal.command \"") + SHOAL_TOOL + " diff --git\"");
-    write("repository/.gitattributes", "*.sjson diff=shoal\n");
+    use_settings_of_guide();
     write("repository/reef.sjson", kBefore);
     write("repository/gone.sjson", "glow = 1\n");
     git("add .");

@@ -23,6 +23,20 @@ protected:
         git("init -q");
         return last_code_ == 0;
     }
+    /// Uses the settings that the guide shows, with this tool.
+    void use_settings_of_guide() const {
+        const std::string guide = read(SHOAL_SOURCE_DIR "/docs/guide/version_control.md");
+        const auto block = [&](const std::string& kind) {
+            const std::size_t begin = guide.find("```" + kind + "\n"), start = begin + 4 + kind.size();
+            EXPECT_NE(begin, std::string::npos) << kind;
+            return begin == std::string::npos ? std::string() : guide.substr(start, guide.find("```", start) - start);
+        };
+        write("repository/.gitattributes", block("gitattributes"));
+        std::string settings = block("gitconfig");
+        for (std::size_t at = 0; (at = settings.find(" = shoal ", at)) != std::string::npos; at += 3)
+            settings.replace(at + 3, 5, SHOAL_TOOL);
+        write("repository/.git/config", read(path("repository/.git/config")) + settings);
+    }
     mutable int last_code_ = 0;
 };
 

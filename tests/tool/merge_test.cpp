@@ -75,8 +75,7 @@ TEST_F(ToolMerge, conflicts_leave_everything_as_it_was) {
 
 TEST_F(ToolMerge, is_a_merge_driver_of_git) {
     if (!has_git()) GTEST_SKIP() << "there is no git";
-    git(std::string("config merge.shoal.driver \"") + SHOAL_TOOL + " merge %O %A %B -o %A --path %P\"");
-    write("repository/.gitattributes", "*.sjson merge=shoal\n*.yaml merge=shoal\n");
+    use_settings_of_guide();
     write("repository/reef.sjson", kBase);
     write("repository/pond.yaml", "glow: {power: 2}\n");
     git("add .");

@@ -4,7 +4,7 @@
 //     Diagnostics diagnostics;
 //     Result<std::string_view> json = gltf_json(bytes);  // all of a .gltf, the JSON chunk of a .glb
 //     const std::uint32_t file = diagnostics.add_file("ship.gltf", std::string(*json));
-//     std::optional<ImportedGltf> ship = import_gltf(file, registry, {.resource = "ship.gltf"}, diagnostics);
+//     std::optional<ImportedGltf> ship = import_gltf(file, registry, options, diagnostics);
 //
 //     nodes              entities, called as the nodes are
 //     TRS, matrix        transform

@@ -1,8 +1,6 @@
 #pragma once
 // Merges two sources that were made from one, by key: entity by entity, component by component, field by field.
 //
-//     SourceComments comments;  // of all three
-//     ...                       // read base, a and b with read_source_tree()
 //     const std::optional<Document> merged = merge_sources(base, a, b, diagnostics);
 //     if (merged) print(write_source_text(merged->root(), SourceFormat::kSjson, diagnostics, comments));
 //
@@ -12,7 +10,7 @@
 //     -           -           lamp        lamp
 //     power 2     power 3     power 4     a conflict
 //
-// The result is laid out as `a` is, with what is new in `b` at the place that it has there. What nobody has changed is taken over
+// read_source_tree() reads all three, and the comments of all three into one SourceComments. The result is laid out as `a` is, with what is new in `b` at the place that it has there. What nobody has changed is taken over
 // with its comments, its spelling and its place in the text.
 // Thread: one thread at a time per Diagnostics.
 
