@@ -99,7 +99,8 @@ private:
         if (index != nullptr && *index >= 0 && static_cast<std::uint64_t>(*index) < count)
             return static_cast<std::uint32_t>(*index);
         if (value.is_integer())
-            error(value, concat("there is no ", thing, " with this index"), concat("the file has ", count, " of them"));
+            error(value, concat("there is no ", thing, " with this index"),
+                  concat("the file has ", count, ", counted from 0"));
         else
             error(value, concat("the index of a ", thing, " is ", kind_name(value.kind())), "it must be an integer");
         return kNoGltf;
