@@ -53,7 +53,7 @@ void check(const ImportedGltf& imported, const Types& types, std::string_view js
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const Types types;
+    static const Types types;
     const Result<std::string_view> json = gltf_json({reinterpret_cast<const char*>(data), size});
     if (!json) return 0;
     Diagnostics diagnostics;
