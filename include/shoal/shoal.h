@@ -19,6 +19,7 @@
 #include "shoal/database/zone_statistics.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/json.h"
+#include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/job/crew.h"

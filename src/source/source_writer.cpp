@@ -34,8 +34,11 @@ private:
     bool is_json() const { return format_ == SourceFormat::kJson; }
 
     void choose_indent(Node root);
+    Node first_indented(Node child, bool has_bracket) const;
     void new_line(std::size_t depth, bool after_blank_line);
     void append_comment(const Comment& comment, std::size_t depth);
+    bool is_new(const Comment& comment);
+    bool has_new(const std::vector<Comment>& list) const;
     void lines(const std::vector<Comment>& list, std::size_t depth);
     void behind(const std::vector<Comment>& list, std::size_t depth);
     std::size_t column() const;
@@ -47,7 +50,7 @@ private:
     bool append_flat(std::string& out, Node node, std::size_t most);
     bool append_flat_children(std::string& out, Node node, std::size_t most);
     bool write_flat(Node node);
-    bool is_list_of_scalars(Node node) const;
+    bool has_comments(const NodeComments* around) const;
     bool takes_rows(Node node) const;
     bool takes_lines(Node node) const;
     void rows(Node list, std::size_t depth);
@@ -62,8 +65,11 @@ private:
     void yaml_child(Node node, std::size_t depth, bool is_on_line);
     void yaml_behind_header(const std::vector<Comment>& list, std::size_t begin, std::size_t line_end, Node node,
                             std::size_t depth);
-    void yaml_value(Node node, std::size_t depth, bool is_element);
+    bool is_unsaid(Node node) const;
+    bool yaml_value(Node node, std::size_t depth);
+    void yaml_block(Node node, std::size_t depth, bool has_properties);
     void yaml_key(Node child);
+    std::string_view tag_to_keep(Node node) const;
     bool yaml_anchor(std::string& out, Node node);
     void yaml_first_comments(Node node, std::size_t depth);
 
@@ -75,6 +81,7 @@ private:
     std::string out_;
     bool is_block_start_ = true;  // an empty line would stand at the start of the text or of a block
     std::vector<std::pair<std::string, Node>> anchors_;
+    HashMap<std::uint64_t, bool> written_{Owner("source writer")};  // comments, by place
 };
 
 // --- lines ---------------------------------------------------------------------------------------------------------
@@ -113,10 +120,25 @@ void SourceWriter::append_comment(const Comment& comment, std::size_t depth) {
     }
 }
 
+/// Returns whether a comment is not written yet: a value that an alias of YAML repeats has its comments once.
+bool SourceWriter::is_new(const Comment& comment) {
+    return comment.position.file == 0 ||
+           written_.insert(pair_key(comment.position.file, comment.position.offset), true).is_new;
+}
+
+/// Returns whether one of the comments is not written yet. JSON has none.
+bool SourceWriter::has_new(const std::vector<Comment>& list) const {
+    return !is_json() && std::any_of(list.begin(), list.end(), [&](const Comment& comment) {
+        return comment.position.file == 0 ||
+               written_.find(pair_key(comment.position.file, comment.position.offset)) == nullptr;
+    });
+}
+
 /// Writes comments on lines of their own.
 void SourceWriter::lines(const std::vector<Comment>& list, std::size_t depth) {
     if (is_json()) return;
     for (const Comment& comment : list) {
+        if (!is_new(comment)) continue;
         new_line(depth, comment.after_blank_line);
         append_comment(comment, depth);
     }
@@ -127,6 +149,7 @@ void SourceWriter::behind(const std::vector<Comment>& list, std::size_t depth) {
     if (is_json()) return;
     bool ends_line = false;
     for (const Comment& comment : list) {
+        if (!is_new(comment)) continue;
         ends_line |= comment.is_first;
         if (ends_line)
             new_line(depth, comment.after_blank_line);
@@ -144,8 +167,13 @@ Shape SourceWriter::shape_of(Node node) const {
     if (text.empty()) return Shape::kUnknown;
     if (text[0] != (node.is_mapping() ? '{' : '['))
         return speller_.format_of(node.position()) == SourceFormat::kYaml ? Shape::kLines : Shape::kUnknown;
-    const std::size_t next = text.find_first_not_of(" \t\r,", 1);
-    return next != std::string_view::npos && text[next] == '\n' ? Shape::kLines : Shape::kOneLine;
+    const bool was_yaml = speller_.format_of(node.position()) == SourceFormat::kYaml;
+    std::size_t next = text.find_first_not_of(" \t\r,", 1);
+    while (!was_yaml && next < text.size() && text.substr(next).starts_with("/*"))
+        next = text.find_first_not_of(" \t\r,", std::min(text.find("*/", next + 2), text.size() - 2) + 2);
+    const std::string_view rest = text.substr(std::min(next, text.size()));
+    const bool is_end = rest.starts_with('\n') || rest.starts_with(was_yaml ? "#" : "//");
+    return is_end ? Shape::kLines : Shape::kOneLine;
 }
 
 /// Returns whether a value begins on the line where the one before it begins.
@@ -166,19 +194,14 @@ bool SourceWriter::has_rows(Node list) const {
     return false;
 }
 
-bool SourceWriter::is_list_of_scalars(Node node) const {
-    if (!node.is_list()) return false;
-    for (const Node child : node) {
-        const NodeComments* const around = comments_.around(child);
-        if (is_container(child) || (around != nullptr && !(around->before.empty() && around->after.empty())))
-            return false;
-    }
-    return true;
+/// Returns whether lines of comments, or comments behind it, belong to a key or element. JSON has none.
+bool SourceWriter::has_comments(const NodeComments* around) const {
+    return around != nullptr && (has_new(around->before) || has_new(around->after));
 }
 
 /// Returns whether a list that does not fit on a line has several values on each of its lines: as it had them, or numbers.
 bool SourceWriter::takes_rows(Node node) const {
-    if (!is_list_of_scalars(node)) return false;
+    if (!node.is_list() || std::any_of(node.begin(), node.end(), is_container)) return false;
     const bool has_lines = shape_of(node) == Shape::kLines;
     if (!has_lines) return std::all_of(node.begin(), node.end(), [](Node child) { return child.is_number(); });
     const bool has_marks = speller_.text_of_value(node.position()).starts_with('[');
@@ -187,10 +210,8 @@ bool SourceWriter::takes_rows(Node node) const {
 }
 
 bool SourceWriter::may_stand_on_line(Node node) const {
-    if (!is_json())
-        if (const NodeComments* inside = comments_.inside(node);
-            inside && !(inside->at_start.empty() && inside->at_end.empty()))
-            return false;
+    const NodeComments* const inside = comments_.inside(node);
+    if (inside != nullptr && (has_new(inside->at_start) || has_new(inside->at_end))) return false;
     const Shape shape = shape_of(node);
     if (node.size() == 0 || shape == Shape::kOneLine) return true;
     const bool has_only_numbers = std::all_of(node.begin(), node.end(), [](Node child) { return child.is_number(); });
@@ -240,8 +261,7 @@ bool SourceWriter::append_flat(std::string& out, Node node, std::size_t most) {
 bool SourceWriter::append_flat_children(std::string& out, Node node, std::size_t most) {
     bool is_first = true;
     for (const Node child : node) {
-        const NodeComments* const around = is_json() ? nullptr : comments_.around(child);
-        if (around != nullptr && !(around->before.empty() && around->after.empty())) return false;
+        if (has_comments(comments_.around(child))) return false;
         if (!is_first) out += format_ != SourceFormat::kSjson ? ", " : node.is_mapping() ? "  " : " ";
         is_first = false;
         if (child.has_key()) {
@@ -270,27 +290,39 @@ bool SourceWriter::write_flat(Node node) {
     return true;
 }
 
-/// Writes scalars beside one another: on the lines that they had, or as many as fit.
+/// Writes scalars beside one another: on the lines that they had, or as many as fit. A comment ends a line.
 void SourceWriter::rows(Node list, std::size_t depth) {
-    out_ += '[';
+    const NodeComments* const inside = comments_.inside(list);
     const std::size_t indent = is_yaml() ? depth + unit_.size() : depth + 1;
     const bool keeps_rows = shape_of(list) == Shape::kLines;
+    std::uint32_t num_left = list.size();
+    bool ends_line = true;
     Node before;
+    out_ += '[';
+    is_block_start_ = true;
+    if (inside != nullptr) behind(inside->at_start, indent);
     for (const Node child : list) {
         std::string text;
         append_flat(text, child, ~std::size_t(0));
-        const bool is_beside = before && (!keeps_rows || is_on_line_of(before, child)) &&
-                               column() + 1 + count_code_points(text) < layout_.width;
-        if (before) out_ += format_ != SourceFormat::kSjson ? "," : "";
+        if (--num_left > 0 && format_ != SourceFormat::kSjson) text += ',';
         const NodeComments* const around = comments_.around(child);
+        const bool is_beside = !ends_line && (around == nullptr || !has_new(around->before)) &&
+                               (!keeps_rows || is_on_line_of(before, child)) &&
+                               column() + 1 + count_code_points(text) <= layout_.width;
+        const bool ends_in_comment = around != nullptr && has_new(around->after);
+        if (around != nullptr) lines(around->before, indent);
         if (is_beside)
             out_ += ' ';
         else
-            new_line(indent, before && around != nullptr && around->after_blank_line);
+            new_line(indent, around != nullptr && around->after_blank_line);
         out_ += text;
+        if (around != nullptr) behind(around->after, indent);
+        ends_line = ends_in_comment;
         before = child;
     }
-    if (!is_yaml()) new_line(depth, false);
+    ends_line |= inside != nullptr && has_new(inside->at_end);
+    if (inside != nullptr) lines(inside->at_end, indent);
+    if (!is_yaml() || ends_line) new_line(is_yaml() ? indent : depth, false);
     out_ += ']';
 }
 
@@ -318,9 +350,8 @@ void SourceWriter::child(Node node, std::size_t depth, bool is_last) {
 void SourceWriter::value(Node node, std::size_t depth) {
     if (write_flat(node)) return;
     if (!is_container(node)) return speller_.append_scalar(out_, node);
+    if (takes_rows(node)) return rows(node, depth);
     const NodeComments* const inside = comments_.inside(node);
-    const bool has_comments = inside != nullptr && !(inside->at_start.empty() && inside->at_end.empty());
-    if (!has_comments && takes_rows(node)) return rows(node, depth);
     out_ += node.is_list() ? '[' : '{';
     is_block_start_ = true;
     if (inside != nullptr) behind(inside->at_start, depth + 1);
@@ -331,6 +362,12 @@ void SourceWriter::value(Node node, std::size_t depth) {
 }
 
 // --- YAML ----------------------------------------------------------------------------------------------------------
+
+/// Other tags say what is seen anyway.
+std::string_view SourceWriter::tag_to_keep(Node node) const {
+    const std::string_view tag = node.is_list() ? speller_.tag_of(node.position()) : std::string_view();
+    return tag == "!!pairs" || tag == "!!omap" ? tag : std::string_view();
+}
 
 /// Appends the anchor and the tag of a value; or its alias if the same value stands above already: true.
 bool SourceWriter::yaml_anchor(std::string& out, Node node) {
@@ -344,8 +381,7 @@ bool SourceWriter::yaml_anchor(std::string& out, Node node) {
         out += concat('&', name, ' ');
         anchors_.emplace_back(name, node);
     }
-    const std::string_view tag = node.is_list() ? speller_.tag_of(node.position()) : std::string_view();
-    if (tag == "!!pairs" || tag == "!!omap") out += concat(tag, ' ');
+    if (const std::string_view tag = tag_to_keep(node); !tag.empty()) out += concat(tag, ' ');
     return false;
 }
 
@@ -364,7 +400,7 @@ void SourceWriter::yaml_key(Node child) {
 /// Writes the comments above the first thing in an element, which stands on the line of its dash, above that line.
 void SourceWriter::yaml_first_comments(Node node, std::size_t depth) {
     while (is_container(node) && node.size() > 0 && speller_.anchor_of(node.position()).empty() &&
-           speller_.tag_of(node.position()).empty()) {
+           tag_to_keep(node).empty()) {
         if (const NodeComments* const inside = comments_.inside(node)) lines(inside->at_start, depth);
         node = *node.begin();
         if (const NodeComments* const around = comments_.around(node)) lines(around->before, depth);
@@ -392,10 +428,12 @@ void SourceWriter::yaml_child(Node node, std::size_t depth, bool is_on_line) {
     else
         out_ += '-';
     const std::size_t begin = out_.size();
-    yaml_value(node, depth, !node.has_key());
-    if (around != nullptr && !around->after.empty()) {
+    const bool is_block = yaml_value(node, depth);
+    if (around != nullptr && has_new(around->after)) {
         const std::size_t line_end = node.is_string() ? out_.find('\n', begin) : std::string::npos;
-        if (line_end == std::string::npos)
+        if (is_block)
+            lines(around->after, depth);
+        else if (line_end == std::string::npos)
             behind(around->after, depth);
         else
             yaml_behind_header(around->after, begin, line_end, node, depth);
@@ -420,51 +458,71 @@ void SourceWriter::yaml_behind_header(const std::vector<Comment>& list, std::siz
     if (has_room) out_ += lines;
 }
 
-/// Writes what follows `key:` or `-`.
-void SourceWriter::yaml_value(Node node, std::size_t depth, bool is_element) {
+/// Returns whether a null of YAML was nothing at all.
+bool SourceWriter::is_unsaid(Node node) const {
+    const SourcePosition position = node.position();
+    const std::string_view text = speller_.text_of_value(position);
+    return node.is_null() && position.file != 0 && speller_.format_of(position) == SourceFormat::kYaml &&
+           speller_.anchor_of(position).empty() &&
+           (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N'));
+}
+
+/// Writes what follows `key:` or `-`. Returns whether that are lines without brackets.
+bool SourceWriter::yaml_value(Node node, std::size_t depth) {
+    if (node.has_key() && is_unsaid(node)) return false;
     const std::size_t begin = out_.size();
-    const bool is_unsaid = node.is_null() && !is_element && speller_.anchor_of(node.position()).empty() &&
-                           speller_.format_of(node.position()) == SourceFormat::kYaml;
-    if (is_unsaid) {
-        std::string word;
-        const std::string_view text = speller_.text_of_value(node.position());
-        if (text.empty() || (text[0] != '~' && text[0] != 'n' && text[0] != 'N')) return;
-    }
     out_ += ' ';
-    if (write_flat(node)) return;
-    if (yaml_anchor(out_, node)) return;
+    if (write_flat(node) || yaml_anchor(out_, node)) return false;
+    const std::size_t step = unit_.size();
     if (!is_container(node))
-        return speller_.append_scalar(out_, node,
-                                      {.is_flow = false, .indent = depth + unit_.size(), .step = unit_.size()});
-    const NodeComments* const inside = comments_.inside(node);
-    const bool has_comments = inside != nullptr && !(inside->at_start.empty() && inside->at_end.empty());
-    if (!has_comments && takes_rows(node)) return rows(node, depth);
-    if (node.size() == 0) {
+        speller_.append_scalar(out_, node, {.is_flow = false, .indent = depth + step, .step = step});
+    else if (node.size() == 0)
         out_ += node.is_list() ? "[]" : "{}";
-        return;
-    }
-    const std::size_t inner = depth + (is_element ? 2 : unit_.size());
-    const bool has_properties = out_.size() > begin + 1;
-    const bool is_beside = is_element && !has_properties;
+    else if (takes_rows(node))
+        rows(node, depth);
+    else
+        return yaml_block(node, depth, out_.size() > begin + 1), true;
+    return false;
+}
+
+void SourceWriter::yaml_block(Node node, std::size_t depth, bool has_properties) {
+    const std::size_t inner = depth + (node.has_key() ? unit_.size() : 2);
+    const bool is_beside = !node.has_key() && !has_properties;
     if (!is_beside) {
+        const NodeComments *const inside = comments_.inside(node), *const around = comments_.around(node);
         out_.resize(out_.find_last_not_of(' ') + 1);
         is_block_start_ = true;
-        if (inside != nullptr) behind(inside->at_start, inner);
+        // What stood behind the closing bracket is about all of it.
+        if (inside != nullptr && has_new(inside->at_start))
+            behind(inside->at_start, inner);
+        else if (around != nullptr)
+            behind(around->after, inner);
     }
     yaml_children(node, inner, is_beside);
 }
 
 // --- the text ------------------------------------------------------------------------------------------------------
 
+/// Returns the first thing of a level inside of the root, if it stays at the start of a line; or nothing.
+Node SourceWriter::first_indented(Node child, bool has_bracket) const {
+    const bool is_block = is_container(child) && child.size() > 0 && shape_of(child) == Shape::kLines;
+    if (!has_bracket && !is_block) return {};
+    const std::string_view text = speller_.text_of_value(child.position());
+    if (is_yaml() && (!child.is_mapping() || text.starts_with('{'))) return {};
+    const Node indented = has_bracket ? child : *child.begin();
+    return indented.has_key() || is_container(indented) ? indented : Node();
+}
+
 /// Takes the indentation of the text that the root is from: that of its first line that is indented.
 void SourceWriter::choose_indent(Node root) {
     const bool is_same = speller_.format_of(root.position()) == format_ && root.position().file != 0;
     const std::string_view text = is_same ? speller_.text_from(root.position()) : std::string_view();
     unit_ = layout_.indent > 0 ? std::string(layout_.indent, ' ') : format_ == SourceFormat::kSjson ? "\t" : "  ";
-    if (layout_.indent > 0 || !is_container(root) || text.empty()) return;
-    const bool has_bracket = text[0] == '{' || text[0] == '[';
+    if (layout_.indent > 0 || !is_container(root) || text.empty() || (is_yaml() && !root.is_mapping())) return;
+    const bool has_bracket = !is_yaml() && (text[0] == '{' || text[0] == '[');
+    if (text[0] == '{' && format_ == SourceFormat::kSjson) return;  // the braces go, and a level with them
     for (const Node child : root) {
-        const Node indented = has_bracket ? child : is_container(child) && child.size() > 0 ? *child.begin() : Node();
+        const Node indented = first_indented(child, has_bracket);
         if (!indented || indented.position().file != root.position().file) continue;
         const std::uint32_t offset = indented.has_key() ? indented.key_position().offset : indented.position().offset;
         if (offset <= root.position().offset) continue;
@@ -518,7 +576,10 @@ std::string SourceWriter::write(Node root) {
         new_line(0, around != nullptr && around->after_blank_line);
         value(root, 0);
     }
-    if (around != nullptr) behind(around->after, 0);
+    const bool has_members = root.is_mapping() ? !is_json() : is_yaml() && root.is_list();
+    const bool is_on_line = !has_members || (is_yaml() && out_.find('\n') == std::string::npos);
+    if (around != nullptr && is_on_line) behind(around->after, 0);
+    if (around != nullptr) lines(around->after, 0);
     if (!out_.empty()) out_ += '\n';
     return std::move(out_);
 }

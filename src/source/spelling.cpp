@@ -78,10 +78,17 @@ std::string_view word_at_start(std::string_view text) {
     return text.substr(0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_word) - text.begin()));
 }
 
+/// Returns the offset after an anchor or a tag. Names of anchors have letters, digits, _ and - only.
+std::size_t end_of_property(std::string_view text) {
+    constexpr std::string_view kName = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-";
+    const std::size_t end = text[0] == '&' ? text.find_first_not_of(kName, 1) : text.find_first_of(" \t\r\n,[]{}");
+    return std::min(end, text.size());
+}
+
 /// Removes one anchor or tag and the blanks after it; false: there is none.
 bool remove_property(std::string_view& text, char sign) {
     if (text.empty() || text[0] != sign) return false;
-    const std::size_t end = std::min(text.find_first_of(" \t\r\n,[]{}"), text.size());
+    const std::size_t end = end_of_property(text);
     const std::size_t next = std::min(text.find_first_not_of(" \t", end), text.size());
     text.remove_prefix(next);
     return true;
@@ -115,14 +122,14 @@ std::string_view Speller::anchor_of(SourcePosition position) const {
     std::string_view text = text_from(position);
     if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
     remove_property(text, '!');
-    return text.starts_with('&') ? text.substr(1, text.find_first_of(" \t\r\n,[]{}") - 1) : std::string_view();
+    return text.starts_with('&') ? text.substr(1, end_of_property(text) - 1) : std::string_view();
 }
 
 std::string_view Speller::tag_of(SourcePosition position) const {
     std::string_view text = text_from(position);
     if (format_ != SourceFormat::kYaml || format_of(position) != SourceFormat::kYaml) return {};
     remove_property(text, '&');
-    return text.starts_with('!') ? text.substr(0, text.find_first_of(" \t\r\n,[]{}")) : std::string_view();
+    return text.starts_with('!') ? text.substr(0, end_of_property(text)) : std::string_view();
 }
 
 // --- scalars -------------------------------------------------------------------------------------------------------
@@ -205,9 +212,8 @@ bool Speller::append_folded(std::string& out, Node node, const YamlPlace& place)
         std::string_view line = source.substr(begin, end - begin);
         const std::size_t blanks = std::min(line.find_first_not_of(" \r"), line.size());
         if (blanks < line.size() && blanks < indent) break;
-        line.remove_prefix(std::min(indent, line.size()));
         folded += '\n';
-        if (blanks < indent + line.size()) folded.append(place.indent, ' ').append(line);
+        if (blanks < line.size()) folded.append(place.indent, ' ').append(line.substr(indent));
         begin = end + 1;
     }
     while (folded.ends_with('\n')) folded.pop_back();

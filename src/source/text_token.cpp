@@ -26,11 +26,10 @@ std::uint32_t end_of_verbatim(std::string_view text, std::size_t begin) {
 std::uint32_t find_bracket(std::string_view text, std::size_t at) {
     while (at < text.size() && !is_one_of(text[at], "}]")) {
         const std::string_view rest = text.substr(at);
-        const bool is_line = rest.starts_with("//");
         if (!begins_comment(rest))
             ++at;
         else
-            at += std::min(is_line ? rest.find('\n') : rest.find("*/", 2), rest.size() - 1) + 1;
+            at = std::min(at + (rest[1] == '/' ? rest.find('\n') : rest.find("*/", 2) + 2), text.size());
     }
     return static_cast<std::uint32_t>(at);
 }

@@ -75,7 +75,9 @@ bool is_like_number(std::string_view text) {
 bool is_yaml_plain(std::string_view text, bool is_flow) {
     if (text.empty() || text.size() > kMostPlain || text.front() == ' ' || text.back() == ' ') return false;
     const bool has_blank = text.size() == 1 || text[1] == ' ' || is_one_of(text[1], ",[]{}");
-    if (is_one_of(text[0], ",[]{}#&*!|>'\"%@`") || (is_one_of(text[0], "-?:") && has_blank)) return false;
+    if (is_one_of(text[0], ",[]{}#&*!|>'\"%@`") ||
+        (is_one_of(text[0], "-?:") && (has_blank || (is_flow && text[0] != '-'))))
+        return false;
     if (text.starts_with("---") || text.starts_with("...") || !all_printable(text, {})) return false;
     if (text.find(" #") != std::string_view::npos || text.back() == ':') return false;
     for (std::size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1))

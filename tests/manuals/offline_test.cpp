@@ -7,6 +7,7 @@
 #include "shoal/inspect/zone_report.h"
 #include "shoal/source/compiler.h"
 #include "shoal/source/gltf.h"
+#include "shoal/source/json_schema.h"
 #include "shoal/source/schema_file.h"
 #include "shoal/source/source_diff.h"
 #include "shoal/source/source_merge.h"
@@ -157,6 +158,14 @@ TEST_F(SourceManuals, a_gltf_file_is_imported) {
     // [source/gltf]
     ASSERT_TRUE(ship) << diagnostics.format();
     EXPECT_EQ(ship->num_entities, 2u);
+TEST_F(SourceManuals, editors_get_a_json_schema) {
+    ComponentRegistry registry;
+    ASSERT_TRUE(registry.add<PointMass>());
+    // [source/json_schema]
+    SourceRules rules;  // of schema files
+    const std::string text = write_json_schema(registry, rules);
+    // [source/json_schema]
+    EXPECT_NE(text.find("\"point_mass\""), std::string::npos);
 }
 
 TEST_F(SourceManuals, schemas_are_exported) {

@@ -6,7 +6,7 @@
 #include "shoal/document/document_builder.h"
 #include "shoal/source/source_files.h"
 
-#include "document/document_testing.h"
+#include "support/random_tree.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
@@ -248,6 +248,113 @@ TEST(SourceText, random_comments_are_kept_in_every_format) {
         if (::testing::Test::HasFailure()) ADD_FAILURE() << text;
         rewritten(in_yaml, SourceFormat::kSjson);
     }
+}
+
+// --- odd texts -----------------------------------------------------------------------------------------------------
+
+constexpr std::string_view kOddYaml = R"(%YAML 1.2
+--- # one document
+# the ship
+ship: &ship   # anchored
+  # its engine
+  engine: {speed: +7, 'power': .5, "heat": 0x1F}
+  list:
+  - a   # first
+  -   # second
+    b: 1
+    c: [1, 2,   # inside
+      3]
+  - &name named
+  - *name
+  # the end of the list
+name: "a \u00e9 \x41"
+copy: *ship
+script: |2   # two
+    turn left
+
+  fire
+
+folded: >-
+  one
+  two
+
+  three
+
+# pairs
+pairs: !!pairs
+  # in pairs
+  - a: 1
+  - a: ~   # again
+'single ''quotes''': plain text  # not # a comment
+? long
+: {}
+empty: []   # nothing
+nothing:
+# the end
+...
+# after it
+)";
+
+constexpr std::string_view kOddSjson = R"(/* a head */ /* and more */ {   // opens
+	a = /* before */ 1 // after
+	"b c" : [ /* first */ 1, 2 // two
+		3 /* three */ /* and */ ], // list
+	path//file = """
+	say "hi"
+""" // verbatim
+	// alone
+
+	matrix = [
+		1 0 0
+		0 1 0 // row
+	]
+	rows = [ 1 2 3
+		4 5 6
+	]
+	#43d2ce7f = { } // empty
+	deep = [[[{ x = [] }]]]
+	// the end
+} // behind
+// last
+)";
+
+TEST(SourceText, odd_texts_keep_all_that_is_in_them) {
+    const Rewriting yaml(std::string(kOddYaml), SourceFormat::kYaml), sjson{std::string(kOddSjson)};
+    EXPECT_EQ(yaml.comments.all().size(), 16u);
+    EXPECT_EQ(sjson.comments.all().size(), 17u);
+    for (const SourceFormat format : kFormats) {
+        rewritten(yaml, format);
+        rewritten(sjson, format);
+    }
+}
+
+TEST(SourceText, random_edits_of_texts_lose_nothing) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    constexpr std::string_view kSigns = "{}[],:=#/*-?&!|>'\"%@` \n\n  \t~ab01.+x\\";
+    std::size_t num_read = 0;
+    for (std::int64_t i = shoal_test::scaled_operations(30000); i > 0 && !::testing::Test::HasFailure(); --i) {
+        const bool is_yaml = i % 2 == 0;
+        std::string text(is_yaml ? kOddYaml : kOddSjson);
+        for (std::uint32_t edits = 1 + random.below(4); edits > 0; --edits) {
+            const std::size_t at = random.below(static_cast<std::uint32_t>(text.size()));
+            if (random.below(3) == 0)
+                text.erase(at, 1 + random.below(12));
+            else
+                text.insert(at, 1, kSigns[random.below(kSigns.size())]);
+        }
+        Diagnostics diagnostics;
+        SourceComments comments;
+        const SourceFormat format = is_yaml ? SourceFormat::kYaml : SourceFormat::kSjson;
+        const std::string name(kNames[static_cast<std::size_t>(format)]);
+        if (!read_source_text(diagnostics.add_file(name, text), diagnostics, comments)) continue;
+        ++num_read;
+        const Rewriting read(text, format);
+        const std::uint32_t width = 20 + random.below(90);
+        for (const SourceFormat to : kFormats) rewritten(read, to, {.width = width});
+        if (::testing::Test::HasFailure()) ADD_FAILURE() << text;
+    }
+    EXPECT_GT(num_read, 100u);
 }
 
 // --- files ---------------------------------------------------------------------------------------------------------
