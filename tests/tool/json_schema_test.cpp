@@ -93,7 +93,12 @@ constexpr Case kWrong[] = {
 
 class ToolJsonSchema : public shoal_test::ToolTest {
 protected:
-    static bool has_validator() { return std::system("python3 -c 'import jsonschema' >/dev/null 2>&1") == 0; }
+    /// Returns the Python that has the validator, or nothing.
+    static std::string validator() {
+        for (const std::string python : {"python3", "/usr/bin/python3"})
+            if (std::system((python + " -c 'import jsonschema' >/dev/null 2>&1").c_str()) == 0) return python;
+        return {};
+    }
 
     std::string schema(const std::string& declared) const {
         const std::string file = path("sources.json");
@@ -110,7 +115,7 @@ protected:
     /// Returns a line for each file.
     std::vector<std::string> validate(const std::string& schema, const std::vector<std::string>& files) const {
         std::string command =
-            "python3 " SHOAL_SOURCE_DIR "/tests/tool/validate_sources.py " + shoal_test::shell_quoted(schema);
+            validator() + " " SHOAL_SOURCE_DIR "/tests/tool/validate_sources.py " + shoal_test::shell_quoted(schema);
         for (const std::string& file : files) command += " " + shoal_test::shell_quoted(file);
         command += " >" + shoal_test::shell_quoted(path("said")) + " 2>&1";
         EXPECT_EQ(std::system(command.c_str()), 0) << read(path("said"));
@@ -133,7 +138,7 @@ protected:
 };
 
 TEST_F(ToolJsonSchema, the_samples_are_valid) {
-    if (!has_validator()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
+    if (validator().empty()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
     std::size_t num_sources = 0;
     for (const std::string sample : {"lagoon", "reef"}) {
         const std::string folder = std::string(SHOAL_SOURCE_DIR "/samples/") + sample;
@@ -155,7 +160,7 @@ TEST_F(ToolJsonSchema, the_samples_are_valid) {
 }
 
 TEST_F(ToolJsonSchema, sources_that_compile_are_valid_in_all_forms) {
-    if (!has_validator()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
+    if (validator().empty()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
     const std::string declared = write("game.schema.sjson", kSchema);
     const std::vector<std::string> said = validate(kRight, declared);
     for (std::size_t i = 0; i < std::size(kRight); ++i) {
@@ -165,7 +170,7 @@ TEST_F(ToolJsonSchema, sources_that_compile_are_valid_in_all_forms) {
 }
 
 TEST_F(ToolJsonSchema, wrong_sources_are_neither_valid_nor_compiled) {
-    if (!has_validator()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
+    if (validator().empty()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
     const std::string declared = write("game.schema.sjson", kSchema);
     write("base.sjson", "components = { health = 3 }");
     const std::vector<std::string> said = validate(kWrong, declared);
@@ -176,7 +181,7 @@ TEST_F(ToolJsonSchema, wrong_sources_are_neither_valid_nor_compiled) {
 }
 
 TEST_F(ToolJsonSchema, what_schema_files_keep_is_valid) {
-    if (!has_validator()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
+    if (validator().empty()) GTEST_SKIP() << "skipped: python3-jsonschema is not installed";
     const std::string declared =
         write("open.schema.sjson", "unknown_components = keep  unknown_fields = keep  level_entities = both");
     constexpr Case kKept[] = {{"a component", "engine: {power: 3}\n"},
