@@ -170,12 +170,13 @@ bool Speller::append_as_written(std::string& out, std::string_view text, SourceP
         out += written;
         return true;
     }
-    const bool is_bare = to_yaml
-                             ? is_yaml_plain(text, is_flow) && source.starts_with(text)
-                             : format_ == SourceFormat::kSjson && (is_key || bare_texts_) &&
-                                   source.substr(0, is_key ? end_of_key(source, 0) : end_of_scalar(source, 0)) == text;
-    if (is_bare) out += text;
-    return is_bare && !text.empty();
+    const bool is_plain = to_yaml && is_yaml_plain(text, is_flow) && source.starts_with(text) &&
+                          (is_key || read_yaml_scalar(text).meaning == YamlMeaning::kString);
+    const bool is_bare = format_ == SourceFormat::kSjson && (is_key || bare_texts_) &&
+                         source.substr(0, is_key ? end_of_key(source, 0) : end_of_scalar(source, 0)) == text;
+    if (!is_plain && !is_bare) return false;
+    out += text;
+    return !text.empty();
 }
 
 void Speller::append_text(std::string& out, Node node, const YamlPlace& place) const {

@@ -67,7 +67,7 @@ bool is_word_of_yaml_1_1(std::string_view text) {
 /// Whether other readers may take it for a number, a date or a time.
 bool is_like_number(std::string_view text) {
     return is_one_of(text[0], "0123456789+-.") &&
-           text.find_first_not_of("0123456789+-._:eExXoObBTZaAcCdDfFiInN ") == std::string_view::npos;
+           text.find_first_not_of("0123456789+-._:eExXoObBTZ ") == std::string_view::npos;
 }
 
 }  // namespace

@@ -44,6 +44,48 @@ std::string yaml_to_sjson(std::string text) {
     return Rewriting(std::move(text), SourceFormat::kYaml).as(SourceFormat::kSjson);
 }
 
+constexpr SourceFormat kFormats[] = {SourceFormat::kSjson, SourceFormat::kJson, SourceFormat::kYaml};
+
+/// Returns the comments of a text, sorted, without blanks around them; of blocks each line.
+std::vector<std::string> comment_lines(const SourceComments& comments) {
+    std::vector<std::string> lines;
+    for (const Comment* comment : comments.all())
+        for (std::size_t begin = 0; begin <= comment->text.size();) {
+            const std::size_t end = std::min(comment->text.find('\n', begin), comment->text.size());
+            std::string line = comment->text.substr(begin, end - begin);
+            line.erase(0, line.find_first_not_of(" \t\r"));
+            line.erase(line.find_last_not_of(" \t\r") + 1);
+            lines.push_back(line);
+            begin = end + 1;
+        }
+    std::sort(lines.begin(), lines.end());
+    return lines;
+}
+
+/// Returns the lines around the first byte where two texts differ.
+std::string first_difference(const std::string& a, const std::string& b) {
+    const auto at = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+    if (at == a.size() && at == b.size()) return {};
+    const std::size_t begin = at < 200 ? 0 : at - 200;
+    return concat(a.substr(begin, 300), "\nbut\n", b.substr(begin, 300));
+}
+
+/// Writes a text in a format and reads it again: tree and comments are the same, and writing it again changes nothing.
+std::string rewritten(const Rewriting& from, SourceFormat format, const SourceLayout& layout = {}) {
+    const std::string text = from.as(format, layout);
+    const Rewriting to(text, format);
+    if (!to.document) {
+        ADD_FAILURE() << text;
+        return text;
+    }
+    EXPECT_TRUE(equal(from.document->root(), to.document->root())) << text;
+    if (format != SourceFormat::kJson) {
+        EXPECT_EQ(comment_lines(from.comments), comment_lines(to.comments)) << text;
+    }
+    EXPECT_EQ(first_difference(to.as(format, layout), text), "");
+    return text;
+}
+
 constexpr std::string_view kCommented = R"(// A coral.
 // Two lines.
 
@@ -156,49 +198,79 @@ components = {  // where it opens
 )");
 }
 
+// --- spelling ------------------------------------------------------------------------------------------------------
+
+TEST(SourceText, texts_with_a_meaning_in_yaml_are_quoted_and_others_are_plain) {
+    Rewriting from(R"({"plain": ["word", "two words", "a/b.c", "x-1", "caf\u00e9", "don't", "a:b", "43d2ce7f-9f3a"],
+"quoted": ["yes", "No", "on", "y", "null", "~", "", " a", "a ", "0x10", "1e3", "12:30", "-1", ".5", "2026-01-31", "a: b",
+"a #b", "a:", "#a", "- a", "-", "?", "&a", "*a", "!a", "|", "> a", "%a", "@a", "`a", "\"a\"", "'a'", "[a]", "{a}", "a, b",
+"---", "<<", "=", "\u0001", "\u0085", "\u2028", "\ufeff", "\t"],
+"lines": "one\n two\n\nthree\n", "short": "one\ntwo", "blank": "one\n \ntwo", "ends": "one\n\n", "tab": "\tone\ntwo\n"})",
+                   SourceFormat::kJson);
+    const std::string text = rewritten(from, SourceFormat::kYaml, {.width = 1000});
+    const std::size_t quoted = text.find("quoted:"), lines = text.find("lines:");
+    EXPECT_EQ(text.substr(0, quoted).find_first_of("\""), std::string::npos) << text;
+    const Node list = from.document->root().find("quoted");
+    const auto num_quotes = std::count(text.begin() + static_cast<std::ptrdiff_t>(quoted),
+                                       text.begin() + static_cast<std::ptrdiff_t>(lines), '"');
+    EXPECT_EQ(num_quotes, 2 * list.size() + 2) << "each has quotes, and one has two inside\n" << text;
+    EXPECT_EQ(text.substr(lines),
+              "lines: |\n  one\n   two\n\n  three\nshort: |-\n  one\n  two\nblank: \"one\\n \\ntwo\"\n"
+              "ends: \"one\\n\\n\"\ntab: |2\n  \tone\n  two\n");
+}
+
+TEST(SourceText, numbers_keep_their_spelling_where_the_format_has_it) {
+    const Rewriting written("a = [0.10 1e3 1E+3 -0.0 -0 18446744073709551615 1.0 99999999999999999999 5e-324]");
+    for (const SourceFormat format : kFormats) {
+        const std::string text = rewritten(written, format);
+        for (const std::string_view number :
+             {"0.10", "1e3", "1E+3", "-0.0", "-0", "18446744073709551615", "99999999999999999999", "5e-324"})
+            EXPECT_NE(text.find(number), std::string::npos) << number << " is not in " << text;
+    }
+    EXPECT_EQ(yaml("a: [+7, .5, 5., 0x1F, 0o17, True, NULL]\n"), "a: [+7, .5, 5., 0x1F, 0o17, True, NULL]\n");
+    EXPECT_EQ(yaml_to_sjson("a: [+7, .5, 5., 0x1F, 0o17, True, NULL]\n"), "a = [7 0.5 5.0 31 15 true null]\n");
+    EXPECT_EQ(yaml("a: !!float 1\nb: !!str 12\n"), "a: 1.0\nb: \"12\"\n") << "a tag that the value needs no more";
+}
+
+TEST(SourceText, anchors_aliases_and_pairs_stay_in_yaml_and_are_written_out_elsewhere) {
+    const std::string text = "a: &a {x: 1}\nb: *a\nc: &b\n  - *a\n  - &a 5\n  - *a\nd: *b\n";
+    EXPECT_EQ(yaml(text), text);
+    EXPECT_EQ(yaml_to_sjson("a: &a {x: 1}\nb: *a\n"), "a = { x = 1 }\nb = { x = 1 }\n");
+    const std::string pairs = "a: !!pairs\n  - x: 1\n  - x: 2\nb: !!pairs [{x: 1}, {x: 2}]\n";
+    EXPECT_EQ(yaml(pairs), pairs);
+    EXPECT_EQ(yaml_to_sjson("b: !!pairs [{x: 1}, {x: 2}]\n"), "b = [ { x = 1 } { x = 2 } ]\n");
+}
+
+TEST(SourceText, keys_that_are_long_and_trees_that_are_deep_are_written_in_every_format) {
+    const std::string key(3000, 'k');
+    const Rewriting keys("a = { " + key + " = { b = 1 } }\n\"" + key + " \" = [1 2]\n");
+    std::string nested, lists;
+    for (int i = 0; i < 300; ++i) nested += "a = {\n", lists += "[";
+    const Rewriting deep(nested + std::string(300, '}') + "\nb = " + lists + std::string(300, ']'));
+    for (const SourceFormat format : kFormats) {
+        rewritten(keys, format);
+        rewritten(deep, format);
+    }
+}
+
+TEST(SourceText, words_of_schema_files_stay_bare_in_sjson) {
+    const Rewriting schema("type = vec3 // a word\nunit = \"m\"\n", SourceFormat::kSjson, true);
+    EXPECT_EQ(schema.as(SourceFormat::kSjson, {.bare_texts = true}), "type = vec3 // a word\nunit = \"m\"\n");
+    EXPECT_EQ(schema.as(SourceFormat::kSjson), "type = \"vec3\" // a word\nunit = \"m\"\n");
+    EXPECT_EQ(schema.as(SourceFormat::kYaml), "type: vec3 # a word\nunit: m\n");
+}
+
+TEST(SourceText, lines_are_what_the_author_wrote_if_they_fit) {
+    EXPECT_EQ(sjson("a={b=1 c=2}\nd={\ne=1}\n"), "a = { b = 1  c = 2 }\nd = {\n\te = 1\n}\n");
+    EXPECT_EQ(sjson("a = [\n1\n2\n3\n]\nb = [\n1 2\n3 4\n]"), "a = [1 2 3]\nb = [\n\t1 2\n\t3 4\n]\n");
+    EXPECT_EQ(sjson("a = 1\n\n\n\nb = 2\n"), "a = 1\n\nb = 2\n");
+    EXPECT_EQ(sjson("a = {\n  b = {\n    c = 1 } }"), "a = {\n  b = {\n    c = 1\n  }\n}\n");
+    const Rewriting wide("name = { first = \"a word\"  second = \"another word\" }");
+    EXPECT_EQ(wide.as(SourceFormat::kSjson, {.width = 40}),
+              "name = {\n\tfirst = \"a word\"\n\tsecond = \"another word\"\n}\n");
+}
+
 // --- all trees -----------------------------------------------------------------------------------------------------
-
-constexpr SourceFormat kFormats[] = {SourceFormat::kSjson, SourceFormat::kJson, SourceFormat::kYaml};
-
-/// Returns the comments of a text, sorted, without blanks around them; of blocks each line.
-std::vector<std::string> comment_lines(const SourceComments& comments) {
-    std::vector<std::string> lines;
-    for (const Comment* comment : comments.all())
-        for (std::size_t begin = 0; begin <= comment->text.size();) {
-            const std::size_t end = std::min(comment->text.find('\n', begin), comment->text.size());
-            std::string line = comment->text.substr(begin, end - begin);
-            line.erase(0, line.find_first_not_of(" \t\r"));
-            line.erase(line.find_last_not_of(" \t\r") + 1);
-            lines.push_back(line);
-            begin = end + 1;
-        }
-    std::sort(lines.begin(), lines.end());
-    return lines;
-}
-
-/// Returns the lines around the first byte where two texts differ.
-std::string first_difference(const std::string& a, const std::string& b) {
-    const auto at = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-    if (at == a.size() && at == b.size()) return {};
-    const std::size_t begin = at < 200 ? 0 : at - 200;
-    return concat(a.substr(begin, 300), "\nbut\n", b.substr(begin, 300));
-}
-
-/// Writes a text in a format and reads it again: tree and comments are the same, and writing it again changes nothing.
-std::string rewritten(const Rewriting& from, SourceFormat format, const SourceLayout& layout = {}) {
-    const std::string text = from.as(format, layout);
-    const Rewriting to(text, format);
-    if (!to.document) {
-        ADD_FAILURE() << text;
-        return text;
-    }
-    EXPECT_TRUE(equal(from.document->root(), to.document->root())) << text;
-    if (format != SourceFormat::kJson) {
-        EXPECT_EQ(comment_lines(from.comments), comment_lines(to.comments)) << text;
-    }
-    EXPECT_EQ(first_difference(to.as(format, layout), text), "");
-    return text;
-}
 
 TEST(SourceText, random_trees_are_the_same_in_every_format) {
     SCOPED_TRACE(shoal_test::seed_text());
