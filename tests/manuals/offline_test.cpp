@@ -158,6 +158,8 @@ TEST_F(SourceManuals, a_gltf_file_is_imported) {
     // [source/gltf]
     ASSERT_TRUE(ship) << diagnostics.format();
     EXPECT_EQ(ship->num_entities, 2u);
+}
+
 TEST_F(SourceManuals, editors_get_a_json_schema) {
     ComponentRegistry registry;
     ASSERT_TRUE(registry.add<PointMass>());
