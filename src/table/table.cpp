@@ -228,7 +228,8 @@ std::uint32_t Table::remove_owned(std::span<const Entity> owners, const EntityMa
     const auto remove_unless = [&](auto&& is_spared) {
         for (std::size_t i = 0; i < owners.size(); ++i) {
             fetch(i);
-            if (fetches && rows.num_rows > kEntitiesAhead) index_->prefetch(rows.owners[rows.num_rows - kEntitiesAhead]);
+            if (fetches && rows.num_rows > kEntitiesAhead)
+                index_->prefetch(rows.owners[rows.num_rows - kEntitiesAhead]);
             if (is_spared(owners[i])) continue;
             rows.remove(owners[i],
                         [this](std::uint32_t to, std::uint32_t from) { storage_.copy_elements_of_row(from, to); });
