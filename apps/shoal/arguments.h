@@ -36,7 +36,8 @@ struct Flag {
     char letter = 0;       ///< a short form, such as `o`
     bool repeats = false;  ///< may be given several times
     bool required = false;
-    bool may_be_folder = false;  ///< an output that is a folder when the operand is one: the verb looks after it
+    bool may_be_folder = false;      ///< an output that is a folder when the operand is one: the verb looks after it
+    bool may_replace_input = false;  ///< an output that may be a file that is read: all is read before it is written
 };
 /// Returns `-o` or `--output`.
 std::string written(const Flag& flag);

@@ -22,9 +22,9 @@ bool is_terminal(int descriptor) {
     return isatty(descriptor) == 1 && (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
-bool wants_color() {
+bool wants_color(int descriptor) {
     const char* no_color = std::getenv("NO_COLOR");
-    return (no_color == nullptr || *no_color == 0) && is_terminal(STDERR_FILENO);
+    return (no_color == nullptr || *no_color == 0) && is_terminal(descriptor);
 }
 
 /// Colours the words that begin a diagnostic; lines of source text, which begin with a space, stay as they are.
@@ -50,7 +50,10 @@ std::string colored(std::string_view text) {
 }  // namespace
 
 Console::Console(bool json)
-    : json_(json), colored_errors_(wants_color()), shows_progress_(is_terminal(STDERR_FILENO)) {}
+    : json_(json),
+      colored_errors_(wants_color(STDERR_FILENO)),
+      colored_facts_(wants_color(STDOUT_FILENO)),
+      shows_progress_(is_terminal(STDERR_FILENO)) {}
 
 void Console::print(std::string_view text) { json_ || prints_output_ ? print_error(text) : print_out(text); }
 

@@ -15,6 +15,8 @@ public:
     explicit Console(bool json);
 
     bool json() const { return json_; }
+    /// Whether facts for people may be coloured: they go to a terminal.
+    bool colors_facts() const { return colored_facts_ && !json_ && !prints_output_; }
     /// An output is going to be printed: facts go to standard error.
     void keep_standard_output() { prints_output_ = true; }
 
@@ -40,7 +42,7 @@ public:
 
 private:
     bool json_;
-    bool colored_errors_;
+    bool colored_errors_, colored_facts_;
     bool shows_progress_;
     bool prints_output_ = false;
     bool has_progress_ = false;  // on the terminal's last line

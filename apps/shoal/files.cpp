@@ -122,6 +122,7 @@ Status Files::check(const Output& output) const {
 }
 
 Status Files::check_input(const Output& output, const std::string& input) const {
+    if (output.flag->may_replace_input) return {};
     struct stat read, replaced;
     if (!find_file(input, STDIN_FILENO, read) || !find_file(output.path, STDOUT_FILENO, replaced)) return {};
     if (!S_ISREG(read.st_mode) || !is_same(read, replaced)) return {};
@@ -136,6 +137,18 @@ Status Files::add_input(const std::string& path) {
     for (const Output& output : outputs_)
         if (Status status = check_input(output, path); !status) return status;
     return {};
+}
+
+Status Files::add_output(std::string_view flag, const std::string& path) {
+    const auto is_asked = [&](const Output& output) { return output.flag->name == flag; };
+    if (std::any_of(outputs_.begin(), outputs_.end(), is_asked)) return {};
+    for (const Flag& known : arguments_.verb().flags)
+        if (known.name == flag) outputs_.push_back({&known, path});
+    for (const std::string& input : inputs_)
+        if (Status status = check_input(outputs_.back(), input); !status) return status;
+    for (std::size_t i = 0; i + 1 < outputs_.size(); ++i)
+        if (Status status = check_different(outputs_[i], outputs_.back()); !status) return status;
+    return check(outputs_.back());
 }
 
 Result<std::string> Files::read(const std::string& path) {

@@ -33,6 +33,9 @@ public:
     /// Notes a file that is read. Errors: it is one of the outputs.
     shoal::Status add_input(const std::string& path);
 
+    /// Adds an output that has a name without being asked for: `path` for `flag`, unless that was given. Errors: as write().
+    shoal::Status add_output(std::string_view flag, const std::string& path);
+
     /// Reads a file, or standard input.
     shoal::Result<std::string> read(const std::string& path);
     /// Reads standard input. Lifetime: that of this object, which keeps it.

@@ -796,19 +796,6 @@ void tell_inputs(const std::optional<Composition>& composition, const ComponentR
         options.inputs->types.push_back({std::string(type), type_hash(registry, type)});
 }
 
-ComposeOptions compose_options(const CompileOptions& options) {
-    ComposeOptions result = options.compose;
-    if (options.inputs != nullptr) result.dependencies = &options.inputs->files;
-    result.ignored_keys.insert(result.ignored_keys.end(), options.rules.ignored_keys.begin(),
-                               options.rules.ignored_keys.end());
-    result.components_in_files.insert(result.components_in_files.end(), options.rules.components_in_files.begin(),
-                                      options.rules.components_in_files.end());
-    result.keep_unknown_keys = options.rules.keep_unknown_fields;
-    result.renamed_keys = options.rules.renamed_keys;
-    result.level_entities = options.rules.level_entities;
-    return result;
-}
-
 std::string_view without_folder_and_extension(std::string_view name, bool keep_folder) {
     const std::size_t slash = name.rfind('/');
     const std::size_t dot = name.rfind('.');
@@ -876,6 +863,19 @@ Result<CompiledSource> compile_path(const std::string& path, const ComponentRegi
 }
 
 }  // namespace
+
+ComposeOptions compose_options(const CompileOptions& options) {
+    ComposeOptions result = options.compose;
+    if (options.inputs != nullptr) result.dependencies = &options.inputs->files;
+    result.ignored_keys.insert(result.ignored_keys.end(), options.rules.ignored_keys.begin(),
+                               options.rules.ignored_keys.end());
+    result.components_in_files.insert(result.components_in_files.end(), options.rules.components_in_files.begin(),
+                                      options.rules.components_in_files.end());
+    result.keep_unknown_keys = options.rules.keep_unknown_fields;
+    result.renamed_keys = options.rules.renamed_keys;
+    result.level_entities = options.rules.level_entities;
+    return result;
+}
 
 Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
                                       const CompileOptions& options, Diagnostics& diagnostics) {

@@ -8,6 +8,7 @@
 #include "source/child_editor.h"
 #include "source/entity_key.h"
 #include "source/key_predictor.h"
+#include "source/source_keys.h"
 
 #include <algorithm>
 #include <deque>
@@ -15,44 +16,6 @@
 
 namespace shoal {
 namespace {
-
-/// The keys of levels and entities that mean something.
-enum class EntityKey : std::uint8_t {
-    kGuid,
-    kType,
-    kChildren,
-    kEditor,
-    kModifiedComponents,
-    kPrefab,
-    kComponents,
-    kDeletedComponents,
-    kModifiedChildren,
-    kDeletedChildren,
-    kName,
-    kPlainType,
-    kPlainGuid,
-    kId,
-    kUnits,
-    kEntities,
-};
-inline constexpr std::string_view kEntityKeys[] = {
-    "_guid",
-    "_type",
-    "children",
-    "editor",
-    "modified_components",
-    "prefab",
-    "components",
-    "deleted_components",
-    "modified_children",
-    "deleted_children",
-    "name",
-    "type",
-    "guid",
-    "id",
-    "units",
-    "entities",
-};
 
 /// The values of an entity's keys; no node for those that are missing.
 struct EntityText {
@@ -85,8 +48,6 @@ constexpr int kMostSuggestions = 100;  // in one source: to compare a text with 
 /// have entities. More are met when many prefabs change descendants of large prefabs, and each of them is searched.
 constexpr std::uint64_t kSearchStepsPerEntity = 8, kLeastSearchSteps = std::uint64_t(1) << 20;
 
-std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast<std::size_t>(key)]; }
-
 constexpr std::uint8_t bit(WrapperKey key) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(key)); }
 
 std::string_view key_name(WrapperKey key) { return kWrapperKeys[static_cast<std::size_t>(key)]; }
@@ -96,24 +57,6 @@ void set_fields(ComponentLayer& layer, Node value) {
     layer.value = layer.fields = value;
     layer.consumed_keys = bit(WrapperKey::kData);
     layer.has_other_keys = false;
-}
-
-/// Returns whether an entity is written in the short form: its own keys are component types. A key that looks like one that
-/// says how the entity is built makes it the long form, so that a typing mistake is told.
-bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys) {
-    constexpr std::string_view kStructure[] = {
-        "prefab",   "components",        "modified_components", "deleted_components",
-        "children", "modified_children", "deleted_children",    "entities"};
-    constexpr std::size_t kShortestMistake = 5;
-    for (const Node child : entity) {
-        std::string_view key = child.key();
-        for (const RenamedKey& renamed : renamed_keys)
-            if (renamed.from == key) key = renamed.to;
-        const bool is_known = std::find(std::begin(kStructure), std::end(kStructure), key) != std::end(kStructure);
-        if (is_known || key == "units" || key == "type" || key == "_type") return false;
-        if (key.size() >= kShortestMistake && closest_text(key, kStructure, std::size(kStructure)) >= 0) return false;
-    }
-    return true;
 }
 
 std::string folder_of(const std::string& path) {
@@ -291,7 +234,6 @@ private:
     Prefab* load_prefab(const std::string& path, std::string name);
     const MergedEntity* use_prefab(Node reference, bool& failed);
     void report_cycle(const Prefab& prefab, Node reference);
-    bool is_level(Node root) const;
     void compose_level(Node root);
     void flatten(std::span<const MergedEntity* const> roots);
     void add_guids();
@@ -373,6 +315,18 @@ Composition::Composition(Composition&& other) noexcept
       other_keys_(std::move(other.other_keys_)),
       dependencies_(std::move(other.dependencies_)),
       source_names_(std::move(other.source_names_)) {}
+
+Composition& Composition::operator=(Composition&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    is_level_ = other.is_level_;
+    num_shared_layers_ = other.num_shared_layers_;
+    entities_ = std::move(other.entities_);
+    types_ = std::move(other.types_);
+    other_keys_ = std::move(other.other_keys_);
+    dependencies_ = std::move(other.dependencies_);
+    source_names_ = std::move(other.source_names_);
+    return *this;
+}
 
 std::string_view Composition::source_name(std::uint32_t file) const {
     for (const auto& [number, name] : source_names_)
@@ -478,7 +432,7 @@ std::optional<Composition> Composer::finish(const Document* document) {
     if (root.size() == 0)
         diagnostics_.warning(root.position(), "the source is empty, and makes one entity without components",
                              "write `components`, `children` or `prefab`, or a level with `entities`");
-    result_.is_level_ = is_level(root);
+    result_.is_level_ = is_level_text(root);
     if (result_.is_level_) {
         compose_level(root);
     } else {
@@ -560,7 +514,7 @@ Composer::Prefab* Composer::load_prefab(const std::string& path, std::string nam
     loaded.content = result_.dependencies_.back().hash;
     if (document == nullptr) return &loaded;
     const Node root = document->root();
-    if (!root.is_mapping() || is_level(root)) {
+    if (!root.is_mapping() || is_level_text(root)) {
         diagnostics_
             .error(root.position(),
                    concat(quoted(name), " is used as a prefab but is ",
@@ -628,12 +582,6 @@ const MergedEntity* Composer::use_prefab(Node reference, bool& failed) {
 }
 
 // --- levels --------------------------------------------------------------------------------------------------------
-
-bool Composer::is_level(Node root) const {
-    if (root.find("units") || root.find("entities")) return true;
-    const Node type = root.find("_type") ? root.find("_type") : root.find("type");
-    return type && type.is_string() && type.as_string() == "level";
-}
 
 void Composer::compose_level(Node root) {
     const std::size_t num_errors = diagnostics_.num_errors();

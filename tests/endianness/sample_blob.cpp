@@ -22,7 +22,8 @@ int fail(std::string_view message) {
 
 int write(std::string_view order, const std::string& path) {
     const bool is_big = (std::endian::native == std::endian::big) == (order == "native");
-    const Status status = write_file(path, resource_test::sample_bytes_with_origin({.big_endian = is_big, .offset_tables = true}));
+    const Status status =
+        write_file(path, resource_test::sample_bytes_with_origin({.big_endian = is_big, .offset_tables = true}));
     return status ? 0 : fail(status.message());
 }
 

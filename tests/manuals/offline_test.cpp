@@ -6,8 +6,11 @@
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/zone_report.h"
 #include "shoal/source/compiler.h"
+#include "shoal/source/gltf.h"
 #include "shoal/source/json_schema.h"
 #include "shoal/source/schema_file.h"
+#include "shoal/source/source_diff.h"
+#include "shoal/source/source_merge.h"
 #include "shoal/source/source_text.h"
 #include "support/testing.h"
 
@@ -110,6 +113,51 @@ TEST_F(SourceManuals, a_source_is_rewritten) {
     const std::string yaml = write_source_text(reef->root(), SourceFormat::kYaml, diagnostics, comments);
     // [source/source_text]
     EXPECT_EQ(yaml, "crab: {claws: 2}  # both\n");
+}
+
+TEST_F(SourceManuals, sources_are_compared_and_merged) {
+    std::string text = "entities = { a1 = { glow = { power = 2 } } }";
+    // [source/source_tree]
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.add_file("reef/garden.sjson", std::move(text));
+    std::optional<SourceTree> garden = read_source_tree(file, diagnostics);
+    // [source/source_tree]
+    ASSERT_TRUE(garden);
+    SourceComments comments;
+    const auto read = [&](const char* name, const char* said) {
+        return read_source_tree(diagnostics.add_file(name, said), diagnostics, comments);
+    };
+    const std::optional<SourceTree> of_a = read("a.sjson", "entities = { a1 = { glow = { power = 3 } } }");
+    const std::optional<SourceTree> of_b = read("b.sjson", "entities = { a1 = { glow = { power = 2 } } a2 = {} }");
+    const SourceTree &base = *garden, &a = *of_a, &b = *of_b, &before = base, &after = a;
+    std::string printed;
+    const auto print = [&](const std::string& more) { printed += more; };
+    // [source/source_diff]
+    const std::vector<SourceDifference> differences = diff_sources(before, after);
+    print(differences_text(differences));
+    // [source/source_diff]
+    EXPECT_EQ(printed, "a1\n-   components.glow.power = 2\n+   components.glow.power = 3\n");
+    printed.clear();
+    // [source/source_merge]
+    const std::optional<Document> merged = merge_sources(base, a, b, diagnostics);
+    if (merged) print(write_source_text(merged->root(), SourceFormat::kSjson, diagnostics, comments));
+    // [source/source_merge]
+    EXPECT_NE(printed.find("power = 3"), std::string::npos) << printed;
+    EXPECT_NE(printed.find("a2"), std::string::npos) << printed;
+}
+
+TEST_F(SourceManuals, a_gltf_file_is_imported) {
+    const std::string bytes = "{ \"asset\": { \"version\": \"2.0\" }, \"nodes\": [ { \"name\": \"hull\" } ] }";
+    ComponentRegistry registry;
+    GltfOptions options;
+    // [source/gltf]
+    Diagnostics diagnostics;
+    Result<std::string_view> json = gltf_json(bytes);  // all of a .gltf, the JSON chunk of a .glb
+    const std::uint32_t file = diagnostics.add_file("ship.gltf", std::string(*json));
+    std::optional<ImportedGltf> ship = import_gltf(file, registry, options, diagnostics);
+    // [source/gltf]
+    ASSERT_TRUE(ship) << diagnostics.format();
+    EXPECT_EQ(ship->num_entities, 2u);
 }
 
 TEST_F(SourceManuals, editors_get_a_json_schema) {

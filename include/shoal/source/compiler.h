@@ -56,6 +56,9 @@ struct CompileOptions {
     SourceInputs* inputs = nullptr;
 };
 
+/// Returns what a source is composed with: what `rules` says is in it, too.
+SHOAL_API ComposeOptions compose_options(const CompileOptions& options);
+
 struct ComponentCount {
     std::string name;
     std::uint64_t count = 0;

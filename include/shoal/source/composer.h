@@ -130,6 +130,7 @@ struct ComposedEntity {
 class Composition {
 public:
     SHOAL_API Composition(Composition&& other) noexcept;
+    SHOAL_API Composition& operator=(Composition&& other) noexcept;
     SHOAL_API ~Composition();
 
     bool is_level() const { return is_level_; }

@@ -1,0 +1,233 @@
+// shoal diff: what is different between two sources, by key.
+
+#include "shoal/base/text.h"
+#include "shoal/source/source_diff.h"
+#include "sources.h"
+#include "verbs.h"
+
+#include <memory>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+constexpr int kDifferent = 3;
+constexpr std::string_view kNoFile = "/dev/null";
+
+constexpr Flag kFlags[] = {
+    {.name = "composed", .help = "compare what is spawned, with all prefabs merged, and not what the texts say"},
+    kRootFlag,
+    kSchemaFlag,
+    {.name = "git", .help = "take the operands that git gives to a diff driver, and always exit with 0"},
+    {.name = "textconv", .help = "print one source as sorted lines, one for each value, for git to compare"},
+    kJsonFlag,
+};
+
+// A line is a paragraph.
+constexpr std::string_view kManual =
+    "Says which entities, components and fields are added, removed, changed or moved from BEFORE to AFTER. They are "
+    "found by "
+    "GUID or name, wherever they stand in the text, and whatever the format is: SJSON can be compared with YAML. The "
+    "order of "
+    "entities, components and fields is no difference; a list is one value.\n"
+    "\n"
+    "Compares what the two texts say, without reading prefabs. With --composed, compares the entities that would be "
+    "spawned; "
+    "--root and --schema are as for `shoal compile`.\n"
+    "\n"
+    "Exits with 0 if nothing differs, with 3 if something does, and with 1 if a source cannot be read.\n"
+    "\n"
+    "With two settings, `git diff` shows such differences. In .gitattributes: `*.sjson diff=shoal`. In .git/config, "
+    "below "
+    "[diff \"shoal\"]: `command = shoal diff --git`, or, for git's own way of showing lines, `textconv = shoal diff "
+    "--textconv`.\n";
+
+constexpr std::string_view kExamples =
+    "shoal diff reef_yesterday.sjson reef.sjson\n"
+    "shoal diff reef.yaml reef.sjson --json\n"
+    "shoal diff old/reef.sjson new/reef.sjson --composed --root prefabs\n"
+    "git show HEAD:reef.sjson | shoal diff - reef.sjson\n";
+
+/// One side: where its text is, and what it is called.
+struct Side {
+    std::string path, name;
+    std::unique_ptr<SourceSession> session = std::make_unique<SourceSession>();
+    std::optional<Composition> composition;
+    std::optional<SourceTree> tree;
+};
+
+bool is_no_file(const Side& side) { return side.path == kNoFile; }
+
+/// Returns the sides that the operands name. Git gives `path old-file old-hex old-mode new-file new-hex new-mode`, and after a
+/// renaming the new path.
+void set_sides(const Arguments& arguments, Side& before, Side& after) {
+    const std::vector<std::string>& words = arguments.operands();
+    const bool is_git = arguments.has("git");
+    before.path = is_git ? words[1] : words[0];
+    after.path = is_git ? words[4] : words[1];
+    before.name = is_git ? concat("a/", words[0]) : before.path;
+    after.name = is_git ? concat("b/", words.size() > 7 ? words[7] : words[0]) : after.path;
+    for (Side* side : {&before, &after})
+        if (is_standard_stream(side->name)) side->name = kStandardInputName;
+}
+
+/// Reads what the text of a side says. Errors: in its session.
+void read_text(Files& files, Side& side) {
+    Diagnostics& diagnostics = side.session->diagnostics;
+    Result<std::string> text = files.read(side.path);
+    if (!text)
+        diagnostics.error({}, std::string(text.message()), "give the path of a source");
+    else
+        side.tree = read_source_tree(diagnostics.add_file(side.name, std::move(*text)), diagnostics);
+}
+
+/// Reads a side with its prefabs. Errors: in its session.
+void read_composed(const Arguments& arguments, Files& files, Console& console, Side& side) {
+    SourceSession& session = *side.session;
+    if (!prepare(arguments, files, console, side.path, session)) return;
+    side.composition = compose(session.path, compose_options(session.options), session.diagnostics);
+    if (side.composition && session.diagnostics.num_errors() == 0) side.tree = compose_source_tree(*side.composition);
+}
+
+/// Reads both sides. A file that is not there says nothing. Returns whether there are two trees.
+bool read_sides(const Arguments& arguments, Files& files, Console& console, Side& before, Side& after) {
+    for (Side* side : {&before, &after}) {
+        if (is_no_file(*side)) continue;
+        if (arguments.has("composed"))
+            read_composed(arguments, files, console, *side);
+        else
+            read_text(files, *side);
+    }
+    if (is_no_file(before) && after.tree) before.tree = empty_source_tree(*after.tree);
+    if (is_no_file(after) && before.tree) after.tree = empty_source_tree(*before.tree);
+    return before.tree && after.tree;
+}
+
+/// Colours lines by their first character, as diffs are.
+std::string colored(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(line.size() + 1);
+        const char sign = line.empty() ? ' ' : line[0];
+        const std::string_view code = sign == '-'   ? "\033[31m"
+                                      : sign == '+' ? "\033[32m"
+                                      : sign == '>' ? "\033[36m"
+                                                    : "\033[1m";
+        out += concat(code, line, "\033[0m\n");
+    }
+    return out;
+}
+
+void write_item(std::string_view side, const SourceItem* item, const Diagnostics& diagnostics, DocumentBuilder& builder,
+                std::vector<Document>& documents) {
+    if (item == nullptr) return;
+    const SourceLocation place = diagnostics.locate(item->position);
+    builder.begin_mapping(side);
+    builder.string("entity", entity_path(*item));
+    builder.unsigned_integer("line", place.line);
+    builder.unsigned_integer("column", place.column);
+    documents.push_back(canonical_document(*item));
+    builder.key("value");
+    builder.value(documents.back().root());
+    builder.end();
+}
+
+void print_json(Console& console, const std::vector<SourceDifference>& differences, const Side& before,
+                const Side& after) {
+    DocumentBuilder builder;
+    std::vector<Document> documents;
+    documents.reserve(differences.size() * 2);
+    builder.begin_mapping();
+    builder.boolean("ok", true);
+    builder.boolean("different", !differences.empty());
+    builder.string("before", utf8_text(before.name));
+    builder.string("after", utf8_text(after.name));
+    builder.begin_list("differences");
+    for (const SourceDifference& difference : differences) {
+        const SourceItem& item = difference.after != nullptr ? *difference.after : *difference.before;
+        builder.begin_mapping();
+        builder.string("difference", difference_name(difference.kind));
+        builder.string("entity", entity_path(item));
+        builder.string("member", member_path(item));
+        write_item("before", difference.before, before.session->diagnostics, builder, documents);
+        write_item("after", difference.after, after.session->diagnostics, builder, documents);
+        builder.end();
+    }
+    builder.end();
+    builder.end();
+    console.print_json(builder.finish());
+}
+
+int fail_sides(const Arguments& arguments, Console& console, const Side& before, const Side& after) {
+    const Diagnostics& first = before.session->diagnostics;
+    const Diagnostics& second = after.session->diagnostics;
+    if (!arguments.has("git")) {
+        if (first.num_errors() != 0 && second.num_errors() != 0) console.print_diagnostics(second);
+        return fail(console, first.num_errors() != 0 ? first : second);
+    }
+    // git ends with the first driver that fails, and shows nothing of other files.
+    console.print_diagnostics(first);
+    console.print_diagnostics(second);
+    console.print(concat(after.name, " is not compared; `git diff --no-ext-diff` shows its lines\n"));
+    return 0;
+}
+
+int compare(const Arguments& arguments, Files& files, Console& console) {
+    Side before, after;
+    set_sides(arguments, before, after);
+    if (!read_sides(arguments, files, console, before, after)) return fail_sides(arguments, console, before, after);
+    const std::vector<SourceDifference> differences = diff_sources(*before.tree, *after.tree);
+    if (!differences.empty()) {
+        const std::string text = concat("--- ", is_no_file(before) ? kNoFile : before.name, "\n+++ ",
+                                        is_no_file(after) ? kNoFile : after.name, '\n', differences_text(differences));
+        if (!console.json()) console.print(console.colors_facts() ? colored(text) : text);
+    }
+    if (console.json()) print_json(console, differences, before, after);
+    return differences.empty() || arguments.has("git") ? 0 : kDifferent;
+}
+
+/// Prints the lines of one source; a text that is none stays as it is, so that git can compare it all the same.
+int convert(const Arguments& arguments, Files& files, Console& console) {
+    const std::string& path = arguments.operands()[0];
+    Result<std::string> text = files.read(path);
+    if (!text) return fail(console, text.message(), "give the path of a source");
+    Diagnostics diagnostics;
+    const std::optional<SourceTree> tree = read_source_tree(diagnostics.refer_file(path, *text), diagnostics);
+    console.print_diagnostics(diagnostics);
+    console.print_out(tree ? canonical_lines(*tree) : *text);
+    return 0;
+}
+
+int run(const Arguments& arguments, Files& files, Console& console) {
+    const std::size_t num_operands = arguments.operands().size();
+    const bool is_git = arguments.has("git");
+    if (arguments.has("textconv")) {
+        if (num_operands == 1 && !is_git && !arguments.has("composed") && !console.json())
+            return convert(arguments, files, console);
+        return fail_usage(console, arguments.verb(), "--textconv takes one source, and no other flags");
+    }
+    if (is_git && num_operands == 1) return console.print(concat(arguments.operands()[0], " is unmerged\n")), 0;
+    if (is_git ? num_operands < 7 : num_operands != 2)
+        return fail_usage(
+            console, arguments.verb(),
+            is_git ? "--git takes the seven operands that git gives to a diff driver" : "give two sources to compare");
+    return compare(arguments, files, console);
+}
+
+}  // namespace
+
+const Verb kDiffVerb{.name = "diff",
+                     .summary = "say what differs between two sources, by key",
+                     .operands = "BEFORE AFTER",
+                     .takes = Takes::kInput,
+                     .min_operands = 1,
+                     .max_operands = 9,
+                     .flags = kFlags,
+                     .manual = kManual,
+                     .examples = kExamples,
+                     .run = run};
+
+}  // namespace shoal_tool

@@ -1,0 +1,58 @@
+#pragma once
+// Import of glTF 2.0: the nodes of a scene become a source of one entity with children.
+//
+//     Diagnostics diagnostics;
+//     Result<std::string_view> json = gltf_json(bytes);  // all of a .gltf, the JSON chunk of a .glb
+//     const std::uint32_t file = diagnostics.add_file("ship.gltf", std::string(*json));
+//     std::optional<ImportedGltf> ship = import_gltf(file, registry, options, diagnostics);
+//
+//     nodes              entities, called as the nodes are
+//     TRS, matrix        transform
+//     skin               model_pose on the entity that is drawn; joints are no entities, what hangs on them is attached_to_node
+//     mesh, camera, light    gltf_mesh, gltf_camera, gltf_light: gltf_schema_text() declares them
+//     extras             components, if they are called so, and data
+//
+// Keys of entities come from names, so that a later import gives the same GUID paths. Meshes, materials, animations and buffers
+// are not read. docs/formats/gltf.md has the rules.
+// Thread: calls are independent; one thread at a time per Diagnostics.
+
+#include "shoal/base/status.h"
+#include "shoal/document/diagnostics.h"
+#include "shoal/resource/registry.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace shoal {
+
+/// How many nodes may be inside one another: a source with this one as prefab still fits.
+inline constexpr std::uint32_t kMaxGltfDepth = 240;
+
+struct GltfOptions {
+    std::string scene{};     ///< its name or index; empty: the one that the file says
+    std::string resource{};  ///< what meshes are said to be in
+    bool z_up = false;       ///< turn the whole, so that up is z and not y
+};
+
+struct ImportedGltf {
+    std::string text;  ///< SJSON
+    std::uint64_t num_entities = 0;
+    std::uint64_t num_models = 0;      ///< entities with a model pose
+    bool has_gltf_components = false;  ///< it needs gltf_schema_text()
+};
+
+/// Returns the JSON in the bytes of a .glb, or all bytes of what is none. Errors: a damaged .glb; the message says where.
+/// Lifetime: that of `bytes`.
+SHOAL_API Result<std::string_view> gltf_json(std::string_view bytes);
+
+/// Imports a file of `diagnostics`, which is JSON. `registry` has the component types that `extras` may name.
+/// Errors: nothing, and `diagnostics` says why, with places in the JSON.
+SHOAL_API std::optional<ImportedGltf> import_gltf(std::uint32_t file, const ComponentRegistry& registry,
+                                                  const GltfOptions& options, Diagnostics& diagnostics);
+
+/// Returns a schema file of the component types that only imported sources have.
+SHOAL_API std::string_view gltf_schema_text();
+
+}  // namespace shoal

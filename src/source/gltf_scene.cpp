@@ -1,0 +1,388 @@
+#include "source/gltf_scene.h"
+
+#include "shoal/base/text.h"
+#include "shoal/document/json.h"
+#include "shoal/source/gltf.h"
+#include "shoal/transform/pose_kernels.h"
+#include "shoal/transform/pose_math.h"
+#include "shoal/transform/transform_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+constexpr std::string_view kLights = "KHR_lights_punctual";
+constexpr float kMostShear = 1e-4f;  // of the largest number of a matrix: exporters round them
+
+class SceneReader {
+public:
+    SceneReader(GltfScene& out, Diagnostics& diagnostics)
+        : out_(out), root_(out.document.root()), diagnostics_(diagnostics) {}
+
+    bool read(std::string_view scene) {
+        const std::size_t num_errors = diagnostics_.num_errors();
+        if (!root_.is_mapping()) return error(root_, "a glTF file is an object", "export it as glTF 2.0 again"), false;
+        if (!read_asset()) return false;
+        out_.meshes = list_of(root_, "meshes");
+        out_.cameras = list_of(root_, "cameras");
+        if (const Node extensions = mapping_of(root_, "extensions"))
+            if (const Node lights = mapping_of(extensions, kLights)) out_.lights = list_of(lights, "lights");
+        read_nodes();
+        read_skins();
+        warn_of_extensions();
+        if (diagnostics_.num_errors() != num_errors || !find_parents() || !read_scene(scene)) return false;
+        return place_nodes() && diagnostics_.num_errors() == num_errors;
+    }
+
+private:
+    void error(Node at, std::string message, std::string hint) {
+        diagnostics_.error(at.position(), std::move(message), std::move(hint));
+    }
+
+    bool read_asset() {
+        const Node asset = root_.find("asset");
+        const std::string_view version = gltf_text(asset, "version"), least = gltf_text(asset, "minVersion");
+        const Node place = asset ? asset : root_;
+        if (version.empty())
+            return error(place, "the file does not say its version in `asset`", "export it as glTF 2.0"), false;
+        if (!version.starts_with("2."))
+            return error(place, concat("this is glTF ", quoted(version)), "export it as glTF 2.0"), false;
+        if (!least.empty() && least != "2.0")
+            return error(place, concat("the file needs a reader of glTF ", quoted(least)), "export it as glTF 2.0"),
+                   false;
+        return true;
+    }
+
+    void warn_of_extensions() {
+        const Node required = root_.find("extensionsRequired");
+        if (!required || !required.is_list()) return;
+        for (const Node name : required)
+            if (name.is_string() && name.as_string() != kLights)
+                diagnostics_.warning(name.position(),
+                                     concat("the extension ", quoted(name.as_string()), " is not read"),
+                                     "what it says of nodes is missing in the source");
+    }
+
+    // --- values ----------------------------------------------------------------------------------------------------
+
+    Node mapping_of(Node parent, std::string_view key) {
+        const Node value = parent.find(key);
+        if (!value || value.is_mapping()) return value;
+        error(value, concat("`", key, "` is ", kind_name(value.kind())), "it must be an object");
+        return {};
+    }
+
+    /// Returns the elements of a list of mappings.
+    std::vector<Node> list_of(Node parent, std::string_view key) {
+        std::vector<Node> elements;
+        const Node list = parent.find(key);
+        if (!list) return elements;
+        if (!list.is_list())
+            return error(list, concat("`", key, "` is ", kind_name(list.kind())), "it must be an array"), elements;
+        for (const Node element : list) {
+            if (!element.is_mapping())
+                error(element, concat("an element of `", key, "` is ", kind_name(element.kind())),
+                      "it must be an object");
+            elements.push_back(element);
+        }
+        return elements;
+    }
+
+    /// Reads an index of `count` things. Returns kNoGltf if there is none, or a wrong one, which is reported.
+    std::uint32_t read_index(Node value, std::size_t count, std::string_view thing) {
+        if (!value) return kNoGltf;
+        const std::int64_t* const index = value.is_integer() ? value.as_int64() : nullptr;
+        if (index != nullptr && *index >= 0 && static_cast<std::uint64_t>(*index) < count)
+            return static_cast<std::uint32_t>(*index);
+        if (value.is_integer())
+            error(value, concat("there is no ", thing, " with this index"),
+                  concat("the file has ", count, ", counted from 0"));
+        else
+            error(value, concat("the index of a ", thing, " is ", kind_name(value.kind())), "it must be an integer");
+        return kNoGltf;
+    }
+
+    std::vector<std::uint32_t> read_indices(Node parent, std::string_view key, std::string_view thing) {
+        std::vector<std::uint32_t> indices;
+        const Node list = parent.find(key);
+        if (!list) return indices;
+        if (!list.is_list())
+            return error(list, concat("`", key, "` is ", kind_name(list.kind())), "it must be an array"), indices;
+        for (const Node value : list)
+            if (const std::uint32_t index = read_index(value, out_.nodes.size(), thing); index != kNoGltf)
+                indices.push_back(index);
+        return indices;
+    }
+
+    /// Reads a list of numbers, if there is one. Errors: false, reported.
+    bool read_numbers(Node value, std::uint32_t count, float* out) {
+        if (!value) return true;
+        bool is_good = value.is_list() && value.size() == count;
+        if (is_good)
+            for (const Node number : value) {
+                is_good = is_good && number.is_number() && std::isfinite(static_cast<float>(number.as_double()));
+                if (is_good) *out++ = static_cast<float>(number.as_double());
+            }
+        if (!is_good)
+            error(value, concat("`", value.key(), "` is not a list of ", count, " numbers"), "export the file again");
+        return is_good;
+    }
+
+    // --- nodes -----------------------------------------------------------------------------------------------------
+
+    void read_nodes() {
+        const std::vector<Node> nodes = list_of(root_, "nodes");
+        const Node skins = root_.find("skins");
+        out_.nodes.resize(nodes.size());
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            if (nodes[i].is_mapping()) read_node(nodes[i], skins ? skins.size() : 0, out_.nodes[i]);
+    }
+
+    void read_node(Node text, std::size_t num_skins, GltfNode& node) {
+        node.text = text;
+        node.name = gltf_text(text, "name");
+        node.children = read_indices(text, "children", "node");
+        node.mesh = read_index(text.find("mesh"), out_.meshes.size(), "mesh");
+        node.camera = read_index(text.find("camera"), out_.cameras.size(), "camera");
+        node.skin = read_index(text.find("skin"), num_skins, "skin");
+        if (const Node extensions = mapping_of(text, "extensions"))
+            if (const Node light = mapping_of(extensions, kLights))
+                node.light = read_index(light.find("light"), out_.lights.size(), "light");
+        if (const Node matrix = text.find("matrix"))
+            read_matrix(matrix, node);
+        else
+            read_pose(node);
+    }
+
+    void read_pose(GltfNode& node) {
+        const Node rotation = node.text.find("rotation"), scale = node.text.find("scale");
+        Transform& local = node.local;
+        if (!read_numbers(node.text.find("translation"), 3, &local.position.x) ||
+            !read_numbers(rotation, 4, &local.rotation.x) || !read_numbers(scale, 3, &local.scale.x))
+            return;
+        if (rotation) accept_rotation(diagnostics_, rotation.position(), "node: a rotation is ", local.rotation);
+        if (!can_be_undone(local.scale))
+            error(scale, "a scale of 0 cannot be undone", "scale the node by a small number, or remove it");
+    }
+
+    /// Takes a matrix, written column by column, apart.
+    void read_matrix(Node text, GltfNode& node) {
+        for (const std::string_view other : {"translation", "rotation", "scale"})
+            if (const Node value = node.text.find(other))
+                return error(value, concat("a node has both `matrix` and `", other, "`"), "export the file again");
+        float columns[16];
+        if (!read_numbers(text, 16, columns)) return;
+        Matrix3x4 matrix;
+        float greatest = 0;
+        for (int row = 0; row < 3; ++row)
+            matrix.row[row] = {columns[row], columns[4 + row], columns[8 + row], columns[12 + row]};
+        for (int i = 0; i < 12; ++i) greatest = std::max(greatest, std::fabs(columns[i]));
+        if (columns[3] != 0 || columns[7] != 0 || columns[11] != 0 || columns[15] != 1)
+            return error(text, "the last row of a matrix is not 0 0 0 1",
+                         "a node is moved, turned and scaled, and nothing else");
+        if (!is_regular(matrix))
+            return error(text, "a matrix cannot be undone", "scale the node by a small number, or remove it");
+        node.has_matrix = true;
+        node.local = nearest_pose(matrix).pose;
+        if (!can_be_undone(node.local.scale) || differs(local_matrix_of(node.local), matrix, greatest * kMostShear))
+            error(text, "a matrix has shear, which no transform can say",
+                  "apply the scale in the program that made the file, and export it again");
+    }
+
+    static Matrix3x4 local_matrix_of(const Transform& pose) {
+        return local_matrix(pose.position, pose.rotation, pose.scale);
+    }
+    static bool differs(const Matrix3x4& a, const Matrix3x4& b, float most) {
+        for (int row = 0; row < 3; ++row) {
+            const Vec4 d = a.row[row] + b.row[row] * -1.0f;
+            if (!(std::fabs(d.x) <= most && std::fabs(d.y) <= most && std::fabs(d.z) <= most)) return true;
+        }
+        return false;
+    }
+
+    // --- the hierarchy ---------------------------------------------------------------------------------------------
+
+    bool find_parents() {
+        for (std::uint32_t i = 0; i < out_.nodes.size(); ++i)
+            for (const std::uint32_t child : out_.nodes[i].children) {
+                std::uint32_t& parent = out_.nodes[child].parent;
+                if (parent != kNoGltf) {
+                    diagnostics_
+                        .error(out_.nodes[child].text.position(), concat("node ", child, " is the child of two nodes"),
+                               "export the file again")
+                        .note(out_.nodes[parent].text.position(), "one of them")
+                        .note(out_.nodes[i].text.position(), "the other");
+                    return false;
+                }
+                parent = i;
+            }
+        return check_depth();
+    }
+
+    /// Every way up must end. A node is looked at once.
+    bool check_depth() {
+        std::vector<std::uint32_t> depth(out_.nodes.size(), 0), way;
+        for (std::uint32_t i = 0; i < out_.nodes.size(); ++i) {
+            way.clear();
+            std::uint32_t node = i;
+            for (; node != kNoGltf && depth[node] == 0; node = out_.nodes[node].parent) {
+                depth[node] = kNoGltf;  // on the way
+                way.push_back(node);
+            }
+            if (node != kNoGltf && depth[node] == kNoGltf)
+                return error(out_.nodes[node].text, concat("node ", node, " is its own ancestor"),
+                             "export the file again"),
+                       false;
+            std::uint32_t above = node == kNoGltf ? 0 : depth[node];
+            for (; !way.empty(); way.pop_back()) depth[way.back()] = ++above;
+            if (above > kMaxGltfDepth)
+                return error(out_.nodes[i].text, concat("nodes are nested more than ", kMaxGltfDepth, " levels deep"),
+                             "make the hierarchy flatter"),
+                       false;
+        }
+        return true;
+    }
+
+    bool read_scene(std::string_view wanted) {
+        const std::vector<Node> scenes = list_of(root_, "scenes");
+        if (scenes.empty() && !wanted.empty())
+            return error(root_, "the file has no scenes", "leave out which one to import"), false;
+        if (scenes.empty()) {
+            for (std::uint32_t i = 0; i < out_.nodes.size(); ++i)
+                if (out_.nodes[i].parent == kNoGltf) out_.roots.push_back(i);
+            return true;
+        }
+        const std::uint32_t index = choose_scene(scenes, wanted);
+        if (index == kNoGltf || !scenes[index].is_mapping()) return false;
+        out_.scene = scenes[index];
+        out_.roots = read_indices(out_.scene, "nodes", "node");
+        return check_roots();
+    }
+
+    bool check_roots() {
+        std::vector<bool> is_root(out_.nodes.size());
+        for (const std::uint32_t root : out_.roots) {
+            if (out_.nodes[root].parent != kNoGltf)
+                return error(out_.scene, concat("node ", root, " is in the scene and also the child of a node"),
+                             "export the file again"),
+                       false;
+            if (is_root[root])
+                return error(out_.scene, concat("node ", root, " is in the scene twice"), "export the file again"),
+                       false;
+            is_root[root] = true;
+        }
+        return true;
+    }
+
+    std::uint32_t choose_scene(const std::vector<Node>& scenes, std::string_view wanted) {
+        if (wanted.empty()) {
+            if (const Node scene = root_.find("scene")) return read_index(scene, scenes.size(), "scene");
+            if (scenes.size() == 1) return 0;
+            error(scenes[1], concat("the file has ", scenes.size(), " scenes, and does not say which one counts"),
+                  concat("choose one with --scene: ", names_of(scenes)));
+            return kNoGltf;
+        }
+        for (std::uint32_t i = 0; i < scenes.size(); ++i)
+            if (gltf_text(scenes[i], "name") == wanted) return i;
+        std::uint32_t index = 0;
+        const auto [end, failed] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
+        if (failed == std::errc() && end == wanted.data() + wanted.size() && index < scenes.size()) return index;
+        error(scenes[0], concat("there is no scene ", quoted(wanted)), concat("the file has ", names_of(scenes)));
+        return kNoGltf;
+    }
+
+    static std::string names_of(const std::vector<Node>& scenes) {
+        constexpr std::size_t kMostNames = 8;
+        std::string names;
+        for (std::size_t i = 0; i < std::min(scenes.size(), kMostNames); ++i) {
+            const std::string_view name = gltf_text(scenes[i], "name");
+            append_text(names, concat(i == 0 ? "" : ", ", i, name.empty() ? "" : concat(" or ", quoted(name))));
+        }
+        return names + (scenes.size() > kMostNames ? ", ..." : "");
+    }
+
+    void read_skins() {
+        for (const Node skin : list_of(root_, "skins")) {
+            std::vector<std::uint32_t>& joints = out_.skins.emplace_back();
+            if (!skin.is_mapping()) continue;
+            joints = read_indices(skin, "joints", "node");
+            std::vector<std::uint32_t> sorted = joints;
+            std::sort(sorted.begin(), sorted.end());
+            if (joints.empty())
+                error(skin, "a skin has no joints", "export the file again");
+            else if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+                error(skin, "a skin has a joint twice", "export the file again");
+        }
+    }
+
+    bool place_nodes() {
+        out_.worlds.resize(out_.nodes.size());
+        std::vector<std::uint32_t> left;
+        for (std::uint32_t i = 0; i < out_.nodes.size(); ++i)
+            if (out_.nodes[i].parent == kNoGltf) left.push_back(i);
+        while (!left.empty()) {
+            const std::uint32_t i = left.back();
+            left.pop_back();
+            const GltfNode& node = out_.nodes[i];
+            const Matrix3x4 local = local_matrix_of(node.local);
+            out_.worlds[i] = node.parent == kNoGltf ? local : product(out_.worlds[node.parent], local);
+            if (!is_finite(out_.worlds[i]))
+                return error(node.text, concat("the place of node ", i, " is too far away"), "make the scene smaller"),
+                       false;
+            left.insert(left.end(), node.children.begin(), node.children.end());
+        }
+        return true;
+    }
+
+    GltfScene& out_;
+    Node root_;
+    Diagnostics& diagnostics_;
+};
+
+std::uint32_t read_word(std::string_view bytes, std::size_t offset) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 4; i-- > 0;) word = word << 8 | static_cast<unsigned char>(bytes[offset + i]);
+    return word;
+}
+
+}  // namespace
+
+std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics) {
+    Result<Document> document = read_json(file, diagnostics);
+    if (!document) return std::nullopt;
+    GltfScene result(std::move(*document));
+    if (!SceneReader(result, diagnostics).read(scene)) return std::nullopt;
+    return result;
+}
+
+Result<std::string_view> gltf_json(std::string_view bytes) {
+    constexpr std::size_t kHeaderBytes = 12, kChunkHeaderBytes = 8;
+    constexpr std::uint32_t kJsonChunk = 0x4E4F534A;
+    if (!bytes.starts_with("glTF")) return bytes;
+    const auto damaged = [](const auto&... parts) {
+        return Status::error(concat("the .glb is damaged: ", parts..., "; export it again"));
+    };
+    if (bytes.size() < kHeaderBytes + kChunkHeaderBytes) return damaged("it ends within its header");
+    const std::uint32_t version = read_word(bytes, 4), num_bytes = read_word(bytes, 8);
+    if (version != 2) return Status::error(concat("the .glb has version ", version, "; export it as glTF 2.0"));
+    if (num_bytes != bytes.size()) return damaged("it says ", num_bytes, " bytes, and has ", bytes.size());
+    if (read_word(bytes, kHeaderBytes + 4) != kJsonChunk) return damaged("its first chunk, at byte 12, is not JSON");
+    for (std::size_t at = kHeaderBytes; at < bytes.size();) {
+        const std::size_t left = bytes.size() - at;
+        if (left < kChunkHeaderBytes) return damaged("a chunk at byte ", at, " has no room for its header");
+        const std::uint32_t chunk_bytes = read_word(bytes, at);
+        if (chunk_bytes > left - kChunkHeaderBytes)
+            return damaged("a chunk of ", chunk_bytes, " bytes, at byte ", at, ", goes beyond the end");
+        if (chunk_bytes % 4 != 0)
+            return damaged("the length of a chunk, ", chunk_bytes, ", at byte ", at, ", is no multiple of 4");
+        at += kChunkHeaderBytes + chunk_bytes;
+    }
+    const std::uint32_t json_bytes = read_word(bytes, kHeaderBytes);
+    return bytes.substr(kHeaderBytes + kChunkHeaderBytes, json_bytes);
+}
+
+}  // namespace shoal

@@ -1,0 +1,47 @@
+#pragma once
+// A glTF file, read and checked: nodes, skins, and what they refer to.
+// Thread: one thread at a time per Diagnostics.
+
+#include "shoal/document/document.h"
+#include "shoal/transform/transform.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace shoal {
+
+inline constexpr std::uint32_t kNoGltf = 0xFFFFFFFF;
+
+struct GltfNode {
+    Node text;
+    std::string_view name;
+    Transform local;
+    bool has_matrix = false;
+    std::uint32_t parent = kNoGltf;
+    std::vector<std::uint32_t> children;
+    std::uint32_t mesh = kNoGltf, camera = kNoGltf, skin = kNoGltf, light = kNoGltf;
+};
+
+struct GltfScene {
+    explicit GltfScene(Document json) : document(std::move(json)) {}
+
+    Document document;
+    std::vector<GltfNode> nodes;
+    std::vector<Matrix3x4> worlds;                  // of nodes: where they are in the scene
+    std::vector<std::vector<std::uint32_t>> skins;  // joints
+    std::vector<Node> meshes, cameras, lights;
+    Node scene;  // none: the file has no scenes, and all nodes count
+    std::vector<std::uint32_t> roots;
+};
+
+/// Reads a file of `diagnostics`. `scene`: its name or index; empty: the one that the file says. Errors: nothing; reported.
+std::optional<GltfScene> read_gltf_scene(std::uint32_t file, std::string_view scene, Diagnostics& diagnostics);
+
+/// Returns the text of a member, or nothing.
+inline std::string_view gltf_text(Node node, std::string_view key) {
+    const Node value = node ? node.find(key) : Node();
+    return value && value.is_string() ? value.as_string() : std::string_view();
+}
+
+}  // namespace shoal

@@ -1,0 +1,46 @@
+#pragma once
+// Which entities of a tree can be told by their key alone, wherever they are in it.
+// Thread: any thread.
+
+#include "shoal/base/hash_map.h"
+#include "shoal/source/source_tree.h"
+
+namespace shoal {
+
+/// Returns what stands at the place of an item in another tree, or nullptr.
+inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& others) {
+    if (item.parent == nullptr) return &others.root();
+    const SourceItem* const parent = counterpart(*item.parent, others);
+    return parent == nullptr ? nullptr : others.find(*parent, item.place, item.key);
+}
+
+/// The entities whose key no other entity of the tree has. A change of a child in a prefab is none, and neither is one that is
+/// named by its index.
+class UniqueEntities {
+public:
+    explicit UniqueEntities(const SourceTree& tree) { add(tree.root()); }
+
+    /// Returns the one entity with the key of `item`, or nullptr.
+    const SourceItem* find(const SourceItem& item) const {
+        if (!is_named(item)) return nullptr;
+        const SourceItem* const* found = entities_.find(item.key);
+        return found == nullptr ? nullptr : *found;
+    }
+
+private:
+    static bool is_named(const SourceItem& item) {
+        return item.kind == ItemKind::kEntity && item.place != ItemPlace::kModifiedChildren &&
+               !item.key.starts_with('[');
+    }
+
+    void add(const SourceItem& item) {
+        if (is_named(item))
+            if (const auto [other, is_new] = entities_.insert(item.key, &item); !is_new) *other = nullptr;
+        for (const SourceItem* child : item.children)
+            if (child->kind == ItemKind::kEntity) add(*child);
+    }
+
+    HashMap<std::string_view, const SourceItem*> entities_{Owner("source diff")};  // by key; nullptr: several
+};
+
+}  // namespace shoal

@@ -1,0 +1,48 @@
+#pragma once
+// Makes source trees, item by item.
+// Thread: one thread at a time per builder.
+
+#include "shoal/base/hash_map.h"
+#include "shoal/source/source_tree.h"
+#include "source/arena.h"
+
+#include <deque>
+
+namespace shoal {
+
+struct SourceTree::Memory {
+    Arena arena;
+    std::deque<SourceItem> items;  // the root first
+    std::deque<Document> documents;
+    HashMap<std::uint64_t, const SourceItem*> index{Owner("source tree")};  // by parent, place and key
+};
+
+class SourceTreeBuilder {
+public:
+    SourceTreeBuilder() = default;
+
+    SourceItem& root() { return memory().items.front(); }
+    /// Adds a child. Returns nullptr, and `other`, when there is one with this place and key.
+    SourceItem* add(SourceItem& parent, SourceItem item, const SourceItem*& other);
+    /// The same for keys that are known to differ.
+    SourceItem& add(SourceItem& parent, SourceItem item);
+    /// Keeps a text that no document has.
+    std::string_view keep(std::string_view text) { return memory().arena.copy(text); }
+    Node keep(Document document) { return memory().documents.emplace_back(std::move(document)).root(); }
+    Arena& arena() { return memory().arena; }
+    SourceTree& tree() { return tree_; }
+    SourceTree finish() { return std::move(tree_); }
+
+private:
+    SourceTree::Memory& memory() { return *tree_.memory_; }
+
+    SourceTree tree_;
+};
+
+/// Returns the place of what a key of an entity or level holds; kMember for keys that hold no items.
+ItemPlace place_of_key(std::string_view key, bool of_level);
+
+/// Returns whether a child of the text of a component says its key or type, and is no field.
+bool says_key_or_type(const SourceItem& component, Node child);
+
+}  // namespace shoal

@@ -1,0 +1,141 @@
+#include "shoal/source/source_diff.h"
+#include "source/source_model.h"
+
+#include <iterator>
+
+namespace {
+
+using namespace shoal_test;
+
+class SourceDiff : public ::testing::Test {
+protected:
+    std::string diff(const std::string& before, const std::string& after, const std::string& before_name = "a.sjson",
+                     const std::string& after_name = "b.sjson") {
+        const std::optional<SourceTree> a = tree_of(before, diagnostics_, before_name);
+        const std::optional<SourceTree> b = tree_of(after, diagnostics_, after_name);
+        return a && b ? differences_text(diff_sources(*a, *b)) : diagnostics_.format();
+    }
+    Diagnostics diagnostics_;
+};
+
+TEST_F(SourceDiff, what_stands_elsewhere_or_is_written_otherwise_is_the_same) {
+    const std::string mapping =
+        "entities = { a = { prefab = \"p\" components = { glow = { power = 2 at = [1 2] } lamp = {} } } b = {} }";
+    const std::string list =
+        "units = [ { _guid = \"b\" }"
+        " { components = [ { _type = \"lamp\" } { _type = \"glow\" data = { at = [1 2] power = 2 } } ]"
+        "   _guid = \"#a\" prefab = \"p\" } ]";
+    EXPECT_EQ(diff(mapping, list), "");
+    const std::string yaml =
+        "entities:\n  b: {}\n  a:\n    prefab: p\n    components: {lamp: , glow: {at: [1, 2], power: 2}}\n";
+    EXPECT_EQ(diff(mapping, yaml, "a.sjson", "b.yaml"), "");
+    EXPECT_EQ(diff("glow = { power = 2 } lamp = null", "components = { lamp = {} glow = { power = 2 } }"), "");
+    EXPECT_EQ(diff("children = { \"43D2CE7F-9f3a-4c1b-8a77-0123456789ab\" = {} }",
+                   "children = { \"43d2ce7f-9f3a-4c1b-8a77-0123456789ab\" = {} }"),
+              "");
+}
+
+TEST_F(SourceDiff, shows_what_was_added_removed_and_changed_by_entity) {
+    EXPECT_EQ(diff("entities = { a = { name = \"x\" glow = { power = 2 box = { least = 1 most = 2 } } } b = {} }",
+                   "entities = { c = { glow = 3 } a = { name = \"y\" glow = { power = 2 box = { least = 1 most = 3 } } "
+                   "lamp = {} } }"),
+              "a \"y\"\n"
+              "-   name = \"x\"\n"
+              "+   name = \"y\"\n"
+              "-   components.glow.box.most = 2\n"
+              "+   components.glow.box.most = 3\n"
+              "+   components.lamp = {}\n"
+              "- b\n"
+              "+ c\n"
+              "+   components = {\n"
+              "+   \tglow = 3\n"
+              "+   }\n");
+}
+
+TEST_F(SourceDiff, a_list_is_one_value_and_its_order_matters) {
+    EXPECT_EQ(diff("glow = { at = [1 2 3] }", "glow = { at = [1 3 2] }"),
+              ".\n-   components.glow.at = [1 2 3]\n+   components.glow.at = [1 3 2]\n");
+}
+
+TEST_F(SourceDiff, an_entity_with_another_parent_has_moved_and_may_have_changed) {
+    EXPECT_EQ(diff("entities = { a = { children = { x = { glow = 1 } } } b = {} }",
+                   "entities = { a = {} b = { children = { x = { glow = 2 } } } }"),
+              "> b/x was at a/x\nb/x\n-   components.glow = 1\n+   components.glow = 2\n");
+    // Two entities are called x: which of them has moved is not known.
+    EXPECT_EQ(diff("entities = { x = {} a = { children = { x = {} } } b = {} }",
+                   "entities = { x = {} a = {} b = { children = { x = {} } } }"),
+              "- a/x\n+ b/x\n");
+}
+
+TEST_F(SourceDiff, a_component_of_another_type_is_changed_as_a_whole) {
+    EXPECT_EQ(
+        diff("components = { a = { type = \"tag\" tag = \"x\" } }", "components = { a = { type = \"glow\" } }"),
+        ".\n-   components.a = {\n-   \t_type = \"tag\"\n-   \ttag = \"x\"\n-   }\n+   components.a = {\n+   \t_type = "
+        "\"glow\"\n+   }\n");
+}
+
+TEST_F(SourceDiff, two_with_one_key_are_an_error_that_shows_both) {
+    const std::string messages = diff("children = [ { _guid = \"a\" }\n { _guid = \"a\" } ]", "");
+    EXPECT_NE(messages.find("a.sjson:2:12: error: there is already \"a\" here"), std::string::npos) << messages;
+    EXPECT_NE(messages.find("a.sjson:1:24: note: the other is here"), std::string::npos) << messages;
+}
+
+TEST_F(SourceDiff, composed_entities_differ_where_their_prefabs_do) {
+    MemoryFiles files;
+    files.add("root/p.sjson", "components = { glow = { power = 1 on = true } } children = { x = {} }");
+    files.add("root/q.sjson", "components = { glow = { power = 2 on = true } } children = { x = {} }");
+    files.add("root/a.sjson", "entities = { e = { prefab = \"p\" } }");
+    files.add("root/b.sjson", "entities = { e = { prefab = \"q\" modified_components = { glow = { on = true } } } }");
+    ComposeOptions options;
+    options.files = &files;
+    options.roots = {"root"};
+    const std::optional<Composition> a = compose("root/a.sjson", options, diagnostics_);
+    const std::optional<Composition> b = compose("root/b.sjson", options, diagnostics_);
+    ASSERT_TRUE(a && b) << diagnostics_.format();
+    const SourceTree before = compose_source_tree(*a), after = compose_source_tree(*b);
+    EXPECT_EQ(differences_text(diff_sources(before, after)),
+              "e\n-   components.glow.power = 1\n+   components.glow.power = 2\n");
+}
+
+/// Returns whether a difference tells of a line of the model.
+bool covers(const SourceDifference& difference, const std::string& line) {
+    const SourceItem& item = difference.after != nullptr ? *difference.after : *difference.before;
+    const std::string path = entity_path(item), member = member_path(item);
+    if (member.empty()) return line == path || line.starts_with(path + "/") || line.starts_with(path + " ");
+    const std::string whole = path + " " + member;
+    return line == whole || line.starts_with(whole + ".") || line.starts_with(whole + " ");
+}
+
+TEST(RandomSourceDiff, tells_of_every_line_that_differs_and_of_no_other) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    ModelAuthor author(random);
+    const std::int64_t rounds = scaled_operations(2000);
+    for (std::int64_t round = 0; round < rounds; ++round) {
+        SCOPED_TRACE(round);
+        const SourceModel before = author.invent();
+        const SourceModel after = random.below(4) == 0 ? before : author.change(before);
+        Diagnostics diagnostics;
+        const std::optional<SourceTree> a = tree_of(author.write(before), diagnostics);
+        const std::optional<SourceTree> b = tree_of(author.write(after), diagnostics);
+        ASSERT_TRUE(a && b) << diagnostics.format();
+        const std::set<std::string> lines_a = lines_of(before), lines_b = lines_of(after);
+        ASSERT_EQ(canonical_lines(*a), text_of(lines_a));
+        const std::vector<SourceDifference> differences = diff_sources(*a, *b);
+        std::set<std::string> changed;
+        std::set_symmetric_difference(lines_a.begin(), lines_a.end(), lines_b.begin(), lines_b.end(),
+                                      std::inserter(changed, changed.end()));
+        for (const std::string& line : changed)
+            EXPECT_TRUE(std::any_of(differences.begin(), differences.end(),
+                                    [&](const SourceDifference& d) { return covers(d, line); }))
+                << line << "\n"
+                << differences_text(differences);
+        for (const SourceDifference& difference : differences)
+            EXPECT_TRUE(std::any_of(changed.begin(), changed.end(), [&](const std::string& line) {
+                return covers(difference, line);
+            })) << differences_text({difference});
+        EXPECT_EQ(same_item(*a, a->root(), *b, b->root()), changed.empty());
+    }
+}
+
+}  // namespace

@@ -1,0 +1,213 @@
+#include "shoal/source/source_merge.h"
+
+#include "shoal/source/source_diff.h"
+#include "source/source_model.h"
+
+namespace shoal_test {
+namespace {
+
+class SourceMerge : public ::testing::Test {
+protected:
+    std::optional<SourceTree> tree(const std::string& text, const std::string& name) {
+        std::optional<SourceTree> result = read_source_tree(diagnostics_.add_file(name, text), diagnostics_, comments_);
+        EXPECT_TRUE(result) << diagnostics_.format();
+        return result;
+    }
+    /// Returns the merged text, or the messages.
+    std::string merge(const std::string& base, const std::string& a, const std::string& b,
+                      const std::string& name = "a.sjson", const std::string& b_name = "b.sjson") {
+        const std::optional<SourceTree> of_base = tree(base, "base.sjson"), of_a = tree(a, name),
+                                        of_b = tree(b, b_name);
+        const std::optional<Document> merged = merge_sources(*of_base, *of_a, *of_b, diagnostics_);
+        return merged ? write_source_text(merged->root(), source_format(name), diagnostics_, comments_)
+                      : diagnostics_.format();
+    }
+    Diagnostics diagnostics_;
+    SourceComments comments_;
+};
+
+TEST_F(SourceMerge, takes_what_each_has_changed_and_keeps_comments_and_order) {
+    EXPECT_EQ(merge("// The reef.\n"
+                    "entities = {\n"
+                    "\ta = { power = { x = 1 y = 2 } }  // first\n"
+                    "\tb = { tag = \"old\" }\n"
+                    "}\n",
+                    "// The reef.\n"
+                    "entities = {\n"
+                    "\tb = { tag = \"old\" }\n"
+                    "\t// about a\n"
+                    "\ta = {\n"
+                    "\t\tpower = { x = 5 y = 2 }  // changed\n"
+                    "\t}\n"
+                    "}\n",
+                    "entities = {\n"
+                    "\ta = { power = { x = 1 y = 3.50 } }\n"
+                    "\tc = { tag = \"new\" }  // from b\n"
+                    "}\n"),
+              "// The reef.\n"
+              "entities = {\n"
+              "\t// about a\n"
+              "\ta = {\n"
+              "\t\tpower = { x = 5  y = 3.50 }  // changed\n"
+              "\t}\n"
+              "\tc = { tag = \"new\" }  // from b\n"
+              "}\n");
+}
+
+TEST_F(SourceMerge, merges_other_forms_and_formats_into_that_of_the_first) {
+    EXPECT_EQ(
+        merge("entities = { a = { glow = { power = 1 } } }",
+              "units = [\n\t{ _guid = \"a\" components = [ { _type = \"glow\" data = { power = 1 } } ] }\n]\n",
+              "entities:\n  a:\n    glow: {power: 1, on: true}\n    lamp:\n  b:\n    lamp: 3\n", "a.sjson", "b.yaml"),
+        "units = [\n\t{\n\t\t_guid = \"a\"\n\t\tcomponents = [\n"
+        "\t\t\t{ _type = \"glow\"  data = { power = 1  on = true } }\n"
+        "\t\t\t{\n\t\t\t\t_guid = \"lamp\"\n\t\t\t\t_type = \"lamp\"\n\t\t\t}\n\t\t]\n\t}\n"
+        "\t{\n\t\t_guid = \"b\"\n\t\tlamp = 3\n\t}\n]\n");
+}
+
+TEST_F(SourceMerge, a_short_form_becomes_long_when_it_must) {
+    EXPECT_EQ(merge("glow = 1", "glow = 2", "components = { glow = 1 } children = { x = {} }"),
+              "components = { glow = 2 }\nchildren = { x = {} }\n");
+}
+
+TEST_F(SourceMerge, conflicts_show_both_places_and_give_nothing) {
+    const std::string both = merge("glow = { power = 1 }", "glow = { power = 2 }", "\nglow = { power = 3 }");
+    EXPECT_NE(
+        both.find(
+            "a.sjson:1:10: error: conflict: . components.glow.power was changed by both: it is 2 here and 3 there"),
+        std::string::npos)
+        << both;
+    EXPECT_NE(both.find("b.sjson:2:10: note: the other is here"), std::string::npos) << both;
+    EXPECT_NE(both.find("base.sjson:1:10: note: before, it was this"), std::string::npos) << both;
+    const std::string added = merge("glow = {}", "glow = { power = 2 }", "glow = { power = \"x\" }");
+    EXPECT_NE(added.find("conflict: . components.glow.power was added by both: it is 2 here and \"x\" there"),
+              std::string::npos)
+        << added;
+    const std::string removed = merge("children = { x = { glow = 1 } y = {} }", "children = { y = {} }",
+                                      "children = { x = { glow = 2 } y = {} }");
+    EXPECT_NE(removed.find("b.sjson:1:14: error: conflict: ./x was changed here, and removed in the other text"),
+              std::string::npos)
+        << removed;
+    EXPECT_NE(removed.find("a.sjson:1:1: note: it is missing here"), std::string::npos) << removed;
+}
+
+TEST_F(SourceMerge, an_entity_that_both_have_moved_is_a_conflict) {
+    const std::string base = "children = { p = { children = { x = {} } } q = {} r = {} }";
+    const std::string to_q = "children = { p = {}  q = { children = { x = {} } }  r = {} }";
+    const std::string to_r = "children = { p = {} q = {} r = { children = { x = {} } } }";
+    const std::string messages = merge(base, to_q, to_r);
+    EXPECT_NE(messages.find("conflict: the entity \"x\" is here in one text, and elsewhere in the other"),
+              std::string::npos)
+        << messages;
+    const std::string changed = "children = { p = { children = { x = { glow = 1 } } } q = {} r = {} }";
+    EXPECT_NE(merge(base, to_q, changed).find("./p/x was changed here, and moved in the other text"),
+              std::string::npos);
+    EXPECT_EQ(merge(base, to_q, base), to_q + "\n");
+    EXPECT_EQ(merge(base, base, to_q), to_q + "\n");
+}
+
+TEST_F(SourceMerge, what_both_have_added_alike_is_there_once) {
+    EXPECT_EQ(merge("", "glow = { power = 2 }", "components = { glow = { on = true power = 2 } }"),
+              "glow = { on = true  power = 2 }\n");
+}
+
+// --- random merges -------------------------------------------------------------------------------------------------
+
+using Lines = std::map<std::string, std::string>;  // path -> value
+
+Lines map_of(const SourceModel& model) {
+    Lines map;
+    for (const std::string& line : lines_of(model)) {
+        const std::size_t at = line.find(" = ");
+        map[line.substr(0, at)] = at == std::string::npos ? "" : line.substr(at);
+    }
+    return map;
+}
+
+/// The part of a map that an entity or component holds, itself included.
+Lines part_of(const Lines& map, const std::string& path) {
+    Lines part;
+    const bool is_entity = path.find(' ') == std::string::npos;
+    for (const auto& [key, value] : map)
+        if (key == path || key.starts_with(path + ".") ||
+            (is_entity && (key.starts_with(path + "/") || key.starts_with(path + " "))))
+            part.emplace(key, value);
+    return part;
+}
+
+/// Merges path by path. Returns nothing when there is a conflict.
+std::optional<Lines> naive_merge(const Lines& base, const Lines& a, const Lines& b) {
+    const auto value = [](const Lines& map, const std::string& key) {
+        const auto at = map.find(key);
+        return at == map.end() ? std::optional<std::string>() : at->second;
+    };
+    std::set<std::string> keys, removed;
+    for (const Lines* map : {&base, &a, &b})
+        for (const auto& [key, text] : *map) keys.insert(key);
+    for (const auto& [key, text] : base)
+        for (const auto& [gone, kept] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+            if (gone->count(key) != 0) continue;
+            if (kept->count(key) != 0 && part_of(*kept, key) != part_of(base, key)) return std::nullopt;
+            for (const auto& [below, ignored] : part_of(base, key)) removed.insert(below);
+        }
+    Lines merged;
+    for (const std::string& key : keys) {
+        if (removed.count(key) != 0) continue;
+        const auto before = value(base, key), in_a = value(a, key), in_b = value(b, key);
+        if (in_a != in_b && in_a != before && in_b != before) return std::nullopt;
+        if (const auto& result = in_a == before ? in_b : in_a) merged[key] = *result;
+    }
+    return merged;
+}
+
+std::string map_text(const Lines& map) {
+    std::set<std::string> lines;
+    for (const auto& [key, value] : map) lines.insert(key + value);
+    return text_of(lines);
+}
+
+/// Merges texts of models, in forms of their own, and returns the lines of the result as it is read back.
+std::string merged_lines(ModelAuthor& author, const SourceModel& base, const SourceModel& a, const SourceModel& b) {
+    Diagnostics diagnostics;
+    SourceComments comments;
+    const auto read = [&](const SourceModel& model) {
+        return read_source_tree(diagnostics.add_file("in.sjson", author.write(model)), diagnostics, comments);
+    };
+    const std::optional<SourceTree> trees[3] = {read(base), read(a), read(b)};
+    const std::optional<Document> merged = merge_sources(*trees[0], *trees[1], *trees[2], diagnostics);
+    EXPECT_EQ(bool(merged), diagnostics.num_errors() == 0);
+    if (!merged) {
+        EXPECT_NE(diagnostics.format().find("error: conflict: "), std::string::npos) << diagnostics.format();
+        return "conflict";
+    }
+    const std::string text = write_source_text(merged->root(), SourceFormat::kSjson, diagnostics, comments);
+    const std::optional<SourceTree> again = tree_of(text, diagnostics);
+    EXPECT_TRUE(again) << text << diagnostics.format();
+    return again ? canonical_lines(*again) : text;
+}
+
+TEST(RandomSourceMerge, is_what_a_naive_merge_of_paths_gives) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    ModelAuthor author(random);
+    int num_conflicts = 0;
+    const std::int64_t rounds = scaled_operations(2000);
+    for (std::int64_t round = 0; round < rounds; ++round) {
+        SCOPED_TRACE(round);
+        const SourceModel base = author.invent(), a = author.change(base), b = author.change(base);
+        const std::optional<Lines> naive = naive_merge(map_of(base), map_of(a), map_of(b));
+        num_conflicts += naive ? 0 : 1;
+        const std::string expected = naive ? map_text(*naive) : "conflict";
+        ASSERT_EQ(merged_lines(author, base, a, b), expected);
+        ASSERT_EQ(merged_lines(author, base, b, a), expected) << "in the other order";
+        const std::string of_a = map_text(map_of(a));
+        ASSERT_EQ(merged_lines(author, base, a, base), of_a);
+        ASSERT_EQ(merged_lines(author, base, base, a), of_a);
+        ASSERT_EQ(merged_lines(author, base, a, a), of_a);
+    }
+    EXPECT_GT(num_conflicts, rounds / 20);
+    EXPECT_LT(num_conflicts, rounds / 2);
+}
+
+}  // namespace
+}  // namespace shoal_test
