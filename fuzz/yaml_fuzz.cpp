@@ -49,9 +49,9 @@ void rewrite(const char* name, std::string_view text) {
     SourceComments comments;
     const Result<Document> document = read_source_text(diagnostics.refer_file(name, text), diagnostics, comments);
     if (!document || document->num_nodes() > 10'000) return;
-    for (const auto& [format, file] : {std::pair(SourceFormat::kSjson, "new.sjson"),
-                                       std::pair(SourceFormat::kJson, "new.json"),
-                                       std::pair(SourceFormat::kYaml, "new.yaml")}) {
+    for (const auto& [format, file] :
+         {std::pair(SourceFormat::kSjson, "new.sjson"), std::pair(SourceFormat::kJson, "new.json"),
+          std::pair(SourceFormat::kYaml, "new.yaml")}) {
         const std::string written = write_source_text(document->root(), format, diagnostics, comments);
         Diagnostics again;
         SourceComments same;
