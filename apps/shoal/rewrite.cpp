@@ -87,7 +87,7 @@ SourceFile read_source_file(const Arguments& arguments, Files& files, const std:
     }
     Result<std::string> text = files.read(path);
     if (!text) {
-        file.diagnostics->error({}, std::string(text.message()));
+        file.diagnostics->error({}, std::string(text.message()), "give the path of a source or a schema file");
         return file;
     }
     const std::uint32_t number = file.diagnostics->add_file(file.path, *text);
