@@ -134,6 +134,14 @@ TEST_F(Inputs, each_kind_of_change_is_told_by_the_name_of_what_changed) {  // re
               "type: no schema declares the component type \"other\" now; give its schema file\n");
 }
 
+TEST_F(Inputs, hashes_are_the_same_on_every_machine) {  // req: D31
+    declare("power = { type = float default = 1.5 } claws = { type = uint16 default = 258 }", "ignored_keys = [editor]");
+    EXPECT_EQ(type_hash(*registry, "glow"), 12938694244749030792u);
+    EXPECT_EQ(rules_hash(options.rules), 10057678007214369514u);
+    EXPECT_EQ(content_hash("coral"), hash_text("coral"));
+    EXPECT_EQ(type_hash(*registry, "none"), 0u);
+}
+
 TEST_F(Inputs, a_blob_says_the_same_as_the_compiler) {  // req: D31
     files.add("mine/x.sjson", "prefab = \"coral\"");
     files.add("theirs/coral.sjson", "components = { glow = {} }");
