@@ -453,7 +453,7 @@ TEST_F(Composer, a_schema_renames_keys) {
               "b transform2:transform{position=[7 8 9]} lamp{pos=1}\n"
               "c transform{position=[7 8 9]}\n");
     file("short.sjson", "inherit = \"coral\"  modified_components = { glow = { inherit = 2 } }");
-    EXPECT_EQ(outline("short.sjson"), "short transform{position=[1 1 1] scale=2} glow{power=1 inherit=2}\n");
+    EXPECT_EQ(outline("short.sjson"), ". transform{position=[1 1 1] scale=2} glow{power=1 inherit=2}\n");
     EXPECT_EQ(diagnostics.format(), "");
     file("y.sjson", "name = \"a\" label = \"b\" components = { glow = { power = 1  pow = 2 } }");
     const std::string text = errors("y.sjson");

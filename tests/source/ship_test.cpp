@@ -473,7 +473,7 @@ TEST_F(Ship, a_field_that_is_given_in_a_struct_and_by_its_path_is_an_error) {
     const std::string text = "volume: {aabbox.min: [1, 2], aabbox: {min: [3, 4]}}\n";
     EXPECT_FALSE(compile_text(text).ok());
     EXPECT_NE(diagnostics.format().find(
-                  "1:40: error: component \"volume\" is given the field \"aabbox.min\" twice; remove one of them"),
+                  "1:39: error: component \"volume\" is given the field \"aabbox.min\" twice; remove one of them"),
               std::string::npos)
         << diagnostics.format();
 }
