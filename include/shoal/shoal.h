@@ -33,6 +33,7 @@
 #include "shoal/resource/zone_blob.h"
 #include "shoal/store/relation_index.h"
 #include "shoal/store/stable_span.h"
+#include "shoal/table/enum_bytes.h"
 #include "shoal/table/field_of_component.h"
 #include "shoal/transform/pose_kernels.h"
 #include "shoal/transform/pose_math.h"

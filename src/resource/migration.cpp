@@ -4,6 +4,7 @@
 #include "shoal/resource/blob.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/table/copy_elements.h"
+#include "shoal/table/enum_bytes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -181,8 +182,12 @@ bool is_same(const ValueType& a, const ValueType& b) {
 /// The value of an enum as its name, so that it may have another number, and any other value as it is.
 AnyValue named_value(const ValueType& type, const std::byte* value) {
     if (type.type != FieldType::kEnum || type.array_length != 0) return AnyValue(type, value);
-    for (const EnumeratorDefinition& e : type.enumerators)
-        if (std::memcmp(&e.value, value, type.value_bytes) == 0) return e.name;  // the lowest bytes come first
+    const std::int64_t number = read_enum_number(value, type.value_bytes);
+    std::byte bytes[sizeof number];
+    for (const EnumeratorDefinition& e : type.enumerators) {
+        write_enum_number(bytes, type.value_bytes, e.value);  // which may have more bytes
+        if (read_enum_number(bytes, type.value_bytes) == number) return e.name;
+    }
     return AnyValue(type, value);
 }
 

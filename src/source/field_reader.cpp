@@ -2,6 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/table/enum_bytes.h"
 
 #include <cmath>
 #include <cstring>
@@ -257,8 +258,7 @@ bool FieldReader::read_enum(const Field& field, Node node, std::byte* value) {
     std::string choices;
     for (const EnumeratorDefinition& e : field.enumerators) {
         if (node.is_string() && e.name == node.as_string()) {
-            const std::uint64_t bits = static_cast<std::uint64_t>(e.value);
-            std::memcpy(value, &bits, field.value_bytes);  // little-endian machines only, as all of shoal
+            write_enum_number(value, field.value_bytes, e.value);
             return true;
         }
         append_text(choices, concat(choices.empty() ? "" : ", ", e.name));

@@ -1,6 +1,7 @@
 #include "shoal/source/schema_file.h"
 
 #include "shoal/base/text.h"
+#include "shoal/table/enum_bytes.h"
 #include "source/field_reader.h"
 #include "source/schema_text.h"
 
@@ -481,12 +482,14 @@ bool same_field(const Field& a, const Field& b) {
 std::vector<std::byte> default_without_declaration(const FieldDefinition& field) {
     const Quaternion no_rotation;
     const Matrix3x4 identity;
+    std::byte number[sizeof(std::int64_t)];
     const void* value = nullptr;
     std::size_t num_bytes = field_type_bytes(field.type);
     if (field.type == FieldType::kQuaternion) value = &no_rotation;
     if (field.type == FieldType::kMatrix3x4) value = &identity;
     if (field.type == FieldType::kEnum && !field.enumerators.empty() && field.value_bytes <= 8) {
-        value = &field.enumerators[0].value;  // little-endian: its first bytes
+        write_enum_number(number, field.value_bytes, field.enumerators[0].value);
+        value = number;
         num_bytes = field.value_bytes;
     }
     std::vector<std::byte> all;

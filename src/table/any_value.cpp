@@ -4,6 +4,7 @@
 #include "shoal/document/diagnostics.h"
 #include "shoal/document/sjson.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/table/enum_bytes.h"
 #include "table/visit_value.h"
 
 #include <cmath>
@@ -127,15 +128,18 @@ Result<AnyValue> AnyValue::convert_text(const ValueType& type, std::string_view 
         return Status::error(concat(quoted(name), " is an entity, which ", quoted(text()),
                                     " does not name; write its index and generation, such as \"12:3\", or \"null\""));
     }
-    std::uint64_t bits = StringId(text()).hash;
+    const std::uint64_t hash = StringId(text()).hash;
     if (type.array_length == 0 && type.type == FieldType::kEnum) {
         const Result<std::int64_t> found = find_enumerator(type, text(), name);
         if (!found) return found.status();
-        bits = static_cast<std::uint64_t>(*found);
-    } else if (type.array_length != 0 || (type.type != FieldType::kStringId && type.type != FieldType::kResourceId)) {
+        std::byte value[sizeof *found];
+        write_enum_number(value, type.value_bytes, *found);
+        return AnyValue(type, value);
+    }
+    if (type.array_length != 0 || (type.type != FieldType::kStringId && type.type != FieldType::kResourceId)) {
         return Status::error(concat(quoted(name), " is ", type.to_text(), ", not text"));
     }
-    return AnyValue(type, reinterpret_cast<const std::byte*>(&bits));  // the lowest bytes come first
+    return AnyValue(type, reinterpret_cast<const std::byte*>(&hash));
 }
 
 Status AnyValue::type_error(const ValueType& wanted) const {

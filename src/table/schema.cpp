@@ -3,6 +3,7 @@
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/table/describe.h"
+#include "shoal/table/enum_bytes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -225,7 +226,7 @@ struct SchemaMaker {
         const std::int64_t value = field.enumerators.front().value;
         field.default_value.resize(field.size);
         for (std::uint32_t i = 0; i < field.num_values(); ++i)
-            std::memcpy(field.default_value.data() + i * field.value_bytes, &value, field.value_bytes);
+            write_enum_number(field.default_value.data() + i * field.value_bytes, field.value_bytes, value);
     }
 
     Status check_default(const Field& field) const {

@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/diagnostics.h"
 #include "shoal/entity/entity_text.h"
+#include "shoal/table/enum_bytes.h"
 #include "table/visit_value.h"
 
 #include <charconv>
@@ -51,17 +52,10 @@ struct ValueWriter {
     }
 };
 
-std::int64_t enum_number(const std::byte* bytes, std::uint32_t num_bytes) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes, num_bytes);  // the machine is little-endian, as blobs are
-    const std::uint32_t unused_bits = 64 - 8 * num_bytes;
-    return static_cast<std::int64_t>(bits << unused_bits) >> unused_bits;
-}
-
 void write_enum(DocumentBuilder& builder, const ValueType& type, const std::byte* bytes) {
     for (const EnumeratorDefinition& e : type.enumerators)
         if (is_enum_value(bytes, type.value_bytes, e.value)) return builder.string(e.name);
-    builder.integer(enum_number(bytes, type.value_bytes));
+    builder.integer(read_enum_number(bytes, type.value_bytes));
 }
 
 void write_one(DocumentBuilder& builder, const ValueType& type, const std::byte* bytes, const ValueNames& names) {
@@ -77,7 +71,7 @@ void write_one(DocumentBuilder& builder, const ValueType& type, const std::byte*
 }  // namespace
 
 bool is_enum_value(const std::byte* bytes, std::uint32_t num_bytes, std::int64_t value) {
-    const auto difference = static_cast<std::uint64_t>(value ^ enum_number(bytes, num_bytes));
+    const auto difference = static_cast<std::uint64_t>(value ^ read_enum_number(bytes, num_bytes));
     return difference << (64 - 8 * num_bytes) == 0;
 }
 

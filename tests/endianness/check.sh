@@ -51,7 +51,7 @@ a_big_endian_machine_loads_the_blob_that_was_made_for_it_and_finds_the_same_in_i
 
 a_big_endian_machine_refuses_the_blob_of_this_machine() {
     if there show "$work/little_of_here" >/dev/null 2>"$work/refusal"; then return 1; fi
-    grep -q 'little-endian' "$work/refusal"
+    grep -q -e "--endian big" "$work/refusal"
 }
 
 check() { # check NAME: runs a function of that name

@@ -135,7 +135,8 @@ TEST_F(Inputs, each_kind_of_change_is_told_by_the_name_of_what_changed) {  // re
 }
 
 TEST_F(Inputs, hashes_are_the_same_on_every_machine) {  // req: D31
-    declare("power = { type = float default = 1.5 } claws = { type = uint16 default = 258 }", "ignored_keys = [editor]");
+    declare("power = { type = float default = 1.5 } claws = { type = uint16 default = 258 }",
+            "ignored_keys = [editor]");
     EXPECT_EQ(type_hash(*registry, "glow"), 12938694244749030792u);
     EXPECT_EQ(rules_hash(options.rules), 10057678007214369514u);
     EXPECT_EQ(content_hash("coral"), hash_text("coral"));
