@@ -205,7 +205,7 @@ TEST(RandomSourceMerge, is_what_a_naive_merge_of_paths_gives) {
         ASSERT_EQ(merged_lines(author, base, base, a), of_a);
         ASSERT_EQ(merged_lines(author, base, a, a), of_a);
     }
-    EXPECT_GT(num_conflicts, rounds / 20);
+    EXPECT_GT(num_conflicts, rounds / 50);
     EXPECT_LT(num_conflicts, rounds / 2);
 }
 
