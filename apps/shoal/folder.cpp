@@ -160,8 +160,10 @@ bool FolderBuild::is_excluded(const std::string& name) const {
 bool FolderBuild::add_source(const fs::directory_entry& entry) {
     const std::string name = fs::path(entry.path()).lexically_relative(folder_).generic_string();
     const bool is_passed = is_hidden(entry.path()) || is_excluded(name);
-    if (is_passed || entry.is_directory()) return !is_passed && !is_one_place(entry.path().string(), output_);
-    if (!entry.is_regular_file() || !is_source_name(name)) return true;
+    std::error_code leads_nowhere;  // a link
+    if (is_passed || entry.is_directory(leads_nowhere))
+        return !is_passed && !is_one_place(entry.path().string(), output_);
+    if (!entry.is_regular_file(leads_nowhere) || !is_source_name(name)) return true;
     for (const std::string& schema : arguments_.values("schema"))
         if (is_one_place(schema, entry.path().string())) return true;
     targets_.emplace_back().source = name;
@@ -331,7 +333,7 @@ Status FolderBuild::write(Target& target, const CompiledSource& compiled) {
         return Status::error(
             concat(in_quotes(path), " is in the way, and not a blob; remove it, or give -o another folder"));
     std::error_code failed;
-    fs::create_directories(folder_of(path), failed);
+    if (!folder_of(path).empty()) fs::create_directories(folder_of(path), failed);
     if (failed)
         return Status::error(concat("cannot make the folder ", in_quotes(folder_of(path)), ": ", failed.message(),
                                     "; remove what is in the way, or give -o another folder"));

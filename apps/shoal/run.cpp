@@ -109,7 +109,8 @@ struct Task {
     bool watches = false;
 };
 
-constexpr double kShortestWatchedFrame = 0.001;  // seconds
+constexpr double kShortestWatchedFrame = 0.001;     // seconds
+constexpr std::int64_t kLongestSleep = 50'000'000;  // nanoseconds, until the watch is asked again
 
 /// What happened, apart from what the report of the world says.
 struct Outcome {
@@ -182,8 +183,13 @@ void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, O
             continue;
         }
         watch->look();
-        const std::int64_t early_ns = begin_ns + static_cast<std::int64_t>(frame + 1) * frame_ns - monotonic_ns();
-        if (early_ns > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(early_ns, frame_ns)));
+        const std::int64_t end_ns = monotonic_ns() + frame_ns;
+        const std::int64_t next_ns = begin_ns + static_cast<std::int64_t>(frame + 1) * frame_ns;
+        for (std::int64_t early_ns;
+             (early_ns = std::min(next_ns, end_ns) - monotonic_ns()) > 0 && !was_interrupted();) {
+            std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(early_ns, kLongestSleep)));
+            watch->look();
+        }
     }
     task.num_frames = frame;
     outcome.run_ns = monotonic_ns() - begin_ns;

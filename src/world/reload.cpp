@@ -196,7 +196,7 @@ private:
     // --- who is who ----------------------------------------------------------------------------------------------
 
     bool alive(Entity entity) const { return world_.entities_.alive(entity); }
-    std::uint32_t num_copies() const { return copies_ == nullptr ? 0 : copies_->num_copies(); }
+    std::uint32_t num_copies() const { return copies_ == nullptr ? 0 : copies_->num_copies; }
     std::size_t place_of(std::uint32_t copy, std::uint32_t entity) const {
         return std::size_t(copy) * after_.num_entities() + entity;
     }

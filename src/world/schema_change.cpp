@@ -38,7 +38,8 @@ SchemaChange::~SchemaChange() {
     for (; !changes_.empty(); changes_.pop_back()) {
         const auto [before, after] = changes_.back();
         std::ranges::replace(world_.stores_, static_cast<Store*>(after), static_cast<Store*>(before));
-        world_.owned_.pop_back();
+        const auto is_it = [after](const World::Owned& owned) { return owned.manager == after; };
+        world_.owned_.erase(std::ranges::find_if(world_.owned_, is_it));  // others may have come since
         World::destroy<ComponentManager>(after);
     }
 }
@@ -84,6 +85,9 @@ Status SchemaChange::change(const Schema& schema, Store& store) {
             "\"", schema.name(), "\" has other fields now, ", schema.to_text(), ", but ", store.kind(),
             " of the running program cannot change them: only component types that come with a schema alone, and ",
             "have managers, can; start the program again"));
+    if (before->schema().single() != schema.single())
+        return Status::error(concat("\"", schema.name(), "\" is ", schema.single() ? "now" : "no longer",
+                                    " something that a world has once; start the program again"));
     if (before->schema().many() && !schema.many())
         return Status::error(
             concat("an entity could have several \"", schema.name(), "\", and now has one; start the program again"));

@@ -34,32 +34,36 @@ SpawnedCopies& SpawnLog::copies_of(const Blob& blob) {
     return *by_version_.add(version_of(blob), made);
 }
 
-void SpawnLog::append(SpawnedCopies& copies, std::span<const Entity> entities, std::span<const RootPose> root_poses) {
-    const std::uint32_t num_before = copies.num_copies();
+void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
+                      std::span<const RootPose> root_poses) {
+    const std::uint32_t num_before = copies.num_copies;
+    copies.num_copies += num_copies;
     copies.entities.insert(copies.entities.end(), entities.begin(), entities.end());
     if (root_poses.empty() && copies.root_poses.empty()) return;
     copies.root_poses.resize(num_before);  // those before were not moved
     copies.root_poses.insert(copies.root_poses.end(), root_poses.begin(), root_poses.end());
-    copies.root_poses.resize(copies.num_copies());
+    copies.root_poses.resize(copies.num_copies);
 }
 
 void SpawnLog::add(const Blob& blob, const Spawned& spawned, std::span<const RootPose> root_poses) {
-    if (spawned.entities().empty() || !blob.id()) return;
+    if (spawned.num_copies() == 0 || !blob.id()) return;
     SpawnedCopies& copies = copies_of(blob);
-    append(copies, spawned.entities(), root_poses);
+    append(copies, spawned.num_copies(), spawned.entities(), root_poses);
     if (copies.entities.size() > kFewEntities && copies.entities.size() > 2 * copies.num_looked_at) forget_dead(copies);
 }
 
 void SpawnLog::forget_dead(SpawnedCopies& copies) const {
     const std::size_t size = copies.num_blob_entities;
+    if (size == 0) return;  // nobody can have died
     std::uint32_t num_kept = 0;
-    for (std::uint32_t copy = 0; copy < copies.num_copies(); ++copy) {
+    for (std::uint32_t copy = 0; copy < copies.num_copies; ++copy) {
         const std::span<const Entity> entities = copies.copy(copy);
         if (std::ranges::none_of(entities, [&](Entity entity) { return entities_.alive(entity); })) continue;
         std::ranges::copy(entities, copies.entities.data() + num_kept * size);
         if (!copies.root_poses.empty()) copies.root_poses[num_kept] = copies.root_poses[copy];
         ++num_kept;
     }
+    copies.num_copies = num_kept;
     copies.entities.resize(num_kept * size);
     if (!copies.root_poses.empty()) copies.root_poses.resize(num_kept);
     copies.num_looked_at = copies.entities.size();
@@ -69,7 +73,7 @@ void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entit
     SpawnedCopies* const before = find(older);
     if (before == nullptr) return;
     by_version_.erase(version_of(older));
-    if (newer.num_entities() != 0) append(copies_of(newer), entities, before->root_poses);
+    append(copies_of(newer), before->num_copies, entities, before->root_poses);
     delete before;
 }
 

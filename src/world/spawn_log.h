@@ -15,15 +15,13 @@ namespace shoal {
 /// All copies of one version of a blob.
 struct SpawnedCopies {
     std::uint32_t num_blob_entities = 0;
+    std::uint32_t num_copies = 0;   // also of a version without entities
     std::size_t num_looked_at = 0;  // entities, when the dead were forgotten last
     /// Shape: num_blob_entities for each copy. Entities that have died stay until the whole copy is dead.
     Array<Entity> entities{Owner("spawn log")};
     /// Shape: one for each copy, or empty: none was moved.
     Array<RootPose> root_poses{Owner("spawn log")};
 
-    std::uint32_t num_copies() const {
-        return num_blob_entities == 0 ? 0 : static_cast<std::uint32_t>(entities.size() / num_blob_entities);
-    }
     std::span<const Entity> copy(std::uint32_t number) const {
         return {entities.data() + std::size_t(number) * num_blob_entities, num_blob_entities};
     }
@@ -50,7 +48,8 @@ public:
 private:
     SpawnedCopies& copies_of(const Blob& blob);
     void forget_dead(SpawnedCopies& copies) const;
-    void append(SpawnedCopies& copies, std::span<const Entity> entities, std::span<const RootPose> root_poses);
+    void append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
+                std::span<const RootPose> root_poses);
 
     const EntityManager& entities_;
     HashMap<std::uint64_t, SpawnedCopies*> by_version_{Owner("spawn log")};

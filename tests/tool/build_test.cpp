@@ -324,6 +324,14 @@ TEST_F(ToolBuild, blobs_may_lie_beside_their_sources_and_progress_shows_on_a_ter
     EXPECT_NE(read(path("printed")).find("and 20 more"), std::string::npos);
 }
 
+TEST_F(ToolBuild, a_folder_may_become_blobs_where_the_tool_runs_and_links_that_lead_nowhere_are_no_sources) {
+    write("src/reef.sjson", "components = { debug_name = \"reef\" }");
+    fs::create_symlink("loop.sjson", path("src/loop.sjson"));
+    const ToolResult built = shell(shoal_test::shell_quoted(SHOAL_TOOL) + " compile src -o .");
+    EXPECT_EQ(built.exit_code, 0) << built.err;
+    EXPECT_TRUE(fs::exists(path("reef.blob")));
+}
+
 TEST_F(ToolBuild, files_that_have_been_left_alone_for_some_time_are_not_read_again) {
     write("src/a.sjson", kGarden);
     write("src/coral.sjson", kCoral);

@@ -217,6 +217,25 @@ TEST_F(Reload, of_the_same_version_changes_nothing) {
     EXPECT_EQ(world.state_hash(), hash);
 }
 
+TEST_F(Reload, fills_the_copies_again_that_a_version_without_entities_has_emptied) {
+    const Blob before = blob_of({{.guid = 1, .transform = Transform()}, {.guid = 2, .hull = Hull{4}}});
+    const Blob none = blob_of({});
+    const RootPose poses[] = {{.position = {1, 0, 0}}, {.position = {5, 0, 0}}};
+    spawned(before, {.copies = 2, .root_poses = poses});
+    EXPECT_EQ(reloaded(before, none).num_destroyed, 4u);
+    world.settle();
+    EXPECT_EQ(entities.num_alive(), 0u);
+    const ReloadReport report = reloaded(none, before);
+    EXPECT_EQ(report.num_copies, 2u);
+    EXPECT_EQ(report.num_created, 4u);
+    world.settle();
+    float sum = 0;
+    const TransformManager& transforms = world.transforms();
+    for (std::uint32_t row = 0; row < transforms.num_rows(); ++row) sum += transforms.local({row}).position.x;
+    EXPECT_EQ(sum, 6) << "where the copies were";
+    EXPECT_EQ(all_with_hull().size(), 2u);
+}
+
 TEST_F(Reload, can_be_followed_by_others_and_by_spawns_of_either_version) {
     Source source = {{.guid = 1, .hull = Hull{1}}, {.guid = 2, .hull = Hull{1}}};
     Blob before = blob_of(source);
@@ -879,6 +898,47 @@ TEST_F(ReloadSchema, of_several_values_of_an_entity_keeps_the_order) {
     EXPECT_EQ(value<float>(ships.entity(0), "engine[1].power"), 20);
     EXPECT_EQ(value<float>(ships.entity(0), "engine[2].power"), 4);
     EXPECT_EQ(value<std::int32_t>(ships.entity(0), "engine[2].crew"), 5);
+}
+
+TEST_F(ReloadSchema, that_is_refused_takes_back_what_it_has_made_among_new_component_types) {
+    ComponentDefinition sail{.name = "sail", .fields = {field_of("area", FieldType::kFloat)}}, hatch = sail;
+    hatch.name = "hatch";
+    const Schema of_sail = Schema::make(sail).value(), of_hatch = Schema::make(hatch).value();
+    const Schema one = schema_with({power}), two = schema_with({power, crew});
+    const auto make = [&](const Schema& engine, float area, bool has_hatch) {
+        BlobWriter writer;
+        writer.set_name("engines");
+        writer.add_entity({.guid = 1});
+        writer.add_component(*writer.add_component_type(engine), 0, engine.default_image());
+        writer.add_component(*writer.add_component_type(of_sail), 0, std::as_bytes(std::span(&area, 1)));
+        if (has_hatch)
+            writer.add_component(*writer.add_component_type(of_hatch), 0, std::as_bytes(std::span(&area, 1)));
+        return Blob::load(*writer.write()).value();
+    };
+    ASSERT_TRUE(
+        world.registry().set_spawn_function("sail", [](void*, const SpawnBatch&) { return Status(); }, nullptr).ok());
+    const Blob before = make(one, 1, false), refused = make(two, 2, true), fine = make(two, 1, true);
+    const Spawned ships = spawned(before);
+    EXPECT_FALSE(world.reload(before, refused).ok()) << "a function took the sail";
+    EXPECT_FALSE(world.field(ships.entity(0), "engine.crew").ok());
+    EXPECT_EQ(value<float>(ships.entity(0), "engine.power"), 1);
+    world.settle();
+    ASSERT_TRUE(world.reload(before, fine).ok());
+    EXPECT_EQ(value<std::int32_t>(ships.entity(0), "engine.crew"), 5);
+    EXPECT_EQ(value<float>(ships.entity(0, 1), "hatch.area"), 1);
+}
+
+TEST_F(ReloadSchema, a_type_does_not_become_one_that_a_world_has_once) {
+    const auto schema_of_weather = [&](bool single, std::vector<FieldDefinition> fields) {
+        return Schema::make({.name = "engine", .single = single, .fields = std::move(fields)}).value();
+    };
+    using One = std::tuple<std::uint32_t, float>;
+    const Schema many = schema_of_weather(false, {power}), single = schema_of_weather(true, {power, crew});
+    const Blob before = engines(many, std::vector<One>{{0, 1}}, 1),
+               after = engines(single, std::vector<One>{{0, 1}}, 1);
+    spawned(before);
+    EXPECT_EQ(world.reload(before, after).message(),
+              "cannot reload \"engines\": \"engine\" is now something that a world has once; start the program again");
 }
 
 TEST_F(ReloadSchema, component_types_of_cpp_and_of_the_database_say_that_they_cannot_change) {
