@@ -65,6 +65,13 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     SourceLayout layout;
     if (Status status = read_layout(arguments, layout); !status)
         return fail_usage(console, arguments.verb(), status.message());
+    const std::string output = arguments.value("output", "-");
+    const bool says_format = std::any_of(std::begin(kSourceExtensions), std::end(kSourceExtensions),
+                                         [&](std::string_view extension) { return output.ends_with(extension); });
+    if (says_format && source_format(output) != format_named(arguments.value("to")))
+        return fail_usage(console, arguments.verb(),
+                          concat("\"", output, "\" is the name of a file in another format than --to ",
+                                 arguments.value("to"), "; give -o a name that fits"));
     SourceFile file = read_source_file(arguments, files, arguments.operands()[0]);
     if (!file.document) return fail(console, *file.diagnostics);
     const SourceFormat format = format_named(arguments.value("to"));

@@ -62,7 +62,7 @@ constexpr std::string_view kMark = "// Imported by shoal, checksum ";
 
 /// Returns the source as it is written: its first line says what the rest was.
 std::string with_mark(const std::string& text, std::string_view from) {
-    std::string rest = concat("// Importing ", from,
+    std::string rest = concat("// Importing ", quoted(from),
                               " again replaces this file. Make changes in a source that has it as prefab.\n\n", text);
     std::string mark(kMark);
     append_hex(mark, hash_text(rest));
@@ -97,6 +97,17 @@ bool check_output(const Arguments& arguments, Task& task) {
     return false;
 }
 
+/// The same for the schema file, which says the same for every import.
+bool check_schema_output(const Arguments& arguments, Task& task) {
+    const std::string path = arguments.value("schema-out", "-");
+    if (arguments.has("force") || is_standard_stream(path) || !path_exists(path)) return true;
+    const Result<std::string> old = read_file(path);
+    if (old && *old == gltf_schema_text()) return true;
+    task.session.diagnostics.error({}, concat("\"", path, "\" is not as --schema-out has left it, and would be lost"),
+                                   "give --schema-out another name, or replace it with --force");
+    return false;
+}
+
 bool read_types(const Arguments& arguments, Files& files, SourceSession& session) {
     for (const BuiltInComponent& built_in : built_in_components())
         if (Status status = built_in.add(session.registry); !status)
@@ -122,7 +133,7 @@ void import(const Arguments& arguments, Files& files, Task& task) {
     options.z_up = arguments.has("z-up");
     task.imported =
         import_gltf(diagnostics.add_file(name, std::string(*json)), task.session.registry, options, diagnostics);
-    if (task.imported) task.imported->text = with_mark(task.imported->text, utf8_text(file_name(name)));
+    if (task.imported) task.imported->text = with_mark(task.imported->text, file_name(name));
 }
 
 void print_facts(const Arguments& arguments, Console& console, const Task& task) {
@@ -156,12 +167,13 @@ int run(const Arguments& arguments, Files& files, Console& console) {
         return fail_usage(console, arguments.verb(), "what is read from standard input has no name; give -o FILE");
     task.output = arguments.value("output", concat(task.input, ".sjson"));
     if (Status status = files.add_output("output", task.output); !status) return fail(console, status.message());
-    if (!check_output(arguments, task) || !read_types(arguments, files, task.session))
+    if (!check_output(arguments, task) || !check_schema_output(arguments, task) ||
+        !read_types(arguments, files, task.session))
         return fail(console, task.session.diagnostics);
     import(arguments, files, task);
     if (!task.imported) return fail(console, task.session.diagnostics);
-    if (Status status = files.write("schema-out", gltf_schema_text()); !status) return fail(console, status.message());
     if (Status status = files.write("output", task.imported->text); !status) return fail(console, status.message());
+    if (Status status = files.write("schema-out", gltf_schema_text()); !status) return fail(console, status.message());
     console.print_diagnostics(task.session.diagnostics);
     print_facts(arguments, console, task);
     if (console.json()) print_json(console, task);

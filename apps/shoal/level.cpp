@@ -130,6 +130,7 @@ void LevelWatch::load_again() {
         watch_.set(std::move(files), true);
         return fail(session.diagnostics.format());
     }
+    console_.print_diagnostics(session.diagnostics);
     newer->files.insert(newer->files.end(), schemas_.begin(), schemas_.end());
     watch_.set(newer->files);
     const bool was_wrong = !std::exchange(told_, {}).empty();

@@ -7,6 +7,9 @@
 
 namespace shoal {
 
+/// Whether an item is an entity that is named by its place in a list, because it has no key.
+inline bool is_counted(const SourceItem& item) { return item.kind == ItemKind::kEntity && item.key.starts_with('['); }
+
 /// Returns what stands at the place of an item in another tree, or nullptr.
 inline const SourceItem* counterpart(const SourceItem& item, const SourceTree& others) {
     if (item.parent == nullptr) return &others.root();
@@ -29,8 +32,7 @@ public:
 
 private:
     static bool is_named(const SourceItem& item) {
-        return item.kind == ItemKind::kEntity && item.place != ItemPlace::kModifiedChildren &&
-               !item.key.starts_with('[');
+        return item.kind == ItemKind::kEntity && item.place != ItemPlace::kModifiedChildren && !is_counted(item);
     }
 
     void add(const SourceItem& item) {

@@ -14,7 +14,7 @@ namespace {
 class Merger {
 public:
     Merger(const SourceTree& base, const SourceTree& a, const SourceTree& b, Diagnostics& diagnostics)
-        : base_(base), a_(a), b_(b), unique_a_(a), unique_b_(b), diagnostics_(diagnostics) {}
+        : base_(base), a_(a), b_(b), unique_base_(base), unique_a_(a), unique_b_(b), diagnostics_(diagnostics) {}
 
     /// Returns whether there were no conflicts.
     bool merge(MergedTree& out) {
@@ -41,7 +41,9 @@ private:
         const SourceItem* base;
         const SourceItem* a;
         const SourceItem* b;
+        bool is_chosen = false;  ///< the one that is there is taken as it is
     };
+    using Items = std::vector<const SourceItem*>;
 
     static bool same(const SourceTree& tree, const SourceItem& item, const SourceTree& others,
                      const SourceItem& other) {
@@ -70,14 +72,48 @@ private:
         for (const Three& three : children_of(base, a, b)) merge_item(out, three);
     }
 
+    // --- elements without a key --------------------------------------------------------------------------------------
+
+    static Items counted_in(const SourceItem* item, ItemPlace place) {
+        Items items;
+        for (std::size_t i = 0; item != nullptr && i < item->children.size(); ++i)
+            if (is_counted(*item->children[i]) && item->children[i]->place == place) items.push_back(item->children[i]);
+        return items;
+    }
+    static bool same(const SourceTree& tree, const Items& items, const SourceTree& others, const Items& other) {
+        return std::equal(items.begin(), items.end(), other.begin(), other.end(),
+                          [&](const SourceItem* x, const SourceItem* y) { return same(tree, *x, others, *y); });
+    }
+    /// Returns whether those of `b` are taken and not those of `a`. Where they stand says nothing of who they are, so all of a
+    /// list are one value.
+    bool takes_counted_of_b(const SourceItem* base, const SourceItem& a, const SourceItem& b, ItemPlace place) {
+        const Items before = counted_in(base, place), in_a = counted_in(&a, place), in_b = counted_in(&b, place);
+        if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
+        if (same(base_, before, a_, in_a)) return true;
+        conflict(in_a.empty() ? a : *in_a[0],
+                 concat("the entities of a list in ", quoted(entity_path(a)),
+                        " that have no key were changed by both; with a `_guid`, each is merged by itself"),
+                 in_b.empty() ? &b : in_b[0], before.empty() ? nullptr : before[0]);
+        return false;
+    }
+
     /// Returns the children in the order of `a`; each that only `b` has comes after the one that it follows there.
-    std::vector<Three> children_of(const SourceItem* base, const SourceItem& a, const SourceItem& b) const {
+    std::vector<Three> children_of(const SourceItem* base, const SourceItem& a, const SourceItem& b) {
+        bool takes_b[16] = {}, is_asked[16] = {};
+        for (const SourceItem* parent : {&a, &b})
+            for (const SourceItem* child : parent->children) {
+                const auto place = static_cast<std::size_t>(child->place);
+                if (is_counted(*child) && !std::exchange(is_asked[place], true))
+                    takes_b[place] = takes_counted_of_b(base, a, b, child->place);
+            }
         HashMap<std::uint64_t, std::vector<const SourceItem*>> after{Owner("source merge")};  // by what they follow
         std::uint64_t anchors[16] = {};
         for (std::size_t i = 0; i < std::size(anchors); ++i) anchors[i] = i;
         for (const SourceItem* child : b.children) {
             std::uint64_t& anchor = anchors[static_cast<std::size_t>(child->place)];
-            if (const SourceItem* const in_a = a_.find(a, child->place, child->key))
+            if (is_counted(*child)) {
+                if (takes_b[static_cast<std::size_t>(child->place)]) after.insert(anchor, {}).value->push_back(child);
+            } else if (const SourceItem* const in_a = a_.find(a, child->place, child->key))
                 anchor = MergedTree::key_of(*in_a);
             else
                 after.insert(anchor, {}).value->push_back(child);
@@ -85,14 +121,18 @@ private:
         std::vector<Three> all;
         const auto add_after = [&](std::uint64_t anchor) {
             if (const auto* const found = after.find(anchor))
-                for (const SourceItem* child : *found) all.push_back({find_base(base, *child), nullptr, child});
+                for (const SourceItem* child : *found)
+                    all.push_back({find_base(base, *child), nullptr, child, is_counted(*child)});
         };
         bool has_begun[16] = {};
         for (const SourceItem* child : a.children) {
             const auto place = static_cast<std::size_t>(child->place);
             if (!has_begun[place]) add_after(place);
             has_begun[place] = true;
-            all.push_back({find_base(base, *child), child, b_.find(b, child->place, child->key)});
+            if (!is_counted(*child))
+                all.push_back({find_base(base, *child), child, b_.find(b, child->place, child->key)});
+            else if (!takes_b[place])
+                all.push_back({nullptr, child, nullptr, true});
             add_after(MergedTree::key_of(*child));
         }
         for (std::size_t place = 0; place < std::size(anchors); ++place)
@@ -105,7 +145,8 @@ private:
     }
 
     void merge_item(SourceItem& out, const Three& three) {
-        const auto& [base, a, b] = three;
+        const auto& [base, a, b, is_chosen] = three;
+        if (is_chosen) return take(out, a != nullptr ? *a : *b);
         if (a == nullptr) return merge_missing(out, base, a_, *b, b_, unique_a_);
         if (b == nullptr) return merge_missing(out, base, b_, *a, a_, unique_b_);
         if (same(a_, *a, b_, *b)) return take(out, *a);
@@ -126,6 +167,12 @@ private:
                 return conflict(
                     item, concat("the entity ", quoted(item.key), " is here in one text, and elsewhere in the other"),
                     moved, nullptr);
+            const SourceItem* const was = item.kind == ItemKind::kEntity ? unique_base_.find(item) : nullptr;
+            if (was != nullptr && moved == nullptr && own.find(item) == &item &&
+                counterpart(*was, missing) == nullptr && counterpart(*was, tree) == nullptr)
+                return conflict(
+                    item, concat("the entity ", quoted(item.key), " was moved here, and removed in the other text"),
+                    counterpart_or_above(*was, missing), was, "it is missing here");
             return take(out, item);
         }
         if (same(base_, *base, tree, item)) return;
@@ -144,7 +191,7 @@ private:
 
     /// Merges what two mappings hold. False: their types are in conflict, or one of them has replaced a value.
     bool merge_mapping(SourceItem& out, const Three& three) {
-        const auto& [base, a, b] = three;
+        const auto& [base, a, b, is_chosen] = three;
         if (base != nullptr && (base->kind != a->kind || !base->is_mapping())) return false;
         const std::string_view old = base == nullptr ? a->type : base->type;
         if (a->type != b->type && (base == nullptr || (a->type != old && b->type != old))) return false;
@@ -169,7 +216,7 @@ private:
     }
 
     void conflict_of_values(const Three& three) {
-        const auto& [base, a, b] = three;
+        const auto& [base, a, b, is_chosen] = three;
         const std::string_view problem = base == nullptr ? " was added by both" : " was changed by both";
         const std::string values = a->value || b->value
                                        ? concat(": it is ", value_text(*a), " here and ", value_text(*b), " there")
@@ -189,7 +236,7 @@ private:
     const SourceTree& base_;
     const SourceTree& a_;
     const SourceTree& b_;
-    UniqueEntities unique_a_, unique_b_;
+    UniqueEntities unique_base_, unique_a_, unique_b_;
     Diagnostics& diagnostics_;
     MergedTree* out_ = nullptr;
     bool has_conflicts_ = false;

@@ -171,17 +171,16 @@ private:
                                "write a list, or a mapping by GUID or name");
             return;
         }
-        std::uint32_t index = 0;
-        for (const Node child : list) {
+        std::uint32_t num_counted = 0;
+        for (const Node child : list)
             if (list.is_mapping())
                 add_entry(parent, entry(place, child, ItemForm::kByKey));
             else
-                read_element(parent, place, child, index);
-            ++index;
-        }
+                read_element(parent, place, child, num_counted);
     }
 
-    void read_element(SourceItem& parent, ItemPlace place, Node element, std::uint32_t index) {
+    /// Reads an element of a list. One without a key is called by its number among those, from 0.
+    void read_element(SourceItem& parent, ItemPlace place, Node element, std::uint32_t& num_counted) {
         SourceItem item;
         item.place = place;
         item.form = ItemForm::kElement;
@@ -198,7 +197,7 @@ private:
         if (item.key.empty() && place == ItemPlace::kComponents) item.key = type_in(element, true);
         const bool may_be_counted =
             !has_components(place) && !has_deletions(place) && place != ItemPlace::kModifiedChildren;
-        if (item.key.empty() && may_be_counted) item.key = builder_.keep(concat('[', index, ']'));
+        if (item.key.empty() && may_be_counted) item.key = builder_.keep(concat('[', num_counted++, ']'));
         if (!item.key.empty()) return add_entry(parent, std::move(item));
         diagnostics_.error(element.position(), "an element of this list does not say what it is about",
                            "give it a `_guid`");

@@ -135,6 +135,23 @@ Lines part_of(const Lines& map, const std::string& path) {
     return part;
 }
 
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Returns the paths of the entities with a name.
+std::vector<std::string> paths_named(const std::string& name, const Lines& map) {
+    std::vector<std::string> paths;
+    for (const auto& [path, value] : map)
+        if (path.find(' ') == std::string::npos && name_of(path) == name) paths.push_back(path);
+    return paths;
+}
+
+/// Whether an entity whose name is one of a kind is elsewhere.
+bool is_moved(const std::string& path, const Lines& base, const Lines& map) {
+    if (path.find(' ') != std::string::npos || paths_named(name_of(path), base).size() != 1) return false;
+    const std::vector<std::string> now = paths_named(name_of(path), map);
+    return now.size() == 1 && now[0] != path;
+}
+
 /// Merges path by path. Returns nothing when there is a conflict.
 std::optional<Lines> naive_merge(const Lines& base, const Lines& a, const Lines& b) {
     const auto value = [](const Lines& map, const std::string& key) {
@@ -150,6 +167,10 @@ std::optional<Lines> naive_merge(const Lines& base, const Lines& a, const Lines&
             if (kept->count(key) != 0 && part_of(*kept, key) != part_of(base, key)) return std::nullopt;
             for (const auto& [below, ignored] : part_of(base, key)) removed.insert(below);
         }
+    for (const auto& [moved, gone] : {std::pair{&a, &b}, std::pair{&b, &a}})
+        for (const auto& [key, text] : base)
+            if (is_moved(key, base, *moved) && gone->count(key) == 0 && paths_named(name_of(key), *gone).empty())
+                return std::nullopt;
     Lines merged;
     for (const std::string& key : keys) {
         if (removed.count(key) != 0) continue;
@@ -184,6 +205,26 @@ std::string merged_lines(ModelAuthor& author, const SourceModel& base, const Sou
     const std::optional<SourceTree> again = tree_of(text, diagnostics);
     EXPECT_TRUE(again) << text << diagnostics.format();
     return again ? canonical_lines(*again) : text;
+}
+
+TEST_F(SourceMerge, elements_without_a_key_are_one_value_and_change_on_one_side_only) {
+    const std::string base = "entities = [ { name = \"a\" } { name = \"b\" } ]";
+    const std::string front = "entities = [ { name = \"n\" } { name = \"a\" } { name = \"b\" } ]";
+    const std::string changed = "entities = [ { name = \"a\" } { name = \"b\"  prefab = \"fish\" } ]";
+    const std::string of_front = merge(front, front, front);
+    EXPECT_EQ(merge(base, front, base), of_front);
+    EXPECT_EQ(merge(base, base, front), of_front);
+    EXPECT_EQ(merge(base, front, front), of_front);
+    EXPECT_NE(merge(base, front, changed).find("that have no key were changed by both; with a `_guid`"),
+              std::string::npos);
+}
+
+TEST_F(SourceMerge, an_entity_that_one_side_moves_and_the_other_removes_is_a_conflict) {
+    const std::string base = "entities = { p = { prefab = \"x\" }  e = { prefab = \"y\" } }";
+    const std::string moved = "entities = { p = { prefab = \"x\"  children = { e = { prefab = \"y\" } } } }";
+    const std::string gone = "entities = { p = { prefab = \"x\" } }";
+    EXPECT_NE(merge(base, moved, gone).find("the entity \"e\" was moved here, and removed"), std::string::npos);
+    EXPECT_NE(merge(base, gone, moved).find("the entity \"e\" was moved here, and removed"), std::string::npos);
 }
 
 TEST(RandomSourceMerge, is_what_a_naive_merge_of_paths_gives) {

@@ -43,6 +43,21 @@ TEST_F(ToolImport, replaces_what_it_has_written_and_nothing_that_somebody_has) {
     EXPECT_EQ(read(source), written);
     EXPECT_EQ(run({"import", ship, "-o", ship}).exit_code, 1) << "it is read";
     EXPECT_EQ(read(ship), kShip);
+    const std::string schema = write("mine.schema.sjson", "schema = \"mine\"\n");
+    const ToolResult foreign = run({"import", ship, "--schema-out", schema});
+    EXPECT_EQ(foreign.exit_code, 1);
+    EXPECT_TRUE(foreign.says("mine.schema.sjson\" is not as --schema-out has left it, and would be lost"))
+        << foreign.err;
+    EXPECT_EQ(read(schema), "schema = \"mine\"\n");
+    EXPECT_EQ(run({"import", ship, "--schema-out", schema, "--force"}).exit_code, 0);
+    EXPECT_EQ(run({"import", ship, "--schema-out", schema}).exit_code, 0) << "it is its own";
+}
+
+TEST_F(ToolImport, a_line_end_in_the_name_of_the_file_stays_within_the_comment) {
+    const std::string ship = write("a\nname = \"b\".gltf", kShip), source = path("ship.sjson");
+    ASSERT_EQ(run({"import", ship, "-o", source}).exit_code, 0);
+    EXPECT_NE(read(source).find("// Importing \"a\\x0Aname"), std::string::npos) << read(source);
+    EXPECT_EQ(run({"import", ship, "-o", source}).exit_code, 0);
 }
 
 TEST_F(ToolImport, a_source_with_the_import_as_prefab_keeps_its_changes) {

@@ -114,6 +114,9 @@ TEST_F(ToolRewrite, what_cannot_be_converted_is_an_error_and_no_file) {
     EXPECT_TRUE(blob.says("is a blob, not a source")) << blob.err;
     EXPECT_EQ(run({"convert", path("reef.sjson"), "--to", "sjson", "-o", path("reef.sjson")}).exit_code, 1);
     EXPECT_EQ(run({"convert", path("reef.sjson"), "--to", "xml"}).exit_code, 2);
+    const ToolResult other = run({"convert", path("reef.sjson"), "--to", "yaml", "-o", path("reef.json")});
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_TRUE(other.says("is the name of a file in another format than --to yaml")) << other.err;
     EXPECT_EQ(run({"convert", path("reef.sjson"), "--to", "yaml", "--width", "3"}).exit_code, 2);
 }
 
