@@ -4,6 +4,7 @@
 
 #include "resource/blob_check.h"
 #include "shoal/base/hash_map.h"
+#include "shoal/base/large_pages.h"
 #include "shoal/base/text.h"
 #include "shoal/table/copy_elements.h"
 
@@ -23,16 +24,19 @@ public:
     std::uint32_t intern(std::string_view text);
     std::string_view text(std::uint32_t index) const { return texts_[index]; }
     std::uint32_t size() const { return static_cast<std::uint32_t>(texts_.size()); }
+    std::size_t num_bytes() const { return num_bytes_; }
 
 private:
     std::deque<std::string> texts_;  // a deque does not move them
     HashMap<std::string_view, std::uint32_t> index_of_{Owner("blob writer")};
+    std::size_t num_bytes_ = 0;  // in the table of a blob
 };
 
 std::uint32_t StringPool::intern(std::string_view text) {
     if (text.empty()) return 0;
     if (const std::uint32_t* const known = index_of_.find(text)) return *known;
     const std::uint32_t index = size();
+    num_bytes_ += text.size() + 1 + sizeof(std::uint64_t);
     return index_of_.add(texts_.emplace_back(text), index);
 }
 
@@ -122,6 +126,7 @@ class BlobLayout {
 public:
     BlobLayout(const BlobContent& content, bool offset_tables);
     std::vector<std::byte> take();
+    std::size_t expected_bytes() const;
 
 private:
     using WriteSection = void (BlobLayout::*)();
@@ -216,7 +221,9 @@ BlobLayout::BlobLayout(const BlobContent& content, bool offset_tables)
         {Kind::kOrigin, false, content.has_origin, &BlobLayout::write_origin}};
     for (const PlannedSection& section : plan) num_sections_ += section.is_present;
     std::size_t entry_offset = sizeof(BlobHeader);
-    out_ = std::vector<std::byte>(sizeof(BlobHeader) + num_sections_ * sizeof(BlobSection));
+    out_.reserve(expected_bytes());
+    prefer_large_pages_inside(out_.data(), out_.capacity());
+    out_.resize(sizeof(BlobHeader) + num_sections_ * sizeof(BlobSection));
     for (const PlannedSection& section : plan) {
         if (!section.is_present) continue;
         align(kBlobAlignment);
@@ -231,6 +238,20 @@ BlobLayout::BlobLayout(const BlobContent& content, bool offset_tables)
 }
 
 std::vector<std::byte> BlobLayout::take() { return std::move(out_); }
+
+/// Returns how long the blob will be, except for sections that are small.
+std::size_t BlobLayout::expected_bytes() const {
+    std::size_t bytes = content_.array_data.size() + content_.strings.num_bytes();
+    bytes += content_.parents.size() * sizeof(std::uint32_t);
+    if (content_.has_guids) bytes += content_.guids.size() * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
+    if (content_.has_names) bytes += content_.names.size() * 2 * sizeof(std::uint32_t);
+    if (content_.has_sources) bytes += content_.sources.size() * sizeof(BlobSource);
+    for (const BlobContent::ComponentType& t : content_.types) {
+        bytes += t.owners.size() * sizeof(std::uint32_t) + kBlobAlignment;
+        for (const std::vector<std::byte>& column : t.columns) bytes += column.size() + kBlobColumnAlignment;
+    }
+    return bytes;
+}
 
 void BlobLayout::write_strings() {
     const std::uint32_t count = content_.strings.size();
@@ -331,12 +352,6 @@ void BlobLayout::write_component_types() {
 }
 
 void BlobLayout::write_component_data() {
-    std::size_t most_bytes = out_.size();
-    for (const BlobContent::ComponentType& t : content_.types) {
-        most_bytes += t.owners.size() * sizeof(std::uint32_t) + kBlobAlignment;
-        for (const std::vector<std::byte>& column : t.columns) most_bytes += column.size() + kBlobColumnAlignment;
-    }
-    out_.reserve(most_bytes);
     std::size_t column_entry = types_offset_ + order_.size() * sizeof(BlobComponentType);
     for (std::size_t i = 0; i < order_.size(); ++i) {
         align(kBlobAlignment);
@@ -504,6 +519,17 @@ Result<std::uint32_t> BlobWriter::add_component_type(const Schema& schema, std::
         for (const EnumeratorDefinition& e : field.enumerators) type.strings.push_back(strings.intern(e.name));
     }
     return static_cast<std::uint32_t>(content_->types.size() - 1);
+}
+
+void BlobWriter::reserve_components(std::uint32_t type_index, std::size_t count) {
+    SHOAL_ASSERT(type_index < content_->types.size(), "add the component type before its components");
+    BlobContent::ComponentType& type = content_->types[type_index];
+    type.owners.reserve(count);
+    for (std::size_t c = 0; c < type.columns.size(); ++c) {
+        std::vector<std::byte>& column = type.columns[c];
+        column.reserve(count * type.schema.columns()[c].element_bytes);
+        prefer_large_pages_inside(column.data(), column.capacity());
+    }
 }
 
 void BlobWriter::add_component(std::uint32_t type_index, std::uint32_t entity_index, std::span<const std::byte> image) {

@@ -732,8 +732,14 @@ void Compilation::compile_type(TypePlan& plan, CompiledSource& result) {
         diagnostics_.error(plan.rows[0].component->position, std::string(type.message()));
         return;
     }
+    blob_.reserve_components(*type, plan.rows.size());
     std::vector<std::uint32_t> owners;  // composed
-    for (const TypePlan::Row& row : plan.rows) {
+    owners.reserve(plan.rows.size());
+    const std::size_t num_rows = plan.rows.size();
+    for (std::size_t i = 0; i < num_rows; ++i) {
+        const TypePlan::Row& row = plan.rows[i];
+        if (i + 8 < num_rows) __builtin_prefetch(plan.rows[i + 8].component);
+        if (i + 4 < num_rows) __builtin_prefetch(plan.rows[i + 4].component->top);
         options_.compose.progress.tell("components compiled", ++num_compiled_rows_, num_rows_);
         std::span<const std::byte> image;
         if (!images_.make(plan, row, image)) continue;

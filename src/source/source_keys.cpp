@@ -13,23 +13,35 @@ bool is_level_text(Node root) {
     return type && type.is_string() && type.as_string() == "level";
 }
 
-bool is_key_of_short_form(std::string_view key) {
-    constexpr std::string_view kStructure[] = {
-        "prefab",   "components",        "modified_components", "deleted_components",
-        "children", "modified_children", "deleted_children",    "entities"};
-    constexpr std::size_t kShortestMistake = 5;
-    const bool is_known = std::find(std::begin(kStructure), std::end(kStructure), key) != std::end(kStructure);
-    if (is_known || key == "units" || key == "type" || key == "_type") return false;
-    return key.size() < kShortestMistake || closest_text(key, kStructure, std::size(kStructure)) < 0;
+namespace {
+
+constexpr std::string_view kStructure[] = {"prefab",   "components",        "modified_components", "deleted_components",
+                                           "children", "modified_children", "deleted_children",    "entities"};
+
+bool is_structure(std::string_view key) {
+    return std::find(std::begin(kStructure), std::end(kStructure), key) != std::end(kStructure) || key == "units" ||
+           key == "type" || key == "_type";
 }
 
+bool may_be_mistyped(std::string_view key) {
+    constexpr std::size_t kShortestMistake = 5;
+    return key.size() >= kShortestMistake && closest_text(key, kStructure, std::size(kStructure)) >= 0;
+}
+
+}  // namespace
+
+bool is_key_of_short_form(std::string_view key) { return !is_structure(key) && !may_be_mistyped(key); }
+
 bool is_short_form(Node entity, std::span<const RenamedKey> renamed_keys) {
-    return std::all_of(entity.begin(), entity.end(), [&](Node child) {
-        std::string_view key = child.key();
-        for (const RenamedKey& renamed : renamed_keys)
-            if (renamed.from == key) key = renamed.to;
-        return is_key_of_short_form(key);
-    });
+    const auto has = [&](auto&& is_such_a_key) {
+        return std::any_of(entity.begin(), entity.end(), [&](Node child) {
+            std::string_view key = child.key();
+            for (const RenamedKey& renamed : renamed_keys)
+                if (renamed.from == key) key = renamed.to;
+            return is_such_a_key(key);
+        });
+    };
+    return !has(is_structure) && !has(may_be_mistyped);  // most entities have a key that ends the search at once
 }
 
 }  // namespace shoal
