@@ -91,7 +91,7 @@ private:
         if (same(a_, in_a, b_, in_b) || same(base_, before, b_, in_b)) return false;
         if (same(base_, before, a_, in_a)) return true;
         conflict(in_a.empty() ? a : *in_a[0],
-                 concat("the entities of a list in ", quoted(entity_path(a)),
+                 concat("the entities of a list in ", shoal::quoted(entity_path(a)),
                         " that have no key were changed by both; with a `_guid`, each is merged by itself"),
                  in_b.empty() ? &b : in_b[0], before.empty() ? nullptr : before[0]);
         return false;
