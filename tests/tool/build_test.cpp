@@ -294,6 +294,31 @@ TEST_F(ToolBuild, two_sources_of_one_blob_are_an_error_and_neither_is_compiled) 
     EXPECT_EQ(build({"--exclude", "*.json"}).exit_code, 0);
 }
 
+TEST_F(ToolBuild, a_file_whose_name_is_no_resource_name_is_an_error_and_the_others_are_compiled_once) {
+    struct Bad {
+        const char *name, *problem, *pattern;
+    };
+    for (const auto& [name, problem, pattern] : {Bad{"a\\b.sjson", "it holds a backslash", "a*b.sjson"},
+                                                 Bad{"$1/c.sjson", "which in a blob stands for a root", "$1"},
+                                                 Bad{"\xFF.sjson", "it is not UTF-8", "\xFF.*"}}) {
+        fs::remove_all(path("src"));
+        fs::remove_all(path("out"));
+        write("src/reef.sjson", kCoral);
+        write("src/$money.sjson", kCoral);
+        write("src/" + std::string(name), kCoral);
+        for (const int num_compiled : {2, 0}) {
+            const ToolResult result = build();
+            EXPECT_EQ(result.exit_code, 1);
+            EXPECT_EQ(result.json()["compiled"], num_compiled) << name;
+            EXPECT_EQ(result.json()["up_to_date"], 2 - num_compiled) << name;
+            EXPECT_TRUE(result.says(problem)) << result.err;
+            EXPECT_FALSE(result.says("cannot be used: it does not say")) << "the state is good";
+        }
+        EXPECT_EQ(files_of("out").size(), 2u) << name;
+        EXPECT_EQ(build({"--exclude", pattern}).exit_code, 0) << name;
+    }
+}
+
 TEST_F(ToolBuild, wrong_usage_is_told) {
     const std::string source = write("src/a.sjson", kCoral);
     for (const std::vector<std::string>& words :
