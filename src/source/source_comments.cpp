@@ -48,6 +48,22 @@ std::vector<const Comment*> SourceComments::all() const {
     return result;
 }
 
+SourceComments SourceComments::of(Node root) const {
+    SourceComments result;
+    const auto take = [&](std::uint64_t place) {
+        if (const NodeComments* const found = find(place)) result.change(place) = *found;
+    };
+    std::vector<Node> open{root};
+    while (!open.empty()) {
+        const Node node = open.back();
+        open.pop_back();
+        take(place_around(node));
+        take(place_of_value(node.position()));
+        if (node.is_list() || node.is_mapping()) open.insert(open.end(), node.begin(), node.end());
+    }
+    return result;
+}
+
 /// Looks for comments between tokens, and decides what they belong to.
 class CommentReader {
 public:

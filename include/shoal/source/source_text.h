@@ -72,6 +72,8 @@ public:
     SHOAL_API NodeComments& change_around(Node node);
     SHOAL_API NodeComments& change_inside(Node node);
 
+    /// Returns those of a tree alone.
+    SHOAL_API SourceComments of(Node root) const;
     /// All of them, in no order. Lifetime: until the next change.
     SHOAL_API std::vector<const Comment*> all() const;
 
