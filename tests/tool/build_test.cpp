@@ -220,7 +220,7 @@ TEST_F(ToolBuild, warnings_are_told_when_a_source_is_compiled_and_fail_it_when_s
     EXPECT_EQ(results(strict), "a failed");
     EXPECT_EQ(strict.exit_code, 1);
     EXPECT_EQ(strict.json()["sources"][0]["reason"], "it had warnings");
-    EXPECT_TRUE(strict.says("src/a.sjson: 1 warning, which count as errors here")) << strict.err;
+    EXPECT_TRUE(strict.says("src/a.sjson: 1 warning, which counts as an error here")) << strict.err;
     EXPECT_EQ(build().exit_code, 0) << "without --strict they are warnings again";
 }
 
