@@ -184,8 +184,8 @@ Result<std::string> rewrite(const SourceFile& file, SourceFormat format, SourceL
     const bool is_same = again && equal(again->root(), file.document->root()) &&
                          (format == SourceFormat::kJson || lines_of(comments) == lines_of(file.comments));
     if (!is_same)
-        return Status::error(
-            concat("\"", file.path, "\" cannot be written without loss; please report this\n", diagnostics.format()));
+        return Status::error(concat("\"", file.path, "\" cannot be written without loss; please report this",
+                                    again ? "" : concat(": ", diagnostics.entries()[0].message)));
     return text;
 }
 

@@ -14,8 +14,19 @@ using Comments = std::vector<Comment>;
 struct ThreeNodes {
     Node base, a, b;
 };
+/// An item of a tree, or none.
+struct Found {
+    const SourceTree* tree;
+    const SourceItem* item;
+
+    Found child(const SourceItem& like) const {
+        return {tree, item == nullptr ? nullptr : tree->find(*item, like.place, like.key)};
+    }
+    Node text() const { return item == nullptr ? Node() : item->text; }
+    Node value() const { return item == nullptr ? Node() : item->value; }
+};
 struct ThreeItems {
-    const SourceItem *base, *a, *b;
+    Found base, a, b;
 };
 
 /// Which comments of a node.
@@ -42,8 +53,6 @@ bool says_same(const Comments& a, const Comments& b) {
 
 bool is_container(Node node) { return node.is_list() || node.is_mapping(); }
 
-Node text_of(const SourceItem* item) { return item == nullptr ? Node() : item->text; }
-Node value_of(const SourceItem* item) { return item == nullptr ? Node() : item->value; }
 Node child_of(const SourceItem& item, std::string_view key) {
     return item.text && item.text.is_mapping() ? item.text.find(key) : Node();
 }
@@ -60,7 +69,8 @@ public:
     void merge() {
         for (const Comment* comment : comments_.all()) before_.push_back(*comment);
         if (before_.empty()) return;
-        merge_item(trees_.merged.root(), {&trees_.base.root(), &trees_.a.root(), &trees_.b.root()});
+        const auto root = [](const SourceTree& tree) { return Found{&tree, &tree.root()}; };
+        merge_item(trees_.merged.root(), {root(trees_.base), root(trees_.a), root(trees_.b)});
         report_lost();
     }
 
@@ -72,26 +82,24 @@ private:
 
     // --- items -------------------------------------------------------------------------------------------------------
 
-    /// What only one text says has its comments already.
-    void merge_item(const SourceItem& item, const ThreeItems& from) {
-        const auto& [base, a, b] = from;
-        if (a == nullptr || b == nullptr) return;
-        merge_node(item.text, {text_of(base), a->text, b->text});
+    void merge_item(const SourceItem& item, const ThreeItems& three) {
+        // What only one text says has the comments of that, which belong to another place if an element has got a key.
+        const ThreeItems from = three.a.item == nullptr   ? ThreeItems{three.b, three.b, three.b}
+                                : three.b.item == nullptr ? ThreeItems{three.a, three.a, three.a}
+                                                          : three;
+        if (from.a.item == nullptr) return;
+        merge_node(item.text, {from.base.text(), from.a.text(), from.b.text()});
         merge_parts(item, from);
-        if (item.value) merge_values(item.value, {value_of(base), a->value, b->value});
-        for (const SourceItem* child : item.children) {
-            const auto in = [&](const SourceTree& tree, const SourceItem* parent) {
-                return parent == nullptr ? nullptr : tree.find(*parent, child->place, child->key);
-            };
-            merge_item(*child, {in(trees_.base, base), in(trees_.a, a), in(trees_.b, b)});
-        }
+        if (item.value) merge_values(item.value, {from.base.value(), from.a.value(), from.b.value()});
+        for (const SourceItem* child : item.children)
+            merge_item(*child, {from.base.child(*child), from.a.child(*child), from.b.child(*child)});
     }
 
     /// Merges around the parts of an item that are no items: what says its key and type, lists of entries, and `data`.
     void merge_parts(const SourceItem& item, const ThreeItems& from) {
         const auto merge = [&](auto&& part_of) {
-            const Node of_base = from.base == nullptr ? Node() : part_of(*from.base);
-            merge_node(part_of(item), {of_base, part_of(*from.a), part_of(*from.b)});
+            const Node of_base = from.base.item == nullptr ? Node() : part_of(*from.base.item);
+            merge_node(part_of(item), {of_base, part_of(*from.a.item), part_of(*from.b.item)});
         };
         merge([](const SourceItem& in) { return in.key_name.empty() ? Node() : child_of(in, in.key_name); });
         if (item.kind == ItemKind::kEntity || item.kind == ItemKind::kLevel)

@@ -50,15 +50,21 @@ std::vector<const Comment*> SourceComments::all() const {
 
 SourceComments SourceComments::of(Node root) const {
     SourceComments result;
-    const auto take = [&](std::uint64_t place) {
-        if (const NodeComments* const found = find(place)) result.change(place) = *found;
-    };
     std::vector<Node> open{root};
     while (!open.empty()) {
         const Node node = open.back();
         open.pop_back();
-        take(place_around(node));
-        take(place_of_value(node.position()));
+        if (const NodeComments* const found = around(node)) {
+            NodeComments& taken = result.change(place_around(node));
+            taken.before = found->before;
+            taken.after = found->after;
+            taken.after_blank_line = found->after_blank_line;
+        }
+        if (const NodeComments* const found = inside(node)) {
+            NodeComments& taken = result.change(place_of_value(node.position()));
+            taken.at_start = found->at_start;
+            taken.at_end = found->at_end;
+        }
         if (node.is_list() || node.is_mapping()) open.insert(open.end(), node.begin(), node.end());
     }
     return result;

@@ -149,6 +149,16 @@ TEST_F(SourceMerge, comments_of_lists_of_entries_and_of_what_says_a_key_are_merg
     EXPECT_EQ(diagnostics_.num_warnings(), 0u) << diagnostics_.format();
 }
 
+TEST_F(SourceMerge, comments_stay_around_an_element_that_gets_a_key_and_the_other_way_round) {
+    const std::string mapping = "entities = {\n\ta = {}\n}\n", list = "entities = [\n\t{ _guid = \"a\" }\n]\n";
+    EXPECT_EQ(
+        merge(mapping, mapping, "entities = [\n\t{ _guid = \"a\" }\n\t// above\n\t{ _guid = \"b\" }  // behind\n]\n"),
+        "entities = {\n\ta = {}\n\t// above\n\tb = {}  // behind\n}\n");
+    EXPECT_EQ(merge(mapping, list, "entities = {\n\ta = {}\n\t// above\n\tb = {}  // behind\n}\n"),
+              "entities = [\n\t{ _guid = \"a\" }\n\t// above\n\t{ _guid = \"b\" }  // behind\n]\n");
+    EXPECT_EQ(diagnostics_.num_warnings(), 0u) << diagnostics_.format();
+}
+
 TEST_F(SourceMerge, a_comment_that_both_have_changed_stays_that_of_the_first_and_the_other_is_told) {
     const std::string base = "glow = 1  // old\nlamp = [ 1 2 ]\n";
     EXPECT_EQ(merge(base, "glow = 1  // mine\nlamp = [ 1 2 ]\n", "glow = 2  // theirs\nlamp = [ 1 2 ]\n"),
