@@ -328,8 +328,9 @@ void FolderBuild::compile(Target& target) {
     CompileOptions options = session_.options;
     SourceInputs inputs;
     options.inputs = &inputs;
-    const Result<CompiledSource> compiled =
-        compile_source(in_folder(target.source), session_.registry, options, *target.diagnostics);
+    const std::string path = in_folder(target.source);
+    if (refuse_blob(files_, path, path, *target.diagnostics)) return end(target, false);
+    const Result<CompiledSource> compiled = compile_source(path, session_.registry, options, *target.diagnostics);
     Status status = compiled ? write(target, *compiled) : compiled.status();
     if (!status && target.diagnostics->num_errors() == 0) target.diagnostics->error({}, std::string(status.message()));
     if (status) {

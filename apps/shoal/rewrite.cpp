@@ -123,11 +123,7 @@ SourceFile read_source_file(const Arguments& arguments, Files& files, const std:
     SourceFile file;
     file.path = is_standard_stream(path) ? arguments.value("stdin-name", kStandardInputName) : path;
     file.diagnostics = std::make_unique<Diagnostics>();
-    if (is_blob_file(files, path)) {
-        file.diagnostics->error({}, concat("\"", file.path, "\" is a blob, not a source"),
-                                "give the source that it was compiled from; `shoal dump` shows what it holds");
-        return file;
-    }
+    if (refuse_blob(files, path, file.path, *file.diagnostics)) return file;
     Result<std::string> text = files.read(path);
     if (!text) {
         file.diagnostics->error({}, std::string(text.message()), "give the path of a source or a schema file");

@@ -357,6 +357,20 @@ TEST_F(ToolBuild, a_folder_may_become_blobs_where_the_tool_runs_and_links_that_l
     EXPECT_TRUE(fs::exists(path("reef.blob")));
 }
 
+TEST_F(ToolBuild, blobs_that_lie_in_the_folder_are_no_sources_and_links_to_folders_are_not_followed) {
+    write("src/a.sjson", kCoral);
+    write("else/b.sjson", kCoral);
+    fs::create_directory_symlink(path("else"), path("src/link"));
+    ASSERT_EQ(run({"compile", path("else"), "-o", path("src/blobs")}).exit_code, 0);
+    EXPECT_EQ(results(build()), "a compiled");
+    EXPECT_EQ(results(build({}, "src/blobs/in")), "a compiled") << "the folder of outputs is not searched";
+    EXPECT_EQ(results(build({}, "src/blobs/in")), "a up_to_date");
+    fs::copy_file(path("out/a.blob"), path("src/z.unit"));
+    const ToolResult odd = build();
+    EXPECT_EQ(results(odd), "a up_to_date, z failed");
+    EXPECT_TRUE(odd.says("src/z.unit\" is a blob, not a source")) << odd.err;
+}
+
 TEST_F(ToolBuild, files_that_have_been_left_alone_for_some_time_are_not_read_again) {
     write("src/a.sjson", kGarden);
     write("src/coral.sjson", kCoral);
