@@ -473,7 +473,7 @@ TEST(SourceText, odd_texts_keep_all_that_is_in_them) {
 TEST(SourceText, random_edits_of_texts_lose_nothing) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
-    constexpr std::string_view kSigns = "{}[],:=#/*-?&!|>'\"%@` \n\n  \t~ab01.+x\\";
+    constexpr std::string_view kSigns = "\r{}[],:=#/*-?&!|>'\"%@` \n\n  \t~ab01.+x\\";
     std::size_t num_read = 0;
     for (std::int64_t i = shoal_test::scaled_operations(30000); i > 0 && !::testing::Test::HasFailure(); --i) {
         const bool is_yaml = i % 2 == 0;
