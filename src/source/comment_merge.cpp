@@ -170,9 +170,10 @@ private:
         std::unordered_map<std::string, Counts> counts;
         for (const Comment& comment : before_)
             each_line(comment, [&](const std::string& line) {
-                const std::uint32_t file = comment.position.file;
                 Counts& of_line = counts[line];
-                ++(file == file_of(trees_.a) ? of_line.a : file == file_of(trees_.b) ? of_line.b : of_line.base);
+                of_line.base += comment.position.file == file_of(trees_.base);
+                of_line.a += comment.position.file == file_of(trees_.a);
+                of_line.b += comment.position.file == file_of(trees_.b);
             });
         const SourceComments kept = comments_.of(trees_.merged.root().text);
         for (const Comment* comment : kept.all())
@@ -185,7 +186,7 @@ private:
 
     void report_if_lost(const Comment& comment, std::unordered_map<std::string, Counts>& counts) {
         const bool of_a = comment.position.file == file_of(trees_.a);
-        if (!of_a && comment.position.file != file_of(trees_.b)) return;
+        if (!of_a && comment.position.file != file_of(trees_.b)) return;  // of the base, or of no text of the merge
         bool is_lost = false;
         each_line(comment, [&](const std::string& line) {
             Counts of_line = counts[line];

@@ -181,6 +181,11 @@ TEST_F(SourceMerge, json_does_not_remove_the_comments_of_others) {
     const std::optional<Document> merged = merge_sources(*base, *a, *b, diagnostics_, comments_);
     ASSERT_TRUE(merged);
     EXPECT_EQ(comments_.of(merged->root()).all().size(), 2u);
+    const std::string old = "glow = 1  // old";
+    base = tree(old, "old.sjson"), b = tree(old + "\n// new\n", "new.sjson");
+    const std::optional<Document> both = merge_sources(*base, *a, *b, diagnostics_, comments_);
+    ASSERT_TRUE(both);
+    EXPECT_EQ(comments_.of(both->root()).all().size(), 2u);
     EXPECT_EQ(diagnostics_.num_warnings(), 0u) << "who writes JSON knows that it has none";
 }
 
