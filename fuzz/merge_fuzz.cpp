@@ -45,7 +45,7 @@ void compare(const SourceTree& a, const SourceTree& b) {
 void check_merge(Texts& texts, const SourceTree& base, const SourceTree& a, const SourceTree& b,
                  const SourceTree* expected) {
     const std::size_t num_errors = texts.diagnostics.num_errors();
-    const std::optional<Document> merged = merge_sources(base, a, b, texts.diagnostics);
+    const std::optional<Document> merged = merge_sources(base, a, b, texts.diagnostics, texts.comments);
     require(bool(merged) == (texts.diagnostics.num_errors() == num_errors));
     if (!merged) return;
     const std::optional<SourceTree> built = read_source_tree(merged->root(), texts.diagnostics);

@@ -45,22 +45,6 @@ constexpr std::string_view kExamples =
 
 SourceFormat format_named(std::string_view name) { return source_format(concat('.', name)); }
 
-/// Tells that comments are left out, with the place of the first.
-void warn_of_comments(SourceFile& file, bool strict) {
-    std::vector<const Comment*> comments = file.comments.all();
-    if (comments.empty()) return;
-    const Comment& first = **std::min_element(comments.begin(), comments.end(), [](const Comment* a, const Comment* b) {
-        return a->position.offset < b->position.offset;
-    });
-    std::string message = concat("JSON has no comments: ", counted(comments.size(), "comment", "comments"), " of \"",
-                                 file.path, "\" ", strict ? "cannot be kept" : "are left out", "; this is the first");
-    const std::string hint =
-        strict ? "leave out --strict, or choose another format" : "choose another format to keep them";
-    Diagnostic& diagnostic = strict ? file.diagnostics->error(first.position, std::move(message), hint)
-                                    : file.diagnostics->warning(first.position, std::move(message), hint);
-    diagnostic.underline(2);
-}
-
 int run(const Arguments& arguments, Files& files, Console& console) {
     SourceLayout layout;
     if (Status status = read_layout(arguments, layout); !status)
@@ -75,7 +59,7 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     SourceFile file = read_source_file(arguments, files, arguments.operands()[0]);
     if (!file.document) return fail(console, *file.diagnostics);
     const SourceFormat format = format_named(arguments.value("to"));
-    if (format == SourceFormat::kJson) warn_of_comments(file, arguments.has(kStrictFlag.name));
+    if (format == SourceFormat::kJson) report_comments_left_out(file, arguments.has(kStrictFlag.name));
     if (file.diagnostics->num_errors() > 0) return fail(console, *file.diagnostics);
     const Result<std::string> text = rewrite(file, format, layout);
     if (!text) return fail(console, text.message());

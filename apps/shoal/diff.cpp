@@ -1,5 +1,6 @@
 // shoal diff: what is different between two sources, by key.
 
+#include "rewrite.h"
 #include "shoal/base/text.h"
 #include "shoal/source/source_diff.h"
 #include "sources.h"
@@ -31,7 +32,7 @@ constexpr std::string_view kManual =
     "found by "
     "GUID or name, wherever they stand in the text, and whatever the format is: SJSON can be compared with YAML. The "
     "order of "
-    "entities, components and fields is no difference; a list is one value.\n"
+    "entities, components and fields is no difference; a list is one value. Schema files are compared, too.\n"
     "\n"
     "Compares what the two texts say, without reading prefabs. With --composed, compares the entities that would be "
     "spawned; "
@@ -73,14 +74,26 @@ void set_sides(const Arguments& arguments, Side& before, Side& after) {
         if (is_standard_stream(side->name)) side->name = kStandardInputName;
 }
 
+/// Reads a text, as a schema file if it only reads as one. Errors: in the diagnostics.
+std::optional<SourceTree> read_tree(const std::string& name, const std::string& text,
+                                    std::unique_ptr<SourceSession>& session) {
+    const auto read = [&](bool is_schema) {
+        const std::uint32_t file = session->diagnostics.add_file(name, text);
+        return read_source_tree(file, session->diagnostics, read_options(is_schema));
+    };
+    std::optional<SourceTree> tree = read(false);
+    if (tree || !is_schema_text(name, text)) return tree;
+    session = std::make_unique<SourceSession>();
+    return read(true);
+}
+
 /// Reads what the text of a side says. Errors: in its session.
 void read_text(Files& files, Side& side) {
-    Diagnostics& diagnostics = side.session->diagnostics;
-    Result<std::string> text = files.read(side.path);
+    const Result<std::string> text = files.read(side.path);
     if (!text)
-        diagnostics.error({}, std::string(text.message()), "give the path of a source");
+        side.session->diagnostics.error({}, std::string(text.message()), "give the path of a source or a schema file");
     else
-        side.tree = read_source_tree(diagnostics.add_file(side.name, std::move(*text)), diagnostics);
+        side.tree = read_tree(side.name, *text, side.session);
 }
 
 /// Reads a side with its prefabs. Errors: in its session.
@@ -194,9 +207,9 @@ int convert(const Arguments& arguments, Files& files, Console& console) {
     const std::string& path = arguments.operands()[0];
     Result<std::string> text = files.read(path);
     if (!text) return fail(console, text.message(), "give the path of a source");
-    Diagnostics diagnostics;
-    const std::optional<SourceTree> tree = read_source_tree(diagnostics.refer_file(path, *text), diagnostics);
-    console.print_diagnostics(diagnostics);
+    auto session = std::make_unique<SourceSession>();
+    const std::optional<SourceTree> tree = read_tree(path, *text, session);
+    console.print_diagnostics(session->diagnostics);
     console.print_out(tree ? canonical_lines(*tree) : *text);
     return 0;
 }

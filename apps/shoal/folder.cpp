@@ -79,6 +79,7 @@ private:
     bool find_sources();
     bool is_excluded(const std::string& name) const;
     bool add_source(const fs::directory_entry& entry);
+    void refuse_names();
     void name_outputs();
     bool read_state();
     std::string options_text() const;
@@ -182,8 +183,23 @@ bool FolderBuild::find_sources() {
         return false;
     }
     std::sort(targets_.begin(), targets_.end(), [](const Target& a, const Target& b) { return a.source < b.source; });
+    refuse_names();
     name_outputs();
     return true;
+}
+
+/// A file whose name is not that of a resource is not compiled: nobody could name it, and the next build could not tell
+/// whether it has changed.
+void FolderBuild::refuse_names() {
+    for (Target& target : targets_) {
+        const std::string_view problem = resource_name_problem(target.source);
+        if (problem.empty()) continue;
+        target.result = Target::Result::kFailed;
+        target.diagnostics = std::make_unique<Diagnostics>();
+        target.diagnostics->error(
+            {}, concat("the name of ", in_quotes(in_folder(target.source)), " cannot be used: ", problem),
+            "rename the file or its folder, or --exclude it");
+    }
 }
 
 /// Two sources that differ in their extension would make one blob: neither does.
@@ -191,6 +207,7 @@ void FolderBuild::name_outputs() {
     std::map<std::string, Target*> by_output;
     for (Target& target : targets_) {
         target.output = fs::path(target.source).replace_extension(".blob").generic_string();
+        if (target.result == Target::Result::kFailed) continue;
         Target*& first = by_output[target.output];
         if (first == nullptr) {
             first = &target;
@@ -311,8 +328,9 @@ void FolderBuild::compile(Target& target) {
     CompileOptions options = session_.options;
     SourceInputs inputs;
     options.inputs = &inputs;
-    const Result<CompiledSource> compiled =
-        compile_source(in_folder(target.source), session_.registry, options, *target.diagnostics);
+    const std::string path = in_folder(target.source);
+    if (refuse_blob(files_, path, path, *target.diagnostics)) return end(target, false);
+    const Result<CompiledSource> compiled = compile_source(path, session_.registry, options, *target.diagnostics);
     Status status = compiled ? write(target, *compiled) : compiled.status();
     if (!status && target.diagnostics->num_errors() == 0) target.diagnostics->error({}, std::string(status.message()));
     if (status) {

@@ -3,6 +3,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/source/gltf.h"
+#include "shoal/source/source_text.h"
 #include "sources.h"
 #include "verbs.h"
 
@@ -69,12 +70,13 @@ std::string with_mark(const std::string& text, std::string_view from) {
     return concat(mark, '\n', rest);
 }
 
-/// Returns whether a file is as an import has left it.
-bool is_unchanged(std::string_view text) {
+/// Returns whether a file is as an import has left it, but for line ends, which git may write in its own way.
+bool is_unchanged(const std::string& file) {
+    const std::string text = with_line_feeds(file);
     const std::size_t end = text.find('\n');
-    if (!text.starts_with(kMark) || end == std::string_view::npos) return false;
+    if (!text.starts_with(kMark) || end == std::string::npos) return false;
     std::string mark(kMark);
-    append_hex(mark, hash_text(text.substr(end + 1)));
+    append_hex(mark, hash_text(std::string_view(text).substr(end + 1)));
     return text.substr(0, end) == mark;
 }
 
@@ -102,7 +104,7 @@ bool check_schema_output(const Arguments& arguments, Task& task) {
     const std::string path = arguments.value("schema-out", "-");
     if (arguments.has("force") || is_standard_stream(path) || !path_exists(path)) return true;
     const Result<std::string> old = read_file(path);
-    if (old && *old == gltf_schema_text()) return true;
+    if (old && with_line_feeds(*old) == gltf_schema_text()) return true;
     task.session.diagnostics.error({}, concat("\"", path, "\" is not as --schema-out has left it, and would be lost"),
                                    "give --schema-out another name, or replace it with --force");
     return false;

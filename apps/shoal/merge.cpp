@@ -1,5 +1,6 @@
 // shoal merge: two sources that were made from one, as one again.
 
+#include "rewrite.h"
 #include "shoal/base/text.h"
 #include "shoal/source/source_merge.h"
 #include "sources.h"
@@ -23,6 +24,7 @@ constexpr Flag kFlags[] = {
      .value = "PATH",
      .help = "the file that the three stand for: its ending says their format, and messages name it",
      .takes = Takes::kText},
+    {.name = "strict", .help = "treat warnings as errors: write nothing if a comment is left out"},
     kJsonFlag,
 };
 
@@ -30,14 +32,19 @@ constexpr Flag kFlags[] = {
 constexpr std::string_view kManual =
     "Merges what has changed from BASE to A and from BASE to B: entity by entity, component by component and field by "
     "field, "
-    "found by GUID or name, wherever they stand in the text. The result is laid out as A is and has its format and its "
-    "comments, "
-    "with what is new in B. A list is one value.\n"
+    "found by GUID or name, wherever they stand in the text. The result is laid out as A is and has its format, "
+    "with what is new in B. A list is one value. A BASE without text says nothing, as when both have added the file. "
+    "Schema "
+    "files are merged, too.\n"
+    "\n"
+    "Comments are merged as values are, but never in conflict: if both have changed one, that of A stays. A comment "
+    "that is left out "
+    "is a warning that shows it, and with --strict an error. JSON has no comments.\n"
     "\n"
     "Conflicts are errors that show both places: both have changed one value, both have added one key with different "
     "values, one "
     "has removed what the other has changed, or both have moved one entity. Then nothing is written, and the exit code "
-    "is 1.\n"
+    "is 1. What is written is read again and compared before anything is written.\n"
     "\n"
     "With two settings, git merges sources so. In .gitattributes: `*.sjson merge=shoal`. In .git/config, below "
     "[merge \"shoal\"]: `driver = shoal merge %O %A %B -o %A --path %P`.\n";
@@ -56,23 +63,74 @@ std::string name_of(const Arguments& arguments, std::size_t side) {
 
 /// The three texts, read.
 struct Sources {
-    Diagnostics diagnostics;
+    std::unique_ptr<Diagnostics> diagnostics = std::make_unique<Diagnostics>();
     SourceComments comments;
     std::optional<SourceTree> trees[3];
+    bool are_schemas = false;
+
+    bool is_good() const { return diagnostics->num_errors() == 0; }
 };
 
-/// Reads all three. A base that says nothing, as when both have added the file, is of any kind. Errors: in the diagnostics.
-bool read_all(const Arguments& arguments, Files& files, Sources& sources) {
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+/// Reads trees of the three texts. A base that says nothing, as when both have added the file, is of any kind and format.
+/// Errors: in the diagnostics.
+Sources read_trees(const Arguments& arguments, const std::string (&texts)[3], bool are_schemas) {
+    Sources sources;
+    sources.are_schemas = are_schemas;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::uint32_t file = sources.diagnostics->add_file(name_of(arguments, i), texts[i]);
+        if (i > 0 || !is_blank(texts[i]))
+            sources.trees[i] =
+                read_source_tree(file, *sources.diagnostics, sources.comments, read_options(are_schemas));
+    }
+    if (is_blank(texts[0]) && sources.trees[1]) sources.trees[0] = empty_source_tree(*sources.trees[1]);
+    return sources;
+}
+
+/// Reads all three, as schema files if they only read as such. Errors: in the diagnostics.
+Sources read_all(const Arguments& arguments, Files& files) {
+    Sources failed;
+    std::string texts[3];
+    bool are_schemas = true;
     for (std::size_t i = 0; i < 3; ++i) {
         Result<std::string> text = files.read(arguments.operands()[i]);
-        if (!text) {
-            sources.diagnostics.error({}, std::string(text.message()), "give the path of a source");
-            continue;
-        }
-        const std::uint32_t file = sources.diagnostics.add_file(name_of(arguments, i), std::move(*text));
-        sources.trees[i] = read_source_tree(file, sources.diagnostics, sources.comments);
+        if (text)
+            texts[i] = std::move(*text);
+        else
+            failed.diagnostics->error({}, std::string(text.message()), "give the path of a source or a schema file");
     }
-    return sources.diagnostics.num_errors() == 0;
+    if (!failed.is_good()) return failed;
+    Sources sources = read_trees(arguments, texts, false);
+    if (sources.is_good()) return sources;
+    for (std::size_t i = 0; i < 3; ++i)
+        are_schemas &= is_schema_text(name_of(arguments, i), texts[i]) ||
+                       source_format(name_of(arguments, i)) != SourceFormat::kSjson;
+    return are_schemas ? read_trees(arguments, texts, true) : std::move(sources);
+}
+
+/// Returns the merged text. Nothing: there were errors.
+std::optional<std::string> merge(const Arguments& arguments, Sources& sources) {
+    Diagnostics& diagnostics = *sources.diagnostics;
+    std::optional<Document> merged =
+        merge_sources(*sources.trees[0], *sources.trees[1], *sources.trees[2], diagnostics, sources.comments);
+    if (!merged) return std::nullopt;
+    SourceFile file;
+    file.path = name_of(arguments, 1);
+    file.comments = sources.comments.of(merged->root());
+    file.document = std::move(merged);
+    file.is_schema = sources.are_schemas;
+    file.diagnostics = std::move(sources.diagnostics);
+    const SourceFormat format = source_format(file.path);
+    const bool is_strict = arguments.has(kStrictFlag.name);
+    if (format == SourceFormat::kJson) report_comments_left_out(file, is_strict);
+    Result<std::string> text = rewrite(file, format, {});
+    sources.diagnostics = std::move(file.diagnostics);
+    if (!text) diagnostics.error({}, std::string(text.message()));
+    if (is_strict && diagnostics.num_warnings() != 0)
+        diagnostics.error({}, "comments would be left out, and --strict says that none may be",
+                          "write what shall be there into one of the texts, or leave out --strict");
+    return diagnostics.num_errors() == 0 ? std::optional(std::move(text).value()) : std::nullopt;
 }
 
 void print_facts(const Arguments& arguments, Console& console, const Diagnostics& diagnostics) {
@@ -92,17 +150,13 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     if (console.json() && !arguments.has("output"))
         return fail_usage(console, arguments.verb(),
                           "--json and the merged source both print to standard output; give -o FILE");
-    Sources sources;
-    Diagnostics& diagnostics = sources.diagnostics;
-    if (!read_all(arguments, files, sources)) return fail(console, diagnostics);
-    const std::optional<Document> merged =
-        merge_sources(*sources.trees[0], *sources.trees[1], *sources.trees[2], diagnostics);
-    if (!merged) return fail(console, diagnostics);
-    const SourceFormat format = source_format(name_of(arguments, 1));
-    const std::string text = write_source_text(merged->root(), format, diagnostics, sources.comments);
+    Sources sources = read_all(arguments, files);
+    const std::optional<std::string> text = sources.is_good() ? merge(arguments, sources) : std::nullopt;
+    const Diagnostics& diagnostics = *sources.diagnostics;
+    if (!text) return fail(console, diagnostics);
     if (!arguments.has("output"))
-        console.print_out(text);
-    else if (Status status = files.write("output", text); !status)
+        console.print_out(*text);
+    else if (Status status = files.write("output", *text); !status)
         return fail(console, status.message());
     console.print_diagnostics(diagnostics);
     print_facts(arguments, console, diagnostics);

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "shoal/source/composer.h"
+#include "shoal/source/yaml.h"
 #include "sources.h"
 
 #include <algorithm>
@@ -16,45 +17,87 @@ namespace {
 constexpr std::uint64_t kLeastWidth = 20, kGreatestWidth = 100'000;
 constexpr std::string_view kEndings[] = {"sjson", "json", "yaml"};
 
-/// Sources may be nested as deep as the compiler allows.
-ReadOptions read_options(bool is_schema) {
-    ReadOptions options = ComposeOptions().read;
-    options.bare_texts = is_schema;
-    return options;
+/// Returns the first child of a mapping whose key is none of these, or none.
+Node first_other(Node mapping, std::span<const std::string_view> keys) {
+    for (const Node child : mapping)
+        if (std::find(keys.begin(), keys.end(), child.key()) == keys.end()) return child;
+    return {};
 }
 
-bool has_only(Node mapping, std::span<const std::string_view> keys) {
-    return mapping.is_mapping() && std::all_of(mapping.begin(), mapping.end(), [&](Node child) {
-               return std::find(keys.begin(), keys.end(), child.key()) != keys.end();
-           });
-}
-
-/// Returns whether a tree has only what schema files have.
-bool is_schema_file(Node root) {
+/// Returns the first thing in a tree that schema files do not have, or none: it is one.
+Node first_foreign(Node root) {
     constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                           "ignored_keys", "renamed_keys",       "level_entities"};
     constexpr std::string_view kComponentKeys[] = {"version", "spawn_order", "many",    "single",
                                                    "toggled", "whole",       "in_file", "fields"};
-    if (!has_only(root, kKeys)) return false;
+    if (!root.is_mapping()) return root;
+    if (const Node other = first_other(root, kKeys)) return other;
     const Node components = root.find("components");
-    return !components ||
-           (components.is_mapping() && std::all_of(components.begin(), components.end(), [&](Node child) {
-                return child.is_null() || has_only(child, kComponentKeys);
-            }));
+    if (!components || !components.is_mapping()) return components;
+    for (const Node component : components) {
+        if (component.is_null()) continue;
+        const Node other = component.is_mapping() ? first_other(component, kComponentKeys) : component;
+        if (other) return other;
+    }
+    return {};
 }
 
-/// Reads the text as a schema file. False: it is none.
-bool read_as_schema(SourceFile& file, const std::string& text) {
-    auto diagnostics = std::make_unique<Diagnostics>();
+/// Returns whether a file is meant to be a schema file: it is called so, or declares the fields of a component.
+bool is_meant_as_schema(std::string_view name, Node root) {
+    if (name.ends_with(".schema.sjson")) return true;
+    const Node components = root && root.is_mapping() ? root.find("components") : Node();
+    return components && components.is_mapping() && std::any_of(components.begin(), components.end(), [](Node child) {
+               return child.is_mapping() && child.find("fields") && child.find("fields").is_mapping();
+           });
+}
+
+/// A text read as a schema file, with what is wrong with it.
+struct SchemaReading {
+    std::unique_ptr<Diagnostics> diagnostics = std::make_unique<Diagnostics>();
     SourceComments comments;
-    const std::uint32_t number = diagnostics->add_file(file.path, text);
-    Result<Document> document = read_source_text(number, *diagnostics, comments, read_options(true));
-    if (!document || !is_schema_file(document->root())) return false;
-    file.diagnostics = std::move(diagnostics);
-    file.comments = std::move(comments);
-    file.document = std::move(document).value();
+    std::optional<Document> document;
+    bool is_meant = false;
+};
+
+SchemaReading read_as_schema(const std::string& name, std::string_view text) {
+    SchemaReading reading;
+    const std::uint32_t number = reading.diagnostics->add_file(name, std::string(text));
+    Result<Document> document = read_source_text(number, *reading.diagnostics, reading.comments, read_options(true));
+    reading.is_meant = is_meant_as_schema(name, document ? document->root() : Node());
+    if (!document) return reading;
+    if (const Node foreign = first_foreign(document->root())) {
+        reading.diagnostics->error(foreign.has_key() ? foreign.key_position() : foreign.position(),
+                                   foreign.has_key()
+                                       ? concat("a schema file has no key ", quoted(foreign.key()), " here")
+                                       : std::string("a schema file is a mapping"),
+                                   "a schema file has `components = { NAME = { fields = { ... } } }` and rules; if "
+                                   "this is a source, put words in "
+                                   "quotes");
+        return reading;
+    }
+    reading.document = std::move(document).value();
+    return reading;
+}
+
+/// Reads a text that is no source as a schema file. What is wrong with it is told of what it is meant to be.
+void take_as_schema(SourceFile& file, const std::string& text) {
+    SchemaReading reading = read_as_schema(file.path, text);
+    if (!reading.document && !reading.is_meant) return;
+    file.diagnostics = std::move(reading.diagnostics);
+    file.comments = std::move(reading.comments);
+    file.document = std::move(reading.document);
     file.is_schema = true;
-    return true;
+}
+
+/// Standard input has no ending that says its format.
+void take_as_unnamed(SourceFile& file, const std::string& text) {
+    Diagnostics diagnostics;
+    const Result<Document> yaml = read_yaml(diagnostics.refer_file(file.path, text), diagnostics, read_options(false));
+    if (!yaml || (!yaml->root().is_mapping() && !yaml->root().is_list())) return;
+    file.diagnostics = std::make_unique<Diagnostics>();
+    file.diagnostics->error({file.diagnostics->add_file(file.path, text), 0},
+                            "standard input is read as SJSON when it has no name, but this is YAML",
+                            "give a name that ends in .yaml, such as --stdin-name ship.yaml");
 }
 
 /// Returns the lines of all comments, sorted.
@@ -80,11 +123,7 @@ SourceFile read_source_file(const Arguments& arguments, Files& files, const std:
     SourceFile file;
     file.path = is_standard_stream(path) ? arguments.value("stdin-name", kStandardInputName) : path;
     file.diagnostics = std::make_unique<Diagnostics>();
-    if (is_blob_file(files, path)) {
-        file.diagnostics->error({}, concat("\"", file.path, "\" is a blob, not a source"),
-                                "give the source that it was compiled from; `shoal dump` shows what it holds");
-        return file;
-    }
+    if (refuse_blob(files, path, file.path, *file.diagnostics)) return file;
     Result<std::string> text = files.read(path);
     if (!text) {
         file.diagnostics->error({}, std::string(text.message()), "give the path of a source or a schema file");
@@ -95,8 +134,39 @@ SourceFile read_source_file(const Arguments& arguments, Files& files, const std:
     if (document)
         file.document = std::move(document).value();
     else if (source_format(file.path) == SourceFormat::kSjson)
-        read_as_schema(file, *text);
+        take_as_schema(file, *text);
+    if (!file.document && is_standard_stream(path) && !arguments.has("stdin-name")) take_as_unnamed(file, *text);
     return file;
+}
+
+ReadOptions read_options(bool is_schema) {
+    ReadOptions options = ComposeOptions().read;
+    options.bare_texts = is_schema;
+    return options;
+}
+
+bool is_schema_text(const std::string& name, std::string_view text) {
+    return source_format(name) == SourceFormat::kSjson && read_as_schema(name, text).document;
+}
+
+void report_comments_left_out(SourceFile& file, bool strict) {
+    std::vector<const Comment*> comments = file.comments.all();
+    if (comments.empty()) return;
+    const Comment& first = **std::min_element(comments.begin(), comments.end(), [](const Comment* a, const Comment* b) {
+        return std::pair(a->position.file, a->position.offset) < std::pair(b->position.file, b->position.offset);
+    });
+    const bool is_one = comments.size() == 1;
+    std::string message = concat("JSON has no comments: ", counted(comments.size(), "comment", "comments"), " of \"",
+                                 file.diagnostics->name(first.position.file), "\" ",
+                                 strict   ? "cannot be kept"
+                                 : is_one ? "is left out"
+                                          : "are left out",
+                                 is_one ? "" : "; this is the first");
+    const std::string hint =
+        strict ? "leave out --strict, or choose another format" : "choose another format to keep them";
+    Diagnostic& diagnostic = strict ? file.diagnostics->error(first.position, std::move(message), hint)
+                                    : file.diagnostics->warning(first.position, std::move(message), hint);
+    diagnostic.underline(2);
 }
 
 Result<std::string> rewrite(const SourceFile& file, SourceFormat format, SourceLayout layout) {
@@ -110,8 +180,8 @@ Result<std::string> rewrite(const SourceFile& file, SourceFormat format, SourceL
     const bool is_same = again && equal(again->root(), file.document->root()) &&
                          (format == SourceFormat::kJson || lines_of(comments) == lines_of(file.comments));
     if (!is_same)
-        return Status::error(
-            concat("\"", file.path, "\" cannot be written without loss; please report this\n", diagnostics.format()));
+        return Status::error(concat("\"", file.path, "\" cannot be written without loss; please report this",
+                                    again ? "" : concat(": ", diagnostics.entries()[0].message)));
     return text;
 }
 

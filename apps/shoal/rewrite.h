@@ -1,6 +1,6 @@
 #pragma once
-// What the verbs share that write sources anew: a text with its comments, and a new text that is checked before anybody
-// gets it.
+// What the verbs share that read texts for what they say, and write them anew: schema files, a text with its comments, and a
+// new text that is checked before anybody gets it.
 
 #include "arguments.h"
 #include "files.h"
@@ -36,8 +36,17 @@ struct SourceFile {
 /// Reads `--width`. Errors: it is no number from 20 to 100,000.
 shoal::Status read_layout(const Arguments& arguments, shoal::SourceLayout& layout);
 
+/// How sources and schema files are read: nested as deep as the compiler allows.
+shoal::ReadOptions read_options(bool is_schema);
+
+/// Returns whether a text is a schema file that only reads as one, because it has words without quotes.
+bool is_schema_text(const std::string& name, std::string_view text);
+
 /// Reads a text as a source, or as a schema file if it is one. Errors: in its diagnostics, and no document.
 SourceFile read_source_file(const Arguments& arguments, Files& files, const std::string& path);
+
+/// Tells in its diagnostics that the comments of a file are left out in JSON, with the place of the first. Strict: an error.
+void report_comments_left_out(SourceFile& file, bool strict);
 
 /// Returns the text in a format. Errors: what is written does not read back as the same tree with the same comments, but for
 /// JSON, which has none.

@@ -101,13 +101,17 @@ Status add_built_ins(ComponentRegistry& registry) {
     return {};
 }
 
+bool refuse_blob(Files& files, const std::string& path, const std::string& name, Diagnostics& diagnostics) {
+    if (!is_blob_file(files, path)) return false;
+    diagnostics.error({}, concat("\"", name, "\" is a blob, not a source"),
+                      "give the source that it was compiled from; `shoal dump` shows what it holds");
+    return true;
+}
+
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session) {
     session.path = source;
-    if (is_blob_file(files, source))
-        session.diagnostics.error({}, concat("\"", source, "\" is a blob, not a source"),
-                                  "give the source that it was compiled from; `shoal dump` shows what it holds");
-    else if (is_standard_stream(source))
+    if (!refuse_blob(files, source, source, session.diagnostics) && is_standard_stream(source))
         stand_in(arguments, files, session);
     session.options.strict = arguments.has(kStrictFlag.name);
     session.options.compose.progress = console.progress();

@@ -65,6 +65,9 @@ shoal::Result<shoal::Blob> read_blob(Files& files, const std::string& path);
 /// Returns whether a file starts as a blob does; false also when it cannot be read.
 bool is_blob_file(Files& files, const std::string& path);
 
+/// Reports a blob where a source is wanted. Returns whether it is one.
+bool refuse_blob(Files& files, const std::string& path, const std::string& name, shoal::Diagnostics& diagnostics);
+
 /// Prints the diagnostics, as JSON too when that is asked for. Returns 1, the exit code.
 int fail(Console& console, const shoal::Diagnostics& diagnostics);
 /// The same for a failure that has no place in a text.

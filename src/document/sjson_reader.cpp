@@ -43,6 +43,7 @@ private:
     const char* read_value(const char* p);
     const char* read_string(const char* p);
     const char* read_verbatim(const char* p);
+    std::string_view without_carriage_returns(std::string_view text);
     const char* read_word(const char* p);
 
     const char* close(const char* p);
@@ -212,7 +213,8 @@ const char* SjsonReader::read_string(const char* p) {
     return after;
 }
 
-/// Reads """any text""". Of a run of more than three quotes, the last three close the text.
+/// Reads """any text""". Of a run of more than three quotes, the last three close the text. A line end is \n, whichever the
+/// file has.
 const char* SjsonReader::read_verbatim(const char* p) {
     const std::string_view rest(p + 3, static_cast<std::size_t>(end_ - p - 3));
     std::size_t length = rest.find("\"\"\"");
@@ -222,8 +224,20 @@ const char* SjsonReader::read_verbatim(const char* p) {
         return nullptr;
     }
     while (length + 3 < rest.size() && rest[length + 3] == '"') ++length;
-    add_string(rest.substr(0, length), p);
+    add_string(without_carriage_returns(rest.substr(0, length)), p);
     return rest.data() + length + 3;
+}
+
+/// Returns a text with \n in place of each \r\n.
+std::string_view SjsonReader::without_carriage_returns(std::string_view text) {
+    if (SHOAL_LIKELY(text.find("\r\n") == std::string_view::npos)) return text;
+    char* const room = writer_.text_room(text.size());
+    char* out = room;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (!text.substr(i).starts_with("\r\n")) *out++ = text[i];
+    const std::string_view kept(room, static_cast<std::size_t>(out - room));
+    writer_.keep_text(kept.size());
+    return kept;
 }
 
 const char* SjsonReader::read_word(const char* p) {

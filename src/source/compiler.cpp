@@ -830,7 +830,9 @@ Status judge(std::string_view what, const Diagnostics& diagnostics, const Proble
     };
     if (errors != 0) return Status::error(concat(what, ": ", counted(errors, "error")));
     if (strict && warnings != 0)
-        return Status::error(concat(what, ": ", counted(warnings, "warning"), ", which count as errors here"));
+        return Status::error(
+            concat(what, ": ", counted(warnings, "warning"),
+                   warnings == 1 ? ", which counts as an error here" : ", which count as errors here"));
     return {};
 }
 

@@ -12,8 +12,6 @@
 namespace shoal {
 namespace {
 
-constexpr std::size_t kNumPlaces = static_cast<std::size_t>(ItemPlace::kBeside) + 1;
-
 bool is_wrapper_key(std::string_view key) {
     return std::find(std::begin(kWrapperKeys), std::end(kWrapperKeys), key) != std::end(kWrapperKeys);
 }
@@ -77,7 +75,7 @@ private:
         if (needs_guid) out_.string("_guid", item.key);
         if (!item.key_name.empty() && item.form == form) out_.member(item.text.find(item.key_name));
         const bool is_short = can_be_short(item);
-        bool is_done[kNumPlaces] = {};
+        bool is_done[kNumItemPlaces] = {};
         for (const SourceItem* child : item.children) {
             bool& done = is_done[static_cast<std::size_t>(child->place)];
             if (needs_guid && child->key == "_guid" && child->place == ItemPlace::kMember) continue;
@@ -116,19 +114,6 @@ private:
                std::none_of(item.children.begin(), item.children.end(), is_beside);
     }
 
-    /// Returns what holds the items of a place in a text; none if it is not there.
-    static Node list_in(const SourceItem& entity, ItemPlace place) {
-        const bool of_level = entity.kind == ItemKind::kLevel;
-        if (!entity.text) return {};
-        const bool has_both = of_level && entity.text.find("units") && entity.text.find("entities");
-        for (const Node child : entity.text) {
-            ItemPlace own = place_of_key(child.key(), of_level);
-            if (own == ItemPlace::kUnits && !has_both) own = ItemPlace::kEntities;
-            if (own == place) return child;
-        }
-        return {};
-    }
-
     static bool is_unit(const SourceItem* item) { return item->place == ItemPlace::kUnits; }
 
     void write_list(const SourceItem& item, ItemPlace place) {
@@ -153,10 +138,10 @@ private:
     }
 
     /// Keeps the empty lists of the text, and what makes a level a level and a long form long.
-    void write_empty_lists(const SourceItem& item, const bool (&is_done)[kNumPlaces]) {
+    void write_empty_lists(const SourceItem& item, const bool (&is_done)[kNumItemPlaces]) {
         const bool is_level = item.kind == ItemKind::kLevel;
         bool has_list = std::find(std::begin(is_done), std::end(is_done), true) != std::end(is_done);
-        for (std::size_t i = 1; i < kNumPlaces; ++i) {
+        for (std::size_t i = 1; i < kNumItemPlaces; ++i) {
             const Node list = is_done[i] ? Node() : list_in(item, static_cast<ItemPlace>(i));
             if (!list || list.size() != 0 || (is_level && is_done[static_cast<std::size_t>(ItemPlace::kUnits)]))
                 continue;
@@ -223,12 +208,6 @@ private:
                 says_type |= !is_key && child.as_string() == item.type;
             }
         if (!says_type && !item.type.empty()) out_.string("_type", item.type);
-    }
-
-    static Node data_of(const SourceItem& item) {
-        if (item.form == ItemForm::kShort) return {};
-        const Node data = item.text.find("data");
-        return data && (data.is_mapping() || data.is_null()) ? data : Node();
     }
 
     /// Returns whether the fields have to be in `data`: something is beside them, or one has the name of a key that says the

@@ -16,6 +16,9 @@ std::uint64_t place_of_value(SourcePosition at) { return pair_key(at.file, at.of
 std::uint64_t place_around(Node node) {
     return node.has_key() ? place_of_key(node.key_position()) : place_of_value(node.position());
 }
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kMoreLineEnds[] = {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};  // of YAML
+
 bool is_nowhere(std::uint64_t place) { return (place >> 32 & ~(std::uint64_t(1) << 31)) == 0; }
 
 }  // namespace
@@ -45,6 +48,28 @@ std::vector<const Comment*> SourceComments::all() const {
     return result;
 }
 
+SourceComments SourceComments::of(Node root) const {
+    SourceComments result;
+    std::vector<Node> open{root};
+    while (!open.empty()) {
+        const Node node = open.back();
+        open.pop_back();
+        if (const NodeComments* const found = around(node)) {
+            NodeComments& taken = result.change(place_around(node));
+            taken.before = found->before;
+            taken.after = found->after;
+            taken.after_blank_line = found->after_blank_line;
+        }
+        if (const NodeComments* const found = inside(node)) {
+            NodeComments& taken = result.change(place_of_value(node.position()));
+            taken.at_start = found->at_start;
+            taken.at_end = found->at_end;
+        }
+        if (node.is_list() || node.is_mapping()) open.insert(open.end(), node.begin(), node.end());
+    }
+    return result;
+}
+
 /// Looks for comments between tokens, and decides what they belong to.
 class CommentReader {
 public:
@@ -53,7 +78,8 @@ public:
           text_(text),
           is_yaml_(format == SourceFormat::kYaml),
           comments_(comments),
-          cursor_(text.starts_with("\xEF\xBB\xBF") ? 3 : 0) {}
+          begin_(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0),
+          cursor_(begin_) {}
 
     void read(std::span<const TextToken> tokens, Node root) {
         for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -73,7 +99,7 @@ private:
         std::uint64_t place;
         std::uint64_t entry;  // place around it
         bool is_unmarked;
-        std::size_t column;
+        std::size_t column;  // if it is unmarked
     };
 
     static void move(std::vector<Comment>& from, std::vector<Comment>& to) {
@@ -84,19 +110,29 @@ private:
     bool begins_with_mark(std::size_t at) const {
         return is_yaml_ && at < text_.size() && (text_[at] == '&' || text_[at] == '!');
     }
-    std::size_t column_of(std::size_t offset) const { return offset - (text_.rfind('\n', offset) + 1); }
-
-    /// YAML has more ends of lines than others.
-    std::size_t end_of_line(std::size_t at) const {
-        std::size_t end = std::min(text_.find('\n', at), text_.size());
-        for (const std::string_view more : {"\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
-            if (is_yaml_) end = at + std::min(text_.substr(at, end - at).find(more), end - at);
-        return end;
-    }
+    /// Returns whether a line ends with the character at a place. YAML has more ends of lines than others; of \r\n, the
+    /// second one counts.
     bool ends_line(std::size_t at) const {
-        const std::string_view rest = text_.substr(at);
-        const bool may_end = is_yaml_ && (rest[0] == '\r' || static_cast<unsigned char>(rest[0]) > 0x7F);
-        return rest[0] == '\n' || (may_end && end_of_line(at) == at && !rest.starts_with("\r\n"));
+        if (text_[at] == '\n' || !is_yaml_) return text_[at] == '\n';
+        if (text_[at] == '\r') return !text_.substr(at).starts_with("\r\n");
+        return std::any_of(std::begin(kMoreLineEnds), std::end(kMoreLineEnds),
+                           [&](std::string_view end) { return text_.substr(at).starts_with(end); });
+    }
+    bool begins_line(std::size_t at) const {
+        if (at == begin_ || text_[at - 1] == '\n' || !is_yaml_) return at == begin_ || text_[at - 1] == '\n';
+        return text_[at - 1] == '\r' ||
+               std::any_of(std::begin(kMoreLineEnds), std::end(kMoreLineEnds),
+                           [&](std::string_view end) { return text_.substr(begin_, at - begin_).ends_with(end); });
+    }
+    std::size_t end_of_line(std::size_t at) const {
+        while (at < text_.size() && !ends_line(at)) ++at;
+        return at;
+    }
+    /// Cost: O(result). Only what begins a line but for blanks and dashes is asked for.
+    std::size_t column_of(std::size_t offset) const {
+        std::size_t at = offset;
+        while (!begins_line(at)) --at;
+        return offset - at;
     }
     void read_gap(std::size_t end);
     bool begins_comment(std::size_t at) const;
@@ -114,6 +150,7 @@ private:
     std::string_view text_;
     bool is_yaml_;
     SourceComments& comments_;
+    const std::size_t begin_;  // past the byte order mark
     std::size_t cursor_;
     std::size_t num_newlines_ = 1;  // since the last token or comment
     After after_ = After::kNothing;
@@ -139,7 +176,7 @@ void CommentReader::read_gap(std::size_t end) {
 bool CommentReader::begins_comment(std::size_t at) const {
     const char next = at + 1 < text_.size() ? text_[at + 1] : '\0';
     if (!is_yaml_) return text_[at] == '/' && (next == '/' || next == '*');
-    return text_[at] == '#' && (at == 0 || static_cast<unsigned char>(text_[at - 1]) <= ' ' || column_of(at) == 0);
+    return text_[at] == '#' && (begins_line(at) || static_cast<unsigned char>(text_[at - 1]) <= ' ');
 }
 
 /// Returns where it ends.
@@ -158,7 +195,7 @@ std::size_t CommentReader::read_comment(std::size_t at) {
     while (!comment.is_block && end > begin &&
            (text_[end - 1] == ' ' || text_[end - 1] == '\t' || text_[end - 1] == '\r'))
         --end;
-    comment.text = text_.substr(begin, end - begin);
+    comment.text = with_line_feeds(text_.substr(begin, end - begin));
     add(std::move(comment));
     num_newlines_ = 0;
     return after;
@@ -269,9 +306,11 @@ void CommentReader::open(const TextToken& token, const TextToken* next) {
     } else {
         begin_entry(place);
     }
-    std::size_t column = token.begin < text_.size() ? column_of(token.begin) : 0;
+    std::size_t column = 0;
     if (token.is_unmarked && begins_with_mark(token.begin) && next != nullptr)
         column = column_of(next->begin) - (next->kind == TokenKind::kKey ? 0 : 2);
+    else if (token.is_unmarked && token.begin < text_.size())
+        column = column_of(token.begin);
     open_.push_back({place, entry_, token.is_unmarked, column});
     const bool is_dash = token.is_unmarked && token.begin < text_.size() && text_[token.begin] == '-';
     after_ = token.is_unmarked && open_.size() == 1 ? After::kNothing
@@ -299,6 +338,16 @@ void CommentReader::close() {
 }
 
 // --- texts ---------------------------------------------------------------------------------------------------------
+
+std::string with_line_feeds(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find("\r\n"), text.size());
+        result.append(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));  // the line feed comes next
+    }
+    return result;
+}
 
 Result<Document> read_source_text(std::uint32_t file, Diagnostics& diagnostics, SourceComments& comments,
                                   const ReadOptions& options) {

@@ -108,6 +108,10 @@ std::string_view resource_name_problem(std::string_view name) {
     if (name.size() > kMaxResourceName) return "it is too long";
     if (name.find('\0') != std::string_view::npos) return "it holds a zero byte";
     if (name.find('\\') != std::string_view::npos) return "it holds a backslash";
+    if (!is_utf8(name)) return "it is not UTF-8";
+    const std::size_t digits = name.find_first_not_of("0123456789", 1);
+    if (name[0] == '$' && digits > 1 && digits < name.size() && name[digits] == '/')
+        return "it begins with \"$\", a number and \"/\", which in a blob stands for a root";
     for (std::size_t start = 0; start <= name.size();) {
         const std::size_t end = std::min(name.find('/', start), name.size());
         const std::string_view part = name.substr(start, end - start);

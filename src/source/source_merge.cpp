@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/document_builder.h"
 #include "shoal/document/sjson.h"
+#include "source/comment_merge.h"
 #include "source/merged_tree.h"
 #include "source/moved_entities.h"
 
@@ -244,17 +245,34 @@ private:
 
 }  // namespace
 
-std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
-                                      Diagnostics& diagnostics) {
+namespace {
+
+std::optional<Document> merge(const SourceTree& base, const SourceTree& a, const SourceTree& b,
+                              Diagnostics& diagnostics, SourceComments* comments) {
     MergedTree merged;
     if (!Merger(base, a, b, diagnostics).merge(merged)) return std::nullopt;
     Document document = write_merged(merged);
     const std::optional<SourceTree> again = read_source_tree(document.root(), diagnostics);
-    if (again && same_item(*again, again->root(), merged.builder.tree(), merged.builder.root())) return document;
+    if (again && same_item(*again, again->root(), merged.builder.tree(), merged.builder.root())) {
+        if (comments != nullptr) merge_comments({base, a, b, *again}, *comments, diagnostics);
+        return document;
+    }
     diagnostics.error(a.root().position,
                       "the two texts are written so differently that no text says what they say together",
                       "write both in the same way: lists or mappings, the short or the long form");
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
+                                      Diagnostics& diagnostics) {
+    return merge(base, a, b, diagnostics, nullptr);
+}
+
+std::optional<Document> merge_sources(const SourceTree& base, const SourceTree& a, const SourceTree& b,
+                                      Diagnostics& diagnostics, SourceComments& comments) {
+    return merge(base, a, b, diagnostics, &comments);
 }
 
 }  // namespace shoal

@@ -269,6 +269,24 @@ ItemPlace place_of_key(std::string_view key, bool of_level) {
     return ItemPlace::kMember;
 }
 
+Node list_in(const SourceItem& entity, ItemPlace place) {
+    const bool of_level = entity.kind == ItemKind::kLevel;
+    if (!entity.text || !entity.text.is_mapping()) return {};
+    const bool has_both = of_level && entity.text.find("units") && entity.text.find("entities");
+    for (const Node child : entity.text) {
+        ItemPlace own = place_of_key(child.key(), of_level);
+        if (own == ItemPlace::kUnits && !has_both) own = ItemPlace::kEntities;
+        if (own == place) return child;
+    }
+    return {};
+}
+
+Node data_of(const SourceItem& component) {
+    if (component.form == ItemForm::kShort || !component.text || !component.text.is_mapping()) return {};
+    const Node data = component.text.find("data");
+    return data && (data.is_mapping() || data.is_null()) ? data : Node();
+}
+
 bool says_key_or_type(const SourceItem& component, Node child) {
     const std::string_view key = child.key();
     if (key == "_guid" || (!component.key_name.empty() && key == component.key_name)) return true;

@@ -34,6 +34,7 @@ private:
     bool is_json() const { return format_ == SourceFormat::kJson; }
 
     void choose_indent(Node root);
+    void take_line_ends(Node root);
     Node first_indented(Node child, bool has_bracket) const;
     void new_line(std::size_t depth, bool after_blank_line);
     void append_comment(const Comment& comment, std::size_t depth);
@@ -522,13 +523,31 @@ void SourceWriter::choose_indent(Node root) {
         if (!indented || indented.position().file != root.position().file) continue;
         const std::uint32_t offset = indented.has_key() ? indented.key_position().offset : indented.position().offset;
         if (offset <= root.position().offset) continue;
-        const std::size_t at = offset - root.position().offset, line = text.rfind('\n', at) + 1;
-        const std::string_view blanks = text.substr(line, at - line);
-        if (line == 0 || blanks.empty() || (blanks[0] != ' ' && (blanks[0] != '\t' || is_yaml()))) continue;
+        const std::size_t at = offset - root.position().offset, before = text.find_last_not_of(" \t", at - 1);
+        if (before == std::string_view::npos || text[before] != '\n') continue;
+        const std::string_view blanks = text.substr(before + 1, at - before - 1);
+        if (blanks.empty() || (blanks[0] == '\t' && is_yaml())) continue;
         if (blanks.find_first_not_of(blanks[0]) != std::string_view::npos) continue;
         unit_ = blanks[0] == '\t' ? "\t" : std::string(std::min<std::size_t>(blanks.size(), 8), ' ');
         return;
     }
+}
+
+/// Lines end as the first line of the text does that the root is from, which also has a byte order mark or not.
+void SourceWriter::take_line_ends(Node root) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    const std::string_view text = speller_.text_from({root.position().file, 0});
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0 && end < text.size() && text[end - 1] == '\r') {
+        std::string lines;
+        for (const char c : out_) {
+            if (c == '\n') lines += '\r';
+            lines += c;
+        }
+        out_ = std::move(lines);
+    }
+    if (text.starts_with(kByteOrderMark) && speller_.format_of(root.position()) == format_)
+        out_.insert(0, kByteOrderMark);
 }
 
 /// The members of the root have no braces in SJSON.
@@ -577,6 +596,7 @@ std::string SourceWriter::write(Node root) {
     if (around != nullptr && is_on_line) behind(around->after, 0);
     if (around != nullptr) lines(around->after, 0);
     if (!out_.empty()) out_ += '\n';
+    take_line_ends(root);
     return std::move(out_);
 }
 

@@ -190,8 +190,10 @@ void Speller::append_text(std::string& out, Node node, const YamlPlace& place) c
     }
     const std::string_view source = text_of_value(node.position());
     const bool has_quotes = !source.empty() && is_one_of(source[0], "\"'") && !source.starts_with("\"\"\"");
-    const bool was_verbatim = format_of(node.position()) == SourceFormat::kSjson && source.starts_with("\"\"\"") &&
-                              source.substr(0, end_of_scalar(source, 0)) == concat("\"\"\"", text, "\"\"\"");
+    const bool was_verbatim =
+        format_of(node.position()) == SourceFormat::kSjson && source.starts_with("\"\"\"") &&
+        with_line_feeds(source.substr(0, end_of_scalar(source, 0))) == concat("\"\"\"", text, "\"\"\"") &&
+        text.find("\r\n") == std::string_view::npos;
     if (format_ == SourceFormat::kSjson && (was_verbatim || (is_verbatim_text(text) && !has_quotes)))
         out += concat("\"\"\"", text, "\"\"\"");
     else
@@ -204,7 +206,7 @@ bool Speller::append_folded(std::string& out, Node node, const YamlPlace& place)
     if (place.is_flow || !source.starts_with('>') || format_of(node.position()) != SourceFormat::kYaml) return false;
     std::size_t begin = std::min(source.find('\n'), source.size() - 1) + 1;
     const std::string_view header = source.substr(0, source.find_first_of(" \t\r\n"));
-    const std::size_t first = source.find_first_not_of(" \n", begin);
+    const std::size_t first = source.find_first_not_of(" \r\n", begin);
     if (first == std::string_view::npos || header.find_first_of("+123456789") != std::string_view::npos) return false;
     const std::size_t indent = first - (source.rfind('\n', first) + 1);
     std::string folded(header);
@@ -213,6 +215,7 @@ bool Speller::append_folded(std::string& out, Node node, const YamlPlace& place)
         std::string_view line = source.substr(begin, end - begin);
         const std::size_t blanks = std::min(line.find_first_not_of(" \r"), line.size());
         if (blanks < line.size() && blanks < indent) break;
+        if (line.ends_with('\r')) line.remove_suffix(1);
         folded += '\n';
         if (blanks < line.size()) folded.append(place.indent, ' ').append(line.substr(indent));
         begin = end + 1;

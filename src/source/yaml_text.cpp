@@ -78,6 +78,7 @@ std::vector<std::string> lines_of(const Comment& comment) {
     const std::string_view text = comment.text;
     for (std::size_t at = 0, length; at < text.size(); at += length) {
         const std::uint32_t c = character_at(text, at, length);
+        if (text.substr(at).starts_with("\r\n")) continue;  // one line end
         if (c == '\n' || c == '\r' || c == kNextLine || c == kLineSeparator || c == kParagraphSeparator)
             lines.emplace_back();
         else if (is_printable(c) || c == '\t')

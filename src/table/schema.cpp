@@ -1,5 +1,6 @@
 #include "shoal/table/schema.h"
 
+#include "shoal/base/hash_map.h"
 #include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 #include "shoal/table/describe.h"
@@ -147,11 +148,10 @@ struct SchemaMaker {
         if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
             return fail(field, "an enum has 1, 2, 4 or 8 bytes; give it one of these sizes");
         if (field.enumerators.empty()) return fail(field, "an enum needs at least one named value; name its values");
-        for (std::size_t i = 0; i < field.enumerators.size(); ++i)
-            for (std::size_t j = 0; j < i; ++j)
-                if (field.enumerators[i].name == field.enumerators[j].name)
-                    return fail(field,
-                                concat("the enum names \"", field.enumerators[i].name, "\" twice; rename one of them"));
+        HashMap<std::string_view, bool> names{Owner("schema")};
+        for (const EnumeratorDefinition& e : field.enumerators)
+            if (!names.insert(e.name, true).is_new)
+                return fail(field, concat("the enum names \"", e.name, "\" twice; rename one of them"));
         for (const EnumeratorDefinition& e : field.enumerators) {
             const std::int64_t limit =
                 bytes == 8 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t(1) << (8 * bytes)) - 1;

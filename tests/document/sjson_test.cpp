@@ -99,7 +99,8 @@ TEST(Sjson, a_quote_is_found_wherever_it_stands) {
 
 TEST(Sjson, verbatim_text_is_taken_as_it_is_and_may_end_in_quotes) {
     EXPECT_EQ(string_value(R"(a = """a "quoted" \n word""")"), "a \"quoted\" \\n word");
-    EXPECT_EQ(string_value("a = \"\"\"two\r\nlines\"\"\" b = 1"), "two\r\nlines");
+    EXPECT_EQ(string_value("a = \"\"\"two\r\nlines\r\n\"\"\" b = 1"), "two\nlines\n") << "whichever ends lines have";
+    EXPECT_EQ(string_value("a = \"\"\"a\rb\r\r\nc\"\"\" b = 1"), "a\rb\r\nc") << "others are characters";
     EXPECT_EQ(string_value(R"(a = """a"""")"), "a\"");
     EXPECT_EQ(string_value(R"(a = """a""""")"), "a\"\"");
     EXPECT_EQ(string_value(R"(a = """""")"), "");

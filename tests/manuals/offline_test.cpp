@@ -139,7 +139,7 @@ TEST_F(SourceManuals, sources_are_compared_and_merged) {
     EXPECT_EQ(printed, "a1\n-   components.glow.power = 2\n+   components.glow.power = 3\n");
     printed.clear();
     // [source/source_merge]
-    const std::optional<Document> merged = merge_sources(base, a, b, diagnostics);
+    const std::optional<Document> merged = merge_sources(base, a, b, diagnostics, comments);
     if (merged) print(write_source_text(merged->root(), SourceFormat::kSjson, diagnostics, comments));
     // [source/source_merge]
     EXPECT_NE(printed.find("power = 3"), std::string::npos) << printed;

@@ -51,6 +51,10 @@ constexpr MessageCase kCases[] = {
     {"yaml_short_form", "check yaml/ship.yaml yaml/ship_fields.yaml --schema yaml/ship.schema.yaml"},
     {"diff_twice", "diff merge/twice.sjson merge/base.sjson"},
     {"merge_conflicts", "merge merge/base.sjson merge/mine.sjson merge/theirs.sjson"},
+    {"merge_comments", "merge merge/comments_base.sjson merge/comments_mine.sjson merge/comments_theirs.sjson"},
+    {"merge_comments_strict",
+     "merge merge/comments_base.sjson merge/comments_mine.sjson merge/comments_theirs.sjson --strict"},
+    {"merge_comments_json", "merge merge/comments_base.sjson merge/comments_mine.json merge/comments_theirs.sjson"},
     {"gltf_nodes", "import gltf/nodes.gltf"},
     {"gltf_two_parents", "import gltf/two_parents.gltf"},
     {"gltf_scenes", "import gltf/scenes.gltf"},
@@ -60,6 +64,7 @@ constexpr MessageCase kCases[] = {
     {"yaml_schema", "check yaml/ship.yaml --schema yaml/wrong.schema.yaml"},
     // Sources that are written anew.
     {"convert_comments", "convert yaml/commented.yaml --to json --strict"},
+    {"format_schema", "format --check schema/foreign.schema.sjson"},
     {"convert_wrong", "convert yaml/values.yaml --to sjson"},
     {"convert_blob", "convert made/level.blob --to yaml"},
     {"format_wrong", "format --check text/key_twice.sjson yaml/commented.yaml schema/nothing.sjson"},

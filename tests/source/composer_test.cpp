@@ -285,7 +285,7 @@ TEST_F(Composer, strict_makes_a_stale_override_an_error) {
     file("x.sjson", "components = { glow = {} } deleted_components = [ \"d7\" ]");
     EXPECT_TRUE(compiled("x.sjson").ok());
     options.strict = true;
-    EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 1 warning, which count as errors here");
+    EXPECT_EQ(compiled("x.sjson").message(), "x.sjson: 1 warning, which counts as an error here");
 }
 
 TEST_F(Composer, a_cycle_is_an_error_with_the_whole_chain) {  // req: G2

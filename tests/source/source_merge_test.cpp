@@ -18,7 +18,7 @@ protected:
                       const std::string& name = "a.sjson", const std::string& b_name = "b.sjson") {
         const std::optional<SourceTree> of_base = tree(base, "base.sjson"), of_a = tree(a, name),
                                         of_b = tree(b, b_name);
-        const std::optional<Document> merged = merge_sources(*of_base, *of_a, *of_b, diagnostics_);
+        const std::optional<Document> merged = merge_sources(*of_base, *of_a, *of_b, diagnostics_, comments_);
         return merged ? write_source_text(merged->root(), source_format(name), diagnostics_, comments_)
                       : diagnostics_.format();
     }
@@ -40,6 +40,7 @@ TEST_F(SourceMerge, takes_what_each_has_changed_and_keeps_comments_and_order) {
                     "\t\tpower = { x = 5 y = 2 }  // changed\n"
                     "\t}\n"
                     "}\n",
+                    "// The reef.\n"
                     "entities = {\n"
                     "\ta = { power = { x = 1 y = 3.50 } }\n"
                     "\tc = { tag = \"new\" }  // from b\n"
@@ -109,6 +110,126 @@ TEST_F(SourceMerge, an_entity_that_both_have_moved_is_a_conflict) {
 TEST_F(SourceMerge, what_both_have_added_alike_is_there_once) {
     EXPECT_EQ(merge("", "glow = { power = 2 }", "components = { glow = { on = true power = 2 } }"),
               "glow = { on = true  power = 2 }\n");
+}
+
+// --- comments ------------------------------------------------------------------------------------------------------
+
+TEST_F(SourceMerge, a_comment_that_one_side_has_changed_is_changed) {
+    const std::string base =
+        "// The reef.\nglow = { power = 1 }  // bright\nlamp = 3\nlist = [\n\t\"a\"  // one\n\t\"b\"\n]\n// old\n";
+    const std::string a =
+        "// The reef.\nglow = { power = 2 }  // bright\nlamp = 3\nlist = [\n\t\"a\"  // one\n\t\"b\"\n]\n// old\n";
+    const std::string b =
+        "// The big reef.\nglow = { power = 1 }  // dark\n// new\nlamp = 3\nlist = [  // two\n\t\"a\"\n\t// above "
+        "b\n\t\"b\"\n]\n";
+    const std::string both =
+        "// The big reef.\nglow = { power = 2 }  // dark\n// new\nlamp = 3\nlist = [  // two\n\t\"a\"\n\t// above "
+        "b\n\t\"b\"\n]\n";
+    EXPECT_EQ(merge(base, a, b), both);
+    EXPECT_EQ(merge(base, b, a), both);
+    EXPECT_EQ(diagnostics_.num_warnings(), 0u) << diagnostics_.format();
+}
+
+TEST_F(SourceMerge, comments_of_lists_of_entries_and_of_what_says_a_key_are_merged) {
+    const std::string_view text =
+        "entities = [$1\n\t{\n\t\t_guid = \"a\"$2\n\t\tcomponents = [$3\n\t\t\t{\n\t\t\t\t_type = \"glow\"$4\n"
+        "\t\t\t\tdata = {$5\n\t\t\t\t\tpower = 1\n\t\t\t\t}\n\t\t\t}\n\t\t]\n\t}\n]\n";
+    const auto with = [&](std::string_view places) {
+        std::string result;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] != '$')
+                result += text[i];
+            else if (places.find(text[++i]) != std::string_view::npos)
+                result += std::string("  // ") + text[i];
+        }
+        return result;
+    };
+    EXPECT_EQ(merge(with("24"), with("124"), with("23456")), with("12345"));
+    EXPECT_EQ(merge(with("12345"), with("135"), with("2345")), with("35"));
+    EXPECT_EQ(diagnostics_.num_warnings(), 0u) << diagnostics_.format();
+}
+
+TEST_F(SourceMerge, comments_stay_around_an_element_that_gets_a_key_and_the_other_way_round) {
+    const std::string mapping = "entities = {\n\ta = {}\n}\n", list = "entities = [\n\t{ _guid = \"a\" }\n]\n";
+    EXPECT_EQ(
+        merge(mapping, mapping, "entities = [\n\t{ _guid = \"a\" }\n\t// above\n\t{ _guid = \"b\" }  // behind\n]\n"),
+        "entities = {\n\ta = {}\n\t// above\n\tb = {}  // behind\n}\n");
+    EXPECT_EQ(merge(mapping, list, "entities = {\n\ta = {}\n\t// above\n\tb = {}  // behind\n}\n"),
+              "entities = [\n\t{ _guid = \"a\" }\n\t// above\n\t{ _guid = \"b\" }  // behind\n]\n");
+    EXPECT_EQ(diagnostics_.num_warnings(), 0u) << diagnostics_.format();
+}
+
+TEST_F(SourceMerge, a_comment_that_both_have_changed_stays_that_of_the_first_and_the_other_is_told) {
+    const std::string base = "glow = 1  // old\nlamp = [ 1 2 ]\n";
+    EXPECT_EQ(merge(base, "glow = 1  // mine\nlamp = [ 1 2 ]\n", "glow = 2  // theirs\nlamp = [ 1 2 ]\n"),
+              "glow = 2  // mine\nlamp = [1 2]\n");
+    EXPECT_NE(diagnostics_.format().find("b.sjson:1:11: warning: this comment is left out, because the other text"),
+              std::string::npos)
+        << diagnostics_.format();
+    EXPECT_EQ(diagnostics_.num_warnings(), 1u);
+    merge(base, "glow = 1  // old\nlamp = [ 1 3 ]\n", "glow = 1  // old\nlamp = [\n\t1  // one\n\t2\n]\n");
+    EXPECT_EQ(diagnostics_.num_warnings(), 2u) << "the list is another one";
+    merge(base, "lamp = [ 1 2 ]\n", base);
+    EXPECT_EQ(diagnostics_.num_warnings(), 2u) << "what is removed takes its comments along";
+}
+
+TEST_F(SourceMerge, json_does_not_remove_the_comments_of_others) {
+    EXPECT_EQ(merge("glow = 1  // one", "glow = 2  // one", "{\"glow\": 1, \"lamp\": 3}", "a.sjson", "b.json"),
+              "glow = 2  // one\nlamp = 3\n");
+    std::optional<SourceTree> base = tree("{}", "base.json"), a = tree("{\"glow\": 1}", "a.json"),
+                              b = tree("# all\n\nglow: 1 # one\n", "b.yaml");
+    const std::optional<Document> merged = merge_sources(*base, *a, *b, diagnostics_, comments_);
+    ASSERT_TRUE(merged);
+    EXPECT_EQ(comments_.of(merged->root()).all().size(), 2u);
+    const std::string old = "glow = 1  // old";
+    base = tree(old, "old.sjson"), b = tree(old + "\n// new\n", "new.sjson");
+    const std::optional<Document> both = merge_sources(*base, *a, *b, diagnostics_, comments_);
+    ASSERT_TRUE(both);
+    EXPECT_EQ(comments_.of(both->root()).all().size(), 2u);
+    EXPECT_EQ(diagnostics_.num_warnings(), 0u) << "who writes JSON knows that it has none";
+}
+
+/// A text of entities with comments above and behind their keys.
+struct Commented {
+    static constexpr std::size_t kNumEntities = 8;
+    int values[kNumEntities] = {};
+    std::string above[kNumEntities], behind[kNumEntities];
+
+    std::string text() const {
+        std::string result;
+        for (std::size_t i = 0; i < kNumEntities; ++i) {
+            result += above[i].empty() ? "" : "// " + above[i] + "\n";
+            result += "e" + std::to_string(i) + " = " + std::to_string(values[i]);
+            result += behind[i].empty() ? "\n" : "  // " + behind[i] + "\n";
+        }
+        return result;
+    }
+};
+
+TEST_F(SourceMerge, random_comments_are_those_of_a_naive_merge) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    int num_words = 0;
+    const auto word = [&] { return random.below(3) == 0 ? std::string() : "w" + std::to_string(++num_words); };
+    for (std::int64_t round = scaled_operations(300); round > 0 && !HasFailure(); --round) {
+        Commented base, sides[2], merged;
+        std::size_t num_lost = 0;
+        for (std::size_t i = 0; i < Commented::kNumEntities; ++i) base.above[i] = word(), base.behind[i] = word();
+        sides[0] = sides[1] = merged = base;
+        for (std::size_t i = 0; i < Commented::kNumEntities; ++i) {
+            merged.values[i] = sides[random.below(2)].values[i] = static_cast<int>(random.below(2));
+            for (auto list : {&Commented::above, &Commented::behind}) {
+                for (Commented& side : sides)
+                    if (random.below(3) == 0) (side.*list)[i] = word();
+                const std::string &old = (base.*list)[i], &a = (sides[0].*list)[i], &b = (sides[1].*list)[i];
+                (merged.*list)[i] = a == old ? b : a;
+                num_lost += a != old && b != old && a != b && !b.empty();
+            }
+        }
+        const std::size_t num_before = diagnostics_.num_warnings();
+        EXPECT_EQ(merge(base.text(), sides[0].text(), sides[1].text()), merged.text());
+        EXPECT_EQ(diagnostics_.num_warnings() - num_before, num_lost);
+    }
 }
 
 // --- random merges -------------------------------------------------------------------------------------------------

@@ -202,6 +202,72 @@ TEST(SourceText, comments_with_odd_characters_are_kept) {
     }
 }
 
+/// Returns a text with \r\n at the ends of its lines.
+std::string with_carriage_returns(std::string_view text) {
+    std::string result;
+    for (const char c : text) result += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    return result;
+}
+
+TEST(SourceText, comments_at_the_start_of_any_line_are_kept) {
+    const std::string mark = "\xEF\xBB\xBF";
+    for (const std::string& text : {mark + "# one\na: 1\n", std::string("a: 1\xE2\x80\xA9# one\nb: 2\n"),
+                                    std::string("a: 1\xC2\x85# one\nb: 2\n"), std::string("a:\r  b: 1\r  # one\rc: 2")})
+        EXPECT_EQ(comment_lines(Rewriting(text, SourceFormat::kYaml).comments), std::vector<std::string>{"one"})
+            << text;
+    EXPECT_EQ(comment_lines(Rewriting(mark + "// one\na = 1").comments), std::vector<std::string>{"one"});
+}
+
+TEST(SourceText, lines_end_as_they_did_and_mean_the_same) {
+    const std::string_view sjson_text =
+        "// all\na = 1 // one\n\n/* two\n   lines */\ntext = \"\"\"b\n\n c\n\"\"\"\n"
+        "m = {\n    x = [\n        \"y\"  // z\n    ]\n}\n";
+    const std::string_view yaml_text =
+        "# all\na: 1 # one\n\ntext: |\n  b\n\n   c\nfolded: >\n  d\n  e\nm:\n  - x # z\n";
+    const std::string_view json_text = "{\n  \"a\": [\n    \"b\"\n  ]\n}\n";
+    const std::pair<std::string_view, SourceFormat> texts[] = {
+        {sjson_text, SourceFormat::kSjson}, {yaml_text, SourceFormat::kYaml}, {json_text, SourceFormat::kJson}};
+    for (const auto& [text, format] : texts) {
+        const Rewriting plain{std::string(text), format};
+        EXPECT_EQ(plain.as(format), text);
+        for (const std::string& mark : {std::string(), std::string("\xEF\xBB\xBF")}) {
+            const std::string returns = mark + with_carriage_returns(text);
+            const Rewriting from(returns, format);
+            EXPECT_TRUE(equal(from.document->root(), plain.document->root()));
+            EXPECT_EQ(comment_lines(from.comments), comment_lines(plain.comments));
+            EXPECT_EQ(from.as(format), returns);
+            for (const SourceFormat other : kFormats) {
+                if (other == format) continue;
+                EXPECT_EQ(from.as(other), with_carriage_returns(plain.as(other)));
+            }
+        }
+    }
+}
+
+/// Walking back to the start of the line for each of them would take minutes.
+TEST(SourceText, a_million_bytes_in_one_line_are_laid_out_as_they_are_in_lines) {
+    for (const SourceFormat format : kFormats) {
+        const bool is_sjson = format == SourceFormat::kSjson;
+        std::string one = is_sjson ? "" : "{", lines = one;
+        for (int i = 0; i < 40000; ++i) {
+            const std::string member = concat("\"key ", i, "\": {\"x\": [", i, "]}");
+            one += concat(i > 0 ? ", " : "", member, is_sjson ? " /* is it */" : "");
+            lines += concat(i > 0 ? ",\n" : "\n", member, is_sjson ? " /* is it */" : "");
+        }
+        const std::string end = is_sjson ? "\n" : "}\n";
+        EXPECT_GE(one.size(), std::size_t(1) << 20);
+        EXPECT_EQ(Rewriting(one + end, format).as(format), Rewriting(lines + end, format).as(format));
+    }
+}
+
+TEST(SourceText, a_carriage_return_in_a_text_is_kept_in_every_format) {
+    const Rewriting from("a = \"x\\r\\ny\\n\" b = \"\"\"x\ry\nz\"\"\" c = \"\"\"x\r\r\ny\"\"\"\r\n");
+    EXPECT_EQ(from.document->root().find("a").as_string(), "x\r\ny\n");
+    EXPECT_EQ(from.document->root().find("b").as_string(), "x\ry\nz");
+    EXPECT_EQ(from.document->root().find("c").as_string(), "x\r\ny");
+    for (const SourceFormat format : kFormats) rewritten(from, format);
+}
+
 // --- spelling ------------------------------------------------------------------------------------------------------
 
 TEST(SourceText, texts_with_a_meaning_in_yaml_are_quoted_and_others_are_plain) {
@@ -407,7 +473,7 @@ TEST(SourceText, odd_texts_keep_all_that_is_in_them) {
 TEST(SourceText, random_edits_of_texts_lose_nothing) {
     SCOPED_TRACE(shoal_test::seed_text());
     Random random(shoal_test::seed());
-    constexpr std::string_view kSigns = "{}[],:=#/*-?&!|>'\"%@` \n\n  \t~ab01.+x\\";
+    constexpr std::string_view kSigns = "\r{}[],:=#/*-?&!|>'\"%@` \n\n  \t~ab01.+x\\";
     std::size_t num_read = 0;
     for (std::int64_t i = shoal_test::scaled_operations(30000); i > 0 && !::testing::Test::HasFailure(); --i) {
         const bool is_yaml = i % 2 == 0;
@@ -419,6 +485,7 @@ TEST(SourceText, random_edits_of_texts_lose_nothing) {
             else
                 text.insert(at, 1, kSigns[random.below(kSigns.size())]);
         }
+        if (i % 3 == 0) text = with_carriage_returns(text);
         Diagnostics diagnostics;
         SourceComments comments;
         const SourceFormat format = is_yaml ? SourceFormat::kYaml : SourceFormat::kSjson;

@@ -220,7 +220,7 @@ TEST_F(ToolBuild, warnings_are_told_when_a_source_is_compiled_and_fail_it_when_s
     EXPECT_EQ(results(strict), "a failed");
     EXPECT_EQ(strict.exit_code, 1);
     EXPECT_EQ(strict.json()["sources"][0]["reason"], "it had warnings");
-    EXPECT_TRUE(strict.says("src/a.sjson: 1 warning, which count as errors here")) << strict.err;
+    EXPECT_TRUE(strict.says("src/a.sjson: 1 warning, which counts as an error here")) << strict.err;
     EXPECT_EQ(build().exit_code, 0) << "without --strict they are warnings again";
 }
 
@@ -294,6 +294,31 @@ TEST_F(ToolBuild, two_sources_of_one_blob_are_an_error_and_neither_is_compiled) 
     EXPECT_EQ(build({"--exclude", "*.json"}).exit_code, 0);
 }
 
+TEST_F(ToolBuild, a_file_whose_name_is_no_resource_name_is_an_error_and_the_others_are_compiled_once) {
+    struct Bad {
+        const char *name, *problem, *pattern;
+    };
+    for (const auto& [name, problem, pattern] : {Bad{"a\\b.sjson", "it holds a backslash", "a*b.sjson"},
+                                                 Bad{"$1/c.sjson", "which in a blob stands for a root", "$1"},
+                                                 Bad{"\xFF.sjson", "it is not UTF-8", "\xFF.*"}}) {
+        fs::remove_all(path("src"));
+        fs::remove_all(path("out"));
+        write("src/reef.sjson", kCoral);
+        write("src/$money.sjson", kCoral);
+        write("src/" + std::string(name), kCoral);
+        for (const int num_compiled : {2, 0}) {
+            const ToolResult result = build();
+            EXPECT_EQ(result.exit_code, 1);
+            EXPECT_EQ(result.json()["compiled"], num_compiled) << name;
+            EXPECT_EQ(result.json()["up_to_date"], 2 - num_compiled) << name;
+            EXPECT_TRUE(result.says(problem)) << result.err;
+            EXPECT_FALSE(result.says("cannot be used: it does not say")) << "the state is good";
+        }
+        EXPECT_EQ(files_of("out").size(), 2u) << name;
+        EXPECT_EQ(build({"--exclude", pattern}).exit_code, 0) << name;
+    }
+}
+
 TEST_F(ToolBuild, wrong_usage_is_told) {
     const std::string source = write("src/a.sjson", kCoral);
     for (const std::vector<std::string>& words :
@@ -330,6 +355,20 @@ TEST_F(ToolBuild, a_folder_may_become_blobs_where_the_tool_runs_and_links_that_l
     const ToolResult built = shell(shoal_test::shell_quoted(SHOAL_TOOL) + " compile src -o .");
     EXPECT_EQ(built.exit_code, 0) << built.err;
     EXPECT_TRUE(fs::exists(path("reef.blob")));
+}
+
+TEST_F(ToolBuild, blobs_that_lie_in_the_folder_are_no_sources_and_links_to_folders_are_not_followed) {
+    write("src/a.sjson", kCoral);
+    write("else/b.sjson", kCoral);
+    fs::create_directory_symlink(path("else"), path("src/link"));
+    ASSERT_EQ(run({"compile", path("else"), "-o", path("src/blobs")}).exit_code, 0);
+    EXPECT_EQ(results(build()), "a compiled");
+    EXPECT_EQ(results(build({}, "src/blobs/in")), "a compiled") << "the folder of outputs is not searched";
+    EXPECT_EQ(results(build({}, "src/blobs/in")), "a up_to_date");
+    fs::copy_file(path("out/a.blob"), path("src/z.unit"));
+    const ToolResult odd = build();
+    EXPECT_EQ(results(odd), "a up_to_date, z failed");
+    EXPECT_TRUE(odd.says("src/z.unit\" is a blob, not a source")) << odd.err;
 }
 
 TEST_F(ToolBuild, files_that_have_been_left_alone_for_some_time_are_not_read_again) {

@@ -86,7 +86,7 @@ TEST_F(ToolCheck, strict_makes_errors_of_warnings) {
     EXPECT_EQ(strict.exit_code, 1);
     EXPECT_EQ(strict.json()["ok"], false);
     EXPECT_EQ(strict.json()["sources"][0]["warnings"], 1);
-    EXPECT_TRUE(strict.says("1 warning, which count as errors here")) << strict.err;
+    EXPECT_TRUE(strict.says("1 warning, which counts as an error here")) << strict.err;
 }
 
 TEST_F(ToolDump, shows_every_value_by_name) {  // req: D10-D14

@@ -34,6 +34,11 @@ TEST_F(ToolImport, replaces_what_it_has_written_and_nothing_that_somebody_has) {
     const std::string written = read(source);
     EXPECT_EQ(run({"import", ship}).exit_code, 0);
     EXPECT_EQ(read(source), written);
+    std::string returns;
+    for (const char c : written) returns += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    write("ship.gltf.sjson", returns);
+    EXPECT_EQ(run({"import", ship}).exit_code, 0) << "git may have written line ends in its own way";
+    EXPECT_EQ(read(source), written);
     write("ship.gltf.sjson", written + "// mine\n");
     const ToolResult refused = run({"import", ship});
     EXPECT_EQ(refused.exit_code, 1);

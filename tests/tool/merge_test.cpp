@@ -73,25 +73,86 @@ TEST_F(ToolMerge, conflicts_leave_everything_as_it_was) {
     EXPECT_EQ(read(a), kOurs);
 }
 
+TEST_F(ToolMerge, an_empty_base_says_nothing_in_any_format) {
+    const std::string base = write("base.json", ""), blank = write("base.yaml", "\xEF\xBB\xBF\n\n");
+    const std::string a = write("a.json", "{\"glow\": 2}"), b = write("b.json", "{\"glow\": 2, \"lamp\": 3}");
+    const ToolResult json = run({"merge", base, a, b});
+    EXPECT_EQ(json.exit_code, 0) << json.err;
+    EXPECT_EQ(json.out, "{\"glow\": 2, \"lamp\": 3}\n");
+    const std::string level = write("a.yaml", "entities: {}\n");
+    const ToolResult yaml = run({"merge", blank, level, level});
+    EXPECT_EQ(yaml.out, "entities: {}\n") << yaml.err;
+    EXPECT_EQ(run({"merge", base, a, base}).exit_code, 1) << "only the base may be empty";
+}
+
+TEST_F(ToolMerge, comments_that_are_left_out_are_told_and_with_strict_an_error) {
+    const std::string base = write("base.json", "{\"glow\": 2}"), a = write("a.json", "{\"glow\": 3}");
+    const std::string b = write("b.sjson", "// about glow\nglow = 2\nlamp = 3  // new\n");
+    const ToolResult json = run({"merge", base, a, b});
+    EXPECT_EQ(json.exit_code, 0) << json.err;
+    EXPECT_EQ(json.out, "{\"glow\": 3, \"lamp\": 3}\n");
+    EXPECT_TRUE(json.says("b.sjson:1:1: warning: JSON has no comments: 2 comments of")) << json.err;
+    const std::string changed = write("changed.sjson", "// of a\nglow = 3\n"),
+                      old = write("old.sjson", "// old\nglow = 2\n");
+    EXPECT_EQ(run({"merge", old, changed, b}).out, "// of a\nglow = 3\nlamp = 3  // new\n");
+    for (const std::string& first : {a, changed}) {
+        const std::string before = read(first);
+        const ToolResult strict = run({"merge", first == a ? base : old, first, b, "--strict", "-o", first});
+        EXPECT_EQ(strict.exit_code, 1) << first;
+        EXPECT_TRUE(strict.says("b.sjson:1:1: ")) << strict.err;
+        EXPECT_EQ(read(first), before);
+    }
+}
+
+TEST_F(ToolMerge, schema_files_are_compared_and_merged) {
+    const std::string base =
+        write("base.schema.sjson", "components = { crab = { fields = { claws = uint8 } } }  // a crab\n");
+    const std::string a =
+        write("a.schema.sjson", "components = {\n\tcrab = { fields = { claws = uint16 } }\n}  // a crab\n");
+    const std::string b =
+        write("b.schema.sjson",
+              "unknown_fields = keep\ncomponents = { crab = { fields = { claws = uint8  legs = { type = uint8 default "
+              "= 8 } } } }  // a big crab\n");
+    const ToolResult merged = run({"merge", base, a, b});
+    EXPECT_EQ(merged.exit_code, 0) << merged.err;
+    EXPECT_EQ(merged.out,
+              "components = {\n\tcrab = { fields = { claws = uint16  legs = { type = uint8  default = 8 } } }\n}"
+              "  // a big crab\nunknown_fields = keep\n");
+    const ToolResult diff = run({"diff", base, a});
+    EXPECT_EQ(diff.exit_code, 3) << diff.err;
+    EXPECT_TRUE(diff.prints("-   components.crab.fields.claws = \"uint8\"")) << diff.out;
+    EXPECT_TRUE(run({"diff", base, "--textconv"}).prints("components.crab.fields.claws = \"uint8\""));
+    EXPECT_EQ(run({"merge", base, a, write("source.sjson", "glow = bright")}).exit_code, 1) << "no schema file";
+}
+
 TEST_F(ToolMerge, is_a_merge_driver_of_git) {
     if (!has_git()) GTEST_SKIP() << "there is no git";
     use_settings_of_guide();
     write("repository/reef.sjson", kBase);
     write("repository/pond.yaml", "glow: {power: 2}\n");
+    write("repository/game.schema.sjson", "unknown_fields = keep\n\nlevel_entities = both\n");
     git("add .");
     git("commit -q -m first");
     git("checkout -q -b theirs");
     write("repository/reef.sjson", kTheirs);
     write("repository/pond.yaml", "glow: {power: 2, on: true}\n");
+    write("repository/game.schema.sjson", "unknown_fields = error\n\nlevel_entities = both\n");
+    write("repository/both.yaml", "glow: 1\n");
+    git("add .");
     git("commit -q -a -m second");
     git("checkout -q -b ours HEAD~1");
     write("repository/reef.sjson", kOurs);
     write("repository/pond.yaml", "glow: {power: 3}\n");
+    write("repository/game.schema.sjson", "unknown_fields = keep\n\nlevel_entities = units\n");
+    write("repository/both.yaml", "lamp: 1\n");
+    git("add .");
     git("commit -q -a -m third");
     const std::string merged = git("merge -q -m both theirs");
     EXPECT_EQ(last_code_, 0) << merged;
     EXPECT_EQ(read(path("repository/reef.sjson")), kMerged);
     EXPECT_EQ(read(path("repository/pond.yaml")), "glow: {power: 3, on: true}\n");
+    EXPECT_EQ(read(path("repository/game.schema.sjson")), "unknown_fields = error\n\nlevel_entities = units\n");
+    EXPECT_EQ(read(path("repository/both.yaml")), "glow: 1\nlamp: 1\n");
     git("checkout -q theirs");
     write("repository/reef.sjson", "entities = { a1 = { glow = { power = 9 } } }\n");
     git("commit -q -a -m fourth");

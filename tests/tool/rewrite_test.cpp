@@ -94,8 +94,28 @@ TEST_F(ToolRewrite, a_text_from_standard_input_has_the_format_of_its_name) {
     EXPECT_TRUE(named.out.starts_with("// A ship.\nname = \"cutter\"\n")) << named.err;
     const ToolResult unnamed = run({"convert", "-", "--to", "yaml"}, "", ship);
     EXPECT_EQ(unnamed.exit_code, 1) << "it is no SJSON";
-    EXPECT_TRUE(unnamed.says("stdin:1:")) << unnamed.err;
+    EXPECT_TRUE(
+        unnamed.says("stdin:1:1: error: standard input is read as SJSON when it has no name, but this is YAML; give a "
+                     "name that ends in .yaml, such as --stdin-name"))
+        << unnamed.err;
     EXPECT_EQ(unnamed.out, "");
+}
+
+TEST_F(ToolRewrite, a_schema_file_with_a_mistake_is_told_as_one) {
+    const std::string foreign = "components = { crab = { field = { claws = uint8 } } }\n";
+    const ToolResult called = run({"format", write("crab.schema.sjson", foreign)});
+    EXPECT_EQ(called.exit_code, 1);
+    EXPECT_TRUE(called.says("crab.schema.sjson:1:25: error: a schema file has no key \"field\" here")) << called.err;
+    EXPECT_FALSE(called.says("is not a value")) << called.err;
+    const ToolResult meant = run(
+        {"format", write("crab.sjson", "componets = {}\ncomponents = { crab = { fields = { claws = uint8 } } }\n")});
+    EXPECT_TRUE(meant.says("crab.sjson:1:1: error: a schema file has no key \"componets\" here")) << meant.err;
+    const ToolResult open = run(
+        {"convert", write("open.schema.sjson", "components = { crab = { fields = { claws = uint8 }"), "--to", "yaml"});
+    EXPECT_TRUE(open.says("is never closed")) << open.err;
+    EXPECT_FALSE(open.says("is not a value")) << open.err;
+    const ToolResult source = run({"format", write("source.sjson", "components = { glow = { power = much } }")});
+    EXPECT_TRUE(source.says("source.sjson:1:33: error: \"much\" is not a value")) << source.err;
 }
 
 TEST_F(ToolRewrite, what_cannot_be_converted_is_an_error_and_no_file) {
@@ -184,6 +204,30 @@ TEST_F(ToolRewrite, a_file_with_errors_stays_as_it_is_and_others_are_laid_out) {
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_TRUE(refused.says("it is read-only; allow writing to it")) << refused.err;
     EXPECT_EQ(read(kept), kUntidy);
+}
+
+TEST_F(ToolRewrite, line_ends_and_a_byte_order_mark_stay) {
+    const auto with_returns = [](std::string_view text) {
+        std::string result;
+        for (const char c : text) result += c == '\n' ? std::string("\r\n") : std::string(1, c);
+        return result;
+    };
+    const std::string mark = "\xEF\xBB\xBF", tidy = mark + with_returns(kTidy);
+    const std::string file = write("untidy.sjson", mark + with_returns(kUntidy));
+    EXPECT_EQ(run({"format", file}).exit_code, 0);
+    EXPECT_EQ(read(file), tidy);
+    EXPECT_EQ(run({"format", "--check", file}).exit_code, 0);
+    EXPECT_EQ(converted("tidy.sjson", tidy, "sjson"), tidy);
+    EXPECT_EQ(converted("tidy.sjson", tidy, "yaml"), with_returns(converted("tidy.sjson", kTidy, "yaml")));
+    const std::string level = "components = { data = { text = \"\"\"one\ntwo\n\"\"\" } }\n";
+    for (const std::string name : {"plain", "returns"}) {
+        write(name + "/level.sjson", name == "plain" ? level : with_returns(level));
+        EXPECT_EQ(run({"compile", path(name + "/level.sjson"), "-o", path(name + "/level.blob")}).exit_code, 0);
+    }
+    const auto dumped = [&](const std::string& name) {
+        return run({"dump", path(name + "/level.blob"), "--json"}).json();
+    };
+    EXPECT_EQ(dumped("plain")["entities"], dumped("returns")["entities"]);
 }
 
 TEST_F(ToolRewrite, a_dash_is_laid_out_to_standard_output) {

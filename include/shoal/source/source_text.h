@@ -35,8 +35,11 @@ enum class SourceFormat : std::uint8_t { kSjson, kJson, kYaml };
 /// Returns the format that a file name says: JSON (.json), YAML (.yaml, .yml), otherwise SJSON.
 SHOAL_API SourceFormat source_format(std::string_view file_name);
 
+/// Returns a text whose lines end with \n, where they ended with \n or \r\n.
+SHOAL_API std::string with_line_feeds(std::string_view text);
+
 struct Comment {
-    std::string text;  ///< without its signs: a line, or what stands between /* and */
+    std::string text;  ///< without its signs: a line, or what stands between /* and */, whose lines end with \n
     SourcePosition position;
     std::uint16_t num_blanks = 0;   ///< between it and what stands before it on its line
     bool is_block = false;          ///< between /* and */
@@ -69,6 +72,8 @@ public:
     SHOAL_API NodeComments& change_around(Node node);
     SHOAL_API NodeComments& change_inside(Node node);
 
+    /// Returns those of a tree alone.
+    SHOAL_API SourceComments of(Node root) const;
     /// All of them, in no order. Lifetime: until the next change.
     SHOAL_API std::vector<const Comment*> all() const;
 
@@ -98,7 +103,8 @@ struct SourceLayout {
 ///
 /// Numbers, and strings on one line, are spelled as in the text that they are from, if the format and the value are still
 /// the same. Lists and mappings that stand on one line stay there if they fit; so do those that are from no text, if no
-/// mapping is inside. Aliases of YAML stay aliases in YAML.
+/// mapping is inside. Aliases of YAML stay aliases in YAML. Lines end as the first line of the text that the root is from
+/// does, with \n or \r\n; a byte order mark stays if the format is the same.
 /// Requires: `node` is not none, and lists and mappings are nested at most 1,000 deep.
 /// Lifetime: `diagnostics` has the texts that the nodes are from.
 SHOAL_API std::string write_source_text(Node node, SourceFormat format, const Diagnostics& diagnostics,
