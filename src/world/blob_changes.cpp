@@ -5,6 +5,7 @@
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace shoal {
@@ -21,6 +22,23 @@ std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>&
     return storage;
 }
 
+/// The bytes of a section; empty if the blob has none of that kind.
+std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind) {
+    const auto* const sections = reinterpret_cast<const BlobSection*>(blob.bytes().data() + blob.header().header_bytes);
+    for (const BlobSection& section : std::span(sections, blob.header().num_sections))
+        if (section.kind == static_cast<std::uint32_t>(kind))
+            return blob.bytes().subspan(static_cast<std::size_t>(section.offset),
+                                        static_cast<std::size_t>(section.num_bytes));
+    return {};
+}
+
+/// Offsets count from the start of the blob, so equal lists of arrays say that they lie in the same places.
+bool have_same_arrays(const Blob& before, const Blob& after) {
+    return std::ranges::all_of(std::array{BlobSectionKind::kArrays, BlobSectionKind::kArrayData}, [&](auto kind) {
+        return std::ranges::equal(section_bytes(before, kind), section_bytes(after, kind));
+    });
+}
+
 /// The rows of a component type, ordered by entity; those of one entity stay in order.
 Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
     Array<std::uint32_t> rows(components == nullptr ? 0 : components->count(), 0, "reload");
@@ -33,6 +51,28 @@ Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
 }
 
 }  // namespace
+
+ArraysByValue::ArraysByValue(const Blob& blob) : blob_(blob) {
+    const std::span<const std::byte> table = section_bytes(blob, BlobSectionKind::kArrays);
+    const auto* const entries = reinterpret_cast<const BlobArrayEntry*>(table.data());
+    for (const BlobArrayEntry& entry : std::span(entries, table.size() / sizeof(BlobArrayEntry))) {
+        const auto type = static_cast<FieldType>(entry.element_type);
+        const std::span<const std::byte> bytes = blob.array({blob.id(), entry.offset, entry.count, 0}, type);
+        if (find(type, bytes).count == 0) by_hash_.add(hash_bytes(bytes.data(), bytes.size()), entry);
+    }
+}
+
+BlobArrayBase ArraysByValue::find(FieldType type, std::span<const std::byte> bytes) const {
+    const auto array_of = [&](const BlobArrayEntry& entry) {
+        return BlobArrayBase{blob_.id(), entry.offset, entry.count, 0};
+    };
+    const BlobArrayEntry* const found =
+        by_hash_.find_if(hash_bytes(bytes.data(), bytes.size()), [&](const BlobArrayEntry& entry) {
+            return entry.element_type == static_cast<std::uint32_t>(type) &&
+                   std::ranges::equal(blob_.array(array_of(entry), type), bytes);
+        });
+    return found == nullptr ? BlobArrayBase() : array_of(*found);
+}
 
 void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value) {
     const Schema& schema = *components.schema;
@@ -59,7 +99,8 @@ Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* compo
     return parents;
 }
 
-BlobChanges::BlobChanges(const Blob& before, const Blob& after) : before_(before), after_(after) {
+BlobChanges::BlobChanges(const Blob& before, const Blob& after)
+    : before_(before), after_(after), arrays_stay_(have_same_arrays(before, after)) {
     match_entities();
     add_types();
     for (std::uint32_t type = 0; type < types_.size(); ++type) compare(type);
@@ -164,7 +205,8 @@ void BlobChanges::compare_rows(std::uint32_t type) {
 
 /// Whether components with equal bytes are equal.
 bool BlobChanges::bytes_tell(const TypeChanges& type) const {
-    return !type.schema->has(FieldType::kBlobArray) && (all_stay_ || !type.schema->has(FieldType::kEntity));
+    return (arrays_stay_ || !type.schema->has(FieldType::kBlobArray)) &&
+           (all_stay_ || !type.schema->has(FieldType::kEntity));
 }
 
 bool BlobChanges::are_bytes_equal(const TypeChanges& type, std::uint32_t before_row, std::uint32_t after_row,

@@ -9,6 +9,7 @@
 // Columns that lie alike are compared as a whole. References are compared by what they refer to, read-only arrays by what
 // is in them.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/resource/blob.h"
 
 namespace shoal {
@@ -59,6 +60,8 @@ public:
     std::span<const ChangedComponent> removed() const { return removed_; }
     std::span<const ChangedList> lists() const { return lists_; }
     std::span<const std::uint32_t> list_rows() const { return list_rows_; }
+    /// Whether all read-only arrays lie in the newer version where they lay in the older one.
+    bool arrays_stay() const { return arrays_stay_; }
 
     /// Whether a field is the same in a component of each version.
     bool same_field(const TypeChanges& type, const Field& field, std::uint32_t before_row,
@@ -82,6 +85,7 @@ private:
 
     const Blob& before_;
     const Blob& after_;
+    bool arrays_stay_;
     bool all_stay_ = false;  // entity i of one version is entity i of the other
     Array<std::uint32_t> after_of_{Owner("reload")}, before_of_{Owner("reload")};
     Array<std::uint32_t> new_entities_{Owner("reload")}, gone_entities_{Owner("reload")};
@@ -90,6 +94,19 @@ private:
     Array<ChangedComponent> added_{Owner("reload")}, removed_{Owner("reload")};
     Array<ChangedList> lists_{Owner("reload")};
     Array<std::uint32_t> list_rows_{Owner("reload")};
+};
+
+/// Finds, in a blob, the read-only array with given values.
+class ArraysByValue {
+public:
+    explicit ArraysByValue(const Blob& blob);
+
+    /// Returns an array of that type with these values; of no values if there is none.
+    BlobArrayBase find(FieldType type, std::span<const std::byte> bytes) const;
+
+private:
+    const Blob& blob_;
+    HashMap<std::uint64_t, BlobArrayEntry> by_hash_{Owner("reload")};
 };
 
 /// Copies a field of a component in a blob. Shape: field.size.

@@ -9,6 +9,7 @@
 #include "shoal/pose/model_pose.h"
 #include "shoal/resource/blob_writer.h"
 #include "shoal/resource/migration.h"
+#include "shoal/table/field_part.h"
 #include "shoal/transform/transform.h"
 #include "support/testing.h"
 
@@ -60,6 +61,19 @@ struct Label {
     Entity anchor{};
 };
 SHOAL_COMPONENT(Label, guid, anchor)
+
+/// Returns all values of a `many` type that an entity has, in their order.
+template <class T>
+std::vector<T> values_of(World& world, Entity entity) {
+    const Store& store = *world.find_store(schema_of<T>().id());
+    std::vector<T> values;
+    ComponentRow at = store.find_row(schema_of<T>().id(), entity, 0);
+    for (std::uint32_t index = 1; at; at = store.find_next(at, entity, index++))
+        for (T& value = values.emplace_back(); const Field& field : at.schema->fields())
+            read_part(*at.table, at.first_column, at.row, field_part(*at.schema, field),
+                      reinterpret_cast<std::byte*>(&value) + field.struct_offset);
+    return values;
+}
 
 /// An entity of a source. References are GUIDs; 0 is none.
 struct Item {
@@ -963,9 +977,10 @@ struct Shadow {
     bool lives = true;
     std::optional<Hull> hull{};
     std::optional<Cargo> cargo{};
-    std::optional<Vec3> place{};  // relative to the parent
-    Entity parent{};              // in the transforms
-    std::set<std::string> tags{};
+    std::optional<Vec3> place{};      // relative to the parent
+    Entity parent{};                  // in the transforms
+    std::vector<std::string> tags{};  // in order
+    std::vector<Note> notes{};
     bool is_inactive = false;
 };
 using Copy = std::map<std::uint64_t, Shadow>;  // by GUID
@@ -973,7 +988,11 @@ using Copy = std::map<std::uint64_t, Shadow>;  // by GUID
 /// Random versions of a source, random changes by the program, and both of them in a world and in shadows.
 class RandomReload {
 public:
-    RandomReload() {
+    explicit RandomReload(bool has_notes_in_database) {
+        if (has_notes_in_database)
+            EXPECT_TRUE(world.home<Note>(world.database()).ok());
+        else
+            world.manager<Note>();
         EXPECT_TRUE(world.home<Cargo>(world.database()).ok());
         EXPECT_TRUE(entities.create({&dock, 1}).ok());
         EXPECT_TRUE(world.transforms().add({&dock, 1}, at(1000)).ok());
@@ -1018,7 +1037,7 @@ private:
         return item;
     }
     void edit(Item& item) {
-        switch (random.below(8)) {
+        switch (random.below(9)) {
             case 0:
                 item.hull = item.hull && chance(4) ? std::optional<Hull>() : Hull{number(), vector(), {}, 3};
                 break;
@@ -1041,10 +1060,29 @@ private:
             case 6:
                 item.is_inactive = chance(2);
                 break;
+            case 7:
+                edit_notes(item.notes);
+                edit_notes(item.notes);
+                break;
             default:
                 edit_tags(item.tags);
                 break;
         }
+    }
+    Note note() { return {std::int32_t(random.below(3)), std::int32_t(random.below(3))}; }
+    std::ptrdiff_t place_in(const auto& list) { return std::ptrdiff_t(random.below(std::uint32_t(list.size()))); }
+    void edit_notes(std::vector<Note>& notes) {
+        const std::uint32_t what = random.below(5);
+        if (notes.empty() || what == 0)
+            notes.insert(notes.begin() + std::ptrdiff_t(random.below(std::uint32_t(notes.size() + 1))), note());
+        else if (what == 1)
+            notes.erase(notes.begin() + place_in(notes));
+        else if (what == 2)
+            std::swap(notes.front(), notes[std::size_t(place_in(notes))]);
+        else if (what == 3)
+            notes[std::size_t(place_in(notes))] = note();
+        else
+            notes[std::size_t(place_in(notes))].page = note().page;
     }
     void edit_tags(std::vector<std::string>& tags) {
         const std::string tag(1, static_cast<char>('a' + random.below(6)));
@@ -1117,7 +1155,7 @@ private:
         if (shadow.hull) shadow.hull->target = reference(copy, item.target);
         if (shadow.cargo) shadow.cargo->owner = reference(copy, item.owner);
         if (item.transform) shadow.place = item.transform->position;
-        shadow.tags.insert(item.tags.begin(), item.tags.end());
+        shadow.tags = item.tags, shadow.notes = item.notes;
         return shadow;
     }
 
@@ -1142,7 +1180,7 @@ private:
         const Entity entity = shadow.entity;
         auto& hulls = world.manager<Hull>();
         TagManager tags(world.manager<Tag>(), world.strings());
-        switch (random.below(9)) {
+        switch (random.below(10)) {
             case 0:
                 if (shadow.hull) hulls.set<&Hull::armor>(hulls.instance(entity), shadow.hull->armor = number());
                 break;
@@ -1181,14 +1219,17 @@ private:
                 break;
             case 7: {
                 const std::string tag(1, static_cast<char>('a' + random.below(8)));
-                if (shadow.tags.erase(tag) != 0) {
+                if (std::erase(shadow.tags, tag) != 0) {
                     tags.remove_tag(entity, tag);
                 } else {
-                    shadow.tags.insert(tag);
+                    shadow.tags.insert(shadow.tags.begin(), tag);
                     ASSERT_TRUE(tags.add_tag(entity, tag).ok());
                 }
                 break;
             }
+            case 8:
+                change_notes(entity, shadow.notes);
+                break;
             default:
                 if (!chance(3) || guid == 1) break;
                 entities.destroy({&entity, 1});
@@ -1197,7 +1238,101 @@ private:
         }
     }
 
+    void change_notes(Entity entity, std::vector<Note>& notes) {
+        const std::uint32_t what = random.below(3);
+        if (what == 0 || notes.empty()) {
+            notes.insert(notes.begin(), note());
+            Store& store = *world.find_store(schema_of<Note>().id());
+            const auto* const image = reinterpret_cast<const std::byte*>(&notes.front());
+            ASSERT_TRUE(store.add_values(schema_of<Note>(), {&entity, 1}, {.images = image}).ok());
+            return;
+        }
+        const auto index = std::uint32_t(place_in(notes));
+        if (what == 1) {
+            notes[index].page = note().page;
+            const std::string path = "note[" + std::to_string(index) + "].page";
+            ASSERT_TRUE(world.set_field(entity, path, notes[index].page).ok());
+            return;
+        }
+        notes.erase(notes.begin() + std::ptrdiff_t(index));
+        if (world.find_store(schema_of<Note>().id()) == &world.database()) {
+            ASSERT_TRUE(world.database().remove_value<Note>(entity, index).ok());
+            return;
+        }
+        auto& manager = world.manager<Note>();
+        Instance at = manager.instance(entity);
+        for (std::uint32_t i = 0; i < index; ++i) at = manager.next(at);
+        manager.remove(at);
+    }
+
     // --- the rule ------------------------------------------------------------------------------------------------
+
+    static void merge_value(std::string&, const std::string&, const std::string&) {}  // tags are the same or not
+    static void merge_value(Note& now, const Note& before, const Note& after) {
+        merge(now.number, before.number, after.number);
+        merge(now.page, before.page, after.page);
+    }
+
+    /// Which value of `to`, a newer version or the world, is which of `from`; -1: none. Equal ones first, then the others
+    /// by their order; in the world only if the program has taken and added as many.
+    template <class T>
+    static std::vector<int> pair(const std::vector<T>& from, const std::vector<T>& to, bool in_world) {
+        std::vector<int> found(from.size(), -1);
+        std::vector<bool> is_taken(to.size(), false);
+        const auto take = [&](std::size_t i, std::size_t j) { found[i] = int(j), is_taken[j] = true; };
+        for (std::size_t n = 0; n < from.size(); ++n) {
+            const std::size_t i = in_world ? from.size() - 1 - n : n;  // the program adds values in front
+            std::vector<std::size_t> same;
+            for (std::size_t j = 0; j < to.size(); ++j)
+                if (!is_taken[j] && from[i] == to[j]) same.push_back(j);
+            if (same.empty()) continue;
+            const bool has_same_place = !in_world && std::ranges::count(same, i) != 0;
+            take(i, has_same_place ? i : in_world ? same.back() : same.front());
+        }
+        const auto num_open = std::size_t(std::count(found.begin(), found.end(), -1));
+        const auto num_left = std::size_t(std::count(is_taken.begin(), is_taken.end(), false));
+        if (std::is_same_v<T, std::string> || (in_world && num_open != num_left)) return found;
+        for (std::size_t i = 0, j = 0; i < from.size(); ++i) {
+            if (found[i] >= 0) continue;
+            while (j < to.size() && is_taken[j]) ++j;
+            if (j < to.size()) take(i, j);
+        }
+        return found;
+    }
+
+    /// What becomes of a list of the world.
+    template <class T>
+    static void merge_list(std::vector<T>& now, const std::vector<T>& before, const std::vector<T>& after) {
+        if (before == after) return;
+        const std::vector<int> newer = pair(before, after, false);
+        const std::vector<int> there = pair(before, now, true);
+        std::vector<int> place(now.size(), -1);
+        std::vector<bool> is_own(now.size(), true), is_gone(now.size(), false), is_new(after.size(), true);
+        for (std::size_t b = 0; b < before.size(); ++b) {
+            if (newer[b] >= 0) is_new[std::size_t(newer[b])] = false;
+            if (there[b] < 0) continue;
+            const auto w = std::size_t(there[b]);
+            is_own[w] = false, is_gone[w] = newer[b] < 0, place[w] = newer[b];
+            if (newer[b] >= 0) merge_value(now[w], before[b], after[std::size_t(newer[b])]);
+        }
+        for (std::size_t a = 0; a < after.size(); ++a)
+            for (std::size_t w = 0; w < now.size() && is_new[a]; ++w)
+                if (is_own[w] && now[w] == after[a]) is_own[w] = is_new[a] = false, place[w] = int(a);
+        std::vector<T> result;
+        const auto take_own_before = [&](std::size_t end) {
+            std::size_t begin = end;
+            while (begin > 0 && (is_own[begin - 1] || is_gone[begin - 1])) --begin;
+            for (; begin < end; ++begin)
+                if (is_own[begin]) result.push_back(now[begin]);
+        };
+        for (std::size_t a = 0; a < after.size(); ++a) {
+            if (is_new[a]) result.push_back(after[a]);
+            for (std::size_t w = 0; w < now.size(); ++w)
+                if (place[w] == int(a)) take_own_before(w), result.push_back(now[w]);
+        }
+        take_own_before(now.size());
+        now = result;
+    }
 
     template <class T>
     static void merge(T& now, const T& before, const T& after) {
@@ -1288,10 +1423,8 @@ private:
         else if (after.transform && now.place)
             merge(*now.place, before.transform->position, after.transform->position);
         merge(now.is_inactive, before.is_inactive, after.is_inactive);
-        for (const std::string& tag : before.tags)
-            if (std::ranges::count(after.tags, tag) == 0) now.tags.erase(tag);
-        for (const std::string& tag : after.tags)
-            if (std::ranges::count(before.tags, tag) == 0) now.tags.insert(tag);
+        merge_list(now.tags, before.tags, after.tags);
+        merge_list(now.notes, before.notes, after.notes);
     }
 
     /// A link that would make a cycle, with one that was left out before, is left out.
@@ -1355,10 +1488,11 @@ private:
             const Instance parent = transforms.parent(transforms.instance(entity));
             ASSERT_EQ(parent ? transforms.entity(parent) : kNullEntity, shadow.parent);
         }
-        std::set<std::string> tags;
+        std::vector<std::string> tags;
         TagManager tagged(world.manager<Tag>(), world.strings());
-        tagged.for_each_tag(entity, [&](StringId tag) { tags.insert(std::string(tagged.text(tag))); });
+        tagged.for_each_tag(entity, [&](StringId tag) { tags.emplace_back(tagged.text(tag)); });
         ASSERT_EQ(tags, shadow.tags);
+        ASSERT_EQ(values_of<Note>(world, entity), shadow.notes);
         ASSERT_EQ(world.find_store(schema_of<Inactive>().id())->find_row(schema_of<Inactive>().id(), entity, 0).table !=
                       nullptr,
                   shadow.is_inactive);
@@ -1376,7 +1510,13 @@ private:
 
 TEST(RandomReload, every_field_is_what_the_three_way_rule_says_and_ids_stay) {
     SCOPED_TRACE(shoal_test::seed_text());
-    RandomReload model;
+    RandomReload model(false);
+    model.run(shoal_test::scaled_operations(3'000));
+}
+
+TEST(RandomReload, the_same_holds_for_lists_in_the_database) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    RandomReload model(true);
     model.run(shoal_test::scaled_operations(3'000));
 }
 
