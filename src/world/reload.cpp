@@ -837,14 +837,15 @@ private:
         Array<NewOwner> owners{Owner("reload")};
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy) list_owners(copy, owners);
         OwnershipManager& ownership = *world_.ownership_;
-        for (const NewOwner& one : owners)
-            if (ownership.owner(one.owned))
-                if (Status status = steps_.own(ownership, one.owned, kNullEntity); !status) return status;
+        Array<Entity> owned{Owner("reload")};
+        for (const NewOwner& one : owners) owned.push_back(one.owned);
+        steps_.note_owners(ownership, owned);
+        ownership.release(owned);
         for (const NewOwner& one : owners) {
             if (one.count != nullptr) ++*one.count;
             if (!is_new(one.after_entity)) note_changed(one.copy, one.after_entity);
             if (!one.owner) continue;
-            if (Status status = steps_.own(ownership, one.owned, one.owner); !status)
+            if (Status status = ownership.own(one.owner, one.owned); !status)
                 return Status::error(concat("entity ", entity_text(one.owned), " cannot be owned by ",
                                             entity_text(one.owner), " as the source says: ", status.message()));
         }

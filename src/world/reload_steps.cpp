@@ -1,5 +1,6 @@
 #include "world/reload_steps.h"
 
+#include "shoal/base/bit_set.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/components/ownership.h"
@@ -137,14 +138,30 @@ Result<bool> ReloadSteps::set_switch(Database& database, const ReloadPlace& plac
     return done.status();
 }
 
-Status ReloadSteps::own(OwnershipManager& owners, Entity owned, Entity owner) {
-    const Entity before = owners.owner(owned);
-    if (owner) {
-        if (Status status = owners.own(owner, owned); !status) return status;
-    } else {
-        owners.release(owned);
+/// Notes all that the owners own, because the order of what they own is theirs.
+void ReloadSteps::note_owners(OwnershipManager& owners, std::span<const Entity> owned) {
+    Step step{.kind = Kind::kOwn, .place = {.store = &owners, .entity = {}}};
+    Array<Entity> all{Owner("reload")};
+    BitSet is_noted{Owner("reload")};
+    for (const Entity entity : owned) {
+        const Entity owner = owners.owner(entity);
+        all.clear();
+        if (!owner)
+            all.push_back(entity);
+        else if (!is_noted.test_and_set(owner.index()))
+            owners.for_each_owned(owner, [&](Entity other) { all.push_back(other); });
+        for (std::size_t i = all.size(); i-- > 0;) step.owners.insert(step.owners.end(), {all[i], owner});
     }
-    steps_.push_back({.kind = Kind::kOwn, .place = {.store = &owners, .entity = owned}, .parent = before});
+    steps_.push_back(std::move(step));
+}
+
+/// Gives entities back to their owners: the newest first is how these list them.
+Status ReloadSteps::give_back(const Step& step) {
+    auto& owners = static_cast<OwnershipManager&>(*step.place.store);
+    for (std::size_t i = 0; i < step.owners.size(); i += 2) owners.release(step.owners[i]);
+    for (std::size_t i = 0; i < step.owners.size(); i += 2)
+        if (const Entity owner = step.owners[i + 1])
+            if (Status status = owners.own(owner, step.owners[i]); !status) return status;
     return {};
 }
 
@@ -201,12 +218,8 @@ Status ReloadSteps::take_back(const Step& step) {
             const ComponentValues value{.component = database.find_component(schema->id()), .is_off = at.is_on};
             return database.add({&entity, 1}, std::span(&value, 1)).status();
         }
-        case Kind::kOwn: {
-            auto& owners = static_cast<OwnershipManager&>(*store);
-            if (step.parent) return owners.own(step.parent, entity);
-            owners.release(entity);
-            return {};
-        }
+        case Kind::kOwn:
+            return give_back(step);
         default:
             return static_cast<Database*>(store)->move(entity, step.zone).status();
     }

@@ -44,8 +44,8 @@ public:
     Status set_list(const ReloadPlace& first, std::span<const Image> values, bool in_place);
     /// Switches a toggled component on or off, and returns whether it was the other way. Requires: the entity has it.
     Result<bool> set_switch(Database& database, const ReloadPlace& place, bool on);
-    /// Gives an entity to an owner, or releases it with the null entity.
-    Status own(OwnershipManager& owners, Entity owned, Entity owner);
+    /// Notes who owns these entities, before they get other owners. No call of this class does that.
+    void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
     /// Links an entity to a parent, or to none, and keeps its local pose. Requires: both have transforms.
     Status link(Entity child, Entity parent);
     Status move(Database& database, Entity entity, Zone zone);
@@ -61,11 +61,13 @@ private:
         std::size_t field = 0;
         Array<std::byte> bytes{Owner("reload")};  // the value, or the image, that was there
         Array<Image> list{Owner("reload")};       // the values that were there
-        Entity parent{};                          // or owner
+        Array<Entity> owners{Owner("reload")};    // who was owned, and by whom, in turn
+        Entity parent{};
         Zone zone = kNoZone;
     };
     void undo(const Step& step);
     static Status take_back(const Step& step);
+    static Status give_back(const Step& step);
     static Status replace_list(const ReloadPlace& first, std::span<const Image> values);
     void note_removed(const ReloadPlace& place, const ComponentRow& at);
     static Status set_parent(TransformManager& transforms, Entity child, Entity parent);
