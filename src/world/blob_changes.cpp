@@ -39,6 +39,24 @@ bool have_same_arrays(const Blob& before, const Blob& after) {
     });
 }
 
+std::span<const BlobArrayEntry> array_table(const Blob& blob) {
+    const std::span<const std::byte> bytes = section_bytes(blob, BlobSectionKind::kArrays);
+    return {reinterpret_cast<const BlobArrayEntry*>(bytes.data()), bytes.size() / sizeof(BlobArrayEntry)};
+}
+BlobArrayBase array_of(const Blob& blob, const BlobArrayEntry& entry) {
+    return {blob.id(), entry.offset, entry.count, 0};
+}
+std::span<const std::byte> values_of(const Blob& blob, const BlobArrayEntry& entry) {
+    return blob.array(array_of(blob, entry), static_cast<FieldType>(entry.element_type));
+}
+std::uint64_t hash_of(const Blob& blob, const BlobArrayEntry& entry) {
+    const std::span<const std::byte> bytes = values_of(blob, entry);
+    return hash_bytes(bytes.data(), bytes.size());
+}
+bool is_same_array(const Blob& a, const BlobArrayEntry& one, const Blob& b, const BlobArrayEntry& other) {
+    return one.element_type == other.element_type && std::ranges::equal(values_of(a, one), values_of(b, other));
+}
+
 /// The rows of a component type, ordered by entity; those of one entity stay in order.
 Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
     Array<std::uint32_t> rows(components == nullptr ? 0 : components->count(), 0, "reload");
@@ -52,26 +70,36 @@ Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
 
 }  // namespace
 
-ArraysByValue::ArraysByValue(const Blob& blob) : blob_(blob) {
-    const std::span<const std::byte> table = section_bytes(blob, BlobSectionKind::kArrays);
-    const auto* const entries = reinterpret_cast<const BlobArrayEntry*>(table.data());
-    for (const BlobArrayEntry& entry : std::span(entries, table.size() / sizeof(BlobArrayEntry))) {
-        const auto type = static_cast<FieldType>(entry.element_type);
-        const std::span<const std::byte> bytes = blob.array({blob.id(), entry.offset, entry.count, 0}, type);
-        if (find(type, bytes).count == 0) by_hash_.add(hash_bytes(bytes.data(), bytes.size()), entry);
+MovedArrays::MovedArrays(const Blob& before, const Blob& after) : befores_(array_table(before)) {
+    const std::span<const BlobArrayEntry> afters = array_table(after);
+    afters_.resize(befores_.size(), BlobArrayBase());
+    HashMap<std::uint64_t, std::size_t> moved{Owner("reload")};
+    for (std::size_t b = 0, a = 0; b < befores_.size(); ++b) {
+        while (a < afters.size() && afters[a].offset < befores_[b].offset) ++a;
+        const bool is_there = a < afters.size() && afters[a].offset == befores_[b].offset;
+        if (is_there && is_same_array(before, befores_[b], after, afters[a]))
+            afters_[b] = array_of(after, afters[a]);
+        else
+            moved.add(hash_of(before, befores_[b]), b), ++num_moved_;
+    }
+    for (const BlobArrayEntry& entry : empty() ? std::span<const BlobArrayEntry>() : afters) {
+        const auto is_it = [&](std::size_t b) {
+            return afters_[b].count == 0 && is_same_array(before, befores_[b], after, entry);
+        };
+        while (const std::size_t* const found = moved.find_if(hash_of(after, entry), is_it))
+            afters_[*found] = array_of(after, entry);
     }
 }
 
-BlobArrayBase ArraysByValue::find(FieldType type, std::span<const std::byte> bytes) const {
-    const auto array_of = [&](const BlobArrayEntry& entry) {
-        return BlobArrayBase{blob_.id(), entry.offset, entry.count, 0};
+BlobArrayBase MovedArrays::find(FieldType type, const BlobArrayBase& before) {
+    const auto is_it = [&](std::size_t i) {
+        return i < befores_.size() && befores_[i].offset == before.offset && befores_[i].count == before.count &&
+               befores_[i].element_type == static_cast<std::uint32_t>(type);
     };
-    const BlobArrayEntry* const found =
-        by_hash_.find_if(hash_bytes(bytes.data(), bytes.size()), [&](const BlobArrayEntry& entry) {
-            return entry.element_type == static_cast<std::uint32_t>(type) &&
-                   std::ranges::equal(blob_.array(array_of(entry), type), bytes);
-        });
-    return found == nullptr ? BlobArrayBase() : array_of(*found);
+    if (!is_it(next_))
+        next_ = static_cast<std::size_t>(
+            std::ranges::lower_bound(befores_, before.offset, {}, &BlobArrayEntry::offset) - befores_.begin());
+    return is_it(next_) ? afters_[next_++] : BlobArrayBase();
 }
 
 void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value) {

@@ -96,17 +96,21 @@ private:
     Array<std::uint32_t> list_rows_{Owner("reload")};
 };
 
-/// Finds, in a blob, the read-only array with given values.
-class ArraysByValue {
+/// Where the read-only arrays of the older version are in the newer one.
+class MovedArrays {
 public:
-    explicit ArraysByValue(const Blob& blob);
+    /// The blobs outlive this.
+    MovedArrays(const Blob& before, const Blob& after);
 
-    /// Returns an array of that type with these values; of no values if there is none.
-    BlobArrayBase find(FieldType type, std::span<const std::byte> bytes) const;
+    bool empty() const { return num_moved_ == 0; }
+    /// Returns the array with the same values; of no values if there is none. Cost: a step for arrays in the order of the
+    /// older version, otherwise O(log arrays).
+    BlobArrayBase find(FieldType type, const BlobArrayBase& before);
 
 private:
-    const Blob& blob_;
-    HashMap<std::uint64_t, BlobArrayEntry> by_hash_{Owner("reload")};
+    std::span<const BlobArrayEntry> befores_;       // by offset
+    Array<BlobArrayBase> afters_{Owner("reload")};  // of each of those
+    std::size_t num_moved_ = 0, next_ = 0;          // next_: after the one that was found last
 };
 
 /// Copies a field of a component in a blob. Shape: field.size.

@@ -577,7 +577,7 @@ private:
             if (!is_paired[a])
                 pairs.push_back({next < left.size() && !is_tag(t) ? left[next++] : kNoBlobEntity, afters[a]});
         for (; next < left.size(); ++next) pairs.push_back({left[next], kNoBlobEntity});
-        std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.before < b.before; });
+        std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.before, pair.after); });
         return pairs;
     }
     /// Returns the place of a value in the newer list, or its length. Most are where they were, at `guess`.
@@ -957,12 +957,14 @@ private:
     /// values.
     Status move_arrays() {
         if (changes_.arrays_stay() || !has_arrays(before_)) return {};
-        const ArraysByValue newer(after_);
-        for (const ReloadPlace& place : places_with_arrays())
-            if (Status status = move_arrays(place, newer); !status) return status;
+        MovedArrays moved(before_, after_);
+        if (moved.empty()) return {};
+        for (const ReloadPlace& place : places_with_moved(moved))
+            if (Status status = move_arrays(place, moved); !status) return status;
         return {};
     }
-    Array<ReloadPlace> places_with_arrays() const {
+    /// Lists the components, of `many` types the first ones, of which an array has moved.
+    Array<ReloadPlace> places_with_moved(MovedArrays& moved) {
         Array<ReloadPlace> places{Owner("reload")};
         for (Store* store : world_.stores_)
             for (const Schema* schema : store->schemas()) {
@@ -972,25 +974,32 @@ private:
                 store->list_tables(*schema, tables);
                 BitSet is_listed{Owner("reload")};
                 for (const ComponentTable& table : tables)
-                    for (const Entity entity : table.table->entities())
-                        if (alive(entity) && !is_listed.test_and_set(entity.index()))
-                            places.push_back({store, schema, entity});
+                    for (std::uint32_t row = 0; row < table.table->num_rows(); ++row) {
+                        const Entity entity = table.table->entities()[row];
+                        if (!alive(entity)) continue;
+                        const ComponentRow at{schema, table.table, row, table.first_column};
+                        const bool moves = std::ranges::any_of(
+                            schema->fields(), [&](const Field& field) { return read_moved(at, field, moved); });
+                        if (moves && !is_listed.test_and_set(entity.index())) places.push_back({store, schema, entity});
+                    }
             }
         return places;
     }
     /// Moves those of all values of an entity.
-    Status move_arrays(ReloadPlace place, const ArraysByValue& newer) {
+    Status move_arrays(ReloadPlace place, MovedArrays& moved) {
         for (ComponentRow at = place.find(); at;) {
             for (std::size_t f = 0; f < at.schema->fields().size(); ++f)
-                if (at.schema->fields()[f].type == FieldType::kBlobArray)
-                    if (Status status = move_array(place, at, f, newer); !status) return status;
+                if (read_moved(at, at.schema->fields()[f], moved))
+                    if (const Result<bool> written = steps_.write(place, f, value_.data()); !written)
+                        return written.status();
             ++place.index;
             at = place.schema->many() ? place.store->find_next(at, place.entity, place.index) : ComponentRow();
         }
         return {};
     }
-    Status move_array(const ReloadPlace& place, const ComponentRow& at, std::size_t f, const ArraysByValue& newer) {
-        const Field& field = at.schema->fields()[f];
+    /// Copies a field with arrays to value_, as they are in the newer version, and returns whether any has moved.
+    bool read_moved(const ComponentRow& at, const Field& field, MovedArrays& moved) {
+        if (field.type != FieldType::kBlobArray) return false;
         value_.resize(field.size);
         read_part(*at.table, at.first_column, at.row, field_part(*at.schema, field), value_.data());
         bool moves = false;
@@ -998,11 +1007,11 @@ private:
             BlobArrayBase array;
             std::memcpy(static_cast<void*>(&array), value_.data() + i * sizeof array, sizeof array);
             if (array.count == 0 || array.resource != before_.id()) continue;
-            array = newer.find(field.element_type, before_.array(array, field.element_type));
-            std::memcpy(value_.data() + i * sizeof array, &array, sizeof array);
-            moves = true;
+            const BlobArrayBase newer = moved.find(field.element_type, array);
+            moves |= newer != array;
+            std::memcpy(value_.data() + i * sizeof newer, &newer, sizeof newer);
         }
-        return moves ? steps_.write(place, f, value_.data()).status() : Status();
+        return moves;
     }
 
     World& world_;

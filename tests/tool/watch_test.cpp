@@ -113,6 +113,7 @@ TEST_F(ToolWatch, a_source_with_an_error_is_shown_once_and_the_world_runs_on_unt
 
 TEST_F(ToolWatch, a_missing_prefab_is_found_when_its_folder_is_made_later_though_others_write_beside_it_without_rest) {
     write_all();
+    write("lib/other", "");
     start({"--schema", path("game.schema.sjson"), "--root", path(""), "--root", path("lib")});
     write("level.sjson", R"(entities = { anna = { prefab = "far/off/ship" } })");
     ASSERT_TRUE(waits_for("there is no prefab \"far/off/ship\""));

@@ -48,8 +48,9 @@
 //
 // Rows that refer to an array of which the newer blob has none with these values refer to no array afterwards. If the
 // reload fails, give the library the older blob back.
-// Cost: reads both blobs; then what differs, copy by copy. When read-only arrays lie elsewhere in the newer version, as after
-// an edit of one of them, or of the number of entities, all rows that refer to arrays are looked at.
+// Cost: reads both blobs; then what differs, copy by copy. If any read-only array lies elsewhere in the newer version, or is
+// another, all rows that refer to arrays are looked at, and those whose arrays have moved are written: all behind one that
+// has become longer, and all if there are more entities.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/world/world.h"
