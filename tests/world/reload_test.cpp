@@ -603,6 +603,20 @@ TEST_F(Reload, of_equal_values_of_a_list_makes_as_many_as_the_source_has) {
     EXPECT_EQ(values_of<Note>(world, ships.entity(0)), (std::vector<Note>{{7, 7}}));
 }
 
+TEST_F(Reload, exchanges_only_the_front_of_a_list) {
+    std::vector<Note> notes;
+    for (std::int32_t i = 0; i < 100; ++i) notes.push_back({i, i});
+    const Blob before = blob_of({{.guid = 1, .notes = notes}});
+    notes.insert(notes.begin() + 1, {1000, 1000});
+    const Blob after = blob_of({{.guid = 1, .notes = notes}});
+    const Entity ship = spawned(before).entity(0);
+    const ComponentManager& manager = world.manager<Note>().core();
+    const std::uint64_t num_changes = manager.num_structural_changes();
+    reloaded(before, after);
+    EXPECT_EQ(manager.num_structural_changes() - num_changes, 3u) << "two come, and one goes";
+    EXPECT_EQ(values_of<Note>(world, ship), notes);
+}
+
 TEST_F(Reload, keeps_values_of_the_program_before_those_that_they_were_before) {
     const Blob before = blob_of({{.guid = 1, .tags = {"a", "b"}, .notes = {{1, 1}, {2, 2}}}});
     const Blob after = blob_of({{.guid = 1, .tags = {"b", "x", "a"}, .notes = {{3, 3}, {1, 1}, {2, 2}, {4, 4}}}});
@@ -1032,12 +1046,20 @@ TEST(ReloadArrays, of_lists_stay_with_their_values_when_others_come_and_go_and_a
         ASSERT_TRUE(!is_in_database || world.home<Course>(world.database()).ok());
         if (!is_in_database) world.manager<Course>();
         world.make_store<Clinging>();
-        const std::vector<Courses> first = {{{{1}, 1}, {{2, 2}, 2}, {{3, 3, 3}, 3}, {{4}, 4}}, {{{5}, 5}, {{6, 6}, 6}}};
-        const std::vector<Courses> next = {{{{9, 9, 9}, 9}, {{3, 3, 3}, 3}, {{8}, 8}, {{1}, 1}},
-                                           {{{5}, 5}, {{6, 6}, 6}}};
+        const Courses four = {{{1}, 1}, {{2, 2}, 2}, {{3, 3, 3}, 3}, {{4}, 4}};
+        const Courses others = {{{9, 9, 9}, 9}, {{3, 3, 3}, 3}, {{8}, 8}, {{1}, 1}};
+        const Courses same = {{{5}, 5}, {{6, 6}, 6}};
+        const std::vector<Courses> first = {four, same, four}, next = {others, same, others};
         const Blob* const loaded = library.add(courses(first, true)).value();
         const Result<Spawned> ships = world.spawn(*loaded);
         ASSERT_TRUE(ships.ok()) << ships.message();
+        const Entity cut = ships->entity(2);  // the program takes the second one
+        auto* const manager = dynamic_cast<ComponentManager*>(world.find_store(schema_of<Course>().id()));
+        if (is_in_database) {
+            ASSERT_TRUE(world.database().remove_value<Course>(cut, 1).ok());
+        } else {
+            manager->remove(manager->next(manager->instance(cut)));
+        }
         const auto courses_of = [&](Entity ship) {
             Courses found;
             for (const Course& course : values_of<Course>(world, ship)) {
@@ -1066,14 +1088,48 @@ TEST(ReloadArrays, of_lists_stay_with_their_values_when_others_come_and_go_and_a
             ASSERT_TRUE(before.ok()) << before.message();
             const Result<ReloadReport> report = world.reload(*before, *library.find("courses"));
             ASSERT_TRUE(report.ok()) << report.message();
-            EXPECT_EQ(report->num_changed, 1u);
+            EXPECT_EQ(report->num_changed, 2u);
+            EXPECT_EQ(report->num_left_out, 1u);
         }
         EXPECT_EQ(courses_of(ships->entity(0)), next[0]);
         EXPECT_EQ(courses_of(ships->entity(1)), next[1]) << "of which only the arrays lie elsewhere";
+        EXPECT_EQ(courses_of(cut), (Courses{next[0][1], next[0][2], next[0][3]}))
+            << "what has become of it is left out";
         const Course moved = values_of<Course>(world, own)[0];
         EXPECT_EQ(library.view(moved.depths).size(), 3u);
         EXPECT_EQ(library.view(moved.depths)[0], 3);
     }
+}
+
+TEST(ReloadArrays, of_lists_are_found_again_though_what_they_refer_to_has_died) {
+    const auto blob = [](const std::vector<std::int32_t>& numbers) {
+        BlobWriter writer;
+        writer.set_name("courses");
+        const std::uint32_t type = writer.add_component_type(schema_of<Course>()).value();
+        writer.add_entity({.guid = 1});
+        writer.add_entity({.guid = 2});
+        for (const std::int32_t number : numbers) {
+            const Course course{.number = number, .ship = Entity{1}};
+            writer.add_component(type, 0, std::as_bytes(std::span(&course, 1)));
+        }
+        return Blob::load(*writer.write()).value();
+    };
+    EntityManager entities;
+    World world(entities, {.reloadable = true});
+    auto& courses = world.manager<Course>();
+    const Blob none = blob({}), one = blob({1}), other = blob({5});
+    const Result<Spawned> ships = world.spawn(none);
+    const Entity ship = ships->entity(0);
+    entities.destroy(ships->entities().subspan(1, 1));
+    world.settle();
+    ASSERT_TRUE(world.reload(none, one).ok());
+    ASSERT_EQ(values_of<Course>(world, ship).size(), 1u);
+    EXPECT_FALSE(values_of<Course>(world, ship)[0].ship) << "it has died";
+    ASSERT_TRUE(courses.add(ship, {.number = 7}).ok());
+    ASSERT_TRUE(world.reload(one, other).ok());
+    ASSERT_EQ(values_of<Course>(world, ship).size(), 2u);
+    EXPECT_EQ(values_of<Course>(world, ship)[0].number, 7);
+    EXPECT_EQ(values_of<Course>(world, ship)[1].number, 5);
 }
 
 /// A store of routes that counts how often it is asked for a row.
