@@ -969,21 +969,23 @@ private:
         for (Store* store : world_.stores_)
             for (const Schema* schema : store->schemas()) {
                 const OwnedColumns columns = store->find_columns(*schema);
-                if (!schema->has(FieldType::kBlobArray) || (columns && !columns.has_fields)) continue;
-                Array<ComponentTable> tables{Owner("reload")};
-                store->list_tables(*schema, tables);
-                BitSet is_listed{Owner("reload")};
-                for (const ComponentTable& table : tables)
-                    for (std::uint32_t row = 0; row < table.table->num_rows(); ++row) {
-                        const Entity entity = table.table->entities()[row];
-                        if (!alive(entity)) continue;
-                        const ComponentRow at{schema, table.table, row, table.first_column};
-                        const bool moves = std::ranges::any_of(
-                            schema->fields(), [&](const Field& field) { return read_moved(at, field, moved); });
-                        if (moves && !is_listed.test_and_set(entity.index())) places.push_back({store, schema, entity});
-                    }
+                const bool has_fields = !columns || columns.has_fields;
+                if (has_fields && schema->has(FieldType::kBlobArray)) list_moved(*store, *schema, moved, places);
             }
         return places;
+    }
+    void list_moved(Store& store, const Schema& schema, MovedArrays& moved, Array<ReloadPlace>& places) {
+        Array<ComponentTable> tables{Owner("reload")};
+        store.list_tables(schema, tables);
+        BitSet is_listed{Owner("reload")};
+        for (const ComponentTable& table : tables)
+            for (std::uint32_t row = 0; row < table.table->num_rows(); ++row) {
+                const Entity entity = table.table->entities()[row];
+                const ComponentRow at{&schema, table.table, row, table.first_column};
+                const auto has_moved = [&](const Field& field) { return read_moved(at, field, moved); };
+                if (!alive(entity) || std::ranges::none_of(schema.fields(), has_moved)) continue;
+                if (!is_listed.test_and_set(entity.index())) places.push_back({&store, &schema, entity});
+            }
     }
     /// Moves those of all values of an entity.
     Status move_arrays(ReloadPlace place, MovedArrays& moved) {
