@@ -1,12 +1,16 @@
 #include "level.h"
 
 #include "shoal/base/clock.h"
+#include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/reload.h"
+#include "signals.h"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace shoal_tool {
@@ -14,6 +18,8 @@ namespace shoal_tool {
 using namespace shoal;
 
 namespace {
+
+constexpr std::chrono::milliseconds kPause{20};
 
 std::string milliseconds(std::int64_t ns) { return concat(decimal_text(static_cast<double>(ns) * 1e-6, 2), " ms"); }
 
@@ -29,6 +35,7 @@ std::string text_of(const ReloadReport& report) {
     add(report.num_fields, "field", "fields", " written");
     add(report.num_components_added, "component", "components", " added");
     add(report.num_components_removed, "component", "components", " removed");
+    add(report.num_switched, "component", "components", " switched");
     add(report.num_linked, "entity", "entities", " linked anew");
     add(report.num_created, "entity", "entities", " created");
     add(report.num_destroyed, "entity", "entities", " destroyed");
@@ -57,8 +64,12 @@ Placed placed_masses(World& world) {
 }  // namespace
 
 std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, Console& console,
-                                      const std::string& path, SourceSession& session) {
+                                      const std::string& path, SourceSession& session, LevelFiles& tried) {
     const std::int64_t begin_ns = monotonic_ns();
+    tried = {{path}, wall_clock_ns()};
+    for (const std::string_view flag : {"schema", "root"})
+        for (const std::string& given : arguments.values(flag))
+            if (flag == "schema" || !is_directory(given)) tried.paths.push_back(given);
     const auto refuse = [&](std::string_view message, std::string hint = {}) {
         session.diagnostics.error({}, std::string(message), std::move(hint));
         return std::nullopt;
@@ -67,18 +78,35 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
     if (is_blob_file(files, path)) {
         Result<Blob> blob = read_blob(files, path);
         if (!blob) return refuse(blob.message(), "compile its source again");
-        return LoadedLevel{std::move(*blob), {path}, monotonic_ns() - begin_ns};
+        return LoadedLevel{std::move(*blob), tried, monotonic_ns() - begin_ns};
     }
     if (!prepare(arguments, files, console, path, session)) return std::nullopt;
+    std::vector<SourceDependency> dependencies;
+    session.options.compose.dependencies = &dependencies;
     const Result<CompiledSource> compiled =
         compile_source(session.path, session.registry, session.options, session.diagnostics);
+    session.options.compose.dependencies = nullptr;
+    for (const SourceDependency& dependency : dependencies) tried.paths.push_back(dependency.path);
     if (!compiled && session.diagnostics.num_errors() == 0) return refuse(compiled.message());
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
     Result<Blob> blob = Blob::load(compiled->blob);
     if (!blob) return refuse(blob.message());
-    LoadedLevel level{std::move(*blob), {}, 0};
-    for (const SourceDependency& dependency : compiled->dependencies) level.files.push_back(dependency.path);
-    level.load_ns = monotonic_ns() - begin_ns;
+    return LoadedLevel{std::move(*blob), tried, monotonic_ns() - begin_ns};
+}
+
+std::optional<LoadedLevel> wait_for_level(const Arguments& arguments, Files& files, Console& console,
+                                          const std::string& path, std::optional<SourceSession>& session,
+                                          LevelFiles tried) {
+    FileWatch watch;
+    std::string told;
+    std::optional<LoadedLevel> level;
+    while (!level && !was_interrupted()) {
+        if (const std::string text = session->diagnostics.format(); text != told)
+            console.print_error(concat(told = text, "waiting until this is mended; interrupt to end\n"));
+        watch.set(tried.paths, tried.begin_wall_ns);
+        while (!watch.has_changed() && !was_interrupted()) std::this_thread::sleep_for(kPause);
+        if (!was_interrupted()) level = load_level(arguments, files, console, path, session.emplace(), tried);
+    }
     return level;
 }
 
@@ -101,15 +129,8 @@ void place_masses(World& world, std::span<const Entity> entities) {
 
 LevelWatch::LevelWatch(const Arguments& arguments, Files& files, Console& console, World& world,
                        ResourceLibrary& library, LoadedLevel& level)
-    : arguments_(arguments),
-      files_(files),
-      console_(console),
-      world_(world),
-      library_(library),
-      level_(level),
-      schemas_(arguments.values("schema")) {
-    level_.files.insert(level_.files.end(), schemas_.begin(), schemas_.end());
-    watch_.set(level_.files);
+    : arguments_(arguments), files_(files), console_(console), world_(world), library_(library), level_(level) {
+    watch_.set(level_.files.paths, level_.files.begin_wall_ns);
     world_.on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });
     console_.print(concat("watching ", counted(watch_.num_files(), "file", "files"), "; interrupt to end\n"));
     console_.flush();
@@ -121,18 +142,17 @@ void LevelWatch::look() {
 
 void LevelWatch::load_again() {
     SourceSession session;
-    std::optional<LoadedLevel> newer = load_level(arguments_, files_, console_, arguments_.operands()[0], session);
+    LevelFiles tried;
+    std::optional<LoadedLevel> newer =
+        load_level(arguments_, files_, console_, arguments_.operands()[0], session, tried);
     if (!newer) {
-        // Which files are missing, only their folders can tell.
-        std::vector<std::string> files = level_.files;
-        for (std::uint32_t file = 1; file <= session.diagnostics.num_files(); ++file)
-            files.push_back(std::string(session.diagnostics.name(file)));
-        watch_.set(std::move(files), true);
+        const std::vector<std::string>& before = level_.files.paths;
+        tried.paths.insert(tried.paths.end(), before.begin(), before.end());
+        watch_.set(std::move(tried.paths), tried.begin_wall_ns);
         return fail(session.diagnostics.format());
     }
     console_.print_diagnostics(session.diagnostics);
-    newer->files.insert(newer->files.end(), schemas_.begin(), schemas_.end());
-    watch_.set(newer->files);
+    watch_.set(tried.paths, tried.begin_wall_ns);
     const bool was_wrong = !std::exchange(told_, {}).empty();
     if (std::ranges::equal(newer->blob.bytes(), level_.blob.bytes())) {
         level_.files = std::move(newer->files);

@@ -9,16 +9,25 @@
 
 namespace shoal_tool {
 
-/// A level, and the files that it was made from.
+/// The files that a level is made from, and those that were looked for.
+struct LevelFiles {
+    std::vector<std::string> paths;
+    std::int64_t begin_wall_ns = 0;  ///< before the first one was read
+};
 struct LoadedLevel {
     shoal::Blob blob;
-    std::vector<std::string> files;
+    LevelFiles files;
     std::int64_t load_ns = 0;
 };
 
-/// Reads the blob, or compiles the source, at `path`. Errors: in the session's diagnostics.
+/// Reads the blob, or compiles the source, at `path`. Errors: in the session's diagnostics; `tried` has the files.
 std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, Console& console,
-                                      const std::string& path, SourceSession& session);
+                                      const std::string& path, SourceSession& session, LevelFiles& tried);
+/// Shows what is wrong with a level, and loads it again whenever its files change until it can be loaded, or somebody
+/// interrupts: then there is none.
+std::optional<LoadedLevel> wait_for_level(const Arguments& arguments, Files& files, Console& console,
+                                          const std::string& path, std::optional<SourceSession>& session,
+                                          LevelFiles tried);
 /// Adds the blob to a library without copying it. A blob without a name is found by no value, so it stays out.
 shoal::Status add_view(shoal::ResourceLibrary& library, const shoal::Blob& blob);
 /// Makes the stores of the blob's component types, those that passes use as they need them.
@@ -51,7 +60,6 @@ private:
     shoal::ResourceLibrary& library_;
     LoadedLevel& level_;
     shoal::FileWatch watch_;
-    std::vector<std::string> schemas_;
     std::string told_;  // the errors that were printed last
     std::uint64_t num_reloads_ = 0;
 };

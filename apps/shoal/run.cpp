@@ -86,7 +86,9 @@ constexpr std::string_view kManual =
     "changes, "
     "the level is compiled again and the running world reloaded: what the source has changed is written, and all else "
     "stays "
-    "as the passes made it. A source with an error is reported once, and the world runs on as it is.\n"
+    "as the passes made it. A source with an error is reported once, and the world runs on as it is; if it is there "
+    "from the start, the "
+    "world begins when it is mended.\n"
     "\n"
     "A query names component types: `fish` must be there, `!asleep` must not, `?name` may; and compares fields: "
     "`health.value < 10`, `body.position.x >= 2`, `mood == angry`. All of its terms, between commas, must hold.\n"
@@ -370,18 +372,23 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     Task task;
     if (Status status = read_task(arguments, task); !status)
         return fail_usage(console, arguments.verb(), status.message());
-    SourceSession session;
+    std::optional<SourceSession> session(std::in_place);
     Outcome outcome;
-    std::optional<LoadedLevel> level = load_level(arguments, files, console, task.level, session);
-    if (!level) return fail(console, session.diagnostics);
-    task.level = session.path;
-    outcome.load_ns = level->load_ns;
+    LevelFiles tried;
+    std::optional<LoadedLevel> level = load_level(arguments, files, console, task.level, *session, tried);
     if (task.watches) note_first_signal();
-    if (Status status = live(*level, task, arguments, files, console, session.diagnostics, outcome); !status)
-        return fail(console, session, status.message());
-    console.print_diagnostics(session.diagnostics);
+    if (!level && task.watches) {
+        level = wait_for_level(arguments, files, console, task.level, session, std::move(tried));
+        if (!level && !console.json()) return 1;  // what is wrong has been shown
+    }
+    if (!level) return fail(console, session->diagnostics);
+    task.level = session->path;
+    outcome.load_ns = level->load_ns;
+    if (Status status = live(*level, task, arguments, files, console, session->diagnostics, outcome); !status)
+        return fail(console, *session, status.message());
+    console.print_diagnostics(session->diagnostics);
     print_facts(console, task, outcome);
-    if (console.json()) print_json(console, task, outcome, session.diagnostics);
+    if (console.json()) print_json(console, task, outcome, session->diagnostics);
     return 0;
 }
 

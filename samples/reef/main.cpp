@@ -46,13 +46,17 @@ volatile std::sig_atomic_t is_interrupted = 0;
 /// Prints a line about edited sources that were reloaded, or what is wrong with them.
 void reload_edited(Sea& sea, const Run& run, std::string& told) {
     Diagnostics diagnostics;
-    const Result<std::string> line = sea.reload_edited(diagnostics);
+    std::string line;
+    const Result<bool> any = sea.reload_edited(diagnostics, line);
+    if (any && !*any) return;
     const std::string problem =
-        line ? std::string() : concat(diagnostics.format(), "error: ", line.message(), "; the sea stays as it is\n");
-    if (!line && problem != told) print(stderr, problem);
-    if (!line || !line->empty()) told = problem;
-    if (!line || line->empty()) return;
-    print(run.options.json ? stderr : stdout, *line);
+        any ? std::string()
+            : concat(diagnostics.format(), "error: ", any.message(), "; ",
+                     line.empty() ? "the sea stays as it is\n" : "what comes before it in the sea is new\n");
+    if (any && line.empty() && !told.empty()) line = "the sources are mended, and say what they said before\n";
+    if (problem != told) print(stderr, problem);
+    told = problem;
+    print(run.options.json ? stderr : stdout, line);
     std::fflush(stdout);
 }
 

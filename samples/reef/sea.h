@@ -46,9 +46,10 @@ struct Sea {
 
     /// Compiles and spawns the sources. Errors: `diagnostics` has those of the sources, the status a summary.
     Status spawn(shoal::Diagnostics& diagnostics);
-    /// Reloads the sources that were edited since the last call, and returns a line about it, or none.
-    /// Errors: `diagnostics` has those of the sources, the status a summary; the sea is as it was.
-    shoal::Result<std::string> reload_edited(shoal::Diagnostics& diagnostics);
+    /// Reloads the sources that were edited since the last call, and returns whether there were any. `line` says what was
+    /// reloaded, also when another source is refused.
+    /// Errors: `diagnostics` has those of the sources, the status a summary; without a line, the sea is as it was.
+    shoal::Result<bool> reload_edited(shoal::Diagnostics& diagnostics, std::string& line);
 
     SeaOptions options;
     shoal::EntityManager entities;

@@ -40,20 +40,28 @@ Status SeaSources::read_inputs(Inputs& inputs, Diagnostics& diagnostics) const {
     return Status::error("the schema file has errors");
 }
 
-Status SeaSources::prepare(Diagnostics& diagnostics) { return read_inputs(inputs_, diagnostics); }
+Status SeaSources::prepare(Diagnostics& diagnostics) {
+    begin_wall_ns_ = wall_clock_ns();
+    files_ = {schema_path()};
+    return read_inputs(inputs_, diagnostics);
+}
 
-Result<CompiledSource> SeaSources::compile(const std::string& name, const Inputs& inputs, Diagnostics& diagnostics) {
+/// Adds to `files` what was read, and what was looked for, also when there are errors.
+Result<CompiledSource> SeaSources::compile(const std::string& name, const Inputs& inputs, Diagnostics& diagnostics,
+                                           std::vector<std::string>& files) const {
+    std::vector<SourceDependency> dependencies;
+    CompileOptions options = inputs.options;
+    options.compose.dependencies = &dependencies;
     Result<CompiledSource> compiled =
-        compile_source(concat(sea_.options.sources, "/", name, ".sjson"), inputs.registry, inputs.options, diagnostics);
-    if (compiled)
-        for (const SourceDependency& dependency : compiled->dependencies) files_.push_back(dependency.path);
+        compile_source(concat(sea_.options.sources, "/", name, ".sjson"), inputs.registry, options, diagnostics);
+    for (const SourceDependency& dependency : dependencies) files.push_back(dependency.path);
     return compiled;
 }
 
 Result<const Blob*> SeaSources::blob(const std::string& name, Diagnostics& diagnostics) {
     if (const Blob* compiled = library_.find(name)) return compiled;
     const std::int64_t begin_ns = monotonic_ns();
-    const Result<CompiledSource> compiled = compile(name, inputs_, diagnostics);
+    const Result<CompiledSource> compiled = compile(name, inputs_, diagnostics, files_);
     if (!compiled) return compiled.status();
     Result<const Blob*> loaded = library_.load(compiled->blob);
     if (!loaded) return loaded.status();
@@ -63,31 +71,32 @@ Result<const Blob*> SeaSources::blob(const std::string& name, Diagnostics& diagn
     return loaded;
 }
 
-void SeaSources::watch() {
-    files_.push_back(schema_path());
-    watch_.set(files_);
-}
+void SeaSources::watch() { watch_.set(files_, begin_wall_ns_); }
 
-Result<std::string> SeaSources::reload(Diagnostics& diagnostics) {
-    const std::int64_t begin_ns = monotonic_ns();
+Status SeaSources::reload(Diagnostics& diagnostics, std::string& line) {
+    const std::int64_t begin_ns = monotonic_ns(), begin_wall_ns = wall_clock_ns();
     Inputs inputs;
     if (Status status = read_inputs(inputs, diagnostics); !status) return status;
     std::vector<CompiledSource> all;
+    std::vector<std::string> files = {schema_path()};
     for (const std::string& name : names_) {
-        Result<CompiledSource> compiled = compile(name, inputs, diagnostics);
-        if (!compiled) return watch_.set(files_, true), compiled.status();
+        Result<CompiledSource> compiled = compile(name, inputs, diagnostics, files);
+        if (!compiled) {
+            files.insert(files.end(), files_.begin(), files_.end());
+            return watch_.set(std::move(files), begin_wall_ns), compiled.status();
+        }
         all.push_back(std::move(*compiled));
     }
-    watch_.set(files_);
-    const std::string compiled = concat("compiled in ", decimal_text(milliseconds_since(begin_ns), 2), " ms");
-    std::string line;
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    watch_.set(files_ = std::move(files), begin_wall_ns);
+    const std::string compiled = concat("; compiled in ", decimal_text(milliseconds_since(begin_ns), 2), " ms\n");
+    Status status;
+    for (std::size_t i = 0; i < all.size() && status; ++i) {
         if (std::ranges::equal(all[i].blob, library_.find(names_[i])->bytes())) continue;
         Result<Blob> newer = Blob::load(all[i].blob);
-        if (!newer) return newer.status();
-        if (Status status = reload(std::move(*newer), line); !status) return status;
+        status = newer ? reload(std::move(*newer), line) : newer.status();
     }
-    return line.empty() ? line : concat("reloaded ", line, "; ", compiled, "\n");
+    if (!line.empty()) line = concat("reloaded ", line, compiled);
+    return status;
 }
 
 Status SeaSources::reload(Blob newer, std::string& line) {

@@ -24,9 +24,10 @@ public:
     /// From now on, has_changed() tells of edited files.
     void watch();
     bool has_changed() { return watch_.has_changed(); }
-    /// Compiles all sources that were used again, and reloads what was spawned from those that differ. Returns a line about it,
-    /// or none when nothing differs. Errors: a source has an error, or cannot be reloaded; that one's entities stay as they were.
-    shoal::Result<std::string> reload(shoal::Diagnostics& diagnostics);
+    /// Compiles all sources that were used again, and reloads what was spawned from those that differ. `line` says which; it is
+    /// empty when nothing differs. Errors: a source has an error: then nothing is reloaded; or one cannot be reloaded: then its
+    /// entities, and those of later ones, stay as they were.
+    shoal::Status reload(shoal::Diagnostics& diagnostics, std::string& line);
 
 private:
     struct Inputs {
@@ -36,14 +37,16 @@ private:
     std::string schema_path() const { return sea_.options.sources + "/reef.schema.sjson"; }
     Status read_inputs(Inputs& inputs, shoal::Diagnostics& diagnostics) const;
     shoal::Result<shoal::CompiledSource> compile(const std::string& name, const Inputs& inputs,
-                                                 shoal::Diagnostics& diagnostics);
+                                                 shoal::Diagnostics& diagnostics,
+                                                 std::vector<std::string>& files) const;
     Status reload(shoal::Blob newer, std::string& line);
 
     Sea& sea_;
     Inputs inputs_;
     shoal::ResourceLibrary library_;
     std::vector<std::string> names_;  // of blobs in the library
-    std::vector<std::string> files_;  // that they were made from
+    std::vector<std::string> files_;  // that they were made from, and that were looked for
+    std::int64_t begin_wall_ns_ = 0;  // before the first of them was read
     shoal::FileWatch watch_;
 };
 

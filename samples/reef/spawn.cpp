@@ -169,12 +169,13 @@ Status Sea::spawn(Diagnostics& diagnostics) {
     return {};
 }
 
-Result<std::string> Sea::reload_edited(Diagnostics& diagnostics) {
-    if (!sources->has_changed()) return std::string();
-    Result<std::string> line = sources->reload(diagnostics);
-    if (line && !line->empty())
+Result<bool> Sea::reload_edited(Diagnostics& diagnostics, std::string& line) {
+    if (!sources->has_changed()) return false;
+    const Status reloaded = sources->reload(diagnostics, line);
+    if (!line.empty())
         if (Status status = place_reefs(*this); !status) return status;
-    return line;
+    if (!reloaded) return reloaded;
+    return true;
 }
 
 }  // namespace reef

@@ -10,8 +10,9 @@ namespace shoal {
 namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kPollMs = 100;    // where nobody tells of changes
-constexpr std::int64_t kCheckMs = 1000;  // where somebody does
+constexpr std::int64_t kPollMs = 100;      // where nobody tells of changes
+constexpr std::int64_t kCheckMs = 1000;    // where somebody does
+constexpr std::int64_t kClockStepMs = 20;  // in which file systems count time, or more
 
 std::string folder_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
@@ -32,27 +33,31 @@ FileWatch::File FileWatch::look(std::string path) {
     return file;
 }
 
-void FileWatch::set(std::vector<std::string> paths, bool folders_too) {
+void FileWatch::set(std::vector<std::string> paths, std::int64_t wall_ns) {
     std::sort(paths.begin(), paths.end());
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     const std::vector<File> before = std::exchange(files_, {});
     for (std::string& path : paths) {
         const auto known = std::lower_bound(before.begin(), before.end(), path,
                                             [](const File& file, const std::string& p) { return file.path < p; });
-        files_.push_back(known != before.end() && known->path == path ? *known : look(std::move(path)));
+        const bool is_known = known != before.end() && known->path == path;
+        files_.push_back(is_known ? *known : look(std::move(path)));
+        if (is_known || files_.back().stamp.changed_ns <= wall_ns - kClockStepMs * kMs) continue;
+        is_restless_ = true, last_change_ns_ = monotonic_ns();
     }
-    folders_too_ = folders_too;
     watch_folders();
 }
 
 void FileWatch::watch_folders() {
     all_folders_ = watch_ >= 0;
+    lacks_folders_ = false;
     std::string last;
     for (const File& file : files_) {
         std::string folder = folder_of(file.path);
         if (folder == last) continue;
         // Of a folder that is not there yet, the one above it is told to have it.
-        for (last = folder; !is_directory(folder) && folder != folder_of(folder);) folder = folder_of(folder);
+        for (last = folder; !is_directory(folder) && folder != folder_of(folder); lacks_folders_ = true)
+            folder = folder_of(folder);
         all_folders_ &= os::watch_folder(watch_, folder);
     }
 }
@@ -60,7 +65,7 @@ void FileWatch::watch_folders() {
 /// Whether it is time to look at the files.
 bool FileWatch::has_something_happened(std::int64_t now_ns) {
     const bool was_told = os::take_watched(watch_);
-    if (was_told && folders_too_) is_restless_ = true, last_change_ns_ = now_ns;
+    if (was_told && lacks_folders_) watch_folders();  // one of them may be there now
     const std::int64_t pause_ms = all_folders_ ? kCheckMs : kPollMs;
     if (!was_told && !is_restless_ && now_ns - last_look_ns_ < pause_ms * kMs) return false;
     last_look_ns_ = now_ns;

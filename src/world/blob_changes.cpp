@@ -5,6 +5,7 @@
 #include "shoal/table/copy_elements.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace shoal {
@@ -21,6 +22,41 @@ std::span<const std::uint64_t> all_guids(const Blob& blob, Array<std::uint64_t>&
     return storage;
 }
 
+/// The bytes of a section; empty if the blob has none of that kind.
+std::span<const std::byte> section_bytes(const Blob& blob, BlobSectionKind kind) {
+    const auto* const sections = reinterpret_cast<const BlobSection*>(blob.bytes().data() + blob.header().header_bytes);
+    for (const BlobSection& section : std::span(sections, blob.header().num_sections))
+        if (section.kind == static_cast<std::uint32_t>(kind))
+            return blob.bytes().subspan(static_cast<std::size_t>(section.offset),
+                                        static_cast<std::size_t>(section.num_bytes));
+    return {};
+}
+
+/// Offsets count from the start of the blob, so equal lists of arrays say that they lie in the same places.
+bool have_same_arrays(const Blob& before, const Blob& after) {
+    return std::ranges::all_of(std::array{BlobSectionKind::kArrays, BlobSectionKind::kArrayData}, [&](auto kind) {
+        return std::ranges::equal(section_bytes(before, kind), section_bytes(after, kind));
+    });
+}
+
+std::span<const BlobArrayEntry> array_table(const Blob& blob) {
+    const std::span<const std::byte> bytes = section_bytes(blob, BlobSectionKind::kArrays);
+    return {reinterpret_cast<const BlobArrayEntry*>(bytes.data()), bytes.size() / sizeof(BlobArrayEntry)};
+}
+BlobArrayBase array_of(const Blob& blob, const BlobArrayEntry& entry) {
+    return {blob.id(), entry.offset, entry.count, 0};
+}
+std::span<const std::byte> values_of(const Blob& blob, const BlobArrayEntry& entry) {
+    return blob.array(array_of(blob, entry), static_cast<FieldType>(entry.element_type));
+}
+std::uint64_t hash_of(const Blob& blob, const BlobArrayEntry& entry) {
+    const std::span<const std::byte> bytes = values_of(blob, entry);
+    return hash_bytes(bytes.data(), bytes.size());
+}
+bool is_same_array(const Blob& a, const BlobArrayEntry& one, const Blob& b, const BlobArrayEntry& other) {
+    return one.element_type == other.element_type && std::ranges::equal(values_of(a, one), values_of(b, other));
+}
+
 /// The rows of a component type, ordered by entity; those of one entity stay in order.
 Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
     Array<std::uint32_t> rows(components == nullptr ? 0 : components->count(), 0, "reload");
@@ -33,6 +69,38 @@ Array<std::uint32_t> rows_by_entity(const BlobComponents* components) {
 }
 
 }  // namespace
+
+MovedArrays::MovedArrays(const Blob& before, const Blob& after) : befores_(array_table(before)) {
+    const std::span<const BlobArrayEntry> afters = array_table(after);
+    afters_.resize(befores_.size(), BlobArrayBase());
+    HashMap<std::uint64_t, std::size_t> moved{Owner("reload")};
+    for (std::size_t b = 0, a = 0; b < befores_.size(); ++b) {
+        while (a < afters.size() && afters[a].offset < befores_[b].offset) ++a;
+        const bool is_there = a < afters.size() && afters[a].offset == befores_[b].offset;
+        if (is_there && is_same_array(before, befores_[b], after, afters[a]))
+            afters_[b] = array_of(after, afters[a]);
+        else
+            moved.add(hash_of(before, befores_[b]), b), ++num_moved_;
+    }
+    for (const BlobArrayEntry& entry : empty() ? std::span<const BlobArrayEntry>() : afters) {
+        const auto is_it = [&](std::size_t b) {
+            return afters_[b].count == 0 && is_same_array(before, befores_[b], after, entry);
+        };
+        while (const std::size_t* const found = moved.find_if(hash_of(after, entry), is_it))
+            afters_[*found] = array_of(after, entry);
+    }
+}
+
+BlobArrayBase MovedArrays::find(FieldType type, const BlobArrayBase& before) {
+    const auto is_it = [&](std::size_t i) {
+        return i < befores_.size() && befores_[i].offset == before.offset && befores_[i].count == before.count &&
+               befores_[i].element_type == static_cast<std::uint32_t>(type);
+    };
+    if (!is_it(next_))
+        next_ = static_cast<std::size_t>(
+            std::ranges::lower_bound(befores_, before.offset, {}, &BlobArrayEntry::offset) - befores_.begin());
+    return is_it(next_) ? afters_[next_++] : BlobArrayBase();
+}
 
 void read_blob_field(const BlobComponents& components, const Field& field, std::uint32_t row, std::byte* value) {
     const Schema& schema = *components.schema;
@@ -59,7 +127,8 @@ Array<std::uint32_t> parents_among(const Blob& blob, const BlobComponents* compo
     return parents;
 }
 
-BlobChanges::BlobChanges(const Blob& before, const Blob& after) : before_(before), after_(after) {
+BlobChanges::BlobChanges(const Blob& before, const Blob& after)
+    : before_(before), after_(after), arrays_stay_(have_same_arrays(before, after)) {
     match_entities();
     add_types();
     for (std::uint32_t type = 0; type < types_.size(); ++type) compare(type);
@@ -164,7 +233,8 @@ void BlobChanges::compare_rows(std::uint32_t type) {
 
 /// Whether components with equal bytes are equal.
 bool BlobChanges::bytes_tell(const TypeChanges& type) const {
-    return !type.schema->has(FieldType::kBlobArray) && (all_stay_ || !type.schema->has(FieldType::kEntity));
+    return (arrays_stay_ || !type.schema->has(FieldType::kBlobArray)) &&
+           (all_stay_ || !type.schema->has(FieldType::kEntity));
 }
 
 bool BlobChanges::are_bytes_equal(const TypeChanges& type, std::uint32_t before_row, std::uint32_t after_row,

@@ -9,6 +9,7 @@
 // Columns that lie alike are compared as a whole. References are compared by what they refer to, read-only arrays by what
 // is in them.
 
+#include "shoal/base/hash_map.h"
 #include "shoal/resource/blob.h"
 
 namespace shoal {
@@ -59,6 +60,8 @@ public:
     std::span<const ChangedComponent> removed() const { return removed_; }
     std::span<const ChangedList> lists() const { return lists_; }
     std::span<const std::uint32_t> list_rows() const { return list_rows_; }
+    /// Whether all read-only arrays lie in the newer version where they lay in the older one.
+    bool arrays_stay() const { return arrays_stay_; }
 
     /// Whether a field is the same in a component of each version.
     bool same_field(const TypeChanges& type, const Field& field, std::uint32_t before_row,
@@ -82,6 +85,7 @@ private:
 
     const Blob& before_;
     const Blob& after_;
+    bool arrays_stay_;
     bool all_stay_ = false;  // entity i of one version is entity i of the other
     Array<std::uint32_t> after_of_{Owner("reload")}, before_of_{Owner("reload")};
     Array<std::uint32_t> new_entities_{Owner("reload")}, gone_entities_{Owner("reload")};
@@ -90,6 +94,23 @@ private:
     Array<ChangedComponent> added_{Owner("reload")}, removed_{Owner("reload")};
     Array<ChangedList> lists_{Owner("reload")};
     Array<std::uint32_t> list_rows_{Owner("reload")};
+};
+
+/// Where the read-only arrays of the older version are in the newer one.
+class MovedArrays {
+public:
+    /// The blobs outlive this.
+    MovedArrays(const Blob& before, const Blob& after);
+
+    bool empty() const { return num_moved_ == 0; }
+    /// Returns the array with the same values; of no values if there is none. Cost: a step for arrays in the order of the
+    /// older version, otherwise O(log arrays).
+    BlobArrayBase find(FieldType type, const BlobArrayBase& before);
+
+private:
+    std::span<const BlobArrayEntry> befores_;       // by offset
+    Array<BlobArrayBase> afters_{Owner("reload")};  // of each of those
+    std::size_t num_moved_ = 0, next_ = 0;          // next_: after the one that was found last
 };
 
 /// Copies a field of a component in a blob. Shape: field.size.

@@ -32,6 +32,10 @@ Status remove_tag(Store& store, const Schema& component, Entity entity, StringId
 
 }  // namespace
 
+bool takes_single_values(Store& store) {
+    return dynamic_cast<ComponentManager*>(&store) != nullptr || dynamic_cast<Database*>(&store) != nullptr;
+}
+
 Status remove_one_value(Store& store, const Schema& component, Entity entity, const ComponentRow& at,
                         std::uint32_t index) {
     if (auto* const manager = dynamic_cast<ComponentManager*>(&store)) {

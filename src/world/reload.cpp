@@ -8,6 +8,7 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/entity/entity_text.h"
 #include "shoal/pose/model_pose.h"
 #include "shoal/table/field_part.h"
 #include "shoal/transform/pose_math.h"
@@ -61,46 +62,19 @@ Array<Zone> named_zones(const Blob& blob) {
     return zones;
 }
 
-/// Finds, in a blob, the read-only array with given values.
-class ArraysByValue {
-public:
-    explicit ArraysByValue(const Blob& blob) : blob_(blob) {
-        for (const BlobComponents& components : blob.component_types())
-            for (const Field& field : components.schema->fields())
-                for (std::uint32_t row = 0; field.type == FieldType::kBlobArray && row < components.count(); ++row)
-                    add(components, field, row);
+/// The entities of a blob whose toggled component of a type is off.
+BitSet switched_off(const Blob& blob, ComponentId component) {
+    BitSet off{Owner("reload")};
+    off.resize(blob.num_entities());
+    const BlobComponents* const named = blob.find_components(schema_of<SpawnSwitchedOff>().id());
+    if (named == nullptr || !is_schema_of<SpawnSwitchedOff>(*named->schema)) return off;
+    for (std::uint32_t i = 0; i < named->count(); ++i) {
+        ComponentId id;
+        std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);
+        if (id == component) off.set(named->entity_index[i]);
     }
-
-    /// Returns an array of that type with these values; of no values if there is none.
-    BlobArrayBase find(FieldType type, std::span<const std::byte> bytes) const {
-        const Entry* const found = by_hash_.find_if(hash_bytes(bytes.data(), bytes.size()), [&](const Entry& entry) {
-            return entry.type == type && std::ranges::equal(blob_.array(entry.array, type), bytes);
-        });
-        return found == nullptr ? BlobArrayBase() : found->array;
-    }
-
-private:
-    struct Entry {
-        FieldType type = FieldType(0);
-        BlobArrayBase array{};
-    };
-
-    void add(const BlobComponents& components, const Field& field, std::uint32_t row) {
-        Array<BlobArrayBase> values(field.num_values(), BlobArrayBase(), "reload");
-        read_blob_field(components, field, row, reinterpret_cast<std::byte*>(values.data()));
-        for (const BlobArrayBase& array : values) {
-            const std::span<const std::byte> bytes = blob_.array(array, field.element_type);
-            if (bytes.empty() || find(field.element_type, bytes).count != 0) continue;
-            by_hash_.add(hash_bytes(bytes.data(), bytes.size()), {field.element_type, array});
-        }
-    }
-
-    const Blob& blob_;
-    HashMap<std::uint64_t, Entry> by_hash_{Owner("reload")};
-};
-
-/// A value of a `many` type, as one version of the blob or the world has it.
-using Image = Array<std::byte>;
+    return off;
+}
 
 }  // namespace
 
@@ -113,7 +87,8 @@ public:
           copies_(copies),
           changes_(before, after),
           steps_(world.transforms_),
-          transform_type_(type_number(schema_of<Transform>())) {}
+          transform_type_(type_number(schema_of<Transform>())),
+          owned_type_(type_number(schema_of<Owned>())) {}
     ReloadCall(const ReloadCall&) = delete;
     ReloadCall& operator=(const ReloadCall&) = delete;
 
@@ -144,7 +119,7 @@ private:
 
     Result<ReloadReport> carry_out() {
         if (Status status = find_takers(); !status) return status;
-        collect_arrays();
+        list_entities();
         if (world_.model_poses_ != nullptr) world_.model_poses_->move_trees(before_, after_);
         Status status = change_all();
         if (!status) {
@@ -155,14 +130,17 @@ private:
         return report_;
     }
 
+    /// What cannot be taken back comes last, and is not refused: models that go, and transforms, with their children.
     Status change_all() {
-        if (Status status = create_entities(); !status) return status;
-        list_changed_models();
         using Part = Status (ReloadCall::*)();
-        constexpr Part kParts[] = {
-            &ReloadCall::complete_new_entities, &ReloadCall::change_fields,  &ReloadCall::change_singles,
-            &ReloadCall::change_lists,          &ReloadCall::add_components, &ReloadCall::link_all,
-            &ReloadCall::remove_components,     &ReloadCall::move_all,       &ReloadCall::change_models};
+        constexpr Part kParts[] = {&ReloadCall::match_lists,       &ReloadCall::move_arrays,
+                                   &ReloadCall::create_entities,   &ReloadCall::complete_new_entities,
+                                   &ReloadCall::change_fields,     &ReloadCall::change_singles,
+                                   &ReloadCall::change_lists,      &ReloadCall::add_components,
+                                   &ReloadCall::change_switches,   &ReloadCall::link_all,
+                                   &ReloadCall::own_all,           &ReloadCall::remove_components,
+                                   &ReloadCall::move_all,          &ReloadCall::respawn_models,
+                                   &ReloadCall::remove_transforms, &ReloadCall::remove_models};
         for (const Part part : kParts)
             if (Status status = (this->*part)(); !status) return status;
         return {};
@@ -177,7 +155,6 @@ private:
 
     /// What cannot fail any more.
     void finish() {
-        move_arrays();
         Array<Entity> gone{Owner("reload")};
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
             for (const std::uint32_t entity : changes_.gone_entities())
@@ -214,6 +191,13 @@ private:
         return kNoBlobEntity;
     }
     const TypeChanges& type_at(std::uint32_t type) const { return changes_.types()[type]; }
+    /// Whether entities are given to owners, and released, by links: see own_all().
+    bool is_owned(std::uint32_t type) const {
+        return type == owned_type_ && world_.ownership_ != nullptr && takers_[type] == world_.ownership_;
+    }
+    bool is_transform(std::uint32_t type) const {
+        return type == transform_type_ && world_.transforms_ != nullptr && takers_[type] == world_.transforms_;
+    }
     /// Whether the store of a type keeps its components in another form than fields.
     bool is_model(std::uint32_t type) const {
         return world_.model_poses_ != nullptr && takers_[type] == world_.model_poses_;
@@ -243,12 +227,15 @@ private:
 
     // --- new entities --------------------------------------------------------------------------------------------
 
-    Status create_entities() {
+    void list_entities() {
         now_.assign(std::size_t(num_copies()) * after_.num_entities(), kNullEntity);
         for (std::uint32_t copy = 0; copy < num_copies(); ++copy)
             for (std::uint32_t i = 0; i < after_.num_entities(); ++i)
                 if (!is_new(i)) now_[place_of(copy, i)] = copies_->copy(copy)[changes_.before_of()[i]];
         report_.num_copies = num_copies();
+        list_changed_models();
+    }
+    Status create_entities() {
         const std::span<const std::uint32_t> news = changes_.new_entities();
         if (news.empty() || num_copies() == 0) return {};
         SpawnOptions options;
@@ -279,15 +266,16 @@ private:
         }
     }
 
-    /// Gives new entities what the spawn of a part leaves out: references to entities that were there, owners, and the
-    /// poses of roots in copies that were moved.
+    /// Gives new entities what the spawn of a part leaves out: references to entities that were there, and the poses of
+    /// roots in copies that were moved.
     Status complete_new_entities() {
         if (created_.empty()) return {};
         for (std::uint32_t type = 0; type < takers_.size(); ++type) {
             const BlobComponents* const components = type_at(type).after;
             if (components == nullptr || takers_[type] == nullptr || components->schema->single()) continue;
-            const bool is_transform = type == transform_type_ && !copies_->root_poses.empty();
-            if (!components->schema->has(FieldType::kEntity) && !is_transform) continue;
+            if (is_owned(type)) continue;
+            const bool is_moved = type == transform_type_ && !copies_->root_poses.empty();
+            if (!components->schema->has(FieldType::kEntity) && !is_moved) continue;
             Array<std::uint32_t> num_rows(after_.num_entities(), 0, "reload");
             for (std::uint32_t row = 0; row < components->count(); ++row) {
                 const std::uint32_t entity = components->entity_index[row];
@@ -302,7 +290,6 @@ private:
         const TypeChanges& t = type_at(type);
         const Entity entity = now(copy, t.after->entity_index[row]);
         if (!entity) return {};  // it does not stay
-        if (t.schema->id() == schema_of<Owned>().id()) return give_owner(type, row, copy, entity);
         const ReloadPlace place{takers_[type], t.schema, entity, index};
         for (std::size_t f = 0; f < t.schema->fields().size(); ++f) {
             if (t.schema->fields()[f].type != FieldType::kEntity && type != transform_type_) continue;
@@ -310,14 +297,6 @@ private:
             if (const Result<bool> written = steps_.write(place, f, value_.data()); !written) return written.status();
         }
         return {};
-    }
-    Status give_owner(std::uint32_t type, std::uint32_t row, std::uint32_t copy, Entity entity) {
-        read_value(type, 0, row, copy);
-        Entity owner;
-        std::memcpy(&owner, value_.data(), sizeof owner);
-        return owner
-                   ? takers_[type]->add_values(*type_at(type).schema, {&entity, 1}, {.images = value_.data()}).status()
-                   : Status();
     }
 
     // --- values --------------------------------------------------------------------------------------------------
@@ -380,7 +359,6 @@ private:
         read_value(type, field, row, copy);
         const Result<bool> written = steps_.write(place, field, value_.data());
         if (!written) return written.status();
-        if (type_at(type).schema->fields()[field].type == FieldType::kBlobArray) note_array(place, field);
         if (!*written) return {};
         ++report_.num_fields;
         if (entity != kNoBlobEntity) note_changed(copy, entity);
@@ -392,7 +370,8 @@ private:
     Status change_fields() {
         for (const ChangedFields& change : changes_.fields()) {
             const TypeChanges& t = type_at(change.type);
-            if (takers_[change.type] == nullptr || t.schema->single() || is_model(change.type)) continue;
+            if (takers_[change.type] == nullptr || t.schema->single()) continue;
+            if (is_model(change.type) || is_owned(change.type)) continue;
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
                 const ReloadPlace place{takers_[change.type], t.schema, now(copy, change.after_entity)};
                 if (!place.entity || !place.find()) {
@@ -437,7 +416,7 @@ private:
     Status add_components(std::span<const ChangedComponent> added) {
         const TypeChanges& t = type_at(added[0].type);
         Store* const store = takers_[added[0].type];
-        if (store == nullptr || t.schema->single()) return {};
+        if (store == nullptr || t.schema->single() || is_owned(added[0].type)) return {};
         Array<Entity> entities{Owner("reload")};
         Array<std::byte> images{Owner("reload")};
         for (const ChangedComponent& change : added)
@@ -475,7 +454,7 @@ private:
         const std::span<const ChangedComponent> removed = changes_.removed();
         for (std::size_t begin = 0, end = 0; begin < removed.size(); begin = end) {
             while (end < removed.size() && removed[end].type == removed[begin].type) ++end;
-            if (is_model(removed[begin].type)) continue;  // when nothing is refused any more
+            if (is_model(removed[begin].type) || is_transform(removed[begin].type)) continue;  // they come last
             if (Status status = remove_components(removed.subspan(begin, end - begin)); !status) return status;
         }
         return {};
@@ -483,12 +462,13 @@ private:
     Status remove_components(std::span<const ChangedComponent> removed) {
         const TypeChanges& t = type_at(removed[0].type);
         Store* const store = takers_[removed[0].type];
-        if (store == nullptr || t.schema->single()) return {};
+        if (store == nullptr || t.schema->single() || is_owned(removed[0].type)) return {};
         Array<Entity> entities{Owner("reload")};
         for (const ChangedComponent& change : removed)
             for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
                 const ReloadPlace place{store, t.schema, now(copy, change.after_entity)};
-                if (!place.entity || !place.find()) continue;
+                const ComponentRow at = place.entity ? place.find() : ComponentRow();
+                if (!at || !at.is_on) continue;
                 entities.push_back(place.entity);
                 note_changed(copy, change.after_entity);
             }
@@ -496,21 +476,88 @@ private:
         return steps_.remove(*store, *t.schema, entities);
     }
 
-    // --- lists ---------------------------------------------------------------------------------------------------
+    Status remove_transforms() { return remove_last(transform_type_, &ReloadCall::is_transform); }
+    Status remove_models() { return remove_last(type_number(schema_of<ModelPose>()), &ReloadCall::is_model); }
+    Status remove_last(std::uint32_t type, bool (ReloadCall::*is_it)(std::uint32_t) const) {
+        if (type == kNoBlobEntity || !(this->*is_it)(type)) return {};
+        Array<ChangedComponent> removed{Owner("reload")};
+        for (const ChangedComponent& change : changes_.removed())
+            if (change.type == type) removed.push_back(change);
+        return removed.empty() ? Status() : remove_components(removed);
+    }
 
-    Status change_lists() {
-        for (const ChangedList& list : changes_.lists())
-            for (std::uint32_t copy = 0; takers_[list.type] != nullptr && copy < num_copies(); ++copy)
-                if (Status status = change_list(list, copy); !status) return status;
+    // --- toggled components --------------------------------------------------------------------------------------
+
+    /// Switches toggled components off and on where the source does, and those that have come.
+    Status change_switches() {
+        for (std::uint32_t type = 0; type < takers_.size(); ++type) {
+            const TypeChanges& t = type_at(type);
+            auto* const database = dynamic_cast<Database*>(takers_[type]);
+            if (database == nullptr || !t.schema->toggled() || t.after == nullptr) continue;
+            const BitSet was_off = switched_off(before_, t.schema->id()), is_off = switched_off(after_, t.schema->id());
+            BitSet was_there{Owner("reload")};
+            was_there.resize(before_.num_entities());
+            if (t.before != nullptr)
+                for (const std::uint32_t entity : t.before->entity_index) was_there.set(entity);
+            for (const std::uint32_t entity : t.after->entity_index) {
+                const std::uint32_t older = changes_.before_of()[entity];
+                if (older == kNoBlobEntity) continue;
+                if (was_there.test(older) && was_off.test(older) == is_off.test(entity)) continue;
+                if (Status status = switch_all(*database, type, entity, !is_off.test(entity)); !status) return status;
+            }
+        }
         return {};
     }
+    /// Switches a component of an entity on or off in all copies.
+    Status switch_all(Database& database, std::uint32_t type, std::uint32_t entity, bool on) {
+        for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
+            const ReloadPlace place{takers_[type], type_at(type).schema, now(copy, entity)};
+            if (!place.entity || !place.find()) {
+                ++report_.num_left_out;
+                continue;
+            }
+            const Result<bool> switched = steps_.set_switch(database, place, on);
+            if (!switched) return switched.status();
+            if (!*switched) continue;
+            ++report_.num_switched;
+            note_changed(copy, entity);
+        }
+        return {};
+    }
+
+    // --- lists ---------------------------------------------------------------------------------------------------
 
     /// A value of a list in the older version, the one in its place in the newer one, and where the world has it.
     struct Pair {
         std::uint32_t before = kNoBlobEntity, after = kNoBlobEntity, world = kNoBlobEntity;
     };
+    struct MatchedList {
+        const ChangedList* list;
+        std::uint32_t copy;
+        Array<Pair> pairs{Owner("reload")};
+    };
+
+    /// Finds the values of lists in the world, while these are as the program has left them.
+    Status match_lists() {
+        for (const ChangedList& list : changes_.lists()) {
+            if (takers_[list.type] == nullptr || num_copies() == 0) continue;
+            const Array<Pair> pairs = pair_values(list);
+            for (std::uint32_t copy = 0; copy < num_copies(); ++copy) {
+                const ReloadPlace place{takers_[list.type], type_at(list.type).schema, now(copy, list.after_entity)};
+                if (!place.entity) {
+                    ++report_.num_left_out;
+                    continue;
+                }
+                MatchedList& matched = matched_lists_.emplace_back(&list, copy);
+                matched.pairs.assign(pairs.begin(), pairs.end());
+                find_in_world(list, copy, place, matched.pairs);
+            }
+        }
+        return {};
+    }
 
     /// Pairs values that are the same, in whichever order, and the others by their order. Tags are the same or not.
+    /// Returns those of the older version in its order, then new ones.
     Array<Pair> pair_values(const ChangedList& list) const {
         const TypeChanges& t = type_at(list.type);
         const auto befores = changes_.list_rows().subspan(list.first_before, list.num_before);
@@ -530,6 +577,7 @@ private:
             if (!is_paired[a])
                 pairs.push_back({next < left.size() && !is_tag(t) ? left[next++] : kNoBlobEntity, afters[a]});
         for (; next < left.size(); ++next) pairs.push_back({left[next], kNoBlobEntity});
+        std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.before, pair.after); });
         return pairs;
     }
     /// Returns the place of a value in the newer list, or its length. Most are where they were, at `guess`.
@@ -566,17 +614,15 @@ private:
     /// taken none and added none, the others by their order.
     void find_in_world(const ChangedList& list, std::uint32_t copy, const ReloadPlace& first,
                        Array<Pair>& pairs) const {
-        Array<Image> images{Owner("reload")};
-        for (ComponentRow at = first.find(); at;
-             at = first.store->find_next(at, first.entity, static_cast<std::uint32_t>(images.size())))
-            images.push_back(image_of_row(at, *first.schema));
+        const Array<Image> images = images_of_list(first);
         Array<bool> is_taken(images.size(), false, "reload");
         std::size_t num_open = 0;
-        for (Pair& pair : pairs) {
+        for (std::size_t p = pairs.size(); p-- > 0;) {  // the last first, because the program adds values in front
+            Pair& pair = pairs[p];
             if (pair.before == kNoBlobEntity) continue;
             const Image wanted = old_image(list.type, pair.before, copy);
-            for (std::uint32_t i = 0; i < images.size() && pair.world == kNoBlobEntity; ++i)
-                if (!is_taken[i] && same_image(images[i], wanted, *first.schema)) pair.world = i, is_taken[i] = true;
+            for (auto i = static_cast<std::uint32_t>(images.size()); i-- > 0 && pair.world == kNoBlobEntity;)
+                if (!is_taken[i] && is_same_value(images[i], wanted, *first.schema)) pair.world = i, is_taken[i] = true;
             num_open += pair.world == kNoBlobEntity;
         }
         const auto num_others = static_cast<std::size_t>(std::ranges::count(is_taken, false));
@@ -589,76 +635,124 @@ private:
             pair.world = next++;
         }
     }
-    static bool same_image(const Image& a, const Image& b, const Schema& schema) {
-        return std::ranges::all_of(schema.fields(), [&](const Field& field) {
-            return std::memcmp(a.data() + field.struct_offset, b.data() + field.struct_offset, field.size) == 0;
-        });
-    }
-    bool has_value(const ReloadPlace& first, const Image& image) const {
-        std::uint32_t index = 0;
-        for (ComponentRow at = first.find(); at; at = first.store->find_next(at, first.entity, ++index))
-            if (same_image(image_of_row(at, *first.schema), image, *first.schema)) return true;
-        return false;
+    /// Whether two values are the same in the world. References to the dead are all alike.
+    bool is_same_value(const Image& a, const Image& b, const Schema& schema) const {
+        for (const Field& field : schema.fields()) {
+            const std::byte* const one = a.data() + field.struct_offset;
+            const std::byte* const other = b.data() + field.struct_offset;
+            if (std::memcmp(one, other, field.size) == 0) continue;
+            if (field.type != FieldType::kEntity) return false;
+            for (std::uint32_t i = 0; i < field.num_values(); ++i) {
+                Entity first, second;
+                std::memcpy(&first, one + i * sizeof first, sizeof first);
+                std::memcpy(&second, other + i * sizeof second, sizeof second);
+                if (first != second && (alive(first) || alive(second))) return false;
+            }
+        }
+        return true;
     }
 
-    Status change_list(const ChangedList& list, std::uint32_t copy) {
-        const TypeChanges& t = type_at(list.type);
-        ReloadPlace place{takers_[list.type], t.schema, now(copy, list.after_entity)};
-        Array<Pair> pairs = pair_values(list);
-        if (!place.entity) {
-            ++report_.num_left_out;
-            return {};
-        }
-        find_in_world(list, copy, place, pairs);
-        Array<std::uint32_t> gone{Owner("reload")}, come{Owner("reload")};
-        for (const Pair& pair : pairs) {
-            const bool was_there = pair.before != kNoBlobEntity, is_there = pair.after != kNoBlobEntity;
-            if (was_there && is_there && is_same_row(t, pair.before, pair.after)) continue;
-            if (was_there && pair.world == kNoBlobEntity)
-                report_.num_left_out += is_there;
-            else if (!was_there)
-                come.push_back(pair.after);
-            else if (!is_there)
-                gone.push_back(pair.world);
-            else if (Status status = change_value(list, copy, pair); !status)
-                return status;
-        }
-        return exchange_values(list, copy, gone, come);
-    }
-    Status change_value(const ChangedList& list, std::uint32_t copy, const Pair& pair) {
-        const TypeChanges& t = type_at(list.type);
-        const ReloadPlace place{takers_[list.type], t.schema, now(copy, list.after_entity), pair.world};
-        for (std::size_t f = 0; f < t.schema->fields().size(); ++f)
-            if (!changes_.same_field(t, t.schema->fields()[f], pair.before, pair.after))
-                if (Status status = write(place, list.type, f, pair.after, copy, list.after_entity); !status)
-                    return status;
+    /// What a list is to be: values, and for each the place that it has in the list of the newer version.
+    struct NewList {
+        Array<Image> values{Owner("reload")};
+        Array<std::uint32_t> place_of{Owner("reload")};  // kNoBlobEntity: the program has added it
+        Array<bool> is_gone{Owner("reload")};
+        std::size_t num_in_world = 0;  // the first ones, in their order
+    };
+
+    Status change_lists() {
+        for (const MatchedList& matched : matched_lists_)
+            if (Status status = change_list(*matched.list, matched.copy, matched.pairs); !status) return status;
         return {};
+    }
+    Status change_list(const ChangedList& list, std::uint32_t copy, std::span<const Pair> pairs) {
+        const TypeChanges& t = type_at(list.type);
+        const ReloadPlace place{takers_[list.type], t.schema, now(copy, list.after_entity)};
+        const Array<Image> before = images_of_list(place);
+        NewList now_list;
+        now_list.values.assign(before.begin(), before.end());
+        now_list.place_of.resize(before.size(), kNoBlobEntity);
+        now_list.is_gone.resize(before.size(), false);
+        now_list.num_in_world = before.size();
+        for (const Pair& pair : pairs)
+            if (pair.before != kNoBlobEntity) follow_value(list, copy, pair, now_list);
+        for (const Pair& pair : pairs)
+            if (pair.before == kNoBlobEntity) take_value(list, copy, pair, now_list);
+        const Array<Image> after = in_order(now_list, list.num_after);
+        const auto is_same = [&](const Image& a, const Image& b) { return same_image(a, b, *t.schema); };
+        if (std::ranges::equal(before, after, is_same)) return {};
+        note_changed(copy, list.after_entity);
+        return steps_.set_list(place, after, !is_tag(t));
+    }
+    /// Changes or removes a value that the older version has.
+    void follow_value(const ChangedList& list, std::uint32_t copy, const Pair& pair, NewList& now_list) {
+        const TypeChanges& t = type_at(list.type);
+        const bool has_changed = pair.after != kNoBlobEntity && !is_same_row(t, pair.before, pair.after);
+        if (pair.world == kNoBlobEntity) {
+            report_.num_left_out += has_changed;
+            return;
+        }
+        if (pair.after == kNoBlobEntity) {
+            now_list.is_gone[pair.world] = true;
+            ++report_.num_components_removed;
+            return;
+        }
+        now_list.place_of[pair.world] = place_in_list(list, pair.after);
+        if (!has_changed) return;
+        const Image newer = image_of(list.type, pair.after, copy);
+        for (const Field& field : t.schema->fields()) {
+            if (changes_.same_field(t, field, pair.before, pair.after)) continue;
+            std::byte* const value = now_list.values[pair.world].data() + field.struct_offset;
+            report_.num_fields += std::memcmp(value, newer.data() + field.struct_offset, field.size) != 0;
+            std::memcpy(value, newer.data() + field.struct_offset, field.size);
+        }
+    }
+    /// Adds a value that comes with the newer version, unless the program has added the same.
+    void take_value(const ChangedList& list, std::uint32_t copy, const Pair& pair, NewList& now_list) {
+        const Image newer = image_of(list.type, pair.after, copy);
+        const std::uint32_t place = place_in_list(list, pair.after);
+        for (std::size_t i = 0; i < now_list.values.size(); ++i) {
+            if (now_list.is_gone[i] || now_list.place_of[i] != kNoBlobEntity) continue;
+            if (!is_same_value(now_list.values[i], newer, *type_at(list.type).schema)) continue;
+            now_list.place_of[i] = place;
+            return;
+        }
+        now_list.values.push_back(newer);
+        now_list.place_of.push_back(place);
+        now_list.is_gone.push_back(false);
+        ++report_.num_components_added;
+    }
+    std::uint32_t place_in_list(const ChangedList& list, std::uint32_t row) const {
+        const auto rows = changes_.list_rows().subspan(list.first_after, list.num_after);  // ascending
+        return static_cast<std::uint32_t>(std::ranges::lower_bound(rows, row) - rows.begin());
+    }
+    /// Returns the values in the order of the newer version. One of the program stays before the one that it was before.
+    static Array<Image> in_order(const NewList& list, std::uint32_t num_places) {
+        struct Placed {
+            std::uint32_t place;
+            bool is_of_source;
+            std::size_t value;
+        };
+        Array<Placed> all{Owner("reload")};
+        for (std::size_t i = list.num_in_world; i < list.values.size(); ++i) all.push_back({list.place_of[i], true, i});
+        std::uint32_t next = num_places;
+        for (std::size_t i = list.num_in_world; i-- > 0;) {
+            if (list.is_gone[i]) continue;
+            const bool is_of_source = list.place_of[i] != kNoBlobEntity;
+            if (is_of_source) next = list.place_of[i];
+            all.push_back({next, is_of_source, i});
+        }
+        std::ranges::sort(all, [](const Placed& a, const Placed& b) {
+            if (a.place != b.place) return a.place < b.place;
+            return a.is_of_source != b.is_of_source ? b.is_of_source : a.value < b.value;
+        });
+        Array<Image> values{Owner("reload")};
+        for (const Placed& placed : all) values.push_back(list.values[placed.value]);
+        return values;
     }
     bool is_same_row(const TypeChanges& t, std::uint32_t before, std::uint32_t after) const {
         return std::ranges::all_of(t.schema->fields(),
                                    [&](const Field& field) { return changes_.same_field(t, field, before, after); });
-    }
-    /// Takes values away, the last first, and adds others, the last first too, because each becomes the first.
-    Status exchange_values(const ChangedList& list, std::uint32_t copy, Array<std::uint32_t>& gone,
-                           std::span<const std::uint32_t> come) {
-        ReloadPlace place{takers_[list.type], type_at(list.type).schema, now(copy, list.after_entity)};
-        std::ranges::sort(gone, std::greater<>());
-        for (const std::uint32_t index : gone) {
-            place.index = index;
-            if (Status status = steps_.remove_one(place); !status) return status;
-            ++report_.num_components_removed;
-            note_changed(copy, list.after_entity);
-        }
-        place.index = 0;
-        for (std::size_t i = come.size(); i-- > 0;) {
-            const Image image = image_of(list.type, come[i], copy);
-            if (has_value(place, image)) continue;  // the program has added the same
-            if (Status status = steps_.add(*place.store, *place.schema, {&place.entity, 1}, image.data()); !status)
-                return status;
-            ++report_.num_components_added;
-            note_changed(copy, list.after_entity);
-        }
-        return {};
     }
 
     // --- parents and zones ---------------------------------------------------------------------------------------
@@ -728,6 +822,72 @@ private:
         }
     }
 
+    // --- owners --------------------------------------------------------------------------------------------------
+
+    struct NewOwner {
+        Entity owned, owner;
+        std::uint32_t copy, after_entity;
+        std::uint64_t* count;  // of the report
+    };
+
+    /// Gives entities to the owners that they have now. First the old ones release them, so that no order makes a cycle.
+    /// Errors: the program has given the owner to one that it would own.
+    Status own_all() {
+        if (owned_type_ == kNoBlobEntity || !is_owned(owned_type_)) return {};
+        Array<NewOwner> owners{Owner("reload")};
+        for (std::uint32_t copy = 0; copy < num_copies(); ++copy) list_owners(copy, owners);
+        OwnershipManager& ownership = *world_.ownership_;
+        Array<Entity> owned{Owner("reload")};
+        for (const NewOwner& one : owners) owned.push_back(one.owned);
+        steps_.note_owners(ownership, owned);
+        ownership.release(owned);
+        for (const NewOwner& one : owners) {
+            if (one.count != nullptr) ++*one.count;
+            if (!is_new(one.after_entity)) note_changed(one.copy, one.after_entity);
+            if (!one.owner) continue;
+            if (Status status = ownership.own(one.owner, one.owned); !status)
+                return Status::error(concat("entity ", entity_text(one.owned), " cannot be owned by ",
+                                            entity_text(one.owner), " as the source says: ", status.message()));
+        }
+        return {};
+    }
+    /// Lists the entities of a copy that are to have another owner than they have.
+    void list_owners(std::uint32_t copy, Array<NewOwner>& owners) {
+        const TypeChanges& t = type_at(owned_type_);
+        for (std::uint32_t row = 0; t.after != nullptr && row < t.after->count(); ++row)
+            if (const std::uint32_t entity = t.after->entity_index[row]; is_new(entity))
+                list_owner(copy, entity, row, nullptr, owners);
+        for (const ChangedComponent& change : changes_.added())
+            if (change.type == owned_type_)
+                list_owner(copy, change.after_entity, change.row, &report_.num_components_added, owners);
+        for (const ChangedFields& change : changes_.fields()) {
+            if (change.type != owned_type_) continue;
+            const Entity entity = now(copy, change.after_entity);
+            if (entity && world_.ownership_->owner(entity))
+                list_owner(copy, change.after_entity, change.after_row, &report_.num_fields, owners);
+            else
+                ++report_.num_left_out;
+        }
+        for (const ChangedComponent& change : changes_.removed()) {
+            const Entity entity = change.type == owned_type_ ? now(copy, change.after_entity) : kNullEntity;
+            if (entity && world_.ownership_->owner(entity))
+                owners.push_back({entity, kNullEntity, copy, change.after_entity, &report_.num_components_removed});
+        }
+    }
+    void list_owner(std::uint32_t copy, std::uint32_t entity, std::uint32_t row, std::uint64_t* count,
+                    Array<NewOwner>& owners) {
+        const TypeChanges& t = type_at(owned_type_);
+        Entity named, owner;
+        read_blob_field(*t.after, t.schema->fields()[0], row, reinterpret_cast<std::byte*>(&named));
+        const bool has_owner = named.id < after_.num_entities();
+        if (has_owner) owner = now(copy, static_cast<std::uint32_t>(named.id));
+        const Entity owned = now(copy, entity);
+        if (!owned || (has_owner && !owner))
+            report_.num_left_out += !is_new(entity);
+        else if (world_.ownership_->owner(owned) != owner)
+            owners.push_back({owned, owner, copy, entity, count});
+    }
+
     /// Moves entities for which the source names another zone now.
     Status move_all() {
         const ComponentId id = schema_of<SpawnZone>().id();
@@ -763,14 +923,7 @@ private:
             }
     }
 
-    /// Gives models whose trees have changed the new ones, and removes those that are gone.
-    Status change_models() {
-        if (Status status = respawn_models(); !status) return status;
-        for (const ChangedComponent& change : changes_.removed())
-            if (is_model(change.type))
-                if (Status status = remove_components({&change, 1}); !status) return status;
-        return {};
-    }
+    /// Gives models whose trees have changed the new ones.
     Status respawn_models() {
         if (changed_models_.empty()) return {};
         const TypeChanges& t = type_at(changed_models_[0].type);
@@ -800,67 +953,67 @@ private:
         return {};
     }
 
-    /// A field of a row that refers to arrays of the older version, and what it is to refer to.
-    struct MovedArrays {
-        ReloadPlace place;
-        std::size_t field;
-        Array<BlobArrayBase> values;
-    };
-
-    /// Lists all rows of the world that refer to arrays of the older version, before any of them gets new ones.
-    void collect_arrays() {
-        if (!has_arrays(before_)) return;
-        const ArraysByValue newer(after_);
+    /// Lets all rows of the world that refer to arrays of the older version refer to those of the newer one with the same
+    /// values.
+    Status move_arrays() {
+        if (changes_.arrays_stay() || !has_arrays(before_)) return {};
+        MovedArrays moved(before_, after_);
+        if (moved.empty()) return {};
+        for (const ReloadPlace& place : places_with_moved(moved))
+            if (Status status = move_arrays(place, moved); !status) return status;
+        return {};
+    }
+    /// Lists the components, of `many` types the first ones, of which an array has moved.
+    Array<ReloadPlace> places_with_moved(MovedArrays& moved) {
+        Array<ReloadPlace> places{Owner("reload")};
         for (Store* store : world_.stores_)
             for (const Schema* schema : store->schemas()) {
                 const OwnedColumns columns = store->find_columns(*schema);
-                if (!schema->has(FieldType::kBlobArray) || (columns && !columns.has_fields)) continue;
-                Array<ComponentTable> tables{Owner("reload")};
-                store->list_tables(*schema, tables);
-                BitSet is_listed{Owner("reload")};
-                for (const ComponentTable& table : tables)
-                    for (const Entity entity : table.table->entities())
-                        if (alive(entity) && !is_listed.test_and_set(entity.index()))
-                            collect_arrays({store, schema, entity}, newer);
+                const bool has_fields = !columns || columns.has_fields;
+                if (has_fields && schema->has(FieldType::kBlobArray)) list_moved(*store, *schema, moved, places);
+            }
+        return places;
+    }
+    void list_moved(Store& store, const Schema& schema, MovedArrays& moved, Array<ReloadPlace>& places) {
+        Array<ComponentTable> tables{Owner("reload")};
+        store.list_tables(schema, tables);
+        BitSet is_listed{Owner("reload")};
+        for (const ComponentTable& table : tables)
+            for (std::uint32_t row = 0; row < table.table->num_rows(); ++row) {
+                const Entity entity = table.table->entities()[row];
+                const ComponentRow at{&schema, table.table, row, table.first_column};
+                const auto has_moved = [&](const Field& field) { return read_moved(at, field, moved); };
+                if (!alive(entity) || std::ranges::none_of(schema.fields(), has_moved)) continue;
+                if (!is_listed.test_and_set(entity.index())) places.push_back({&store, &schema, entity});
             }
     }
-    void collect_arrays(ReloadPlace place, const ArraysByValue& newer) {
+    /// Moves those of all values of an entity.
+    Status move_arrays(ReloadPlace place, MovedArrays& moved) {
         for (ComponentRow at = place.find(); at;) {
-            for (std::size_t f = 0; f < place.schema->fields().size(); ++f)
-                if (place.schema->fields()[f].type == FieldType::kBlobArray) collect_arrays(place, at, f, newer);
+            for (std::size_t f = 0; f < at.schema->fields().size(); ++f)
+                if (read_moved(at, at.schema->fields()[f], moved))
+                    if (const Result<bool> written = steps_.write(place, f, value_.data()); !written)
+                        return written.status();
             ++place.index;
             at = place.schema->many() ? place.store->find_next(at, place.entity, place.index) : ComponentRow();
         }
+        return {};
     }
-    void collect_arrays(const ReloadPlace& place, const ComponentRow& at, std::size_t f, const ArraysByValue& newer) {
-        const Field& field = at.schema->fields()[f];
-        Array<BlobArrayBase> values(field.num_values(), BlobArrayBase(), "reload");
-        read_part(*at.table, at.first_column, at.row, field_part(*at.schema, field),
-                  reinterpret_cast<std::byte*>(values.data()));
-        bool refers = false;
-        for (BlobArrayBase& array : values) {
+    /// Copies a field with arrays to value_, as they are in the newer version, and returns whether any has moved.
+    bool read_moved(const ComponentRow& at, const Field& field, MovedArrays& moved) {
+        if (field.type != FieldType::kBlobArray) return false;
+        value_.resize(field.size);
+        read_part(*at.table, at.first_column, at.row, field_part(*at.schema, field), value_.data());
+        bool moves = false;
+        for (std::uint32_t i = 0; i < field.num_values(); ++i) {
+            BlobArrayBase array;
+            std::memcpy(static_cast<void*>(&array), value_.data() + i * sizeof array, sizeof array);
             if (array.count == 0 || array.resource != before_.id()) continue;
-            refers = true;
-            array = newer.find(field.element_type, before_.array(array, field.element_type));
+            const BlobArrayBase newer = moved.find(field.element_type, array);
+            moves |= newer != array;
+            std::memcpy(value_.data() + i * sizeof newer, &newer, sizeof newer);
         }
-        if (refers) moved_arrays_.push_back({place, f, std::move(values)});
-    }
-    static std::uint64_t key_of(const ReloadPlace& place, std::size_t field) {
-        const std::uint64_t words[] = {place.schema->id().hash, place.entity.id, place.index, field};
-        return hash_bytes(words, sizeof words);
-    }
-    void note_array(const ReloadPlace& place, std::size_t field) { written_arrays_.set(key_of(place, field), true); }
-
-    /// Lets rows refer to the arrays of the newer version, but for fields that the source has changed.
-    void move_arrays() {
-        for (const MovedArrays& moved : moved_arrays_) {
-            const ComponentRow at = moved.place.find();
-            if (!at || written_arrays_.find(key_of(moved.place, moved.field)) != nullptr) continue;
-            const Status status =
-                moved.place.store->write_field(at, field_part(*at.schema, at.schema->fields()[moved.field]),
-                                               reinterpret_cast<const std::byte*>(moved.values.data()));
-            if (!status) log(LogLevel::kError, concat("a reference to a read-only array is lost: ", status.message()));
-        }
+        return moves;
     }
 
     World& world_;
@@ -869,7 +1022,7 @@ private:
     SpawnedCopies* copies_;  // nullptr: there are none
     BlobChanges changes_;
     ReloadSteps steps_;
-    std::uint32_t transform_type_;
+    std::uint32_t transform_type_, owned_type_;
     ReloadReport report_;
     Array<Store*> takers_{Owner("reload")};  // by component type; nullptr: nobody keeps it
     Array<Entity> now_{Owner("reload")};     // by copy and entity of the newer version
@@ -879,8 +1032,7 @@ private:
     Array<std::uint32_t> parents_after_{Owner("reload")};
     Array<std::byte> value_{Owner("reload")};
     Array<ChangedModel> changed_models_{Owner("reload")};
-    Array<MovedArrays> moved_arrays_{Owner("reload")};
-    HashMap<std::uint64_t, bool> written_arrays_{Owner("reload")};  // by key_of()
+    std::vector<MatchedList> matched_lists_;
 };
 
 Result<ReloadReport> ReloadCall::run(World& world, const Blob& before, const Blob& after) {

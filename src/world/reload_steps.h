@@ -8,7 +8,11 @@
 
 namespace shoal {
 
+class OwnershipManager;
 class TransformManager;
+
+/// A struct image of a component.
+using Image = Array<std::byte>;
 
 /// A component of an entity, or one of several.
 struct ReloadPlace {
@@ -35,8 +39,13 @@ public:
     Status add(Store& store, const Schema& schema, std::span<const Entity> entities, const std::byte* images);
     /// Takes the components of a type from entities that have one.
     Status remove(Store& store, const Schema& schema, std::span<const Entity> entities);
-    /// Takes one of several away.
-    Status remove_one(const ReloadPlace& place);
+    /// Gives an entity these values of a `many` type, in this order, in place of those that it has. `in_place`: values are
+    /// overwritten if there are as many as before.
+    Status set_list(const ReloadPlace& first, std::span<const Image> values, bool in_place);
+    /// Switches a toggled component on or off, and returns whether it was the other way. Requires: the entity has it.
+    Result<bool> set_switch(Database& database, const ReloadPlace& place, bool on);
+    /// Notes who owns these entities, before they get other owners. No call of this class does that.
+    void note_owners(OwnershipManager& owners, std::span<const Entity> owned);
     /// Links an entity to a parent, or to none, and keeps its local pose. Requires: both have transforms.
     Status link(Entity child, Entity parent);
     Status move(Database& database, Entity entity, Zone zone);
@@ -45,16 +54,21 @@ public:
     void undo();
 
 private:
-    enum class Kind : std::uint8_t { kWrite, kAdd, kRemove, kLink, kMove };
+    enum class Kind : std::uint8_t { kWrite, kAdd, kRemove, kList, kSwitch, kOwn, kLink, kMove };
     struct Step {
         Kind kind;
         ReloadPlace place;
         std::size_t field = 0;
         Array<std::byte> bytes{Owner("reload")};  // the value, or the image, that was there
+        Array<Image> list{Owner("reload")};       // the values that were there
+        Array<Entity> owners{Owner("reload")};    // who was owned, and by whom, in turn
         Entity parent{};
         Zone zone = kNoZone;
     };
     void undo(const Step& step);
+    static Status take_back(const Step& step);
+    static Status give_back(const Step& step);
+    static Status replace_list(const ReloadPlace& first, std::span<const Image> values);
     void note_removed(const ReloadPlace& place, const ComponentRow& at);
     static Status set_parent(TransformManager& transforms, Entity child, Entity parent);
 
@@ -63,6 +77,9 @@ private:
 };
 
 /// Returns the struct image of a component in a table.
-Array<std::byte> image_of_row(const ComponentRow& at, const Schema& schema);
+Image image_of_row(const ComponentRow& at, const Schema& schema);
+/// Returns the images of all values of a `many` type that an entity has.
+Array<Image> images_of_list(const ReloadPlace& first);
+bool same_image(const Image& a, const Image& b, const Schema& schema);
 
 }  // namespace shoal

@@ -347,6 +347,38 @@ TEST_P(Watch, waits_for_a_file_that_an_editor_puts_away_and_writes_anew) {
     EXPECT_TRUE(is_told()) << "it did not come back";
 }
 
+TEST_P(Watch, tells_what_has_changed_or_come_since_the_program_began_to_read) {
+    ASSERT_TRUE(write_file(path("old"), std::string_view("1")));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const std::int64_t begin_ns = wall_clock_ns();
+    watch.set({path("old"), path("none")}, begin_ns);
+    EXPECT_TRUE(stays_silent());
+    ASSERT_TRUE(write_file(path("young"), std::string_view("1")));
+    watch.set({path("old"), path("young")}, begin_ns);
+    EXPECT_TRUE(is_told());
+    EXPECT_TRUE(stays_silent()) << "once";
+    fs::rename(path("old"), path("moved"));
+    watch.set({path("moved")}, begin_ns);
+    EXPECT_TRUE(is_told()) << "its content is old, but it was not there";
+}
+
+TEST_P(Watch, is_not_kept_from_telling_by_who_writes_in_the_folder_without_rest) {
+    watch.set({path("f"), path("a/b/c")});
+    const auto is_told_amid_noise = [&] {
+        for (int i = 0; i < 2'000; ++i) {
+            std::ofstream(path("noise")) << i;
+            if (watch.has_changed()) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return false;
+    };
+    ASSERT_TRUE(write_file(path("f"), std::string_view("1")));
+    EXPECT_TRUE(is_told_amid_noise());
+    fs::create_directories(path("a/b"));
+    ASSERT_TRUE(write_file(path("a/b/c"), std::string_view("1")));
+    EXPECT_TRUE(is_told_amid_noise());
+}
+
 TEST_P(Watch, does_not_forget_what_happened_to_a_file_before_it_is_set_again) {
     ASSERT_TRUE(write_file(path("f"), std::string_view("1")));
     watch.set({path("f")});

@@ -1,5 +1,6 @@
 // The recipes of docs/guide/cookbook.md.
 
+#include "shoal/base/clock.h"
 #include "shoal/base/file_watch.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/data.h"
@@ -19,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -530,12 +532,16 @@ public:
 
 private:
     Result<Blob> compile() {
+        const std::int64_t begin_wall_ns = wall_clock_ns();
         Diagnostics diagnostics;
-        const Result<CompiledSource> compiled = compile_source(path_, registry_, {}, diagnostics);
-        std::vector<std::string> files = {path_};
-        if (compiled)
-            for (const SourceDependency& dependency : compiled->dependencies) files.push_back(dependency.path);
-        watch_.set(std::move(files), !compiled);
+        std::vector<SourceDependency> found;  // what was read, and what was looked for, also when there are errors
+        CompileOptions options;
+        options.compose.dependencies = &found;
+        const Result<CompiledSource> compiled = compile_source(path_, registry_, options, diagnostics);
+        std::vector<std::string> files = compiled ? std::vector<std::string>() : files_;
+        for (const SourceDependency& file : found) files.push_back(file.path);
+        if (compiled) files_ = files;
+        watch_.set(std::move(files), begin_wall_ns);
         if (!compiled) return Status::error(diagnostics.format());
         return Blob::load(compiled->blob);
     }
@@ -543,6 +549,7 @@ private:
     World& world_;
     const ComponentRegistry& registry_;
     std::string path_;
+    std::vector<std::string> files_;  // of the level that runs
     std::optional<Blob> level_;
     FileWatch watch_;
 };
@@ -576,6 +583,20 @@ TEST(Cookbook, a_level_follows_its_source) {
     EXPECT_FALSE(follow_until([] { return false; }));
     write("[1 2 5]");
     ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 5; }));
+    // A prefab in another folder has an error, and is mended.
+    const std::string folder = testing::TempDir() + "shoal_live_prefabs", prefab = folder + "/cod.sjson";
+    std::filesystem::create_directory(folder);
+    const auto write_prefab = [&](std::string_view place) {
+        ASSERT_TRUE(write_file(prefab, "components = { place = { position = " + std::string(place) + " } }"));
+    };
+    write_prefab("[1 2 6]");
+    ASSERT_TRUE(write_file(path, std::string_view("entities = { fish = { prefab = \"shoal_live_prefabs/cod\" } }")));
+    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 6; }));
+    write_prefab("[1 2");
+    EXPECT_FALSE(follow_until([] { return false; }));
+    write_prefab("[1 2 7]");
+    ASSERT_TRUE(follow_until([&] { return places.get<&Place::position>(Instance{0}).z == 7; }));
+    std::filesystem::remove_all(folder);
     EXPECT_EQ(std::remove(path.c_str()), 0);
 }
 

@@ -64,6 +64,13 @@ TEST_F(ReefProgram, reloads_what_is_edited_while_it_runs) {
     ASSERT_TRUE(waits_for("reloaded sea (1 changed, 0 new, 0 gone")) << read(output);
     edit("/sea.sjson", "bommie_06 = {", "bommie_06 = { colour = 3 ");
     ASSERT_TRUE(waits_for("the sea stays as it is\n")) << read(output);
+    edit("/sea.sjson", "bommie_06 = { colour = 3 ", "bommie_06 = {");  // mended, as it was
+    ASSERT_TRUE(waits_for("say what they said before\n")) << read(output);
+    const std::size_t num_told = read(output).size();
+    edit("/sea.sjson", "bommie_06 = {", "bommie_06 = { colour = 3 ");
+    while (process.runs() && read(output).find("the sea stays as it is\n", num_told) == std::string::npos)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_NE(read(output).find("colour", num_told), std::string::npos) << "told again: " << read(output);
     process.kill(SIGINT);
     EXPECT_EQ(process.wait(), 0);
     EXPECT_TRUE(waits_for("state hash")) << read(output);

@@ -3,6 +3,7 @@
 #include "safety/child_process.h"
 #include "tool/tool_process.h"
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -106,6 +107,37 @@ TEST_F(ToolWatch, a_source_with_an_error_is_shown_once_and_the_world_runs_on_unt
     write("reef/ship.sjson", "components = { hull = { armor = 9 } }");  // the folder is new, too
     ASSERT_TRUE(waits_for("reloaded "));
     write("reef/ship.sjson", "components = { hull = { armor = 10 } }");
+    ASSERT_TRUE(waits_for("1 field written"));
+    EXPECT_EQ(count(end(), "did you mean"), 1u);
+}
+
+TEST_F(ToolWatch, a_missing_prefab_is_found_when_its_folder_is_made_later_though_others_write_beside_it_without_rest) {
+    write_all();
+    write("lib/other", "");
+    start({"--schema", path("game.schema.sjson"), "--root", path(""), "--root", path("lib")});
+    write("level.sjson", R"(entities = { anna = { prefab = "far/off/ship" } })");
+    ASSERT_TRUE(waits_for("there is no prefab \"far/off/ship\""));
+    std::atomic<bool> ends = false;
+    std::thread writer([&] {
+        for (int i = 0; !ends; ++i) write_in_place("noise", std::to_string(i)), std::this_thread::sleep_for(2ms);
+    });
+    write("lib/far/off/ship.sjson", "components = { hull = { armor = 9 } }");
+    EXPECT_TRUE(waits_for("reloaded "));
+    ends = true;
+    writer.join();
+    end();
+}
+
+TEST_F(ToolWatch, that_begins_with_an_error_waits_until_it_is_mended) {
+    write_all();
+    write("boat.sjson", "components = { hull = { armr = 3 } }");
+    start({"--schema", path("game.schema.sjson")});
+    EXPECT_EQ(count(output(), "waiting until this is mended"), 1u) << output();
+    write("boat.sjson", "components = { hull = { armor = } }");
+    ASSERT_TRUE(waits_for("waiting until this is mended"));
+    write("boat.sjson", "components = { hull = { armor = 3 } }");
+    ASSERT_TRUE(waits_for("watching "));
+    write("boat.sjson", "components = { hull = { armor = 4 } }");
     ASSERT_TRUE(waits_for("1 field written"));
     EXPECT_EQ(count(end(), "did you mean"), 1u);
 }

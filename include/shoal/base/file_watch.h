@@ -34,9 +34,9 @@ public:
     FileWatch(const FileWatch&) = delete;
     FileWatch& operator=(const FileWatch&) = delete;
 
-    /// Watches these files in place of those before. A file that was watched before has changed if it has since then.
-    /// `folders_too`: whatever happens in their folders is a change, because it is not known which files are missing.
-    SHOAL_API void set(std::vector<std::string> paths, bool folders_too = false);
+    /// Watches these files in place of those before. A file that was watched before has changed if it has since then, and
+    /// others if they have, or have come, since `wall_ns`: when the program began to read them; see wall_clock_ns().
+    SHOAL_API void set(std::vector<std::string> paths, std::int64_t wall_ns = INT64_MAX);
     /// Whether a file has changed since set(), or since the call that returned true last. Never waits.
     /// Cost: a system call; a few per file after something has happened in their folders.
     SHOAL_API bool has_changed();
@@ -56,7 +56,7 @@ private:
     FileWatchOptions options_;
     int watch_ = -1;
     bool all_folders_ = false;  // are watched by the system
-    bool folders_too_ = false;
+    bool lacks_folders_ = false;
     bool is_restless_ = false;  // something has changed, and is not told of yet
     std::int64_t last_change_ns_ = 0, last_look_ns_ = 0;
     std::vector<File> files_;  // by path

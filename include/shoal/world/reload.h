@@ -17,21 +17,25 @@
 //     3             none         3, or 5             none   one went
 //     3             4            destroyed           none   what the program took away stays away: it is left out
 //
-// That holds for references too, which are translated to the entities of the copy; for parents in the transforms; and for
-// each value of a `many` type, such as a tag. The root poses that copies were spawned with stay. A model pose whose tree
+// That holds for references too, which are translated to the entities of the copy; for parents in the transforms; for owners;
+// for toggled components, which are switched off and on as the source does; and for each value of a `many` type, such as a
+// tag. The values of an entity come in the order of the newer source then, as after a spawn of it; one that the program has
+// added stays before the one that it was before. The root poses that copies were spawned with stay. A model pose whose tree
 // has changed starts anew. Data that the program has set stays on top of what the source says.
 //
 // Changes go through the stores, as those of commands do, so children follow their transforms, and reactions and the journal
 // tell of all that came, went and changed when the world settles next. Entities that are gone from the source are destroyed at once.
-// Copies that World::copy() made are entities of the program, and are not reloaded.
+// Copies of entities, which World::copy() and commands make, are entities of the program: they stay as they are, whatever
+// becomes of the originals. Only their read-only arrays become those of the newer version, as in all rows.
 //
 // Fields may come and go: a component type that came with a schema alone, as schema files declare them, and that has a manager
 // gets the fields of the newer blob's schema. Rows stay, new fields have their defaults, and what ComponentRegistry::migrations()
 // says is done. The manager is another one then: reactions to the type end, and references to the manager see no rows.
 //
 // What cannot be reloaded is an error: other fields of a component type that has a C++ type, or lies in the database; a
-// component that a spawn function took, if one that is there has changed; a store of another class that refuses. Switching
-// toggled components off and on is not reloaded.
+// component that a spawn function took, if one that is there has changed; an owner that is owned by what it is to own,
+// because the program has said so; a store of another class that refuses. Then everything is as it was, but rows may lie in
+// another order.
 //
 // Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a blob with
 // the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of models, the library has
@@ -44,7 +48,9 @@
 //
 // Rows that refer to an array of which the newer blob has none with these values refer to no array afterwards. If the
 // reload fails, give the library the older blob back.
-// Cost: reads both blobs; then what differs, copy by copy.
+// Cost: reads both blobs; then what differs, copy by copy. If any read-only array lies elsewhere in the newer version, or is
+// another, all rows that refer to arrays are looked at, and those whose arrays have moved are written: all behind one that
+// has become longer, and all if there are more entities.
 // Thread: the structural thread of the world, between its passes.
 
 #include "shoal/world/world.h"
@@ -60,6 +66,7 @@ struct ReloadReport {
     std::uint64_t num_components_added = 0;    ///< to entities that stay
     std::uint64_t num_components_removed = 0;  ///< from entities that stay
     std::uint64_t num_fields = 0;              ///< of entities that stay, or of singles: written with other values
+    std::uint64_t num_switched = 0;            ///< toggled components of them: off or on now
     std::uint64_t num_linked = 0;              ///< entities that stay, and have another parent now, or none
     std::uint32_t num_schemas = 0;             ///< component types that have other fields now
     std::uint64_t num_left_out = 0;            ///< changes of what the program has destroyed or removed
