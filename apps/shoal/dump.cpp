@@ -1,6 +1,7 @@
 // shoal dump: a blob as text.
 
 #include "shoal/resource/dump.h"
+#include "shoal/resource/migration.h"
 
 #include "sources.h"
 #include "verbs.h"
@@ -11,7 +12,14 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {{.name = "json", .help = "print JSON instead of SJSON"}};
+constexpr Flag kFlags[] = {
+    {.name = "json", .help = "print JSON instead of SJSON"},
+    {.name = "schema",
+     .value = "FILE",
+     .help = "show components of older versions as this schema file declares them, by its `migrations`; several add up",
+     .takes = Takes::kInput,
+     .repeats = true},
+};
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
@@ -28,9 +36,20 @@ constexpr std::string_view kExamples =
     "shoal dump reef.blob\n"
     "shoal dump reef.blob --json | jq .components\n";
 
+/// Brings components to the versions of the schema files. Errors: in the session's diagnostics.
+bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession& session) {
+    read_schemas(arguments, files, session);
+    if (session.diagnostics.num_errors() != 0) return false;
+    if (Status status = shoal::migrate(blob, session.registry); !status)
+        session.diagnostics.error({}, std::string(status.message()), "correct the `migrations` of the schema file");
+    return session.diagnostics.num_errors() == 0;
+}
+
 int run(const Arguments& arguments, Files& files, Console& console) {
-    const Result<Blob> blob = read_blob(files, arguments.operands()[0]);
+    Result<Blob> blob = read_blob(files, arguments.operands()[0]);
     if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made");
+    SourceSession session;
+    if (!migrate(arguments, files, *blob, session)) return fail(console, session.diagnostics);
     const TextFunction print = [](void* to, std::string_view piece) { static_cast<Console*>(to)->print_out(piece); };
     DocumentBuilder builder(console.json() ? TextFormat::kJson : TextFormat::kSjson, print, &console);
     builder.begin_mapping();

@@ -67,7 +67,7 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
     if (is_blob_file(files, path)) {
         Result<Blob> blob = read_blob(files, path);
         if (!blob) return refuse(blob.message(), "compile its source again");
-        return LoadedLevel{std::move(*blob), {path}, monotonic_ns() - begin_ns};
+        return LoadedLevel{std::move(*blob), {path}, monotonic_ns() - begin_ns, true};
     }
     if (!prepare(arguments, files, console, path, session)) return std::nullopt;
     const Result<CompiledSource> compiled =
@@ -76,7 +76,7 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
     Result<Blob> blob = Blob::load(compiled->blob);
     if (!blob) return refuse(blob.message());
-    LoadedLevel level{std::move(*blob), {}, 0};
+    LoadedLevel level{std::move(*blob), {}, 0, false};
     for (const SourceDependency& dependency : compiled->dependencies) level.files.push_back(dependency.path);
     level.load_ns = monotonic_ns() - begin_ns;
     return level;

@@ -121,20 +121,25 @@ bool prepare(const Arguments& arguments, Files& files, Console& console, const s
     return session.diagnostics.num_errors() == 0;
 }
 
-void read_schemas(const Arguments& arguments, Files& files, SourceSession& session) {
+void read_schemas(const Arguments& arguments, Files& files, ComponentRegistry& registry, SourceRules& rules,
+                  Diagnostics& diagnostics) {
     for (const std::string& schema : arguments.values("schema")) {
         if (!is_standard_stream(schema)) {
-            read_schema_file(schema, session.registry, session.options.rules, session.diagnostics);
+            read_schema_file(schema, registry, rules, diagnostics);
             continue;
         }
         Result<std::string> text = files.read(schema);
         if (!text) {
-            session.diagnostics.error({}, std::string(text.message()));
+            diagnostics.error({}, std::string(text.message()));
             continue;
         }
-        const std::uint32_t file = session.diagnostics.add_file(std::string(kStandardInputName), std::move(*text));
-        read_schema_text(file, session.registry, session.options.rules, session.diagnostics);
+        const std::uint32_t file = diagnostics.add_file(std::string(kStandardInputName), std::move(*text));
+        read_schema_text(file, registry, rules, diagnostics);
     }
+}
+
+void read_schemas(const Arguments& arguments, Files& files, SourceSession& session) {
+    read_schemas(arguments, files, session.registry, session.options.rules, session.diagnostics);
 }
 
 bool add_inputs(Files& files, const CompiledSource& compiled, SourceSession& session) {

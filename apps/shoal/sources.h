@@ -55,7 +55,10 @@ struct SourceSession {
 /// refuses a source that is a blob. False: reported in the session.
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session);
-/// Reads the schema files that were given into the session.
+/// Reads the schema files that were given. Errors: in the diagnostics.
+void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegistry& registry,
+                  shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
+/// The same into the session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
 /// Notes the sources that were read. Errors: in the session's diagnostics: one of them is an output, too.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);

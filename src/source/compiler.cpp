@@ -4,6 +4,7 @@
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/resource/migration.h"
 #include "source/arena.h"
 #include "source/entity_order.h"
 #include "source/field_reader.h"
@@ -105,8 +106,10 @@ bool is_list_of_pairs(Node node) {
 
 /// Whether a key of a layer that changes a component names its type once more.
 bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child) {
-    return !layer.wrapped() && layer.below != nullptr && child.key() == "type" && child.is_string() &&
-           child.as_string() == plan.name;
+    if (layer.wrapped() || layer.below == nullptr || child.key() != "type" || !child.is_string()) return false;
+    const Migrations* const migrations = plan.registered->migrations;
+    return child.as_string() == plan.name ||
+           (migrations != nullptr && std::ranges::count(migrations->old_names(), child.as_string()) != 0);
 }
 
 // --- images ----------------------------------------------------------------------------------------------------------
@@ -862,7 +865,7 @@ Result<CompiledSource> compile_path(const std::string& path, const ComponentRegi
                                     const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {
     const Problems before{diagnostics.num_errors(), diagnostics.num_warnings()};
     const std::int64_t start = monotonic_ns();
-    const ComposeOptions composing = compose_options(options);
+    const ComposeOptions composing = compose_options(options, registry);
     std::optional<Composition> composition = compose(path, composing, diagnostics);
     return compile(path, std::move(composition), monotonic_ns() - start, registry, options, diagnostics, before,
                    makes_blob);
@@ -883,6 +886,15 @@ ComposeOptions compose_options(const CompileOptions& options) {
     return result;
 }
 
+ComposeOptions compose_options(const CompileOptions& options, const ComponentRegistry& registry) {
+    ComposeOptions result = compose_options(options);
+    for (const RegisteredComponent* component : registry.components())
+        if (component->migrations != nullptr)
+            for (const std::string& name : component->migrations->old_names())
+                result.renamed_types.push_back({name, component->name});
+    return result;
+}
+
 Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
                                       const CompileOptions& options, Diagnostics& diagnostics) {
     return compile_path(path, registry, options, diagnostics, true);
@@ -897,7 +909,7 @@ Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry&
                                     const CompileOptions& options, Diagnostics& diagnostics) {
     const Problems before{diagnostics.num_errors(), diagnostics.num_warnings()};
     const std::int64_t start = monotonic_ns();
-    const ComposeOptions composing = compose_options(options);
+    const ComposeOptions composing = compose_options(options, registry);
     std::optional<Composition> composition = compose_file(file, composing, diagnostics);
     return compile(diagnostics.name(file), std::move(composition), monotonic_ns() - start, registry, options,
                    diagnostics, before, true);

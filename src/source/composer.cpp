@@ -259,10 +259,11 @@ private:
     void add_component(const Entry& entry, bool has_only_fields = false);
     void modify_component(const Entry& entry, const Draft& draft);
     void delete_component(const Entry& entry, const Draft& draft);
-    int find_component(std::string_view key) const;
+    int find_component(std::string_view key);
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type);
     void rename_fields(ComponentLayer& layer, std::string_view type);
     void add_renamed_fields(const EntityText& text, const Draft& draft);
+    std::string_view current_type(std::string_view name);
     std::uint32_t type_index(std::string_view name);
 
     void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft);
@@ -960,7 +961,8 @@ void Composer::count(MergedEntity& entity) {
 
 void Composer::stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what) {
     if (draft.base_failed || too_large_) return;
-    const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == entry.key; };
+    const std::string_view named_type = current_type(entry.key);
+    const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == named_type; };
     const bool is_component = key == EntityKey::kModifiedComponents || key == EntityKey::kDeletedComponents;
     const auto num_of_type = is_component ? std::count_if(components_.begin(), components_.end(), is_of_type) : 0;
     if (num_of_type > 1) {
@@ -996,6 +998,13 @@ std::string Composer::suggestion(std::string_view text, const std::vector<std::s
 }
 
 // --- components ----------------------------------------------------------------------------------------------------
+
+/// Returns the name that a component type has now. Lifetime: that of the composition, and that of the text.
+std::string_view Composer::current_type(std::string_view name) {
+    for (const RenamedKey& renamed : options_.renamed_types)
+        if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
+    return name;
+}
 
 std::uint32_t Composer::type_index(std::string_view name) {
     std::vector<std::string_view>& types = result_.types_;
@@ -1160,12 +1169,13 @@ void Composer::add_renamed_fields(const EntityText& text, const Draft& draft) {
     }
 }
 
-int Composer::find_component(std::string_view key) const {
+int Composer::find_component(std::string_view key) {
     for (std::size_t i = 0; i < components_.size(); ++i)
         if (components_[i].key == key) return static_cast<int>(i);
+    const std::string_view type = current_type(key);
     int found = -1;
     for (std::size_t i = 0; i < components_.size(); ++i) {
-        if (result_.types_[components_[i].type] != key) continue;
+        if (result_.types_[components_[i].type] != type) continue;
         if (found >= 0) return -1;  // several of this type: the name is ambiguous
         found = static_cast<int>(i);
     }
@@ -1200,7 +1210,7 @@ void Composer::add_component(const Entry& entry, bool has_only_fields) {
                            "use children");
         return;
     }
-    const std::string_view type_name = type ? type.as_string() : component.key;
+    const std::string_view type_name = current_type(type ? type.as_string() : component.key);
     component.type = type_index(type_name);
     read_from_file(type_name, layer);
     rename_fields(layer, type_name);
@@ -1218,7 +1228,7 @@ void Composer::modify_component(const Entry& entry, const Draft& draft) {
     if (entry.value.is_null()) return;
     if (!read_component(entry.value, false, layer, type)) return;
     const std::string_view type_name = result_.types_[component.type];
-    if (type && type.as_string() != type_name) {
+    if (type && current_type(type.as_string()) != type_name) {
         diagnostics_
             .error(type.position(),
                    concat("the component ", quoted(entry.key), " is of type ", quoted(type_name), ", not ",

@@ -2,6 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
+#include "shoal/resource/migration.h"
 #include "shoal/resource/registry.h"
 #include "shoal/source/compiler.h"
 
@@ -179,6 +180,8 @@ std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name
     text.add(component->spawn_order).add(component->blob_order).add(component->compile_scope);
     text.add(component->compile != nullptr);
     for (const Field& field : schema.fields()) add_field(schema, field, text);
+    if (component->migrations != nullptr)
+        for (const std::string& name : component->migrations->old_names()) text.add(name);
     return text.hash();
 }
 

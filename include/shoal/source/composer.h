@@ -57,6 +57,8 @@ struct ComposeOptions {
     /// Keys of levels, entities and components to ignore, such as `editor`. Not those that is_structural_key() knows.
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
+    /// Old and new names of component types. The composition has the new ones.
+    std::vector<RenamedKey> renamed_types{};
     /// When there are both, and this is kUndecided, that is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
     /// Component types whose text can be the name of a file that has their fields.

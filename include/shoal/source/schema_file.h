@@ -40,6 +40,7 @@ SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry,
 struct SchemaDeclaration {
     const Schema* schema = nullptr;
     std::int32_t spawn_order = 0;
+    std::string_view migrations{};  ///< SourceRules::Declaration::migrations
 };
 /// Returns the text of a schema file that declares component types as they are: with defaults, ranges, units and marks, and
 /// the same layout when it is read. `names` has the texts of string ids in defaults.
