@@ -107,7 +107,7 @@ LevelWatch::LevelWatch(const Arguments& arguments, Files& files, Console& consol
       world_(world),
       library_(library),
       level_(level),
-      schemas_(arguments.values("schema")) {
+      schemas_(schema_paths(arguments)) {
     level_.files.insert(level_.files.end(), schemas_.begin(), schemas_.end());
     watch_.set(level_.files);
     world_.on_add<PointMass>([this](std::span<const Entity> entities) { place_masses(world_, entities); });

@@ -29,6 +29,7 @@ namespace {
 constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
+    kSourceSchemaFlag,
     kStdinNameFlag,
     {.name = "repeat",
      .value = "N",

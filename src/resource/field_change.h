@@ -6,6 +6,13 @@
 
 namespace shoal {
 
+/// Whether there is none of the fields; false for no fields.
+inline bool lacks_all(const FieldColumns& columns, std::span<const NamedType> fields) {
+    for (const NamedType& field : fields)
+        if (columns.find(field.name) != nullptr) return false;
+    return !fields.empty();
+}
+
 /// Replaces fields by others, which may have their names. `convert(olds, news)` gets the values of each field, one after
 /// another, and returns a Status.
 template <class Convert>
@@ -28,8 +35,18 @@ Status replace_fields(FieldColumns& columns, std::span<const NamedType> from, st
         news.push_back(*values);
     }
     if (Status status = convert(olds.data(), news.data()); !status) return status;
-    for (const NamedType& field : from)
+    std::size_t num_given = 0, num_not_given = 0;
+    for (const NamedType& field : from) {
+        const FieldColumns::Given given = columns.find(old_name(field.name))->given;
+        num_given += given == FieldColumns::Given::kYes;
+        num_not_given += given == FieldColumns::Given::kNo;
         if (Status status = columns.remove(old_name(field.name)); !status) return status;
+    }
+    const FieldColumns::Given given = num_given == from.size()       ? FieldColumns::Given::kYes
+                                      : num_not_given == from.size() ? FieldColumns::Given::kNo
+                                                                     : FieldColumns::Given::kPartly;
+    for (const NamedType& field : to)
+        if (Status status = columns.mark(field.name, given); !status) return status;
     return {};
 }
 

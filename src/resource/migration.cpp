@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/image_migration.h"
 #include "shoal/table/copy_elements.h"
 #include "shoal/table/enum_bytes.h"
 
@@ -369,6 +370,30 @@ Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::b
         return Status::error(concat("cannot change the fields of \"", from.name(), "\": ", status.message()));
     converted.memory = memory.take();
     return converted;
+}
+
+Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,
+                                     const Migrations* migrations) {
+    Array<const std::byte*> columns{Owner("migration")};
+    for (const ColumnDefinition& column : from.columns()) columns.push_back(image.bytes.data() + column.struct_offset);
+    FieldColumns fields(from, columns, 1);
+    for (std::size_t i = 0; i < image.given.size(); ++i)
+        if (Status status = fields.mark(from.fields()[i].name, image.given[i]); !status) return status;
+    if (migrations != nullptr)
+        if (Status status = migrations->run(from.version(), to.version(), fields); !status) return status;
+    ComponentImage result{blob_default_image(to), {}};
+    for (const Field& field : to.fields()) {
+        const FieldColumns::Column* const column = fields.find(field.name);
+        result.given.push_back(column == nullptr ? FieldColumns::Given::kNo : column->given);
+    }
+    ColumnMemory memory;
+    const std::vector<std::byte> defaults = result.bytes;
+    if (Status status = NewColumns(to, fields, memory, defaults).lay_out(columns); !status) return status;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const ColumnDefinition& column = to.columns()[i];
+        copy_bytes(result.bytes.data() + column.struct_offset, columns[i], column.element_bytes);
+    }
+    return result;
 }
 
 Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry) {

@@ -8,6 +8,7 @@ class Rename final : public FieldChange {
 public:
     Rename(std::string_view from, std::string_view to) : from_(from), to_(to) {}
     Status run(FieldColumns& columns) const override { return columns.rename(from_, to_); }
+    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(from_) == nullptr; }
 
 private:
     std::string from_, to_;
@@ -17,6 +18,7 @@ class Remove final : public FieldChange {
 public:
     explicit Remove(std::string_view field) : field_(field) {}
     Status run(FieldColumns& columns) const override { return columns.remove(field_); }
+    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(field_) == nullptr; }
 
 private:
     std::string field_;
@@ -29,8 +31,9 @@ public:
         const Result<std::byte*> values = columns.add(field_, value_.type());
         if (!values) return values.status();
         fill_elements(*values, value_.bytes().data(), columns.num_rows(), value_.bytes().size());
-        return {};
+        return columns.mark(field_, FieldColumns::Given::kNo);
     }
+    bool lacks_fields(const FieldColumns&) const override { return false; }
 
 private:
     std::string field_;
@@ -48,6 +51,7 @@ public:
             return Status();
         });
     }
+    bool lacks_fields(const FieldColumns& columns) const override { return lacks_all(columns, from_); }
 
 private:
     std::vector<NamedType> from_, to_;
@@ -78,9 +82,11 @@ MigrationStep& MigrationStep::add_conversion(std::span<const NamedType> from, st
     return add(new Compute(from, to, convert));
 }
 
-Status MigrationStep::run(FieldColumns& columns) const {
-    for (const FieldChange* change : changes_)
+Status MigrationStep::run(FieldColumns& columns, bool is_later) const {
+    for (const FieldChange* change : changes_) {
+        if (is_later && change->lacks_fields(columns)) continue;
         if (Status status = change->run(columns); !status) return status;
+    }
     return {};
 }
 
@@ -107,7 +113,7 @@ Migrations& Migrations::renamed_from(std::string_view name) {
 Status Migrations::run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const {
     for (const Step& step : steps_) {
         if (step.version < version || step.version >= end) continue;
-        if (Status status = step.step->run(columns); !status)
+        if (Status status = step.step->run(columns, step.version > version); !status)
             return Status::error(
                 concat("the migration from version ", step.version, " does not fit: ", status.message()));
     }

@@ -76,6 +76,7 @@ public:
                                   return convert(from, olds[0], to, news[0], columns.num_rows());
                               });
     }
+    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(field_) == nullptr; }
 
 private:
     Status check(const ValueType& from, const ValueType& to) const {
@@ -153,6 +154,7 @@ public:
             return Status();
         });
     }
+    bool lacks_fields(const FieldColumns& columns) const override { return columns.find(field_) == nullptr; }
 
 private:
     std::string field_;
@@ -166,8 +168,7 @@ public:
     Status run(FieldColumns& columns) const override {
         constexpr FieldType kVectors[] = {FieldType::kVec2, FieldType::kVec3, FieldType::kVec4};
         const NamedType whole{to_, type_named(kVectors[from_.size() - 2])};
-        std::vector<NamedType> parts;
-        for (const std::string& name : from_) parts.push_back({name, type_named(FieldType::kFloat)});
+        const std::vector<NamedType> parts = this->parts();
         return replace_fields(columns, parts, {&whole, 1}, [&](const std::byte* const* olds, std::byte* const* news) {
             for (std::size_t i = 0; i < parts.size(); ++i)
                 copy_strided(news[0] + i * sizeof(float), whole.type.value_bytes, {olds[i], sizeof(float)},
@@ -175,8 +176,15 @@ public:
             return Status();
         });
     }
+    bool lacks_fields(const FieldColumns& columns) const override { return lacks_all(columns, parts()); }
 
 private:
+    std::vector<NamedType> parts() const {
+        std::vector<NamedType> parts;
+        for (const std::string& name : from_) parts.push_back({name, type_named(FieldType::kFloat)});
+        return parts;
+    }
+
     std::vector<std::string> from_;
     std::string to_;
 };

@@ -245,6 +245,7 @@ private:
     bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text);
     void unknown_key(Node child, bool of_level, EntityText& text);
     void check_type(bool of_level, EntityText& text);
+    void read_versions(Node versions, Node owner);
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors);
     const Document* load(const SourceRoots::Place& place, SourcePosition from, std::string_view what);
     const Document* component_file(Node reference);
@@ -287,6 +288,7 @@ private:
     std::unordered_map<std::string, Prefab*> prefab_by_path_;  // canonical path
     std::unordered_map<std::string, NamedPrefab> prefab_by_name_;
     std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr: reported
+    std::vector<SourcePosition> file_roots_;                            // of sources and prefabs
     std::vector<Use> uses_;                                             // from the source to the prefab being composed
     std::string_view last_prefab_name_;
     const MergedEntity* last_prefab_ = nullptr;
@@ -316,6 +318,7 @@ Composition::Composition(Composition&& other) noexcept
       types_(std::move(other.types_)),
       other_keys_(std::move(other.other_keys_)),
       dependencies_(std::move(other.dependencies_)),
+      versions_(std::move(other.versions_)),
       source_names_(std::move(other.source_names_)) {}
 
 Composition& Composition::operator=(Composition&& other) noexcept {
@@ -326,6 +329,7 @@ Composition& Composition::operator=(Composition&& other) noexcept {
     types_ = std::move(other.types_);
     other_keys_ = std::move(other.other_keys_);
     dependencies_ = std::move(other.dependencies_);
+    versions_ = std::move(other.versions_);
     source_names_ = std::move(other.source_names_);
     return *this;
 }
@@ -430,6 +434,7 @@ std::optional<Composition> Composer::finish(const Document* document) {
                            "write one entity, or a level with `entities`");
         return std::nullopt;
     }
+    file_roots_.push_back(root.position());
     const std::size_t num_errors = diagnostics_.num_errors();
     if (root.size() == 0)
         diagnostics_.warning(root.position(), "the source is empty, and makes one entity without components",
@@ -525,6 +530,7 @@ Composer::Prefab* Composer::load_prefab(const std::string& path, std::string nam
             .note(uses_.back().position, "it is used here");
         return &loaded;
     }
+    file_roots_.push_back(root.position());
     loaded.state = Prefab::State::kComposing;
     uses_.back().prefab = &loaded;
     ++prefab_depth_;
@@ -685,6 +691,7 @@ bool has_meaning(EntityKey key, bool in_level) {
         case EntityKey::kPlainType:
         case EntityKey::kPlainGuid:
         case EntityKey::kId:
+        case EntityKey::kVersions:
             return true;
         default:
             return !in_level;
@@ -723,6 +730,7 @@ void Composer::read_keys(Node node, bool of_level, EntityText& text) {
             continue;
         }
         text.keys[index] = child;
+        if (static_cast<EntityKey>(index) == EntityKey::kVersions) read_versions(child, node);
         if (static_cast<EntityKey>(index) == EntityKey::kEditor && !is_only_name(child))
             unknown_key(child, of_level, text);
     }
@@ -780,6 +788,27 @@ void Composer::unknown_key(Node child, bool of_level, EntityText& text) {
                        : is_structural_key(key) ? std::string(of_level ? "entities have it; write it in one of them"
                                                                        : "remove it; levels have it")
                                                 : "remove it, or list it under `ignored_keys` in a schema file");
+}
+
+/// Reads for which versions of component types a file is written.
+void Composer::read_versions(Node versions, Node owner) {
+    const auto is_owner = [&](SourcePosition root) {
+        return root.file == owner.position().file && root.offset == owner.position().offset;
+    };
+    if (std::ranges::none_of(file_roots_, is_owner)) {
+        diagnostics_.error(versions.key_position(), "`_versions` stands in an entity inside of a file",
+                           "write it at the top of the file; it counts for all of it");
+        return;
+    }
+    if (!versions.is_mapping()) return wrong_kind(versions, "_versions", "a mapping: { body = 1 }");
+    for (const Node child : versions) {
+        const std::int64_t* const version = child.as_int64();
+        if (version != nullptr && *version >= 1 && *version <= 0xFFFFFFFF)
+            result_.versions_.push_back({child.key(), static_cast<std::uint32_t>(*version), child.key_position()});
+        else
+            diagnostics_.error(child.position(), concat("the version of ", quoted(child.key()), " is not a version"),
+                               "write a whole number from 1 on");
+    }
 }
 
 /// Keeps or reports the type of an entity that is not an entity, or of a level that is not a level.

@@ -224,6 +224,26 @@ TEST(Migration, fields_are_computed_from_several_and_set_for_components_made_bef
     EXPECT_EQ(hull.paint, Paint::kRed);
 }
 
+TEST(Migration, steps_pass_over_fields_that_were_added_since) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>()
+        .from(2)
+        .rename("added", "width")
+        .compute({"a", "b"}, {"length"}, [](float a, float b, float& length) { length = a + b; });
+    Blob blob = make_blob(hull_definition(1, {field("armor", FieldType::kFloat)}), std::vector(1, image_of(5.0f)));
+    Status status = migrate(blob, registry);
+    ASSERT_TRUE(status) << status.message();
+    Harbour harbour;
+    const Result<Spawned> spawned = harbour.spawn_all(blob);
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_EQ(harbour.hull_of(spawned->entity(0)).width, 2) << "the default";
+    Blob later = make_blob(hull_definition(2, {field("armor", FieldType::kFloat)}), std::vector(1, image_of(5.0f)));
+    EXPECT_NE(migrate(later, registry).message().find("there is no field \"added\" then"), std::string_view::npos)
+        << "but not those that a component of their version has";
+    Blob half = make_blob(hull_definition(1, {field("a", FieldType::kFloat)}), std::vector(1, image_of(5.0f)));
+    EXPECT_TRUE(migrate(half, registry).message().ends_with("there is no field \"b\" then; did you mean \"a\"?"));
+}
+
 struct Tow {
     float length = 3;
     Entity towed;

@@ -25,7 +25,8 @@
 //
 // A field that no older version had gets its default. One that changed its type is converted if the new type holds all the
 // values, and an enum by their names. A field that the newest version does not have must be named by a step, by remove()
-// if by no other: nothing is lost unless somebody says so. A version that only added fields needs no step.
+// if by no other: nothing is lost unless somebody says so. A version that only added fields needs no step: a later step that
+// changes such a field passes over components that are older than the field, and what it became has its default.
 // World::spawn() migrates a blob by itself, with World::registry(); one that is spawned often is migrated once, as above.
 // Thread: steps are said by one thread, before blobs are migrated; then any thread may migrate.
 
@@ -152,7 +153,8 @@ public:
     /// Adds a change of another kind, which the step owns from now on: see value_change.h.
     SHOAL_API MigrationStep& add(FieldChange* change);
     /// Carries the steps out. Errors: a field is missing or there already, or has another type; some steps may be done.
-    SHOAL_API Status run(FieldColumns& columns) const;
+    /// `is_later`: the components are older than this step, so that fields which they do not have are passed over.
+    SHOAL_API Status run(FieldColumns& columns, bool is_later = false) const;
     MigrationStep() = default;
     SHOAL_API ~MigrationStep();
     MigrationStep(const MigrationStep&) = delete;

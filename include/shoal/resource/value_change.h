@@ -25,6 +25,8 @@ public:
     virtual ~FieldChange() = default;
     /// Errors: the fields are not those that it changes; some changes may have been made.
     virtual Status run(FieldColumns& columns) const = 0;
+    /// Whether it changes fields, and the components have none of them.
+    virtual bool lacks_fields(const FieldColumns& columns) const = 0;
 };
 
 /// How the values of a field become others. They are numbers, bools, enums or vectors, or arrays of these.

@@ -39,6 +39,8 @@ struct SourceRules {
         SourcePosition position;
         std::string migrations{};  ///< the text of `migrations` and `renamed_from`, in a mapping; empty: none
     };
+    /// Older versions of component types, for sources that were written for them: see read_older_schema_file().
+    std::vector<Schema> older_schemas{};
     std::vector<Declaration> declarations;  ///< where schema files declare component types
 };
 
