@@ -431,6 +431,21 @@ void ComponentImages::other_keys(TypePlan& plan, const ComponentLayer& layer) {
             unknown_field(plan, child, child.key());
 }
 
+/// Returns a hint for a field that another version of the component type has; empty when none does.
+std::string version_hint(const TypePlan& plan, std::string_view field) {
+    const Schema& newest = *plan.registered->schema;
+    const auto say_so = [&](const Schema& schema) {
+        return concat("say so at its top: _versions = { ", schema.name(), " = ", schema.version(), " }");
+    };
+    if (plan.schema->version() != newest.version() && newest.find_field(field) >= 0)
+        return concat("version ", newest.version(), " has it; if this file is written for that, ", say_so(newest));
+    for (const TypePlan& older : plan.older)
+        if (older.schema->find_field(field) >= 0)
+            return concat("version ", older.schema->version(), " had it; write what became of it, or, if this file is ",
+                          "written for that version, ", say_so(*older.schema));
+    return {};
+}
+
 /// Keeps or reports a key that no field has. False: it was reported.
 bool ComponentImages::unknown_field(TypePlan& plan, Node child, std::string_view key) {
     if (rules_.keep_unknown_fields) {
@@ -451,12 +466,8 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child, std::string_view
                                   : std::string("it has ");
     for (std::size_t i = 0; close < 0 && i < names.size(); ++i) append_text(hint, concat(i == 0 ? "" : ", ", names[i]));
     if (close < 0 && names.empty()) hint = "it has no fields; remove this";
-    const Schema& newest = *plan.registered->schema;
-    const bool is_older = plan.schema->version() != newest.version();
-    if (is_older && newest.find_field(key) >= 0)
-        hint = concat("version ", newest.version(),
-                      " has it; if this file is written for that, say so at its top: ", "_versions = { ", newest.name(),
-                      " = ", newest.version(), " }");
+    const bool is_older = plan.schema->version() != plan.registered->schema->version();
+    if (std::string other = version_hint(plan, key); !other.empty()) hint = std::move(other);
     diagnostics_.error(child.key_position(),
                        concat("component ", quoted(plan.name),
                               is_older ? concat(" of version ", plan.schema->version()) : std::string(),

@@ -1,5 +1,6 @@
 // What schema files say of older versions of component types, and blobs and sources of these versions.
 
+#include "shoal/base/file.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/dump.h"
 #include "shoal/resource/migration.h"
@@ -330,6 +331,44 @@ TEST_F(OldSources, of_components_that_a_function_compiles_are_refused) {
                     .starts_with("song.sjson:1:16: error: component \"song\" is written for an older "
                                  "version, and a function compiles it; "))
         << diagnostics.format();
+}
+
+// --- kept files ----------------------------------------------------------------------------------------------------------
+
+/// Returns a file of golden/, which never changes.
+std::string golden(const char* name) {
+    const Result<std::string> text = read_file(concat(SHOAL_SOURCE_DIR "/tests/source/golden/", name));
+    EXPECT_TRUE(text) << text.message();
+    return text ? *text : std::string();
+}
+
+std::vector<std::byte> from_hex(std::string_view text) {
+    std::vector<std::byte> bytes;
+    std::string digits;
+    for (const char c : text) {
+        if (c != '\n') digits.push_back(c);
+        if (digits.size() != 2) continue;
+        bytes.push_back(static_cast<std::byte>(std::stoi(digits, nullptr, 16)));
+        digits.clear();
+    }
+    return bytes;
+}
+
+TEST_F(OldSources, and_blobs_that_were_kept_are_what_they_were) {
+    if (sizeof(Entity) != 4) GTEST_SKIP() << "the kept blob has 32-bit ids";
+    schema(golden("body_3.schema.sjson"));
+    older(golden("mover_1.schema.sjson"));
+    file("mover_1.sjson", golden("mover_1.sjson"));
+    Result<Blob> blob = Blob::load(from_hex(golden("mover_1.hex")));
+    ASSERT_TRUE(blob) << blob.message();
+    const Status status = migrate(*blob, registry);
+    ASSERT_TRUE(status) << status.message();
+    const std::string wanted =
+        "{body={armor=40 width=1 length=2 mode=run ammo=7 mass=3 place=[5 6]}}\n"
+        "{body={armor=20 width=0 length=0 mode=march ammo=0 mass=3 place=[0 0]}}\n"
+        "{body={armor=10 width=0 length=3 mode=march ammo=0 mass=3 place=[0 0]}}\n";
+    EXPECT_EQ(values_of(*blob), wanted);
+    EXPECT_EQ(values("mover_1.sjson"), wanted);
 }
 
 // --- random ------------------------------------------------------------------------------------------------------------

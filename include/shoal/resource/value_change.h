@@ -2,11 +2,11 @@
 // Changes of fields that data can say, for steps that are read from a schema file: see migration.h.
 //
 //     MigrationStep& step = registry.migrations(hull).from(1);
-//     convert_values(step, "armor", {.factor = 10});                     // centimetres became millimetres
-//     convert_values(step, "speed", {.type = FieldType::kFloat});        // it was an integer
-//     convert_values(step, "mode", {.values = {{"walk", "march"}}});     // a value of an enum has another name
-//     split_values(step, "size", {"width", "length"});                   // of a vec2
-//     join_values(step, {"x", "y", "z"}, "position");                    // a vec3
+//     convert_values(step, "armor", {.factor = 10});                  // centimetres became millimetres
+//     convert_values(step, "speed", {.type = FieldType::kFloat});     // it was an integer
+//     convert_values(step, "mode", {.values = {{"walk", "march"}}});  // a value of an enum has another name
+//     split_values(step, "size", {"width", "length"});                // of a vec2
+//     join_values(step, {"x", "y", "z"}, "position");                 // a vec3
 //
 // The type that a field had is that of the components which are migrated, so nobody declares it again.
 // Thread: as MigrationStep.
