@@ -3,10 +3,8 @@
 #include "resource/field_change.h"
 #include "shoal/table/copy_elements.h"
 #include "shoal/table/enum_bytes.h"
-#include "table/visit_value.h"
+#include "shoal/table/number_value.h"
 
-#include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace shoal {
@@ -28,34 +26,8 @@ FieldType lane_type(FieldType type) { return field_type_lanes(type) > 1 ? FieldT
 
 /// Reads a lane. Requires: has_lanes().
 double read_lane(const ValueType& type, const std::byte* lane) {
-    if (type.type == FieldType::kEnum) return static_cast<double>(read_enum_number(lane, type.value_bytes));
-    double number = 0;
-    visit_value(lane_type(type.type), lane, [&](const auto& value) {
-        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) number = static_cast<double>(value);
-    });
-    return number;
-}
-
-/// Writes a number as a lane, rounded if that is an integer. False: it does not fit.
-bool write_lane(FieldType type, double number, std::byte* lane) {
-    bool fits = false;
-    visit_value(type, lane, [&](auto value) {
-        using T = decltype(value);
-        if constexpr (std::is_same_v<T, bool>) {
-            value = number != 0;
-            fits = true;
-        } else if constexpr (std::is_floating_point_v<T>) {
-            value = static_cast<T>(number);
-            fits = std::isfinite(value) || !std::isfinite(number);
-        } else if constexpr (std::is_arithmetic_v<T>) {
-            constexpr double kEnd = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;  // a power of two
-            number = std::round(number);
-            fits = number >= static_cast<double>(std::numeric_limits<T>::min()) && number < kEnd;
-            if (fits) value = static_cast<T>(number);
-        }
-        if constexpr (std::is_arithmetic_v<T>) std::memcpy(lane, &value, sizeof value);
-    });
-    return fits;
+    return type.type == FieldType::kEnum ? static_cast<double>(read_enum_number(lane, type.value_bytes))
+                                         : read_number(lane_type(type.type), lane);
 }
 
 class Convert final : public FieldChange {
@@ -117,7 +89,7 @@ private:
             const bool is_given = num_old == 1 || lane < num_old;
             const std::byte* const old_lane = old_value + (num_old == 1 ? 0 : lane) * old_bytes;
             const double number = is_given ? read_lane(from, old_lane) * conversion_.factor + conversion_.plus : 0;
-            if (!write_lane(lane_type(to.type), number, new_value + lane * new_bytes)) return false;
+            if (!write_number(lane_type(to.type), number, new_value + lane * new_bytes)) return false;
         }
         return true;
     }
