@@ -16,6 +16,7 @@ namespace {
 constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
+    kSourceSchemaFlag,
     kStdinNameFlag,
     kStrictFlag,
     {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},

@@ -27,6 +27,7 @@ constexpr Flag kFlags[] = {
      .may_be_folder = true},
     kRootFlag,
     kSchemaFlag,
+    kSourceSchemaFlag,
     kStdinNameFlag,
     {.name = "endian",
      .value = "little|big",
@@ -150,7 +151,7 @@ std::vector<std::string> files_read(const Arguments& arguments, const CompiledSo
     for (const SourceDependency& dependency : compiled.dependencies)
         if (dependency.kind == DependencyKind::kSource && !(session.stand_in && dependency.path == session.path))
             paths.push_back(dependency.path);
-    for (const std::string& schema : arguments.values("schema"))
+    for (const std::string& schema : schema_paths(arguments))
         if (!is_standard_stream(schema)) paths.push_back(schema);
     return paths;
 }

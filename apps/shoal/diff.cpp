@@ -100,7 +100,7 @@ void read_text(Files& files, Side& side) {
 void read_composed(const Arguments& arguments, Files& files, Console& console, Side& side) {
     SourceSession& session = *side.session;
     if (!prepare(arguments, files, console, side.path, session)) return;
-    side.composition = compose(session.path, compose_options(session.options), session.diagnostics);
+    side.composition = compose(session.path, compose_options(session.options, session.registry), session.diagnostics);
     if (side.composition && session.diagnostics.num_errors() == 0) side.tree = compose_source_tree(*side.composition);
 }
 

@@ -1,6 +1,7 @@
 // shoal dump: a blob as text.
 
 #include "shoal/resource/dump.h"
+#include "shoal/resource/migration.h"
 
 #include "sources.h"
 #include "verbs.h"
@@ -11,14 +12,22 @@ using namespace shoal;
 
 namespace {
 
-constexpr Flag kFlags[] = {{.name = "json", .help = "print JSON instead of SJSON"}};
+constexpr Flag kFlags[] = {
+    {.name = "json", .help = "print JSON instead of SJSON"},
+    {.name = "schema",
+     .value = "FILE",
+     .help = "show components of older versions as this schema file declares them, by its `migrations`; several add up",
+     .takes = Takes::kInput,
+     .repeats = true},
+};
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
     "Prints everything that BLOB holds, through the schemas that it carries: entities with names, parents, "
     "sources and components, what was kept as text, dependencies. Nothing but the blob is needed. A blob for "
     "machines of the other byte order is shown all the same. A damaged one is refused, and the message says "
-    "where the damage is. A BLOB that is - is read from standard input.\n"
+    "where the damage is. A BLOB that is - is read from standard input. With --schema, components that were compiled "
+    "with older versions are shown as they are migrated.\n"
     "\n"
     "The text is written piece by piece, so a file of this machine's byte order takes no more memory than its own "
     "size. The JSON has `ok`, "
@@ -28,9 +37,20 @@ constexpr std::string_view kExamples =
     "shoal dump reef.blob\n"
     "shoal dump reef.blob --json | jq .components\n";
 
+/// Brings components to the versions of the schema files. Errors: in the session's diagnostics.
+bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession& session) {
+    read_schemas(arguments, files, session);
+    if (session.diagnostics.num_errors() != 0) return false;
+    if (Status status = shoal::migrate(blob, session.registry); !status)
+        session.diagnostics.error({}, std::string(status.message()), "correct the `migrations` of the schema file");
+    return session.diagnostics.num_errors() == 0;
+}
+
 int run(const Arguments& arguments, Files& files, Console& console) {
-    const Result<Blob> blob = read_blob(files, arguments.operands()[0]);
+    Result<Blob> blob = read_blob(files, arguments.operands()[0]);
     if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made");
+    SourceSession session;
+    if (!migrate(arguments, files, *blob, session)) return fail(console, session.diagnostics);
     const TextFunction print = [](void* to, std::string_view piece) { static_cast<Console*>(to)->print_out(piece); };
     DocumentBuilder builder(console.json() ? TextFormat::kJson : TextFormat::kSjson, print, &console);
     builder.begin_mapping();

@@ -165,7 +165,7 @@ bool FolderBuild::add_source(const fs::directory_entry& entry) {
     if (is_passed || entry.is_directory(leads_nowhere))
         return !is_passed && !is_one_place(entry.path().string(), output_);
     if (!entry.is_regular_file(leads_nowhere) || !is_source_name(name)) return true;
-    for (const std::string& schema : arguments_.values("schema"))
+    for (const std::string& schema : schema_paths(arguments_))
         if (is_one_place(schema, entry.path().string())) return true;
     targets_.emplace_back().source = name;
     return true;

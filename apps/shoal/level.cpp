@@ -67,9 +67,9 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
                                       const std::string& path, SourceSession& session, LevelFiles& tried) {
     const std::int64_t begin_ns = monotonic_ns();
     tried = {{path}, wall_clock_ns()};
-    for (const std::string_view flag : {"schema", "root"})
-        for (const std::string& given : arguments.values(flag))
-            if (flag == "schema" || !is_directory(given)) tried.paths.push_back(given);
+    for (const std::string& schema : schema_paths(arguments)) tried.paths.push_back(schema);
+    for (const std::string& root : arguments.values("root"))
+        if (!is_directory(root)) tried.paths.push_back(root);
     const auto refuse = [&](std::string_view message, std::string hint = {}) {
         session.diagnostics.error({}, std::string(message), std::move(hint));
         return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
     if (is_blob_file(files, path)) {
         Result<Blob> blob = read_blob(files, path);
         if (!blob) return refuse(blob.message(), "compile its source again");
-        return LoadedLevel{std::move(*blob), tried, monotonic_ns() - begin_ns};
+        return LoadedLevel{std::move(*blob), tried, monotonic_ns() - begin_ns, true};
     }
     if (!prepare(arguments, files, console, path, session)) return std::nullopt;
     std::vector<SourceDependency> dependencies;
@@ -91,7 +91,7 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
     Result<Blob> blob = Blob::load(compiled->blob);
     if (!blob) return refuse(blob.message());
-    return LoadedLevel{std::move(*blob), tried, monotonic_ns() - begin_ns};
+    return LoadedLevel{std::move(*blob), tried, monotonic_ns() - begin_ns, false};
 }
 
 std::optional<LoadedLevel> wait_for_level(const Arguments& arguments, Files& files, Console& console,

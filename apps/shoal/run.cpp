@@ -29,6 +29,7 @@ namespace {
 constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
+    kSourceSchemaFlag,
     kStdinNameFlag,
     {.name = "repeat",
      .value = "N",
@@ -348,6 +349,9 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
     ThreadedExecutor executor(static_cast<std::uint32_t>(task.num_workers));
     World world(entities, {.executor = &executor, .library = &library, .seed = task.seed, .reloadable = task.watches});
     outcome.num_workers = executor.num_workers();
+    if (SourceRules rules; level.is_compiled)
+        read_schemas(arguments, files, world.registry(), rules, diagnostics);  // and migrates the blob
+    if (diagnostics.num_errors() != 0) return Status::error("the schema files have errors");
     if (task.watches) {  // so that there are passes for what may come
         world.transforms({.mode = TransformMode::kDeferred});
         world.manager<PointMass>();

@@ -64,10 +64,13 @@ struct Texts final : ValueNames {
 
 /// The declarations, by name, of a blob and of schema files, each once.
 struct Declarations {
-    void add(const Schema& schema, std::int32_t spawn_order) {
-        for (const SchemaDeclaration& known : list)
-            if (known.schema->name() == schema.name()) return;
-        list.push_back({&schema, spawn_order});
+    void add(const Schema& schema, std::int32_t spawn_order, std::string_view migrations = {}) {
+        for (SchemaDeclaration& known : list)
+            if (known.schema->name() == schema.name()) {
+                if (known.migrations.empty()) known.migrations = migrations;
+                return;
+            }
+        list.push_back({&schema, spawn_order, migrations});
     }
 
     std::vector<SchemaDeclaration> list;
@@ -99,7 +102,7 @@ Status read(const Arguments& arguments, Files& files, Texts& texts, SourceSessio
         if (Status status = add_texts(files, schema, texts); !status) return status;
     for (const SourceRules::Declaration& declaration : session.options.rules.declarations) {
         const RegisteredComponent& component = *session.registry.find(declaration.component);
-        out.add(*component.schema, component.spawn_order);
+        out.add(*component.schema, component.spawn_order, declaration.migrations);
     }
     return {};
 }

@@ -122,23 +122,49 @@ bool prepare(const Arguments& arguments, Files& files, Console& console, const s
     if (Status status = add_built_ins(session.registry); !status)
         session.diagnostics.error({}, std::string(status.message()));
     read_schemas(arguments, files, session);
+    if (session.diagnostics.num_errors() == 0) read_source_schemas(arguments, files, session);
     return session.diagnostics.num_errors() == 0;
 }
 
-void read_schemas(const Arguments& arguments, Files& files, SourceSession& session) {
+std::vector<std::string> schema_paths(const Arguments& arguments) {
+    std::vector<std::string> paths = arguments.values(kSchemaFlag.name);
+    for (std::string& path : arguments.values(kSourceSchemaFlag.name)) paths.push_back(std::move(path));
+    return paths;
+}
+
+void read_source_schemas(const Arguments& arguments, Files& files, SourceSession& session) {
+    for (const std::string& schema : arguments.values(kSourceSchemaFlag.name)) {
+        Result<std::string> text = files.read(schema);
+        if (!text) {
+            session.diagnostics.error({}, std::string(text.message()), "give the path of a schema file");
+            continue;
+        }
+        const bool is_stream = is_standard_stream(schema);
+        const std::uint32_t file =
+            session.diagnostics.add_file(is_stream ? std::string(kStandardInputName) : schema, std::move(*text));
+        read_older_schema_text(file, session.registry, session.options.rules, session.diagnostics);
+    }
+}
+
+void read_schemas(const Arguments& arguments, Files& files, ComponentRegistry& registry, SourceRules& rules,
+                  Diagnostics& diagnostics) {
     for (const std::string& schema : arguments.values("schema")) {
         if (!is_standard_stream(schema)) {
-            read_schema_file(schema, session.registry, session.options.rules, session.diagnostics);
+            read_schema_file(schema, registry, rules, diagnostics);
             continue;
         }
         Result<std::string> text = files.read(schema);
         if (!text) {
-            session.diagnostics.error({}, std::string(text.message()));
+            diagnostics.error({}, std::string(text.message()));
             continue;
         }
-        const std::uint32_t file = session.diagnostics.add_file(std::string(kStandardInputName), std::move(*text));
-        read_schema_text(file, session.registry, session.options.rules, session.diagnostics);
+        const std::uint32_t file = diagnostics.add_file(std::string(kStandardInputName), std::move(*text));
+        read_schema_text(file, registry, rules, diagnostics);
     }
+}
+
+void read_schemas(const Arguments& arguments, Files& files, SourceSession& session) {
+    read_schemas(arguments, files, session.registry, session.options.rules, session.diagnostics);
 }
 
 bool add_inputs(Files& files, const CompiledSource& compiled, SourceSession& session) {

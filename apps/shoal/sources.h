@@ -21,6 +21,12 @@ inline constexpr Flag kSchemaFlag{
     .help = "component types declared as text, and what to keep or ignore; several add up",
     .takes = Takes::kInput,
     .repeats = true};
+inline constexpr Flag kSourceSchemaFlag{
+    .name = "source-schema",
+    .value = "FILE",
+    .help = "older versions of component types, which sources are written for that do not say theirs; several add up",
+    .takes = Takes::kInput,
+    .repeats = true};
 inline constexpr Flag kStdinNameFlag{
     .name = "stdin-name",
     .value = "PATH",
@@ -55,7 +61,14 @@ struct SourceSession {
 /// refuses a source that is a blob. False: reported in the session.
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session);
-/// Reads the schema files that were given into the session.
+/// Returns the schema files that were given, those of older versions last.
+std::vector<std::string> schema_paths(const Arguments& arguments);
+/// Reads the schema files of older versions that were given, after all others. Errors: in the session's diagnostics.
+void read_source_schemas(const Arguments& arguments, Files& files, SourceSession& session);
+/// Reads the schema files that were given. Errors: in the diagnostics.
+void read_schemas(const Arguments& arguments, Files& files, shoal::ComponentRegistry& registry,
+                  shoal::SourceRules& rules, shoal::Diagnostics& diagnostics);
+/// The same into the session.
 void read_schemas(const Arguments& arguments, Files& files, SourceSession& session);
 /// Notes the sources that were read. Errors: in the session's diagnostics: one of them is an output, too.
 bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSession& session);

@@ -7,6 +7,7 @@
 #include "shoal/table/value_text.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <queue>

@@ -3,6 +3,7 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
 #include "shoal/resource/blob_writer.h"
+#include "shoal/resource/image_migration.h"
 #include "shoal/table/copy_elements.h"
 #include "shoal/table/enum_bytes.h"
 
@@ -12,6 +13,23 @@
 namespace shoal {
 
 // --- columns ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <class Columns>
+auto find_column(Columns& columns, std::string_view name) -> decltype(columns.data()) {
+    for (auto& column : columns)
+        if (column.name == name) return &column;
+    return nullptr;
+}
+
+Status missing(std::span<const FieldColumns::Column> columns, std::string_view name) {
+    Array<std::string_view> names{Owner("migration")};
+    for (const FieldColumns::Column& column : columns) names.push_back(column.name);
+    return Status::error(concat("there is no field \"", name, "\" then; ", hint_for(name, names)));
+}
+
+}  // namespace
 
 FieldColumns::FieldColumns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t num_rows)
     : num_rows_(num_rows) {
@@ -24,23 +42,11 @@ FieldColumns::FieldColumns(const Schema& schema, std::span<const std::byte* cons
     }
 }
 
-const FieldColumns::Column* FieldColumns::find(std::string_view name) const {
-    for (const Column& column : columns_)
-        if (column.name == name) return &column;
-    return nullptr;
-}
-
-FieldColumns::Column* FieldColumns::find_column(std::string_view name) { return const_cast<Column*>(find(name)); }
-
-Status FieldColumns::missing(std::string_view name) const {
-    Array<std::string_view> names{Owner("migration")};
-    for (const Column& column : columns_) names.push_back(column.name);
-    return Status::error(concat("there is no field \"", name, "\" then; ", hint_for(name, names)));
-}
+const FieldColumns::Column* FieldColumns::find(std::string_view name) const { return find_column(columns_, name); }
 
 Status FieldColumns::rename(std::string_view from, std::string_view to) {
-    Column* const column = find_column(from);
-    if (column == nullptr) return missing(from);
+    Column* const column = find_column(columns_, from);
+    if (column == nullptr) return missing(columns_, from);
     if (find(to) != nullptr)
         return Status::error(concat("\"", from, "\" cannot become \"", to, "\", which is there already"));
     column->name = to;
@@ -49,14 +55,14 @@ Status FieldColumns::rename(std::string_view from, std::string_view to) {
 
 Status FieldColumns::remove(std::string_view name) {
     const Column* const column = find(name);
-    if (column == nullptr) return missing(name);
+    if (column == nullptr) return missing(columns_, name);
     columns_.erase(columns_.begin() + (column - columns_.data()));
     return {};
 }
 
 Result<const std::byte*> FieldColumns::read(std::string_view name, const ValueType& type) {
-    Column* const column = find_column(name);
-    if (column == nullptr) return missing(name);
+    Column* const column = find_column(columns_, name);
+    if (column == nullptr) return missing(columns_, name);
     const bool is_integer = type.type >= FieldType::kInt8 && type.type <= FieldType::kUint64;
     const bool is_enum_number = column->type.type == FieldType::kEnum && is_integer &&
                                 column->type.value_bytes == type.value_bytes &&
@@ -77,6 +83,31 @@ Result<const std::byte*> FieldColumns::read(std::string_view name, const ValueTy
     return column->lanes[0];
 }
 
+Status FieldColumns::mark(std::string_view name, Given given) {
+    Column* const column = find_column(columns_, name);
+    if (column == nullptr) return missing(columns_, name);
+    column->given = given;
+    return {};
+}
+
+Status FieldColumns::rename_values(std::string_view name, std::span<const std::pair<std::string, std::string>> names) {
+    Column* const column = find_column(columns_, name);
+    if (column == nullptr) return missing(columns_, name);
+    if (column->type.type != FieldType::kEnum)
+        return Status::error(
+            concat("\"", name, "\" is ", column->type.to_text(), " then, and has no values with names"));
+    std::vector<EnumeratorDefinition> renamed(column->type.enumerators.begin(), column->type.enumerators.end());
+    for (EnumeratorDefinition& enumerator : renamed)
+        for (const auto& [from, to] : names)
+            if (enumerator.name == from) {
+                enumerator.name = to;
+                break;
+            }
+    column->names = std::move(renamed);
+    column->type.enumerators = column->names;
+    return {};
+}
+
 Result<std::byte*> FieldColumns::add(std::string_view name, const ValueType& type) {
     if (find(name) != nullptr) return Status::error(concat("\"", name, "\" cannot be added, it is there already"));
     Column column{.name = std::string(name), .type = type, .stride = type.num_bytes()};
@@ -84,90 +115,6 @@ Result<std::byte*> FieldColumns::add(std::string_view name, const ValueType& typ
     column.lanes.push_back(column.own.data());
     columns_.push_back(std::move(column));
     return columns_.back().own.data();
-}
-
-// --- steps -----------------------------------------------------------------------------------------------------------
-
-MigrationStep& MigrationStep::rename(std::string_view from, std::string_view to) {
-    Change change(Kind::kRename);
-    change.from.push_back({std::string(from), {}});
-    change.to.push_back({std::string(to), {}});
-    changes_.push_back(std::move(change));
-    return *this;
-}
-
-MigrationStep& MigrationStep::remove(std::string_view field) {
-    Change change(Kind::kRemove);
-    change.from.push_back({std::string(field), {}});
-    changes_.push_back(std::move(change));
-    return *this;
-}
-
-MigrationStep& MigrationStep::set(std::string_view field, AnyValue value) {
-    Change change(Kind::kSet);
-    change.to.push_back({std::string(field), value.type()});
-    change.value = std::move(value);
-    changes_.push_back(std::move(change));
-    return *this;
-}
-
-Status MigrationStep::run(FieldColumns& columns) const {
-    for (const Change& change : changes_)
-        if (Status status = run(change, columns); !status) return status;
-    return {};
-}
-
-Status MigrationStep::run(const Change& change, FieldColumns& columns) const {
-    if (change.kind == Kind::kRename) return columns.rename(change.from[0].name, change.to[0].name);
-    if (change.kind == Kind::kRemove) return columns.remove(change.from[0].name);
-    if (change.kind == Kind::kSet) {
-        const Result<std::byte*> values = columns.add(change.to[0].name, change.value.type());
-        if (!values) return values.status();
-        fill_elements(*values, change.value.bytes().data(), columns.num_rows(), change.value.bytes().size());
-        return {};
-    }
-    // The old columns leave under names that nobody else can have, so that new ones may take theirs.
-    Array<const std::byte*> olds{Owner("migration")};
-    Array<std::byte*> news{Owner("migration")};
-    for (const NamedType& from : change.from) {
-        const Result<const std::byte*> values = columns.read(from.name, from.type);
-        if (!values) return values.status();
-        olds.push_back(*values);
-    }
-    const auto old_name = [](const std::string& name) { return concat(" old ", name); };
-    for (const NamedType& from : change.from)
-        if (Status status = columns.rename(from.name, old_name(from.name)); !status) return status;
-    for (const NamedType& to : change.to) {
-        const Result<std::byte*> values = columns.add(to.name, to.type);
-        if (!values) return values.status();
-        news.push_back(*values);
-    }
-    change.convert(olds.data(), news.data(), columns.num_rows());
-    for (const NamedType& from : change.from)
-        if (Status status = columns.remove(old_name(from.name)); !status) return status;
-    return {};
-}
-
-Migrations::~Migrations() {
-    for (const Step& step : steps_) delete step.step;
-}
-
-MigrationStep& Migrations::from(std::uint32_t version) {
-    SHOAL_ASSERT(version != 0, "the first version of a component type is 1");
-    auto at = steps_.begin();
-    while (at != steps_.end() && at->version < version) ++at;
-    if (at == steps_.end() || at->version != version) at = steps_.insert(at, {version, new MigrationStep});
-    return *at->step;
-}
-
-Status Migrations::run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const {
-    for (const Step& step : steps_) {
-        if (step.version < version || step.version >= end) continue;
-        if (Status status = step.step->run(columns); !status)
-            return Status::error(
-                concat("the migration from version ", step.version, " does not fit: ", status.message()));
-    }
-    return {};
 }
 
 // --- blobs -----------------------------------------------------------------------------------------------------------
@@ -318,9 +265,10 @@ public:
 
     /// Returns the newer schema of a component type, or nullptr if there is nothing to do.
     static const Schema* newer_schema(const BlobComponents& components, const ComponentRegistry& registry) {
-        const RegisteredComponent* const known = registry.find(components.id);
+        const RegisteredComponent* const known = registry.find_current(components.id);
         if (known == nullptr || known->schema == nullptr) return nullptr;
-        return components.schema->version() != known->schema->version() ? known->schema : nullptr;
+        const bool is_current = known->id == components.id && components.schema->version() == known->schema->version();
+        return is_current ? nullptr : known->schema;
     }
 
     Status run() {
@@ -346,8 +294,7 @@ private:
             columns_.insert(columns_.end(), old.columns.begin(), old.columns.end());
         } else {
             if (Status status = convert(old, *newer); !status) return status;
-            place.schema = schemas_.size();
-            schemas_.push_back(*newer);
+            schemas_[place.schema] = *newer;  // no other component type has this schema
         }
         places_.push_back(place);
         return {};
@@ -357,8 +304,11 @@ private:
             return Status::error(concat("this program knows versions up to ", newer.version(), "; update the program"));
         if (old.schema->many() && !newer.many())
             return Status::error("an entity could have several then, and now has one; compile the source again");
+        if (newer.id() != old.id && blob_.find_components(newer.id()) != nullptr)
+            return Status::error(concat("it is called \"", newer.name(),
+                                        "\" now, and the blob has components of that name, too; compile it again"));
         FieldColumns fields(*old.schema, old.columns, old.count());
-        const RegisteredComponent* const registered = registry_.find(old.id);
+        const RegisteredComponent* const registered = registry_.find_current(old.id);
         if (registered != nullptr && registered->migrations != nullptr)
             if (Status status = registered->migrations->run(old.schema->version(), newer.version(), fields); !status)
                 return status;
@@ -381,6 +331,7 @@ private:
             BlobComponents& components = blob_.component_types_[i];
             const Place place = places_[i];
             components.schema = &blob_.schemas_[place.schema];
+            components.id = components.schema->id();
             components.columns =
                 std::span(blob_.columns_).subspan(place.first_column, components.schema->columns().size());
         }
@@ -419,6 +370,30 @@ Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::b
         return Status::error(concat("cannot change the fields of \"", from.name(), "\": ", status.message()));
     converted.memory = memory.take();
     return converted;
+}
+
+Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,
+                                     const Migrations* migrations) {
+    Array<const std::byte*> columns{Owner("migration")};
+    for (const ColumnDefinition& column : from.columns()) columns.push_back(image.bytes.data() + column.struct_offset);
+    FieldColumns fields(from, columns, 1);
+    for (std::size_t i = 0; i < image.given.size(); ++i)
+        if (Status status = fields.mark(from.fields()[i].name, image.given[i]); !status) return status;
+    if (migrations != nullptr)
+        if (Status status = migrations->run(from.version(), to.version(), fields); !status) return status;
+    ComponentImage result{blob_default_image(to), {}};
+    for (const Field& field : to.fields()) {
+        const FieldColumns::Column* const column = fields.find(field.name);
+        result.given.push_back(column == nullptr ? FieldColumns::Given::kNo : column->given);
+    }
+    ColumnMemory memory;
+    const std::vector<std::byte> defaults = result.bytes;
+    if (Status status = NewColumns(to, fields, memory, defaults).lay_out(columns); !status) return status;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const ColumnDefinition& column = to.columns()[i];
+        copy_bytes(result.bytes.data() + column.struct_offset, columns[i], column.element_bytes);
+    }
+    return result;
 }
 
 Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry) {

@@ -141,6 +141,15 @@ const RegisteredComponent* ComponentRegistry::find(std::string_view name) const 
     return component != nullptr && component->name == name ? component : nullptr;
 }
 
+const RegisteredComponent* ComponentRegistry::find_current(ComponentId id) const {
+    if (const RegisteredComponent* const known = find(id)) return known;
+    for (const RegisteredComponent* component : components_)
+        if (component->migrations != nullptr)
+            for (const std::string& name : component->migrations->old_names())
+                if (ComponentId(name) == id) return component;
+    return nullptr;
+}
+
 Result<RegisteredComponent*> ComponentRegistry::claim(std::string_view name) {
     if (name.empty()) return Status::error("a component needs a name to be registered by");
     const ComponentId id(name);

@@ -169,6 +169,9 @@ private:
             for (std::uint32_t i = 0; i < named->count() && taker.components->schema->toggled(); ++i) {
                 ComponentId id;
                 std::memcpy(&id, named->columns[0] + i * sizeof id, sizeof id);
+                if (targets_.registry != nullptr)
+                    if (const RegisteredComponent* const renamed = targets_.registry->find_current(id))
+                        id = renamed->id;
                 const std::uint32_t number = number_of(named->entity_index[i]);
                 if (id == taker.components->id && number != kNoBlobEntity) switched_off_.push_back(number);
             }

@@ -4,12 +4,14 @@
 #include "shoal/base/hash_map.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/resource/image_migration.h"
 #include "source/arena.h"
 #include "source/entity_order.h"
 #include "source/field_reader.h"
 #include "source/key_predictor.h"
 #include "source/layers.h"
 #include "source/reference_index.h"
+#include "source/source_versions.h"
 
 #include <algorithm>
 #include <charconv>
@@ -51,6 +53,8 @@ struct TypePlan {
     bool has_references = false;
     bool has_groups = false;  ///< structs within the component: their fields have points in their names
     KeptCounts kept_fields;
+    std::vector<TypePlan> older;     ///< the same with older schemas, if sources may be written for them
+    std::uint32_t text_version = 0;  ///< of texts that do not say theirs
 
     struct Row {
         std::uint32_t entity;
@@ -105,8 +109,10 @@ bool is_list_of_pairs(Node node) {
 
 /// Whether a key of a layer that changes a component names its type once more.
 bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child) {
-    return !layer.wrapped() && layer.below != nullptr && child.key() == "type" && child.is_string() &&
-           child.as_string() == plan.name;
+    if (layer.wrapped() || layer.below == nullptr || child.key() != "type" || !child.is_string()) return false;
+    const Migrations* const migrations = plan.registered->migrations;
+    return child.as_string() == plan.name ||
+           (migrations != nullptr && std::ranges::count(migrations->old_names(), child.as_string()) != 0);
 }
 
 // --- images ----------------------------------------------------------------------------------------------------------
@@ -115,10 +121,11 @@ bool repeats_type(const TypePlan& plan, const ComponentLayer& layer, Node child)
 class ComponentImages {
 public:
     ComponentImages(const Composition& composition, const EntityOrder& order, const SourceRules& rules,
-                    Diagnostics& diagnostics, BlobWriter& blob)
+                    const SourceVersions& versions, Diagnostics& diagnostics, BlobWriter& blob)
         : composition_(composition),
           order_(order),
           rules_(rules),
+          versions_(versions),
           diagnostics_(diagnostics),
           blob_(blob),
           references_(composition),
@@ -145,11 +152,23 @@ private:
     void other_keys(TypePlan& plan, const ComponentLayer& layer);
     void keep_fields(TypePlan& plan, std::uint32_t entity);
     void resolve_references(TypePlan& plan, const TypePlan::Row& row);
+    void resolve_field(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node);
+    TypePlan& plan_of(TypePlan& plan, const ComponentLayer& layer);
+    bool is_of_older_version(TypePlan& plan, const TypePlan::Row& row);
+    bool make_from_versions(TypePlan& plan, const TypePlan::Row& row);
+    void start(const TypePlan& plan);
+    void apply_with_references(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer);
+    bool migrate_image(const TypePlan& from, const TypePlan& to, const ComponentLayer& layer);
+    bool apply_older(TypePlan& older, const TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer);
+    bool take_given(const ComponentImage& change, const TypePlan& older, const TypePlan& plan,
+                    const ComponentLayer& layer);
+    void fail_once(const ComponentLayer& layer, std::string problem, std::string hint);
     std::uint32_t resolve(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node);
 
     const Composition& composition_;
     const EntityOrder& order_;
     const SourceRules& rules_;
+    const SourceVersions& versions_;
     Diagnostics& diagnostics_;
     BlobWriter& blob_;
     ReferenceIndex references_;
@@ -160,12 +179,16 @@ private:
     std::vector<std::byte> image_;
     std::vector<const ComponentLayer*> layers_;
     std::vector<KeptField> kept_;
+    std::unordered_set<const ComponentLayer*> failed_;  // reported, whatever shares them
     std::unordered_set<std::uint64_t> bad_references_;  // by place: reported once, not for each copy of a prefab
 };
 
 bool ComponentImages::make(TypePlan& plan, const TypePlan::Row& row, std::span<const std::byte>& image) {
     const std::size_t num_bytes = plan.schema->struct_bytes();
-    if (plan.registered->compile != nullptr && plan.registered->compile_scope == CompileScope::kComponent) {
+    if (!plan.older.empty() && is_of_older_version(plan, row)) {
+        if (!make_from_versions(plan, row)) return false;
+        image = {image_.data(), num_bytes};
+    } else if (plan.registered->compile != nullptr && plan.registered->compile_scope == CompileScope::kComponent) {
         if (!compile_merged(plan, row)) return false;
         image = {image_.data(), num_bytes};
     } else {
@@ -408,6 +431,21 @@ void ComponentImages::other_keys(TypePlan& plan, const ComponentLayer& layer) {
             unknown_field(plan, child, child.key());
 }
 
+/// Returns a hint for a field that another version of the component type has; empty when none does.
+std::string version_hint(const TypePlan& plan, std::string_view field) {
+    const Schema& newest = *plan.registered->schema;
+    const auto say_so = [&](const Schema& schema) {
+        return concat("say so at its top: _versions = { ", schema.name(), " = ", schema.version(), " }");
+    };
+    if (plan.schema->version() != newest.version() && newest.find_field(field) >= 0)
+        return concat("version ", newest.version(), " has it; if this file is written for that, ", say_so(newest));
+    for (const TypePlan& older : plan.older)
+        if (older.schema->find_field(field) >= 0)
+            return concat("version ", older.schema->version(), " had it; write what became of it, or, if this file is ",
+                          "written for that version, ", say_so(*older.schema));
+    return {};
+}
+
 /// Keeps or reports a key that no field has. False: it was reported.
 bool ComponentImages::unknown_field(TypePlan& plan, Node child, std::string_view key) {
     if (rules_.keep_unknown_fields) {
@@ -428,7 +466,12 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child, std::string_view
                                   : std::string("it has ");
     for (std::size_t i = 0; close < 0 && i < names.size(); ++i) append_text(hint, concat(i == 0 ? "" : ", ", names[i]));
     if (close < 0 && names.empty()) hint = "it has no fields; remove this";
-    diagnostics_.error(child.key_position(), concat("component ", quoted(plan.name), " has no field ", quoted(key)),
+    const bool is_older = plan.schema->version() != plan.registered->schema->version();
+    if (std::string other = version_hint(plan, key); !other.empty()) hint = std::move(other);
+    diagnostics_.error(child.key_position(),
+                       concat("component ", quoted(plan.name),
+                              is_older ? concat(" of version ", plan.schema->version()) : std::string(),
+                              " has no field ", quoted(key)),
                        std::move(hint));
     return false;
 }
@@ -481,31 +524,157 @@ std::uint32_t ComponentImages::resolve(const TypePlan& plan, std::uint32_t entit
     return found.entity;
 }
 
+/// Returns what a layer says of a field, or no node.
+Node field_node(const Schema& schema, const ComponentLayer& layer, const Field& field) {
+    if (!layer.fields || layer.fields.is_null()) return {};
+    if (!layer.fields.is_mapping()) return &field == shorthand_field(schema) ? layer.fields : Node();
+    return is_consumed(layer, field.name) ? Node() : find_field_node(layer.fields, field.name);
+}
+
 /// Sets the entity fields of image_, each from the highest layer that gives it a value.
 void ComponentImages::resolve_references(TypePlan& plan, const TypePlan::Row& row) {
     clear_references(*plan.schema, image_.data());
     for (const Field& field : plan.schema->fields()) {
         if (field.type != FieldType::kEntity) continue;
         Node node;
-        for (const ComponentLayer* layer = row.component->top; layer != nullptr && !node; layer = layer->below) {
-            if (!layer->fields || layer->fields.is_null()) continue;
-            if (!layer->fields.is_mapping())
-                node = &field == shorthand_field(*plan.schema) ? layer->fields : Node();
-            else if (!is_consumed(*layer, field.name))
-                node = find_field_node(layer->fields, field.name);
-        }
-        if (!node) continue;
-        std::byte* value = image_.data() + field.struct_offset;
-        if (field.array_length == 0) {
-            put_reference(value, order_.blob_index(resolve(plan, row.entity, field, node)));
+        for (const ComponentLayer* layer = row.component->top; layer != nullptr && !node; layer = layer->below)
+            node = field_node(*plan.schema, *layer, field);
+        if (node) resolve_field(plan, row.entity, field, node);
+    }
+}
+
+/// Sets an entity field of image_.
+void ComponentImages::resolve_field(const TypePlan& plan, std::uint32_t entity, const Field& field, Node node) {
+    std::byte* value = image_.data() + field.struct_offset;
+    if (field.array_length == 0) return put_reference(value, order_.blob_index(resolve(plan, entity, field, node)));
+    if (!node.is_list() || node.size() != field.array_length) return;  // reported by the field reader
+    for (const Node element : node) {
+        put_reference(value, order_.blob_index(resolve(plan, entity, field, element)));
+        value += field.value_bytes;
+    }
+}
+
+// --- texts of older versions -------------------------------------------------------------------------------------------
+
+/// Returns the plan with the schema that a layer is written for.
+TypePlan& ComponentImages::plan_of(TypePlan& plan, const ComponentLayer& layer) {
+    const std::uint32_t file = (layer.value ? layer.value : layer.fields).position().file;
+    const std::uint32_t version = versions_.version(*plan.registered, file, plan.text_version);
+    for (TypePlan& older : plan.older)
+        if (older.schema->version() == version) return older;
+    return plan;
+}
+
+bool ComponentImages::is_of_older_version(TypePlan& plan, const TypePlan::Row& row) {
+    for (const ComponentLayer* layer = row.component->top; layer != nullptr; layer = layer->below)
+        if (&plan_of(plan, *layer) != &plan) return true;
+    return false;
+}
+
+void ComponentImages::fail_once(const ComponentLayer& layer, std::string problem, std::string hint) {
+    if (failed_.insert(&layer).second)
+        diagnostics_.error((layer.value.has_key() ? layer.value.key_position() : layer.value.position()),
+                           std::move(problem), std::move(hint));
+}
+
+/// Makes image_ of layers that are written for several versions, lowest first: each is applied in its own version. Nothing is
+/// shared, as it is among layers of the newest version.
+bool ComponentImages::make_from_versions(TypePlan& plan, const TypePlan::Row& row) {
+    if (plan.registered->compile != nullptr) {
+        fail_once(
+            *row.component->top,
+            concat("component ", quoted(plan.name), " is written for an older version, and a function compiles it"),
+            "such functions know the newest version only; write the component for that, and say so at the top of "
+            "the file");
+        return false;
+    }
+    std::vector<const ComponentLayer*> layers;
+    for (const ComponentLayer* layer = row.component->top; layer != nullptr; layer = layer->below)
+        layers.push_back(layer);
+    std::reverse(layers.begin(), layers.end());
+    kept_.clear();
+    TypePlan* at = &plan_of(plan, *layers[0]);
+    start(*at);
+    for (const ComponentLayer* layer : layers) {
+        TypePlan& wanted = plan_of(plan, *layer);
+        if (wanted.schema->version() < at->schema->version()) {
+            if (!apply_older(wanted, *at, row.entity, *layer)) return false;
             continue;
         }
-        if (!node.is_list() || node.size() != field.array_length) continue;  // reported by the field reader
-        for (const Node element : node) {
-            put_reference(value, order_.blob_index(resolve(plan, row.entity, field, element)));
-            value += field.value_bytes;
-        }
+        if (&wanted != at && !migrate_image(*at, wanted, *layer)) return false;
+        at = &wanted;
+        apply_with_references(*at, row.entity, *layer);
     }
+    return at == &plan || migrate_image(*at, plan, *row.component->top);
+}
+
+/// Makes image_ a component of defaults.
+void ComponentImages::start(const TypePlan& plan) { image_ = blob_default_image(*plan.schema); }
+
+void ComponentImages::apply_with_references(TypePlan& plan, std::uint32_t entity, const ComponentLayer& layer) {
+    apply(plan, entity, layer);
+    for (const Field& field : plan.schema->fields())
+        if (field.type == FieldType::kEntity)
+            if (const Node node = field_node(*plan.schema, layer, field)) resolve_field(plan, entity, field, node);
+}
+
+bool ComponentImages::migrate_image(const TypePlan& from, const TypePlan& to, const ComponentLayer& layer) {
+    Result<ComponentImage> converted =
+        convert_image(*from.schema, {std::move(image_), {}}, *to.schema, from.registered->migrations);
+    if (converted) return image_ = std::move(converted->bytes), true;
+    fail_once(layer,
+              concat("component ", quoted(from.name), " of version ", from.schema->version(),
+                     " cannot become one of version ", to.schema->version(), ": ", converted.message()),
+              "correct its migrations, or the text");
+    return false;
+}
+
+/// Applies a change that is written for an older version than what it changes: what it says is converted alone.
+bool ComponentImages::apply_older(TypePlan& older, const TypePlan& plan, std::uint32_t entity,
+                                  const ComponentLayer& layer) {
+    using Given = FieldColumns::Given;
+    std::vector<std::byte> newer = std::move(image_);
+    start(older);
+    apply_with_references(older, entity, layer);
+    ComponentImage change{std::move(image_), {}};
+    for (const Field& field : older.schema->fields()) {
+        const Node node = field_node(*older.schema, layer, field);
+        const bool is_part = node && node.is_mapping() && field.keys.empty() && field_type_lanes(field.type) > 1 &&
+                             node.size() < field_type_lanes(field.type);
+        const bool has_keys = std::ranges::any_of(older.schema->fields(), [&](const Field& pairs) {
+            return pairs.keys == field.name && field_node(*older.schema, layer, pairs);
+        });
+        change.given.push_back(is_part ? Given::kPartly : node || has_keys ? Given::kYes : Given::kNo);
+    }
+    const Result<ComponentImage> converted =
+        convert_image(*older.schema, change, *plan.schema, plan.registered->migrations);
+    image_ = std::move(newer);
+    if (converted) return take_given(*converted, older, plan, layer);
+    fail_once(layer,
+              concat("the change of ", quoted(older.name), " of version ", older.schema->version(),
+                     " cannot become one of version ", plan.schema->version(), ": ", converted.message()),
+              concat("write it for version ", plan.schema->version(), ", and say so at the top of the file"));
+    return false;
+}
+
+bool ComponentImages::take_given(const ComponentImage& change, const TypePlan& older, const TypePlan& plan,
+                                 const ComponentLayer& layer) {
+    using Given = FieldColumns::Given;
+    for (std::size_t i = 0; i < change.given.size(); ++i) {
+        const Field& field = plan.schema->fields()[i];
+        if (change.given[i] == Given::kYes)
+            std::memcpy(image_.data() + field.struct_offset, change.bytes.data() + field.struct_offset, field.size);
+        if (change.given[i] != Given::kPartly) continue;
+        fail_once(layer,
+                  concat("this change is written for version ", older.schema->version(), " of ", quoted(older.name),
+                         ", and says only a part of what is ", quoted(field.name), " in version ",
+                         plan.schema->version(), ", which the text that it changes is written for"),
+                  concat("say all of it, or write the change for version ", plan.schema->version(),
+                         ", and say so at the top of the file: _versions = { ", plan.name, " = ",
+                         plan.schema->version(), " }"));
+        return false;
+    }
+    return true;
 }
 
 // --- the blob --------------------------------------------------------------------------------------------------------
@@ -559,7 +728,8 @@ public:
           options_(options),
           diagnostics_(diagnostics),
           order_(composition),
-          images_(composition, order_, options.rules, diagnostics, blob_),
+          versions_(composition, registry, options.rules, diagnostics),
+          images_(composition, order_, options.rules, versions_, diagnostics, blob_),
           plans_(composition.types().size()) {}
 
     /// Fills the blob; every error is reported.
@@ -568,6 +738,7 @@ public:
 
 private:
     void plan_types();
+    static void set_schema(TypePlan& plan, const Schema& schema);
     void unknown_type(const TypePlan& plan);
     void add_entities();
     void keep_entity_keys(std::uint32_t entity, std::span<const Node> keys);
@@ -584,6 +755,7 @@ private:
     Diagnostics& diagnostics_;
     BlobWriter blob_;
     EntityOrder order_;
+    SourceVersions versions_;
     ComponentImages images_;
     std::vector<TypePlan> plans_;  // by Composition::types()
     KeptCounts kept_keys_;
@@ -625,15 +797,27 @@ void Compilation::plan_types() {
         plan.name = composition_.types()[i];
         plan.registered = registry_.find(plan.name);
         if (plan.registered == nullptr || plan.registered->schema == nullptr) continue;
-        plan.schema = plan.registered->schema;
-        plan.has_references = plan.schema->has(FieldType::kEntity);
-        std::vector<std::string_view> names;
-        for (const Field& field : plan.schema->fields()) {
-            names.push_back(field.name);
-            plan.has_groups |= field.name.find('.') != std::string::npos;
+        set_schema(plan, *plan.registered->schema);
+        plan.text_version = plan.schema->version();
+        for (const Schema* older : versions_.older(*plan.registered)) {
+            TypePlan& added = plan.older.emplace_back();
+            added.name = older->name();
+            added.registered = plan.registered;
+            set_schema(added, *older);
+            plan.text_version = std::min(plan.text_version, older->version());
         }
-        plan.keys = KeyPredictor(names);
     }
+}
+
+void Compilation::set_schema(TypePlan& plan, const Schema& schema) {
+    plan.schema = &schema;
+    plan.has_references = schema.has(FieldType::kEntity);
+    std::vector<std::string_view> names;
+    for (const Field& field : schema.fields()) {
+        names.push_back(field.name);
+        plan.has_groups |= field.name.find('.') != std::string::npos;
+    }
+    plan.keys = KeyPredictor(names);
 }
 
 void Compilation::add_entities() {
@@ -864,7 +1048,7 @@ Result<CompiledSource> compile_path(const std::string& path, const ComponentRegi
                                     const CompileOptions& options, Diagnostics& diagnostics, bool makes_blob) {
     const Problems before{diagnostics.num_errors(), diagnostics.num_warnings()};
     const std::int64_t start = monotonic_ns();
-    const ComposeOptions composing = compose_options(options);
+    const ComposeOptions composing = compose_options(options, registry);
     std::optional<Composition> composition = compose(path, composing, diagnostics);
     return compile(path, std::move(composition), monotonic_ns() - start, registry, options, diagnostics, before,
                    makes_blob);
@@ -885,6 +1069,15 @@ ComposeOptions compose_options(const CompileOptions& options) {
     return result;
 }
 
+ComposeOptions compose_options(const CompileOptions& options, const ComponentRegistry& registry) {
+    ComposeOptions result = compose_options(options);
+    for (const RegisteredComponent* component : registry.components())
+        if (component->migrations != nullptr)
+            for (const std::string& name : component->migrations->old_names())
+                result.renamed_types.push_back({name, component->name});
+    return result;
+}
+
 Result<CompiledSource> compile_source(const std::string& path, const ComponentRegistry& registry,
                                       const CompileOptions& options, Diagnostics& diagnostics) {
     return compile_path(path, registry, options, diagnostics, true);
@@ -899,7 +1092,7 @@ Result<CompiledSource> compile_file(std::uint32_t file, const ComponentRegistry&
                                     const CompileOptions& options, Diagnostics& diagnostics) {
     const Problems before{diagnostics.num_errors(), diagnostics.num_warnings()};
     const std::int64_t start = monotonic_ns();
-    const ComposeOptions composing = compose_options(options);
+    const ComposeOptions composing = compose_options(options, registry);
     std::optional<Composition> composition = compose_file(file, composing, diagnostics);
     return compile(diagnostics.name(file), std::move(composition), monotonic_ns() - start, registry, options,
                    diagnostics, before, true);

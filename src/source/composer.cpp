@@ -245,6 +245,7 @@ private:
     bool read_renamed_key(std::size_t renamed, Node child, bool of_level, EntityText& text);
     void unknown_key(Node child, bool of_level, EntityText& text);
     void check_type(bool of_level, EntityText& text);
+    void read_versions(Node versions, Node owner);
     void check_components(Node root, std::span<const MergedEntity* const> entities, std::size_t num_errors);
     const Document* load(const SourceRoots::Place& place, SourcePosition from, std::string_view what);
     const Document* component_file(Node reference);
@@ -259,10 +260,11 @@ private:
     void add_component(const Entry& entry, bool has_only_fields = false);
     void modify_component(const Entry& entry, const Draft& draft);
     void delete_component(const Entry& entry, const Draft& draft);
-    int find_component(std::string_view key) const;
+    int find_component(std::string_view key);
     bool read_component(Node value, bool declares, ComponentLayer& layer, Node& type);
     void rename_fields(ComponentLayer& layer, std::string_view type);
     void add_renamed_fields(const EntityText& text, const Draft& draft);
+    std::string_view current_type(std::string_view name);
     std::uint32_t type_index(std::string_view name);
 
     void merge_children(const EntityText& text, MergedEntity& entity, Draft& draft);
@@ -286,6 +288,7 @@ private:
     std::unordered_map<std::string, Prefab*> prefab_by_path_;  // canonical path
     std::unordered_map<std::string, NamedPrefab> prefab_by_name_;
     std::unordered_map<std::string, const Document*> component_files_;  // by name; nullptr: reported
+    std::vector<SourcePosition> file_roots_;                            // of sources and prefabs
     std::vector<Use> uses_;                                             // from the source to the prefab being composed
     std::string_view last_prefab_name_;
     const MergedEntity* last_prefab_ = nullptr;
@@ -315,6 +318,7 @@ Composition::Composition(Composition&& other) noexcept
       types_(std::move(other.types_)),
       other_keys_(std::move(other.other_keys_)),
       dependencies_(std::move(other.dependencies_)),
+      versions_(std::move(other.versions_)),
       source_names_(std::move(other.source_names_)) {}
 
 Composition& Composition::operator=(Composition&& other) noexcept {
@@ -325,6 +329,7 @@ Composition& Composition::operator=(Composition&& other) noexcept {
     types_ = std::move(other.types_);
     other_keys_ = std::move(other.other_keys_);
     dependencies_ = std::move(other.dependencies_);
+    versions_ = std::move(other.versions_);
     source_names_ = std::move(other.source_names_);
     return *this;
 }
@@ -429,6 +434,7 @@ std::optional<Composition> Composer::finish(const Document* document) {
                            "write one entity, or a level with `entities`");
         return std::nullopt;
     }
+    file_roots_.push_back(root.position());
     const std::size_t num_errors = diagnostics_.num_errors();
     if (root.size() == 0)
         diagnostics_.warning(root.position(), "the source is empty, and makes one entity without components",
@@ -524,6 +530,7 @@ Composer::Prefab* Composer::load_prefab(const std::string& path, std::string nam
             .note(uses_.back().position, "it is used here");
         return &loaded;
     }
+    file_roots_.push_back(root.position());
     loaded.state = Prefab::State::kComposing;
     uses_.back().prefab = &loaded;
     ++prefab_depth_;
@@ -684,6 +691,7 @@ bool has_meaning(EntityKey key, bool in_level) {
         case EntityKey::kPlainType:
         case EntityKey::kPlainGuid:
         case EntityKey::kId:
+        case EntityKey::kVersions:
             return true;
         default:
             return !in_level;
@@ -722,6 +730,7 @@ void Composer::read_keys(Node node, bool of_level, EntityText& text) {
             continue;
         }
         text.keys[index] = child;
+        if (static_cast<EntityKey>(index) == EntityKey::kVersions) read_versions(child, node);
         if (static_cast<EntityKey>(index) == EntityKey::kEditor && !is_only_name(child))
             unknown_key(child, of_level, text);
     }
@@ -779,6 +788,27 @@ void Composer::unknown_key(Node child, bool of_level, EntityText& text) {
                        : is_structural_key(key) ? std::string(of_level ? "entities have it; write it in one of them"
                                                                        : "remove it; levels have it")
                                                 : "remove it, or list it under `ignored_keys` in a schema file");
+}
+
+/// Reads for which versions of component types a file is written.
+void Composer::read_versions(Node versions, Node owner) {
+    const auto is_owner = [&](SourcePosition root) {
+        return root.file == owner.position().file && root.offset == owner.position().offset;
+    };
+    if (std::ranges::none_of(file_roots_, is_owner)) {
+        diagnostics_.error(versions.key_position(), "`_versions` stands in an entity inside of a file",
+                           "write it at the top of the file; it counts for all of it");
+        return;
+    }
+    if (!versions.is_mapping()) return wrong_kind(versions, "_versions", "a mapping: { body = 1 }");
+    for (const Node child : versions) {
+        const std::int64_t* const version = child.as_int64();
+        if (version != nullptr && *version >= 1 && *version <= 0xFFFFFFFF)
+            result_.versions_.push_back({child.key(), static_cast<std::uint32_t>(*version), child.key_position()});
+        else
+            diagnostics_.error(child.position(), concat("the version of ", quoted(child.key()), " is not a version"),
+                               "write a whole number from 1 on");
+    }
 }
 
 /// Keeps or reports the type of an entity that is not an entity, or of a level that is not a level.
@@ -960,7 +990,8 @@ void Composer::count(MergedEntity& entity) {
 
 void Composer::stale(const Entry& entry, EntityKey key, const Draft& draft, std::string_view what) {
     if (draft.base_failed || too_large_) return;
-    const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == entry.key; };
+    const std::string_view named_type = current_type(entry.key);
+    const auto is_of_type = [&](const MergedComponent& c) { return result_.types_[c.type] == named_type; };
     const bool is_component = key == EntityKey::kModifiedComponents || key == EntityKey::kDeletedComponents;
     const auto num_of_type = is_component ? std::count_if(components_.begin(), components_.end(), is_of_type) : 0;
     if (num_of_type > 1) {
@@ -996,6 +1027,13 @@ std::string Composer::suggestion(std::string_view text, const std::vector<std::s
 }
 
 // --- components ----------------------------------------------------------------------------------------------------
+
+/// Returns the name that a component type has now. Lifetime: that of the composition, and that of the text.
+std::string_view Composer::current_type(std::string_view name) {
+    for (const RenamedKey& renamed : options_.renamed_types)
+        if (renamed.from == name) return arena_.copy(std::string_view(renamed.to));
+    return name;
+}
 
 std::uint32_t Composer::type_index(std::string_view name) {
     std::vector<std::string_view>& types = result_.types_;
@@ -1160,12 +1198,13 @@ void Composer::add_renamed_fields(const EntityText& text, const Draft& draft) {
     }
 }
 
-int Composer::find_component(std::string_view key) const {
+int Composer::find_component(std::string_view key) {
     for (std::size_t i = 0; i < components_.size(); ++i)
         if (components_[i].key == key) return static_cast<int>(i);
+    const std::string_view type = current_type(key);
     int found = -1;
     for (std::size_t i = 0; i < components_.size(); ++i) {
-        if (result_.types_[components_[i].type] != key) continue;
+        if (result_.types_[components_[i].type] != type) continue;
         if (found >= 0) return -1;  // several of this type: the name is ambiguous
         found = static_cast<int>(i);
     }
@@ -1200,7 +1239,7 @@ void Composer::add_component(const Entry& entry, bool has_only_fields) {
                            "use children");
         return;
     }
-    const std::string_view type_name = type ? type.as_string() : component.key;
+    const std::string_view type_name = current_type(type ? type.as_string() : component.key);
     component.type = type_index(type_name);
     read_from_file(type_name, layer);
     rename_fields(layer, type_name);
@@ -1218,7 +1257,7 @@ void Composer::modify_component(const Entry& entry, const Draft& draft) {
     if (entry.value.is_null()) return;
     if (!read_component(entry.value, false, layer, type)) return;
     const std::string_view type_name = result_.types_[component.type];
-    if (type && type.as_string() != type_name) {
+    if (type && current_type(type.as_string()) != type_name) {
         diagnostics_
             .error(type.position(),
                    concat("the component ", quoted(entry.key), " is of type ", quoted(type_name), ", not ",

@@ -2,6 +2,7 @@
 
 #include "shoal/base/text.h"
 #include "shoal/resource/blob.h"
+#include "shoal/resource/migration.h"
 #include "shoal/resource/registry.h"
 #include "shoal/source/compiler.h"
 
@@ -52,6 +53,16 @@ void add_field(const Schema& schema, const Field& field, HashedText& text) {
     const std::uint32_t number_bytes = has_own_size ? field.value_bytes : field_type_alignment(field.type);
     const bool has_default = number_bytes != 0 && field.type != FieldType::kBlobArray;  // no opaque value, and no array
     if (has_default) text.add_numbers(schema.default_image().subspan(field.struct_offset, field.size), number_bytes);
+}
+
+void add_marks(const Schema& schema, HashedText& text) {
+    text.add(schema.name()).add(schema.version()).add(schema.whole()).add(schema.toggled()).add(schema.many());
+    text.add(schema.single()).add(schema.struct_bytes()).add(schema.struct_alignment());
+}
+
+void add_schema(const Schema& schema, HashedText& text) {
+    add_marks(schema, text);
+    for (const Field& field : schema.fields()) add_field(schema, field, text);
 }
 
 /// Returns the number of the root that a name begins with, or none.
@@ -166,6 +177,9 @@ std::uint64_t rules_hash(const SourceRules& rules) {
     text.add(rules.renamed_keys.size());
     for (const RenamedKey& key : rules.renamed_keys) text.add(key.from).add(key.to);
     for (const std::string& type : rules.components_in_files) text.add(type);
+    if (rules.older_schemas.empty()) return text.hash();
+    for (const Schema& older : rules.older_schemas) add_schema(older, text);
+    for (const SourceRules::Declaration& declaration : rules.declarations) text.add(declaration.migrations);
     return text.hash();
 }
 
@@ -174,11 +188,12 @@ std::uint64_t type_hash(const ComponentRegistry& registry, std::string_view name
     if (component == nullptr || component->schema == nullptr) return 0;
     const Schema& schema = *component->schema;
     HashedText text;
-    text.add(schema.name()).add(schema.version()).add(schema.whole()).add(schema.toggled()).add(schema.many());
-    text.add(schema.single()).add(schema.struct_bytes()).add(schema.struct_alignment());
+    add_marks(schema, text);
     text.add(component->spawn_order).add(component->blob_order).add(component->compile_scope);
     text.add(component->compile != nullptr);
     for (const Field& field : schema.fields()) add_field(schema, field, text);
+    if (component->migrations != nullptr)
+        for (const std::string& name : component->migrations->old_names()) text.add(name);
     return text.hash();
 }
 

@@ -269,6 +269,13 @@ void JsonSchemaWriter::own_keys(bool of_level) {
                 builder_.null();
             });
         });
+    object("_versions", [&] {
+        string("type", "object");
+        object("additionalProperties", [&] {
+            string("type", "integer");
+            builder_.unsigned_integer("minimum", 1);
+        });
+    });
     ignored_keys();
     for (const RenamedKey& renamed : rules_.renamed_keys) renamed_key(renamed, of_level);
 }

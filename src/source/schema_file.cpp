@@ -1,8 +1,12 @@
 #include "shoal/source/schema_file.h"
 
 #include "shoal/base/text.h"
+#include "shoal/document/document_builder.h"
+#include "shoal/document/sjson.h"
 #include "shoal/table/enum_bytes.h"
 #include "source/field_reader.h"
+#include "source/schema_migrations.h"
+#include "source/schema_nodes.h"
 #include "source/schema_text.h"
 
 #include <algorithm>
@@ -16,7 +20,7 @@ namespace {
 class SchemaReader {
 public:
     SchemaReader(ComponentRegistry& registry, SourceRules& rules, Diagnostics& diagnostics)
-        : registry_(registry), rules_(rules), added_(rules), diagnostics_(diagnostics) {}
+        : registry_(registry), rules_(rules), added_(rules), diagnostics_(diagnostics), nodes_(diagnostics) {}
 
     bool read(Node root);
 
@@ -25,20 +29,22 @@ private:
         Schema schema;
         SourcePosition position;
         std::optional<std::int32_t> spawn_order;
+        std::vector<DeclaredStep> steps;
+        std::vector<std::string> old_names;
+        std::string migrations;  ///< their text
+    };
+    /// What is said of a component type beside its schema.
+    struct Marks {
+        std::optional<std::int32_t> spawn_order;
+        Node migrations, renamed_from;
     };
 
-    bool is_mapping(Node node, std::string_view what);
-    void unknown_key(Node child, std::string_view owner, std::span<const std::string_view> known);
-    bool text(Node node, std::string_view what, std::string_view& out);
-    bool boolean(Node node, bool& out);
-    bool integer(Node node, std::int64_t least, std::int64_t greatest, std::int64_t& out);
     void read_rule(Node node, bool& keep);
     void read_ignored_keys(Node node);
     void read_renamed_keys(Node node);
     void read_level_entities(Node node);
     bool is_free(Node node, std::string_view key, std::string_view list);
     void read_component(Node node);
-    bool read_type(Node node, FieldDefinition& field);
     void read_fields(Node node, const std::string& group, ComponentDefinition& definition, std::vector<Node>& defaults);
     void read_field(Node node, FieldDefinition& field, Node& default_value);
     void check_keys(Node node, const FieldDefinition& field);
@@ -46,53 +52,20 @@ private:
     void read_values(Node node, FieldDefinition& field);
     void read_range(Node node, FieldDefinition& field);
     void read_relation(Node node, FieldDefinition& field);
-    void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node,
-                std::optional<std::int32_t> spawn_order);
+    void finish(ComponentDefinition definition, std::span<const Node> defaults, Node node, const Marks& marks);
+    void read_migrations(const Marks& marks, Read& component);
     void check_known(const Schema& schema, Node node);
+    void check_old_names();
     void add_all();
+    void add_migrations(const Read& component);
 
     ComponentRegistry& registry_;
     SourceRules& rules_;
     SourceRules added_;
     Diagnostics& diagnostics_;
+    SchemaNodes nodes_;
     std::vector<Read> read_;
 };
-
-bool SchemaReader::is_mapping(Node node, std::string_view what) {
-    if (node.is_mapping()) return true;
-    diagnostics_.error(node.position(), concat(what, " is ", kind_name(node.kind())), "write a mapping: { ... }");
-    return false;
-}
-
-void SchemaReader::unknown_key(Node child, std::string_view owner, std::span<const std::string_view> known) {
-    const int close = closest_text(child.key(), known.data(), known.size());
-    std::string list;
-    for (const std::string_view key : known) append_text(list, concat(list.empty() ? "" : ", ", key));
-    diagnostics_.error(
-        child.key_position(), concat(owner, " has no key ", quoted(child.key())),
-        close >= 0 ? concat("did you mean `", known[static_cast<std::size_t>(close)], "`?") : concat("it has ", list));
-}
-
-bool SchemaReader::text(Node node, std::string_view what, std::string_view& out) {
-    if (node.is_string()) return out = node.as_string(), true;
-    diagnostics_.error(node.position(), concat("this is ", kind_name(node.kind())), concat("write ", what));
-    return false;
-}
-
-bool SchemaReader::boolean(Node node, bool& out) {
-    if (node.is_bool()) return out = node.as_bool(), true;
-    diagnostics_.error(node.position(), concat("`", node.key(), "` is ", kind_name(node.kind())),
-                       "write true or false");
-    return false;
-}
-
-bool SchemaReader::integer(Node node, std::int64_t least, std::int64_t greatest, std::int64_t& out) {
-    const std::int64_t* value = node.as_int64();
-    if (value && *value >= least && *value <= greatest) return out = *value, true;
-    diagnostics_.error(node.position(), concat("`", node.key(), "` cannot be this"),
-                       concat("write a whole number from ", least, " to ", greatest));
-    return false;
-}
 
 void SchemaReader::read_rule(Node node, bool& keep) {
     if (node.is_string() && node.as_string() == "keep")
@@ -109,7 +82,7 @@ void SchemaReader::read_ignored_keys(Node node) {
     }
     for (const Node key : node) {
         std::string_view name;
-        if (!text(key, "the name of a key", name) || !is_free(key, name, "ignored_keys")) continue;
+        if (!nodes_.text(key, "the name of a key", name) || !is_free(key, name, "ignored_keys")) continue;
         if (std::find(added_.ignored_keys.begin(), added_.ignored_keys.end(), name) == added_.ignored_keys.end())
             added_.ignored_keys.emplace_back(name);
     }
@@ -132,7 +105,7 @@ void SchemaReader::read_renamed_keys(Node node) {
     }
     for (const Node key : node) {
         std::string_view name;
-        if (!text(key, "the key that it means, such as position or transform.position", name)) continue;
+        if (!nodes_.text(key, "the key that it means, such as position or transform.position", name)) continue;
         if (!is_free(key, key.key(), "renamed_keys")) continue;
         const auto same = std::find_if(added_.renamed_keys.begin(), added_.renamed_keys.end(),
                                        [&](const RenamedKey& other) { return other.from == key.key(); });
@@ -158,24 +131,6 @@ void SchemaReader::read_level_entities(Node node) {
         diagnostics_.error(node.position(), "`level_entities` cannot be this", "write units, entities or both");
 }
 
-/// Reads `vec3`, or the `type` of a mapping.
-bool SchemaReader::read_type(Node node, FieldDefinition& field) {
-    std::string_view name;
-    if (!text(node, "the name of a field type, such as vec3", name)) return false;
-    field.type = field_type_from_name(name);
-    if (field.type != FieldType(0)) return true;
-    std::string_view known[kNumFieldTypes];
-    std::size_t count = 0;
-    for (int i = 1; i < static_cast<int>(FieldType::kOpaque); ++i)
-        known[count++] = field_type_name(static_cast<FieldType>(i));
-    const int close = closest_text(name, known, count);
-    std::string list;
-    for (std::size_t i = 0; i < count; ++i) append_text(list, concat(i == 0 ? "" : ", ", known[i]));
-    diagnostics_.error(node.position(), concat("there is no field type ", quoted(name)),
-                       close >= 0 ? concat("did you mean ", known[close], "?") : concat("choose one of ", list));
-    return false;
-}
-
 void SchemaReader::read_values(Node node, FieldDefinition& field) {
     std::int64_t next = 0;
     if (!node.is_list() && !node.is_mapping()) {
@@ -187,10 +142,10 @@ void SchemaReader::read_values(Node node, FieldDefinition& field) {
     for (const Node child : node) {
         std::string_view name = child.key();
         if (node.is_mapping()) {
-            if (!integer(child, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
-                         next))
+            if (!nodes_.integer(child, std::numeric_limits<std::int64_t>::min(),
+                                std::numeric_limits<std::int64_t>::max(), next))
                 return;
-        } else if (!text(child, "the name of a value", name)) {
+        } else if (!nodes_.text(child, "the name of a value", name)) {
             return;
         }
         field.enumerators.push_back({std::string(name), next});
@@ -221,49 +176,49 @@ void SchemaReader::read_field(Node node, FieldDefinition& field, Node& default_v
                                                  "bytes",    "array",     "capacity", "of",    "split",
                                                  "relation", "shorthand", "keys"};
     if (node.is_string()) {
-        if (read_type(node, field)) check_keys(node, field);
+        if (nodes_.read_type(node, field)) check_keys(node, field);
         return;
     }
-    if (!is_mapping(node, concat("field ", quoted(node.key())))) return;
+    if (!nodes_.is_mapping(node, concat("field ", quoted(node.key())))) return;
     const Node type = node.find("type");
     if (!type) {
         diagnostics_.error(node.key_position(), concat("field ", quoted(node.key()), " has no type"),
                            "write { type = float } or the type alone");
         return;
     }
-    if (!read_type(type, field)) return;
+    if (!nodes_.read_type(type, field)) return;
     check_keys(node, field);
     std::int64_t number = 0;
     std::string_view word;
-    if (const Node bytes = node.find("bytes"); bytes && integer(bytes, 1, 8, number))
+    if (const Node bytes = node.find("bytes"); bytes && nodes_.integer(bytes, 1, 8, number))
         field.value_bytes = static_cast<std::uint32_t>(number);
     for (const Node child : node) {
         const std::string_view key = child.key();
         if (key == "default")
             default_value = child;
         else if (key == "unit") {
-            if (text(child, "a unit, such as m", word)) field.unit = word;
+            if (nodes_.text(child, "a unit, such as m", word)) field.unit = word;
         } else if (key == "range")
             read_range(child, field);
         else if (key == "values")
             read_values(child, field);
         else if (key == "array") {
-            if (integer(child, 1, 65536, number)) field.array_length = static_cast<std::uint32_t>(number);
+            if (nodes_.integer(child, 1, 65536, number)) field.array_length = static_cast<std::uint32_t>(number);
         } else if (key == "capacity") {
-            if (integer(child, 2, 4096, number)) field.value_bytes = static_cast<std::uint32_t>(number);
+            if (nodes_.integer(child, 2, 4096, number)) field.value_bytes = static_cast<std::uint32_t>(number);
         } else if (key == "split")
-            boolean(child, field.split);
+            nodes_.boolean(child, field.split);
         else if (key == "shorthand")
-            boolean(child, field.shorthand);
+            nodes_.boolean(child, field.shorthand);
         else if (key == "keys") {
-            if (text(child, "the name of another field", word)) field.keys = word;
+            if (nodes_.text(child, "the name of another field", word)) field.keys = word;
         } else if (key == "relation")
             read_relation(child, field);
         else if (key == "of") {
             FieldDefinition element;
-            if (read_type(child, element)) field.element_type = element.type;
+            if (nodes_.read_type(child, element)) field.element_type = element.type;
         } else if (key != "type" && key != "bytes")
-            unknown_key(child, concat("field ", quoted(node.key())), kKeys);
+            nodes_.unknown_key(child, concat("field ", quoted(node.key())), kKeys);
     }
 }
 
@@ -316,7 +271,7 @@ void SchemaReader::check_layout(Node node, const ComponentDefinition& definition
 /// Reads fields. Those of a struct within the component have the name of the struct before theirs: `group` is "aabbox.".
 void SchemaReader::read_fields(Node node, const std::string& group, ComponentDefinition& definition,
                                std::vector<Node>& defaults) {
-    if (!is_mapping(node, "`fields`")) return;
+    if (!nodes_.is_mapping(node, "`fields`")) return;
     if (node.size() > kMaxFields) {
         diagnostics_.error(node.key_position(),
                            concat("component ", quoted(definition.name), " has ", node.size(), " fields"),
@@ -328,7 +283,7 @@ void SchemaReader::read_fields(Node node, const std::string& group, ComponentDef
         if (const Node inner = child.find("fields")) {
             static constexpr std::string_view kKeys[] = {"fields"};
             for (const Node key : child)
-                if (key.key() != "fields") unknown_key(key, concat("the struct ", quoted(name)), kKeys);
+                if (key.key() != "fields") nodes_.unknown_key(key, concat("the struct ", quoted(name)), kKeys);
             read_fields(inner, concat(name, '.'), definition, defaults);
             continue;
         }
@@ -340,44 +295,48 @@ void SchemaReader::read_fields(Node node, const std::string& group, ComponentDef
 }
 
 void SchemaReader::read_component(Node node) {
-    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",    "single",
-                                                 "toggled", "whole",       "in_file", "fields"};
+    static constexpr std::string_view kKeys[] = {"version", "spawn_order", "many",   "single",     "toggled",
+                                                 "whole",   "in_file",     "fields", "migrations", "renamed_from"};
     const std::size_t errors = diagnostics_.num_errors();
     ComponentDefinition definition;
     definition.name = node.key();
     std::vector<Node> defaults;
-    std::optional<std::int32_t> spawn_order;
-    if (!node.is_null() && !is_mapping(node, concat("component ", quoted(node.key())))) return;
+    Marks marks;
+    if (!node.is_null() && !nodes_.is_mapping(node, concat("component ", quoted(node.key())))) return;
     std::int64_t number = 0;
     bool in_file = false;
     for (const Node child : node) {
         const std::string_view key = child.key();
         if (key == "version") {
-            if (integer(child, 1, 0xFFFFFFFF, number)) definition.version = static_cast<std::uint32_t>(number);
+            if (nodes_.integer(child, 1, 0xFFFFFFFF, number)) definition.version = static_cast<std::uint32_t>(number);
         } else if (key == "spawn_order") {
-            if (integer(child, -1000000, 1000000, number)) spawn_order = static_cast<std::int32_t>(number);
+            if (nodes_.integer(child, -1000000, 1000000, number)) marks.spawn_order = static_cast<std::int32_t>(number);
         } else if (key == "many")
-            boolean(child, definition.many);
+            nodes_.boolean(child, definition.many);
         else if (key == "single")
-            boolean(child, definition.single);
+            nodes_.boolean(child, definition.single);
         else if (key == "toggled")
-            boolean(child, definition.toggled);
+            nodes_.boolean(child, definition.toggled);
         else if (key == "whole")
-            boolean(child, definition.whole);
+            nodes_.boolean(child, definition.whole);
         else if (key == "in_file")
-            boolean(child, in_file);
+            nodes_.boolean(child, in_file);
         else if (key == "fields")
             read_fields(child, {}, definition, defaults);
+        else if (key == "migrations")
+            marks.migrations = child;
+        else if (key == "renamed_from")
+            marks.renamed_from = child;
         else
-            unknown_key(child, concat("component ", quoted(node.key())), kKeys);
+            nodes_.unknown_key(child, concat("component ", quoted(node.key())), kKeys);
     }
     if (in_file) added_.components_in_files.emplace_back(node.key());
-    if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, spawn_order);
+    if (diagnostics_.num_errors() == errors) finish(std::move(definition), defaults, node, marks);
 }
 
 /// Makes the schema; then, knowing sizes, reads the defaults and makes it again with them.
 void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> defaults, Node node,
-                          std::optional<std::int32_t> spawn_order) {
+                          const Marks& marks) {
     const std::size_t errors = diagnostics_.num_errors();
     for (FieldDefinition& field : definition.fields) field.default_value = default_without_declaration(field);
     ComponentDefinition plain = definition;
@@ -411,7 +370,22 @@ void SchemaReader::finish(ComponentDefinition definition, std::span<const Node> 
         return;
     }
     check_known(*schema, node);
-    read_.push_back({std::move(schema).value(), node.key_position(), spawn_order});
+    read_.push_back({std::move(schema).value(), node.key_position(), marks.spawn_order, {}, {}, {}});
+    read_migrations(marks, read_.back());
+}
+
+void SchemaReader::read_migrations(const Marks& marks, Read& component) {
+    if (marks.migrations) component.steps = MigrationReader(component.schema, diagnostics_).read(marks.migrations);
+    if (marks.renamed_from)
+        component.old_names = read_old_names(marks.renamed_from, component.schema.name(), diagnostics_);
+    if (!marks.migrations && !marks.renamed_from) return;
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    if (marks.renamed_from) builder.member(marks.renamed_from);
+    if (marks.migrations) builder.member(marks.migrations);
+    builder.end();
+    const Document text = builder.finish();
+    component.migrations = write_sjson(text.root());
 }
 
 void SchemaReader::check_known(const Schema& schema, Node node) {
@@ -427,6 +401,57 @@ void SchemaReader::check_known(const Schema& schema, Node node) {
         if (declaration.component == schema.name()) error.note(declaration.position, "it is declared here");
 }
 
+/// Refuses an old name that another component type has, or had.
+void SchemaReader::check_old_names() {
+    const auto refuse = [&](const Read& component, std::string_view old_name, std::string_view other) {
+        diagnostics_.error(component.position,
+                           concat("component ", quoted(component.schema.name()), " is renamed from ", quoted(old_name),
+                                  ", but ", other),
+                           "a name means one component type; correct `renamed_from`, or give the other one a new name");
+    };
+    for (const Read& component : read_)
+        for (const std::string& old_name : component.old_names) {
+            const RegisteredComponent* const known = registry_.find(old_name);
+            const auto is_named_so = [&](const Read& other) { return other.schema.name() == old_name; };
+            if ((known != nullptr && known->schema != nullptr) || std::ranges::any_of(read_, is_named_so)) {
+                refuse(component, old_name, "there is a component type of this name");
+                continue;
+            }
+            const RegisteredComponent* const renamed = registry_.find_current(ComponentId(old_name));
+            std::string_view other = renamed != nullptr ? std::string_view(renamed->name) : std::string_view();
+            for (const Read& earlier : std::span(read_.data(), static_cast<std::size_t>(&component - read_.data())))
+                if (std::ranges::find(earlier.old_names, old_name) != earlier.old_names.end())
+                    other = earlier.schema.name();
+            if (!other.empty() && other != component.schema.name())
+                refuse(component, old_name, concat("so is ", quoted(other)));
+        }
+}
+
+/// Lets the registry know what has changed, unless it does from another schema file that says the same.
+void SchemaReader::add_migrations(const Read& component) {
+    if (component.migrations.empty()) return;
+    const std::string& name = component.schema.name();
+    const RegisteredComponent& known = *registry_.find(name);
+    for (const SourceRules::Declaration& other : rules_.declarations) {
+        if (other.component != name || other.migrations.empty()) continue;
+        if (other.migrations != component.migrations)
+            diagnostics_
+                .error(component.position,
+                       concat("component ", quoted(name), " has other `migrations` or `renamed_from` than before"),
+                       "say the same in both schema files, or in one only")
+                .note(other.position, "it is declared here");
+        return;
+    }
+    if (!component.steps.empty() && known.migrations != nullptr && known.migrations->has_steps()) {
+        diagnostics_.error(component.position, concat("the program says already what has changed in ", quoted(name)),
+                           "remove `migrations` here");
+        return;
+    }
+    Migrations& migrations = registry_.migrations(*known.schema);
+    for (const DeclaredStep& step : component.steps) step.add_to(migrations);
+    for (const std::string& old_name : component.old_names) migrations.renamed_from(old_name);
+}
+
 void SchemaReader::add_all() {
     for (Read& component : read_) {
         const std::string& name = component.schema.name();
@@ -438,7 +463,8 @@ void SchemaReader::add_all() {
         if (component.spawn_order && known != nullptr && known->compile == nullptr)
             if (Status status = registry_.set_compile_function(name, nullptr, nullptr, *component.spawn_order); !status)
                 diagnostics_.error(component.position, std::string(status.message()));
-        added_.declarations.push_back({name, component.position});
+        if (known != nullptr && known->schema != nullptr) add_migrations(component);
+        added_.declarations.push_back({name, component.position, component.migrations});
     }
     rules_ = std::move(added_);
 }
@@ -447,7 +473,7 @@ bool SchemaReader::read(Node root) {
     static constexpr std::string_view kKeys[] = {"components",   "unknown_components", "unknown_fields",
                                                  "ignored_keys", "renamed_keys",       "level_entities"};
     const std::size_t errors = diagnostics_.num_errors();
-    if (!is_mapping(root, "a schema file")) return false;
+    if (!nodes_.is_mapping(root, "a schema file")) return false;
     for (const Node child : root) {
         const std::string_view key = child.key();
         if (key == "unknown_components")
@@ -461,10 +487,11 @@ bool SchemaReader::read(Node root) {
         else if (key == "level_entities")
             read_level_entities(child);
         else if (key != "components")
-            unknown_key(child, "a schema file", kKeys);
-        else if (is_mapping(child, "`components`"))
+            nodes_.unknown_key(child, "a schema file", kKeys);
+        else if (nodes_.is_mapping(child, "`components`"))
             for (const Node component : child) read_component(component);
     }
+    check_old_names();
     if (diagnostics_.num_errors() == errors) add_all();
     return diagnostics_.num_errors() == errors;
 }

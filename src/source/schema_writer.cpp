@@ -21,6 +21,7 @@ public:
 
 private:
     void component(const SchemaDeclaration& declaration);
+    void migrations(std::string_view text);
     void field(const Schema& schema, const Field& field);
     void type_keys(const Field& field);
     void enumerators(const Field& field);
@@ -36,6 +37,8 @@ private:
     }
 
     const ValueNames& names_;
+    Diagnostics diagnostics_;  // of the migrations
+    std::vector<Document> documents_;
     DocumentBuilder builder_;
 };
 
@@ -58,10 +61,23 @@ void SchemaWriter::component(const SchemaDeclaration& declaration) {
     mark("single", schema.single());
     mark("toggled", schema.toggled());
     mark("whole", schema.whole());
+    migrations(declaration.migrations);
     builder_.begin_mapping("fields");
     for (const Field& f : schema.fields()) field(schema, f);
     builder_.end();
     builder_.end();
+}
+
+/// Adds what SourceRules::Declaration::migrations holds.
+void SchemaWriter::migrations(std::string_view text) {
+    if (text.empty()) return;
+    ReadOptions options;
+    options.bare_texts = true;
+    Result<Document> document =
+        read_document(diagnostics_.add_file("migrations", std::string(text)), diagnostics_, options);
+    SHOAL_ASSERT(document.ok(), "migrations are a text that a schema file has, as SourceRules keeps it");
+    documents_.push_back(std::move(*document));
+    for (const Node child : documents_.back().root()) builder_.member(child);
 }
 
 bool has_default(const Schema& schema, const Field& field) {

@@ -29,6 +29,7 @@ enum class EntityKey : std::uint8_t {
     kId,
     kUnits,
     kEntities,
+    kVersions,
 };
 inline constexpr std::string_view kEntityKeys[] = {
     "_guid",
@@ -47,6 +48,7 @@ inline constexpr std::string_view kEntityKeys[] = {
     "id",
     "units",
     "entities",
+    "_versions",
 };
 
 inline std::string_view key_name(EntityKey key) { return kEntityKeys[static_cast<std::size_t>(key)]; }

@@ -9,6 +9,7 @@
 #include "shoal/resource/migration.h"
 #include "shoal/resource/registry.h"
 #include "shoal/resource/spawner.h"
+#include "shoal/resource/value_change.h"
 #include "shoal/resource/zone_blob.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
@@ -237,6 +238,60 @@ TEST(ResourceManuals, a_blob_of_version_1_is_migrated_to_version_3) {
     EXPECT_EQ(hulls.get<&Hull::armor>(i), 20);
     EXPECT_EQ(hulls.get<&Hull::width>(i), 3);
     EXPECT_EQ(hulls.get<&Hull::length>(i), 9);
+}
+
+/// A ship of version 1, or of version 2 with other fields.
+Schema ship(std::uint32_t version, std::vector<FieldDefinition> fields) {
+    ComponentDefinition definition;
+    definition.name = "ship";
+    definition.version = version;
+    definition.fields = std::move(fields);
+    definition.fields.push_back({.name = "mode", .type = FieldType::kEnum, .value_bytes = 4});
+    definition.fields.back().enumerators = {{version == 1 ? "walk" : "march", 0}};
+    return Schema::make(std::move(definition)).value();
+}
+
+TEST(ResourceManuals, changes_that_data_can_say_are_made) {
+    const Schema before = ship(1, {{.name = "armor"},
+                                   {.name = "speed", .type = FieldType::kInt32},
+                                   {.name = "size", .type = FieldType::kVec2},
+                                   {.name = "x"},
+                                   {.name = "y"},
+                                   {.name = "z"}});
+    const Schema hull = ship(2, {{.name = "armor"},
+                                 {.name = "speed"},
+                                 {.name = "width"},
+                                 {.name = "length"},
+                                 {.name = "position", .type = FieldType::kVec3}});
+    struct Image {
+        float armor = 2;
+        std::int32_t speed = 3;
+        Vec2 size{4, 5};
+        float x = 6, y = 7, z = 8;
+        std::int32_t mode = 0;
+    } const image;
+    BlobWriter writer;
+    writer.add_component(*writer.add_component_type(before), writer.add_entity({}),
+                         std::as_bytes(std::span(&image, 1)));
+    Blob blob = Blob::load(*writer.write()).value();
+    ComponentRegistry registry;
+    // [resource/value_changes]
+    MigrationStep& step = registry.migrations(hull).from(1);
+    convert_values(step, "armor", {.factor = 10});                  // centimetres became millimetres
+    convert_values(step, "speed", {.type = FieldType::kFloat});     // it was an integer
+    convert_values(step, "mode", {.values = {{"walk", "march"}}});  // a value of an enum has another name
+    split_values(step, "size", {"width", "length"});                // of a vec2
+    join_values(step, {"x", "y", "z"}, "position");                 // a vec3
+    // [resource/value_changes]
+    const Status status = migrate(blob, registry);
+    ASSERT_TRUE(status) << status.message();
+    const BlobComponents& ships = blob.component_types()[0];
+    std::vector<float> values;
+    for (std::size_t column = 0; column < 5; ++column) {
+        const auto* const first = reinterpret_cast<const float*>(ships.columns[column]);
+        values.insert(values.end(), first, first + ships.schema->columns()[column].element_bytes / sizeof(float));
+    }
+    EXPECT_EQ(values, (std::vector<float>{20, 3, 4, 5, 6, 7, 8}));
 }
 
 }  // namespace

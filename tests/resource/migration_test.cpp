@@ -3,10 +3,15 @@
 #include "shoal/resource/migration.h"
 #include "resource/samples.h"
 #include "shoal/resource/spawner.h"
+#include "shoal/resource/value_change.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
 #include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
 
 namespace resource_test {
 namespace {
@@ -220,6 +225,26 @@ TEST(Migration, fields_are_computed_from_several_and_set_for_components_made_bef
     EXPECT_EQ(hull.paint, Paint::kRed);
 }
 
+TEST(Migration, steps_pass_over_fields_that_were_added_since) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>()
+        .from(2)
+        .rename("added", "width")
+        .compute({"a", "b"}, {"length"}, [](float a, float b, float& length) { length = a + b; });
+    Blob blob = make_blob(hull_definition(1, {field("armor", FieldType::kFloat)}), std::vector(1, image_of(5.0f)));
+    Status status = migrate(blob, registry);
+    ASSERT_TRUE(status) << status.message();
+    Harbour harbour;
+    const Result<Spawned> spawned = harbour.spawn_all(blob);
+    ASSERT_TRUE(spawned) << spawned.message();
+    EXPECT_EQ(harbour.hull_of(spawned->entity(0)).width, 2) << "the default";
+    Blob later = make_blob(hull_definition(2, {field("armor", FieldType::kFloat)}), std::vector(1, image_of(5.0f)));
+    EXPECT_NE(migrate(later, registry).message().find("there is no field \"added\" then"), std::string_view::npos)
+        << "but not those that a component of their version has";
+    Blob half = make_blob(hull_definition(1, {field("a", FieldType::kFloat)}), std::vector(1, image_of(5.0f)));
+    EXPECT_TRUE(migrate(half, registry).message().ends_with("there is no field \"b\" then; did you mean \"a\"?"));
+}
+
 struct Tow {
     float length = 3;
     Entity towed;
@@ -311,6 +336,197 @@ TEST(Migration, refuses_what_a_newer_program_made) {
         migrate(blob, registry).message(),
         "cannot migrate \"hull\" of \"ships/old\" from version 4: this program knows versions up to 3; update the "
         "program");
+}
+
+// --- what data can say -----------------------------------------------------------------------------------------------
+
+FieldDefinition array_field(const char* name, FieldType type, std::uint32_t length) {
+    FieldDefinition result = field(name, type);
+    result.array_length = length;
+    return result;
+}
+
+/// Migrates one component of version 1, whose fields are these, to version 2.
+struct Conversion {
+    explicit Conversion(std::vector<FieldDefinition> old_fields, std::vector<FieldDefinition> new_fields)
+        : old_definition(hull_definition(1, std::move(old_fields))),
+          old_schema(Schema::make(old_definition).value()),
+          image(blob_default_image(old_schema)),
+          new_schema(Schema::make(hull_definition(2, std::move(new_fields))).value()),
+          step(registry.migrations(new_schema).from(1)) {}
+
+    template <class T>
+    Conversion& given(const char* name, const T& value) {
+        set(old_schema, image, name, value);
+        return *this;
+    }
+    Status run() {
+        blob.emplace(make_blob(old_definition, std::vector(3, image)));
+        return migrate(*blob, registry);
+    }
+    /// The value of the last component.
+    AnyValue value(const char* name) {
+        const BlobComponents& components = blob->component_types()[0];
+        FieldColumns columns(*components.schema, components.columns, components.count());
+        const ValueType type = columns.find(name)->type;
+        return AnyValue(type, *columns.read(name, type) + 2 * type.num_bytes());
+    }
+
+    ComponentDefinition old_definition;
+    Schema old_schema;
+    std::vector<std::byte> image;
+    Schema new_schema;
+    ComponentRegistry registry;
+    MigrationStep& step;
+    std::optional<Blob> blob;
+};
+
+TEST(ValueChange, numbers_are_multiplied_rounded_and_become_other_types) {
+    Conversion numbers({field("a", FieldType::kFloat), field("b", FieldType::kInt32), field("c", FieldType::kDouble),
+                        field("d", FieldType::kBool), field("e", FieldType::kInt64), field("f", FieldType::kFloat)},
+                       {field("a", FieldType::kFloat), field("b", FieldType::kFloat), field("c", FieldType::kInt8),
+                        field("d", FieldType::kUint16), field("e", FieldType::kUint64), field("f", FieldType::kBool)});
+    numbers.given("a", 2.5f).given("b", std::int32_t(-3)).given("c", -1.75).given("d", true).given("f", 0.25f);
+    numbers.given("e", std::int64_t(9007199254740993));  // no double
+    convert_values(numbers.step, "a", {.factor = 10, .plus = 1});
+    convert_values(numbers.step, "b", {.type = FieldType::kFloat, .factor = 0.5});
+    convert_values(numbers.step, "c", {.type = FieldType::kInt8});
+    convert_values(numbers.step, "d", {.type = FieldType::kUint16, .factor = 100});
+    convert_values(numbers.step, "e", {.type = FieldType::kUint64});
+    convert_values(numbers.step, "f", {.type = FieldType::kBool});
+    const Status status = numbers.run();
+    ASSERT_TRUE(status) << status.message();
+    EXPECT_EQ(numbers.value("a"), AnyValue(26.0f));
+    EXPECT_EQ(numbers.value("b"), AnyValue(-1.5f));
+    EXPECT_EQ(numbers.value("c"), AnyValue(std::int8_t(-2)));
+    EXPECT_EQ(numbers.value("d"), AnyValue(std::uint16_t(100)));
+    EXPECT_EQ(numbers.value("e"), AnyValue(std::uint64_t(9007199254740993)));
+    EXPECT_EQ(numbers.value("f"), AnyValue(true));
+}
+
+TEST(ValueChange, numbers_and_vectors_become_vectors_split_and_join) {
+    Conversion vectors(
+        {field("scale", FieldType::kFloat), field("flat", FieldType::kVec2), field("size", FieldType::kVec3, true),
+         field("x", FieldType::kFloat), field("y", FieldType::kFloat), array_field("slots", FieldType::kInt16, 2)},
+        {field("scale", FieldType::kVec3), field("flat", FieldType::kVec3), field("size", FieldType::kFloat),
+         field("depth", FieldType::kFloat), field("height", FieldType::kFloat), field("place", FieldType::kVec2),
+         field("left", FieldType::kInt16), field("right", FieldType::kInt16)});
+    vectors.given("scale", 2.0f).given("flat", Vec2{3, 4}).given("size", Vec3{5, 6, 7}).given("x", 8.0f);
+    vectors.given("y", 9.0f).given("slots", std::array<std::int16_t, 2>{10, 11});
+    convert_values(vectors.step, "scale", {.type = FieldType::kVec3});
+    convert_values(vectors.step, "flat", {.type = FieldType::kVec3, .factor = 2});
+    split_values(vectors.step, "size", {"size", "depth", "height"});
+    split_values(vectors.step, "slots", {"left", "right"});
+    join_values(vectors.step, {"x", "y"}, "place");
+    const Status status = vectors.run();
+    ASSERT_TRUE(status) << status.message();
+    EXPECT_EQ(vectors.value("scale"), AnyValue(Vec3{2, 2, 2}));
+    EXPECT_EQ(vectors.value("flat"), AnyValue(Vec3{6, 8, 0}));
+    EXPECT_EQ(vectors.value("size"), AnyValue(5.0f));
+    EXPECT_EQ(vectors.value("depth"), AnyValue(6.0f));
+    EXPECT_EQ(vectors.value("height"), AnyValue(7.0f));
+    EXPECT_EQ(vectors.value("place"), AnyValue(Vec2{8, 9}));
+    EXPECT_EQ(vectors.value("left"), AnyValue(std::int16_t(10)));
+    EXPECT_EQ(vectors.value("right"), AnyValue(std::int16_t(11)));
+}
+
+TEST(ValueChange, values_of_an_enum_get_other_names) {
+    FieldDefinition colour = paint_of_version_1();
+    colour.enumerators = {{"crimson", 300}, {"grey", 2}, {"gray", 4}};
+    FieldDefinition paint = paint_of_version_1();
+    Conversion names({colour}, {paint});
+    convert_values(names.step, "paint", {.values = {{"crimson", "red"}, {"gray", "grey"}, {"blue", "red"}}});
+    names.given("paint", std::uint16_t(4));
+    ASSERT_TRUE(names.run());
+    EXPECT_EQ(names.value("paint").to_text(), "\"grey\"");
+    names.given("paint", std::uint16_t(300));
+    const Status status = names.run();
+    ASSERT_TRUE(status) << status.message();
+    EXPECT_EQ(names.value("paint").to_text(), "\"red\"");
+}
+
+TEST(ValueChange, says_what_does_not_fit) {
+    const auto message = [](FieldDefinition from, FieldDefinition to, auto&& say) {
+        Conversion wrong({std::move(from)}, {std::move(to)});
+        wrong.given("a", std::int32_t(300));
+        say(wrong.step);
+        const Status status = wrong.run();
+        EXPECT_FALSE(status);
+        EXPECT_EQ(wrong.blob->component_types()[0].schema->version(), 1u) << "nothing has changed";
+        const std::string_view text = status.message(), start = "the migration from version 1 does not fit: ";
+        return std::string(text.substr(text.find(start) + start.size()));
+    };
+    const FieldDefinition number = field("a", FieldType::kInt32);
+    EXPECT_EQ(message(number, field("a", FieldType::kInt8),
+                      [](MigrationStep& step) { convert_values(step, "a", {.type = FieldType::kInt8}); }),
+              "component 0: \"a\" becomes an int8, which cannot hold what 300 becomes");
+    EXPECT_EQ(
+        message(number, field("a", FieldType::kUint8),
+                [](MigrationStep& step) { convert_values(step, "a", {.type = FieldType::kUint8, .factor = -1}); }),
+        "component 0: \"a\" becomes a uint8, which cannot hold what 300 becomes");
+    EXPECT_EQ(message(field("a", FieldType::kStringId), number,
+                      [](MigrationStep& step) { convert_values(step, "a", {.type = FieldType::kInt32}); }),
+              "\"a\" is a string_id then, whose values cannot be converted to an int32");
+    EXPECT_EQ(message(number, number, [](MigrationStep& step) { convert_values(step, "b", {.factor = 2}); }),
+              "there is no field \"b\" then; did you mean \"a\"?");
+    EXPECT_EQ(message(number, number, [](MigrationStep& step) { split_values(step, "a", {"b", "c"}); }),
+              "\"a\" is an int32 then, and cannot be split into 2 fields");
+    EXPECT_EQ(message(number, number, [](MigrationStep& step) { join_values(step, {"a", "b"}, "c"); }),
+              "\"a\" is an int32 then, and the function takes a float");
+    EXPECT_EQ(message(number, number, [](MigrationStep& step) { convert_values(step, "a", {.values = {{"b", "c"}}}); }),
+              "\"a\" is an int32 then, and has no values with names");
+}
+
+// --- other names of component types ----------------------------------------------------------------------------------
+
+Blob old_ships(std::uint32_t version) {
+    ComponentDefinition definition = hull_definition(version, {field("armor", FieldType::kFloat)});
+    definition.name = "ship";
+    return make_blob(definition, std::vector(2, image_of(9.0f)));
+}
+
+TEST(RenamedComponents, of_an_old_blob_are_found_under_the_old_name) {
+    for (const std::uint32_t version : {2u, 3u}) {
+        ComponentRegistry registry;
+        registry.migrations<Hull>().renamed_from("boat").renamed_from("ship");
+        Blob blob = old_ships(version);
+        ASSERT_TRUE(needs_migration(blob, registry)) << "with the version of the newest, too";
+        const Status status = migrate(blob, registry);
+        ASSERT_TRUE(status) << status.message();
+        EXPECT_FALSE(needs_migration(blob, registry));
+        EXPECT_EQ(blob.find_components(ComponentId("ship")), nullptr);
+        ASSERT_NE(blob.find_components(ComponentId("hull")), nullptr);
+        EXPECT_EQ(blob.schemas()[0].name(), "hull");
+        Harbour harbour;
+        const Result<Spawned> spawned = harbour.spawn_all(blob);
+        ASSERT_TRUE(spawned) << spawned.message();
+        EXPECT_EQ(harbour.hull_of(spawned->entity(1)).armor, 9);
+    }
+}
+
+TEST(RenamedComponents, are_left_alone_where_a_component_type_has_the_old_name) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>().renamed_from("tow");
+    ASSERT_TRUE(registry.add<Tow>());
+    EXPECT_EQ(registry.find_current(ComponentId("tow"))->name, "tow");
+    EXPECT_EQ(registry.find_current(ComponentId("boat")), nullptr);
+}
+
+TEST(RenamedComponents, are_refused_beside_components_of_the_new_name) {
+    ComponentRegistry registry;
+    registry.migrations<Hull>().renamed_from("ship");
+    BlobWriter writer;
+    writer.set_name("ships/both");
+    for (const char* name : {"hull", "ship"}) {
+        ComponentDefinition definition = hull_definition(3, {field("armor", FieldType::kFloat)});
+        definition.name = name;
+        const Schema schema = name[0] == 'h' ? schema_of<Hull>() : Schema::make(definition).value();
+        writer.add_component(*writer.add_component_type(schema), writer.add_entity({}), blob_default_image(schema));
+    }
+    Blob blob = Blob::load(*writer.write()).value();
+    EXPECT_EQ(migrate(blob, registry).message(),
+              "cannot migrate \"ship\" of \"ships/both\" from version 3: it is called \"hull\" now, and the blob has "
+              "components of that name, too; compile it again");
 }
 
 // --- random --------------------------------------------------------------------------------------------------------

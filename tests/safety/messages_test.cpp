@@ -135,6 +135,16 @@ constexpr MessageCase kCases[] = {
      "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_default.schema.sjson"},
     {"schema_fewer_fields",
      "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_fewer.schema.sjson"},
+    {"schema_migrations", "check schema/uses_crab.sjson --schema schema/migrations.schema.sjson"},
+    {"schema_migrations_twice",
+     "check schema/uses_crab.sjson --schema schema/crab_2.schema.sjson --schema schema/crab_2_other.schema.sjson"},
+    {"source_versions",
+     "check schema/uses_crab.sjson schema/versions.sjson schema/older_change.sjson --schema schema/crab_2.schema.sjson "
+     "--source-schema schema/crab.schema.sjson"},
+    {"source_versions_unknown", "check schema/versions.sjson --schema schema/crab_2.schema.sjson"},
+    {"source_schema_wrong",
+     "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --source-schema schema/crab_2.schema.sjson "
+     "--source-schema schema/crab_type.schema.sjson --source-schema schema/nothing.sjson"},
     {"schema_version_differs",
      "check schema/uses_crab.sjson --schema schema/crab.schema.sjson --schema schema/crab_version.schema.sjson"},
     {"schema_many_differs",

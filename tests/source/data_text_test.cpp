@@ -6,6 +6,7 @@
 #include "shoal/world/world.h"
 #include "source_fixture.h"
 
+#include <cstring>
 #include <vector>
 
 namespace shoal_test {

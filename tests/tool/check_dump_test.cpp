@@ -121,4 +121,82 @@ TEST_F(ToolDump, refuses_what_is_no_blob_and_what_is_damaged) {
     EXPECT_EQ(run({"dump", path("missing.blob")}).exit_code, 1);
 }
 
+// --- older versions of component types --------------------------------------------------------------------------------
+
+constexpr std::string_view kCrab1 = "components = { crab = { fields = { claws = uint8  at = vec2 } } }";
+constexpr std::string_view kLobster2 =
+    "components = { lobster = { version = 2  renamed_from = crab\n"
+    "    migrations = [ { from = 1  rename = { claws = nippers }  split = { at = [x y] } } ]\n"
+    "    fields = { nippers = uint16  x = float  y = float } } }";
+
+class ToolVersions : public shoal_test::ToolTest {
+protected:
+    void SetUp() override {
+        ToolTest::SetUp();
+        old_schema_ = write("old.schema.sjson", kCrab1);
+        new_schema_ = write("new.schema.sjson", kLobster2);
+        source_ = write("levels/beach.sjson", "components = { crab = { claws = 3  at = [1 2] } }");
+    }
+    static nlohmann::json lobster_of(const ToolResult& dump) {
+        EXPECT_EQ(dump.exit_code, 0) << dump.err;
+        return dump.json()["entity_data"][0]["components"]["lobster"];
+    }
+
+    const nlohmann::json lobster_ = {{"nippers", 3}, {"x", 1.0}, {"y", 2.0}};
+    std::string old_schema_, new_schema_, source_;
+};
+
+TEST_F(ToolVersions, blobs_of_old_schemas_are_dumped_and_run_with_new_ones) {
+    ASSERT_EQ(run({"compile", source_, "--schema", old_schema_, "-o", path("old.blob")}).exit_code, 0);
+    EXPECT_EQ(lobster_of(run({"dump", path("old.blob"), "--json", "--schema", new_schema_})), lobster_);
+    EXPECT_TRUE(run({"dump", path("old.blob")}).prints("claws = 3")) << "without a schema it is shown as it is";
+    const ToolResult ran = run({"run", path("old.blob"), "--schema", new_schema_, "--frames", "1", "--json", "--query",
+                                "lobster.nippers == 3"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.json()["matches"].size(), 1u) << ran.out;
+}
+
+TEST_F(ToolVersions, migrations_that_do_not_fit_a_blob_are_told) {
+    ASSERT_EQ(run({"compile", source_, "--schema", old_schema_, "-o", path("old.blob")}).exit_code, 0);
+    const std::string wrong = write("wrong.schema.sjson",
+                                    "components = { crab = { version = 2  fields = { claws = uint8  x = float }\n"
+                                    "    migrations = [ { from = 1  rename = { att = x } } ] } }");
+    for (const char* verb : {"dump", "run"}) {
+        const ToolResult result = run({verb, path("old.blob"), "--schema", wrong});
+        EXPECT_EQ(result.exit_code, 1);
+        EXPECT_TRUE(
+            result.says("from version 1: the migration from version 1 does not fit: there is no field \"att\" "
+                        "then; did you mean \"at\"?"))
+            << result.err;
+    }
+}
+
+TEST_F(ToolVersions, sources_of_old_schemas_are_checked_compiled_and_run_untouched) {
+    const std::vector<std::string> schemas = {"--schema", new_schema_, "--source-schema", old_schema_};
+    const auto with_schemas = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), schemas.begin(), schemas.end());
+        return run(arguments);
+    };
+    EXPECT_EQ(with_schemas({"check", source_}).exit_code, 0);
+    EXPECT_EQ(run({"check", source_, "--schema", new_schema_}).exit_code, 1) << "without the old schema it is wrong";
+    ASSERT_EQ(with_schemas({"compile", source_, "-o", path("new.blob")}).exit_code, 0);
+    EXPECT_EQ(lobster_of(run({"dump", path("new.blob"), "--json"})), lobster_);
+    EXPECT_EQ(with_schemas({"run", source_, "--frames", "1"}).exit_code, 0);
+    write("levels/reef.sjson",
+          "_versions = { lobster = 2 }  prefab = \"beach\"  modified_components = { lobster = { y = 5 } }");
+    const ToolResult folder = with_schemas({"compile", path("levels"), "-o", path("blobs")});
+    EXPECT_EQ(folder.exit_code, 0) << folder.err;
+    const nlohmann::json changed = {{"nippers", 3}, {"x", 1.0}, {"y", 5.0}};
+    EXPECT_EQ(lobster_of(run({"dump", path("blobs/reef.blob"), "--json"})), changed);
+    EXPECT_TRUE(with_schemas({"compile", path("levels"), "-o", path("blobs")}).prints("0 compiled, 2 up to date"));
+}
+
+TEST_F(ToolVersions, schema_prints_migrations) {
+    const ToolResult printed = run({"schema", "--schema", new_schema_});
+    const std::string again = write("again.schema.sjson", printed.out);
+    EXPECT_TRUE(printed.prints("renamed_from = \"crab\"") && printed.prints("claws = \"nippers\"")) << printed.out;
+    EXPECT_EQ(run({"schema", "--schema", again}).out, printed.out);
+    EXPECT_FALSE(run({"schema", "--json-schema", "--schema", new_schema_}).prints("claws"));
+}
+
 }  // namespace

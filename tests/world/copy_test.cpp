@@ -11,6 +11,7 @@
 #include "support/thread_pool_executor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>

@@ -25,7 +25,8 @@
 //
 // A field that no older version had gets its default. One that changed its type is converted if the new type holds all the
 // values, and an enum by their names. A field that the newest version does not have must be named by a step, by remove()
-// if by no other: nothing is lost unless somebody says so. A version that only added fields needs no step.
+// if by no other: nothing is lost unless somebody says so. A version that only added fields needs no step: a later step that
+// changes such a field passes over components that are older than the field, and what it became has its default.
 // World::spawn() migrates a blob by itself, with World::registry(); one that is spawned often is migrated once, as above.
 // Thread: steps are said by one thread, before blobs are migrated; then any thread may migrate.
 
@@ -38,10 +39,12 @@
 namespace shoal {
 
 class Blob;
+class FieldChange;
 
 /// The components of one type that are being converted: what their fields hold, by name.
 class FieldColumns {
 public:
+    enum class Given : std::uint8_t { kNo, kPartly, kYes };
     /// The values of one field. A split field has a lane for each float, others have one for the whole value.
     struct Column {
         std::string name;
@@ -49,35 +52,34 @@ public:
         Array<const std::byte*> lanes{Owner("migration")};  // the first row of each
         std::size_t stride = 0;                             // bytes from row to row
         Array<std::byte> own{Owner("migration")};           // what the one lane shows; empty: the blob has it
+        std::vector<EnumeratorDefinition> names{};          // of an enum, if they are new
+        Given given = Given::kYes;                          // for convert_image()
     };
 
     /// Lifetime: the schema and the columns, which are as those of BlobComponents, outlive this.
     SHOAL_API FieldColumns(const Schema& schema, std::span<const std::byte* const> columns, std::size_t num_rows);
-
     std::size_t num_rows() const { return num_rows_; }
     std::span<const Column> columns() const { return columns_; }
     /// Returns the column or nullptr. Lifetime: until one is added or removed.
     SHOAL_API const Column* find(std::string_view name) const;
-
-    /// Errors, of all that follow: there is no such field, there is one with the new name already, or its type is another.
-    /// Nothing has changed.
+    /// Errors, of all that follow: no such field, one with the new name already, or another type. Nothing has changed.
     SHOAL_API Status rename(std::string_view from, std::string_view to);
     SHOAL_API Status remove(std::string_view name);
     /// Returns the values of a field one after another; those of an enum as integers too. Lifetime: until it is removed.
     SHOAL_API Result<const std::byte*> read(std::string_view name, const ValueType& type);
     /// Adds a field and returns its values, which are zero. Lifetime: until it is removed.
     SHOAL_API Result<std::byte*> add(std::string_view name, const ValueType& type);
+    /// Says that the values of a field are defaults, or made of some.
+    SHOAL_API Status mark(std::string_view name, Given given);
+    /// Gives enumerators of an enum other names: pairs of an old and a new one, which may be of none.
+    SHOAL_API Status rename_values(std::string_view name, std::span<const std::pair<std::string, std::string>> names);
 
 private:
-    Column* find_column(std::string_view name);
-    Status missing(std::string_view name) const;
-
     std::size_t num_rows_;
     Array<Column> columns_{Owner("migration")};
 };
 
 namespace detail {
-
 /// A type, or a value of it, with its number in a list.
 template <std::size_t kIndex, class T>
 struct Numbered {
@@ -108,9 +110,12 @@ struct CallOf<Returned (Class::*)(Taken...) const> {
 
 /// Some values of a row, of types that are known to whoever made it.
 using ConvertRows = void (*)(const std::byte* const* from, std::byte* const* to, std::size_t num_rows);
-
 }  // namespace detail
 
+struct NamedType {
+    std::string name;
+    ValueType type;
+};
 /// What changes from one version to the next. The steps are carried out in the order in which they are said.
 class MigrationStep {
 public:
@@ -145,24 +150,16 @@ public:
         return add_function<Function, kFrom, kTo>(from, to);
     }
 
-    /// Carries the steps out. Errors: a field is missing, is there already, or has another type; some steps may have
-    /// been carried out.
-    SHOAL_API Status run(FieldColumns& columns) const;
+    /// Adds a change of another kind, which the step owns from now on: see value_change.h.
+    SHOAL_API MigrationStep& add(FieldChange* change);
+    /// Carries the steps out. Errors: a field is missing or there already, or has another type; some steps may be done.
+    /// `is_later`: the components are older than this step, so that fields which they do not have are passed over.
+    SHOAL_API Status run(FieldColumns& columns, bool is_later = false) const;
+    MigrationStep() = default;
+    SHOAL_API ~MigrationStep();
+    MigrationStep(const MigrationStep&) = delete;
 
 private:
-    enum class Kind : std::uint8_t { kRename, kRemove, kSet, kCompute };
-    struct NamedType {
-        std::string name;
-        ValueType type;
-    };
-    struct Change {
-        explicit Change(Kind what) : kind(what) {}
-        Kind kind;
-        Array<NamedType> from{Owner("migration")}, to{Owner("migration")};
-        AnyValue value;
-        detail::ConvertRows convert = nullptr;
-    };
-
     template <class Function, std::size_t kFrom, std::size_t kTo>
     MigrationStep& add_function(const std::string_view (&from)[kFrom], const std::string_view (&to)[kTo]) {
         static_assert(std::is_empty_v<Function> && std::is_default_constructible_v<Function>,
@@ -178,20 +175,20 @@ private:
         constexpr std::size_t kNumFrom = sizeof...(kFrom);
         static_assert((Call::kIsReference[kNumFrom + kTo] && ...),
                       "the new values of a migration are references, so that the function sets them");
-        Change change(Kind::kCompute);
-        (change.from.push_back(named_type<typename Call::template Value<kFrom>>(from[kFrom])), ...);
-        (change.to.push_back(named_type<typename Call::template Value<kNumFrom + kTo>>(to[kTo])), ...);
-        change.convert = [](const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
-            for (std::size_t row = 0; row < num_rows; ++row) {
-                typename Call::Values values;
-                (copy_value(&detail::value_at<kFrom>(values), olds[kFrom], row), ...);
-                Function()(detail::value_at<kFrom>(values)..., detail::value_at<kNumFrom + kTo>(values)...);
-                (copy_value(news[kTo], row, detail::value_at<kNumFrom + kTo>(values)), ...);
-            }
-        };
-        changes_.push_back(std::move(change));
-        return *this;
+        const NamedType olds[] = {named_type<typename Call::template Value<kFrom>>(from[kFrom])...};
+        const NamedType news[] = {named_type<typename Call::template Value<kNumFrom + kTo>>(to[kTo])...};
+        return add_conversion(
+            olds, news, [](const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
+                for (std::size_t row = 0; row < num_rows; ++row) {
+                    typename Call::Values values;
+                    (copy_value(&detail::value_at<kFrom>(values), olds[kFrom], row), ...);
+                    Function()(detail::value_at<kFrom>(values)..., detail::value_at<kNumFrom + kTo>(values)...);
+                    (copy_value(news[kTo], row, detail::value_at<kNumFrom + kTo>(values)), ...);
+                }
+            });
     }
+    SHOAL_API MigrationStep& add_conversion(std::span<const NamedType> from, std::span<const NamedType> to,
+                                            detail::ConvertRows convert);
     template <class T>
     static NamedType named_type(std::string_view name) {
         static_assert(PlainValue<T>, "a migration works on values of plain field types");
@@ -205,9 +202,7 @@ private:
     static void copy_value(std::byte* to, std::size_t row, const T& from) {
         copy_bytes(to + row * sizeof(T), static_cast<const void*>(&from), sizeof(T));
     }
-    Status run(const Change& change, FieldColumns& columns) const;
-
-    Array<Change> changes_{Owner("migration")};
+    Array<FieldChange*> changes_{Owner("migration")};
 };
 
 /// All steps of one component type. ComponentRegistry::migrations() makes it.
@@ -216,6 +211,10 @@ public:
     /// Returns the step from this version to the next; the same one for the same version. Requires: from version 1 on.
     /// Lifetime: that of the registry.
     SHOAL_API MigrationStep& from(std::uint32_t version);
+    /// The component type had another name in blobs, perhaps with the same version. No other type may have it now.
+    SHOAL_API Migrations& renamed_from(std::string_view name);
+    std::span<const std::string> old_names() const { return old_names_; }
+    bool has_steps() const { return !steps_.empty(); }
     /// Carries out the steps from `version` to that before `end`. Errors: those of the steps, with the version.
     SHOAL_API Status run(std::uint32_t version, std::uint32_t end, FieldColumns& columns) const;
 
@@ -230,6 +229,7 @@ private:
         MigrationStep* step;
     };
     Array<Step> steps_{Owner("migration")};  // ascending by version
+    std::vector<std::string> old_names_;
 };
 
 /// Whether a blob has components of an older version than the registry knows.

@@ -119,6 +119,8 @@ public:
     /// Returns the component type or nullptr. Lifetime: that of the registry.
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;
     SHOAL_API const RegisteredComponent* find(ComponentId id) const;
+    /// The same, and else one that had this name: see Migrations::renamed_from().
+    SHOAL_API const RegisteredComponent* find_current(ComponentId id) const;
 
     /// All component types, in the order in which they were first named. Lifetime: until another one is named.
     std::span<const RegisteredComponent* const> components() const { return components_; }

@@ -37,7 +37,10 @@ struct SourceRules {
     struct Declaration {
         std::string component;
         SourcePosition position;
+        std::string migrations{};  ///< the text of `migrations` and `renamed_from`, in a mapping; empty: none
     };
+    /// Older versions of component types, for sources that were written for them: see read_older_schema_file().
+    std::vector<Schema> older_schemas{};
     std::vector<Declaration> declarations;  ///< where schema files declare component types
 };
 
@@ -58,6 +61,8 @@ struct CompileOptions {
 
 /// Returns what a source is composed with: what `rules` says is in it, too.
 SHOAL_API ComposeOptions compose_options(const CompileOptions& options);
+/// The same with the old names of component types, which `registry` knows.
+SHOAL_API ComposeOptions compose_options(const CompileOptions& options, const ComponentRegistry& registry);
 
 struct ComponentCount {
     std::string name;

@@ -57,6 +57,8 @@ struct ComposeOptions {
     /// Keys of levels, entities and components to ignore, such as `editor`. Not those that is_structural_key() knows.
     std::vector<std::string> ignored_keys;
     std::vector<RenamedKey> renamed_keys;
+    /// Old and new names of component types. The composition has the new ones.
+    std::vector<RenamedKey> renamed_types{};
     /// When there are both, and this is kUndecided, that is an error.
     LevelEntities level_entities = LevelEntities::kUndecided;
     /// Component types whose text can be the name of a file that has their fields.
@@ -120,6 +122,13 @@ struct MergedEntity {
     std::uint32_t height = 1;
 };
 
+/// What a file says of itself: for which version of a component type it is written.
+struct SourceVersion {
+    std::string_view type;  ///< as it stands there
+    std::uint32_t version = 0;
+    SourcePosition position;
+};
+
 struct ComposedEntity {
     const MergedEntity* entity = nullptr;
     std::uint32_t parent = kNoBlobEntity;
@@ -142,6 +151,8 @@ public:
     /// Unknown keys of the level, to be kept.
     std::span<const Node> other_keys() const { return other_keys_; }
     std::span<const SourceDependency> dependencies() const { return dependencies_; }
+    /// What the `_versions` of all files say, file by file.
+    std::span<const SourceVersion> versions() const { return versions_; }
     /// Returns what a file of Diagnostics is called in dependencies; empty for one that this composition did not read.
     SHOAL_API std::string_view source_name(std::uint32_t file) const;
 
@@ -157,6 +168,7 @@ private:
     std::vector<std::string_view> types_;
     std::vector<Node> other_keys_;
     std::vector<SourceDependency> dependencies_;
+    std::vector<SourceVersion> versions_;
     std::vector<std::pair<std::uint32_t, std::string>> source_names_;
 };
 

@@ -36,10 +36,21 @@ SHOAL_API bool read_schema_file(const std::string& path, ComponentRegistry& regi
 SHOAL_API bool read_schema_text(std::uint32_t file, ComponentRegistry& registry, SourceRules& rules,
                                 Diagnostics& diagnostics);
 
+/// Reads a schema file of older versions, after all others: sources that do not say with `_versions` which ones they are
+/// written for are written for these, the oldest of each component type that is given. Only its component types count.
+/// Errors: false, reported; nothing is added. A version that is the newest, or was given before, is declared differently,
+/// or is newer than the newest.
+SHOAL_API bool read_older_schema_file(const std::string& path, const ComponentRegistry& registry, SourceRules& rules,
+                                      Diagnostics& diagnostics, SourceFiles* files = nullptr);
+/// The same for a text that `diagnostics` already knows.
+SHOAL_API bool read_older_schema_text(std::uint32_t file, const ComponentRegistry& registry, SourceRules& rules,
+                                      Diagnostics& diagnostics);
+
 /// What a schema file says of one component type.
 struct SchemaDeclaration {
     const Schema* schema = nullptr;
     std::int32_t spawn_order = 0;
+    std::string_view migrations{};  ///< SourceRules::Declaration::migrations
 };
 /// Returns the text of a schema file that declares component types as they are: with defaults, ranges, units and marks, and
 /// the same layout when it is read. `names` has the texts of string ids in defaults.

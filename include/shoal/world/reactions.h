@@ -32,7 +32,6 @@
 #include "shoal/world/journal.h"
 
 #include <cstddef>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -151,7 +150,7 @@ public:
             Array<HeldValue<Value>> before(batch.entities.size(), HeldValue<Value>(), "reactions");
             const std::byte* image = batch.values_before + offset_;
             for (HeldValue<Value>& held : before) {
-                std::memcpy(static_cast<void*>(&held.value), image, sizeof(Value));
+                copy_bytes(static_cast<void*>(&held.value), image, sizeof(Value));
                 image += batch.component.struct_bytes();
             }
             function_(batch.entities, std::span<const Value>(&before.data()->value, before.size()));
