@@ -5,6 +5,7 @@
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
 #include "shoal/resource/image_migration.h"
+#include "shoal/resource/migration.h"
 #include "source/arena.h"
 #include "source/entity_order.h"
 #include "source/field_reader.h"
@@ -468,6 +469,9 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child, std::string_view
     if (close < 0 && names.empty()) hint = "it has no fields; remove this";
     const bool is_older = plan.schema->version() != plan.registered->schema->version();
     if (std::string other = version_hint(plan, key); !other.empty()) hint = std::move(other);
+    if (plan.older.empty() && plan.registered->migrations != nullptr && plan.registered->migrations->has_steps())
+        append_text(hint, concat("; if this file is older than version ", plan.schema->version(), " of ",
+                                 quoted(plan.name), ", give the schema file of its time: --source-schema FILE"));
     diagnostics_.error(child.key_position(),
                        concat("component ", quoted(plan.name),
                               is_older ? concat(" of version ", plan.schema->version()) : std::string(),

@@ -142,6 +142,17 @@ TEST_F(SchemaMigrations, sources_may_use_the_old_name_of_a_component_type) {
     EXPECT_EQ(values("short.yaml"), "{body={speed=4 mass=0}}\n");
 }
 
+TEST_F(SchemaMigrations, a_field_that_is_unknown_may_be_of_an_older_version_and_the_message_says_so) {
+    schema(kBodyV3);
+    file("old.sjson", "components = { mover = { crew = 2 } }");
+    EXPECT_FALSE(compiled("old.sjson"));
+    EXPECT_NE(
+        diagnostics.format().find("; if this file is older than version 3 of \"body\", give the schema file of its "
+                                  "time: --source-schema FILE"),
+        std::string::npos)
+        << diagnostics.format();
+}
+
 TEST_F(SchemaMigrations, an_entity_with_both_names_has_two_components) {
     schema("components = { body = { renamed_from = mover } }");
     file("both.sjson", "components = { body = null  mover = null }");
