@@ -469,7 +469,8 @@ bool ComponentImages::unknown_field(TypePlan& plan, Node child, std::string_view
     if (close < 0 && names.empty()) hint = "it has no fields; remove this";
     const bool is_older = plan.schema->version() != plan.registered->schema->version();
     if (std::string other = version_hint(plan, key); !other.empty()) hint = std::move(other);
-    if (plan.older.empty() && plan.registered->migrations != nullptr && plan.registered->migrations->has_steps())
+    const bool may_be_older = close < 0 && !is_older && plan.older.empty();
+    if (may_be_older && plan.registered->migrations != nullptr && plan.registered->migrations->has_steps())
         append_text(hint, concat("; if this file is older than version ", plan.schema->version(), " of ",
                                  quoted(plan.name), ", give the schema file of its time: --source-schema FILE"));
     diagnostics_.error(child.key_position(),
