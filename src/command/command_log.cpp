@@ -130,7 +130,8 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
             for (const detail::CommandPart& part : run.list->parts)
                 if (part.offset != 0 && part.call == nullptr)
                     num_pins += count_pins_in(
-                        run, part, part.schema == nullptr ? database_.schema(part.component) : part.schema(), resource);
+                        run, part, part.own_schema() == nullptr ? database_.schema(part.component) : *part.own_schema(),
+                        resource);
     };
     const std::lock_guard lock(mutex_);
     for_each_chunk(settling_, count);

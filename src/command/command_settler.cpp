@@ -495,7 +495,7 @@ void CommandSettler::change_one(std::span<const Single> commands) {
             if (removes || !schema.many()) scratch_.named.push_back(schema.id());
             const std::byte* const value =
                 removes || part.offset == 0 ? nullptr : command.run->value(part, command.row);
-            if (Store* const links = part.schema == nullptr ? nullptr : link_store_of(part)) {
+            if (Store* const links = part.own_schema() == nullptr ? nullptr : link_store_of(part)) {
                 scratch_.links.push_back({links, &schema, command.entity, value, command.chunk, command.number});
                 continue;
             }
@@ -591,11 +591,11 @@ void CommandSettler::give_values(std::uint32_t chunk, const Run& run, std::span<
     const bool removes = run.list->kind == Kind::kRemove;
     const auto row_at = [&](std::size_t i) { return order.empty() ? i : order[i]; };
     for (const Part& part : run.list->parts) {
-        if (Store* const links = part.schema == nullptr ? nullptr : link_store_of(part)) {
+        if (Store* const links = part.own_schema() == nullptr ? nullptr : link_store_of(part)) {
             for (std::size_t i = 0; i < count; ++i) {
                 const std::uint32_t number = run.list->kind == Kind::kCreate ? 0 : run.numbers()[row_at(i)];
                 if (entities[i])
-                    scratch_.links.push_back({links, &part.schema(), entities[i],
+                    scratch_.links.push_back({links, part.own_schema(), entities[i],
                                               removes ? nullptr : run.value(part, row_at(i)), chunk, number});
             }
             continue;
@@ -708,7 +708,7 @@ CommandSettler::Batch& CommandSettler::batch_of(const List& list, Zone zone) {
     Batch& batch = scratch_.batches[num_batches_++];
     batch.list = &list, batch.zone = zone;
     batch.takes_bytes = std::all_of(list.parts.begin(), list.parts.end(), [this](const Part& part) {
-        return part.write == nullptr && (part.schema == nullptr || link_store_of(part) == nullptr);
+        return part.write == nullptr && (part.own_schema() == nullptr || link_store_of(part) == nullptr);
     });
     return batch;
 }

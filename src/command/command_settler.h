@@ -120,20 +120,25 @@ private:
     template <class Visit>
     void for_each_run(Kind first, Kind last, Visit&& visit);
     /// Returns the store that keeps a component type if it is not the database.
-    Store* store_of(const Part& part) const { return part.schema == nullptr ? nullptr : store_of(part.schema()); }
+    Store* store_of(const Part& part) const {
+        const Schema* const schema = part.own_schema();
+        return schema == nullptr ? nullptr : store_of(*schema);
+    }
     Store* store_of(const Schema& schema) const {
         return database_.find_component(schema.id()) ? nullptr : database_.find_home(schema);
     }
     const Schema& schema_of_part(const Part& part) const {
-        return part.schema == nullptr ? database_.schema(part.component) : part.schema();
+        const Schema* const schema = part.own_schema();
+        return schema == nullptr ? database_.schema(part.component) : *schema;
     }
     /// Returns the store that keeps a component type as links between its rows, or nullptr.
     Store* link_store_of(const Part& part) const {
         Store* const store = store_of(part);
-        return store != nullptr && store->find_columns(part.schema()).is_link ? store : nullptr;
+        return store != nullptr && store->find_columns(*part.own_schema()).is_link ? store : nullptr;
     }
     /// Requires: store_of() says that it is the database's.
     ComponentType component_of(const Part& part) {
+        if (part.made != nullptr) return database_.find_component(part.made->id());
         return part.find == nullptr ? part.component : part.find(database_);
     }
     void group_spawns(Kind kind);

@@ -144,8 +144,13 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity,
         }
         parts.push_back(part);
     }
+    return made_list(kind, std::move(parts), end, alignment);
+}
+
+const CommandList& CommandRecorder::made_list(CommandKind kind, Array<CommandPart>&& parts, std::size_t end,
+                                              std::size_t alignment) {
     const auto same = [](const CommandPart& a, const CommandPart& b) {
-        return a.component == b.component && a.offset == b.offset;
+        return a.component == b.component && a.made == b.made && a.offset == b.offset && a.num_bytes == b.num_bytes;
     };
     for (const MadeList* made : made_)
         if (made->list.kind == kind && std::ranges::equal(parts, made->parts, same)) return made->list;
@@ -154,6 +159,29 @@ const CommandList& CommandRecorder::made_list(CommandKind kind, Entity entity,
     made->list = {kind, static_cast<std::uint32_t>(end), static_cast<std::uint32_t>(alignment), made->parts};
     made_.push_back(made);
     return made->list;
+}
+
+void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number, const Schema& component,
+                             const std::byte* image) {
+    SHOAL_ASSERT(!component.has_opaque(), "a command brings values that are bytes; name the C++ type instead");
+    CommandPart part{.made = &component};
+    const bool brings_value = kind == CommandKind::kAdd;
+    const std::size_t alignment = std::max<std::size_t>(alignof(Entity), component.struct_alignment());
+    std::size_t end = head_bytes(1);
+    if (brings_value) {
+        end = round_up(end, component.struct_alignment());
+        part.offset = static_cast<std::uint32_t>(end);
+        part.num_bytes = component.struct_bytes();
+        end += part.num_bytes;
+    }
+    Array<CommandPart> parts(1, part, "commands");
+    const CommandList& list = made_list(kind, std::move(parts), end, brings_value ? alignment : alignof(Entity));
+    const NewRow added = add_row(list);
+    added.set_entity(entity);
+    added.set_number(number);
+    if (part.num_bytes == 0) return;
+    std::memcpy(added.value(part.offset, part.num_bytes), image != nullptr ? image : component.default_image().data(),
+                part.num_bytes);
 }
 
 void CommandRecorder::record(CommandKind kind, Entity entity, std::uint32_t number,

@@ -3,7 +3,7 @@
 #include "shoal/query/text_query.h"
 
 #include "query/text_plan.h"
-#include "shoal/command/loop_scope.h"
+#include "shoal/command/commands.h"
 #include "shoal/database/lock.h"
 #include "shoal/query/detail/told_rows.h"
 #include "shoal/store/owned_rows.h"
@@ -379,17 +379,43 @@ private:
     Entity entities_[JoinBlock::kRows];
 };
 
+/// The function of a loop: one of the two.
+struct TextQuery::Visitor {
+    Loop::Visit visit = nullptr;
+    void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;
+    void* context = nullptr;
+    Database* keeper = nullptr;  // of the commands
+
+    /// Calls run(visit, context) with the plain function that a loop calls.
+    template <class Run>
+    void bind(detail::CommandRecorder* recorder, Run&& run) const {
+        if (visit_with == nullptr) return run(visit, context);
+        struct Bound {
+            const Visitor& visitor;
+            detail::CommandsOfRun commands;
+        } bound{*this, detail::CommandsOfRun(*recorder)};
+        run(
+            [](void* all, const TextBatch& batch) {
+                Bound& self = *static_cast<Bound*>(all);
+                self.visitor.visit_with(self.visitor.context, self.commands, batch);
+            },
+            &bound);
+    }
+};
+
 /// A loop that threads share.
 struct TextQuery::SharedLoop {
     const Plan& plan;
-    Loop::Visit visit;
-    void* context;
+    const Visitor& visitor;
     Failure failure{};
 
-    static void run(void* shared, detail::CommandRecorder*, const QueryPart& part) {
+    static void run(void* shared, detail::CommandRecorder* recorder, const QueryPart& part) {
         SharedLoop& self = *static_cast<SharedLoop*>(shared);
-        self.failure.guard(reinterpret_cast<std::uintptr_t>(&part),
-                           [&] { Loop(self.plan, self.visit, self.context, false).run_part(part); });
+        self.failure.guard(reinterpret_cast<std::uintptr_t>(&part), [&] {
+            self.visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
+                Loop(self.plan, visit, context, false).run_part(part);
+            });
+        });
     }
     static void mark(void* shared, const QueryPart& part) {
         Loop::mark_part(static_cast<const SharedLoop*>(shared)->plan, part);
@@ -439,39 +465,49 @@ bool singles_hold(const Plan& plan) {
 
 }  // namespace
 
-void TextQuery::run(const Plan& plan, Executor* executor, void (*visit)(void* context, const TextBatch& batch),
-                    void* context) {
+void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor) {
     if (!singles_hold(plan)) return;
+    const bool takes_commands = visitor.visit_with != nullptr;
     if (executor == nullptr || !Loop::can_share(plan)) {
+        detail::CommandRecorder* const recorder =
+            takes_commands ? &detail::open_commands_of_loop(visitor.keeper) : nullptr;
         const detail::LoopScope scope;
-        return Loop(plan, visit, context, true).run(executor);
+        return visitor.bind(recorder,
+                            [&](Loop::Visit visit, void* context) { Loop(plan, visit, context, true).run(executor); });
     }
-    SharedLoop shared{plan, visit, context};
+    SharedLoop shared{plan, visitor};
     detail::StartedLoop loop;
     Loop::for_each_part(plan, [&](const QueryPart& part) { loop.add(part); });
-    loop.start(executor, kUsualRowsPerChunk, false, nullptr, &shared, SharedLoop::run, SharedLoop::mark);
+    loop.start(executor, kUsualRowsPerChunk, takes_commands, visitor.keeper, &shared, SharedLoop::run,
+               SharedLoop::mark);
     loop.wait();
     shared.failure.rethrow();
 }
 
 void TextQuery::for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const {
-    run_all(nullptr, visit, context);
+    run_all(nullptr, {.visit = visit, .context = context});
 }
 
 void TextQuery::for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch),
                                void* context) const {
-    run_all(&executor, visit, context);
+    run_all(&executor, {.visit = visit, .context = context});
 }
 
-void TextQuery::run_all(Executor* executor, void (*visit)(void* context, const TextBatch& batch), void* context) const {
+void TextQuery::for_each_batch(Executor& executor, Database& keeper_of_commands,
+                               void (*visit)(void* context, Commands& commands, const TextBatch& batch),
+                               void* context) const {
+    run_all(&executor, {.visit_with = visit, .context = context, .keeper = &keeper_of_commands});
+}
+
+void TextQuery::run_all(Executor* executor, const Visitor& visitor) const {
     const detail::TermPlaces& places = plan_->places;
     Database* const database =
         places.has_database() ? static_cast<Database*>(places.stores[places.database].store) : nullptr;
     const DatabaseLock database_lock(database);
     const RowLock lock(std::span<OwnedRows* const>(plan_->locked));
     if (database != nullptr) plan_->match[0].refresh();
-    run(*plan_, executor, visit, context);
-    if (plan_->further != nullptr) run(*plan_->further, executor, visit, context);
+    run(*plan_, executor, visitor);
+    if (plan_->further != nullptr) run(*plan_->further, executor, visitor);
 }
 
 }  // namespace shoal

@@ -71,6 +71,28 @@ Status SchemaChange::begin(const Blob& blob) {
     return {};
 }
 
+Status SchemaChange::begin(const Schema& schema) {
+    Store* const store = world_.find_store(schema.id());
+    if (store == nullptr)
+        return Status::error(concat("no store keeps \"", schema.name(), "\", so its fields cannot change"));
+    return change(schema, *store);
+}
+
+Result<SchemaChange*> World::begin_schema_change(const Schema& schema) {
+    SHOAL_ASSERT(!passes_run_, "a pass changed the fields of a component type; change them between steps");
+    auto* const begun = ::new (allocate_memory(sizeof(SchemaChange), "world")) SchemaChange(*this);
+    if (Status status = begun->begin(schema); !status) {
+        destroy<SchemaChange>(begun);
+        return status;
+    }
+    return begun;
+}
+
+void World::end_schema_change(SchemaChange* change, bool keep) {
+    if (keep) change->keep();
+    destroy<SchemaChange>(change);
+}
+
 /// Returns the manager that a store is, if the world has made it from a schema alone.
 ComponentManager* SchemaChange::find_changeable(const Store& store) const {
     for (const World::Owned& owned : world_.owned_)

@@ -20,6 +20,8 @@ public:
     /// Errors: a component type of the blob has other fields than its store, which cannot change them; a value cannot be
     /// converted; no memory.
     Status begin(const Blob& blob);
+    /// The same for one schema. Errors: no store keeps the component type.
+    Status begin(const Schema& schema);
     void keep();
     std::uint32_t num_schemas() const { return static_cast<std::uint32_t>(changes_.size()); }
 

@@ -494,6 +494,51 @@ void World::own_events(const OwnedEvents& owned) {
     events_.push_back(owned);
 }
 
+namespace {
+
+/// A channel with a name.
+struct NamedEvents {
+    std::string name;
+    std::uint32_t event_bytes;
+    detail::EventLog log;
+    std::uint32_t num_users = 1;
+};
+
+void destroy_named(void* object) {
+    static_cast<NamedEvents*>(object)->~NamedEvents();
+    release_memory(object, sizeof(NamedEvents), "world");
+}
+
+}  // namespace
+
+Result<detail::EventLog*> World::events(std::string_view name, std::uint32_t event_bytes) {
+    SHOAL_ASSERT(!passes_run_, "a pass asked the world that runs it for an event channel by name; ask between steps");
+    if (event_bytes == 0) return Status::error(concat("the events of channel \"", name, "\" have no bytes"));
+    for (const OwnedEvents& events : events_) {
+        if (events.destroy != destroy_named) continue;
+        auto& named = *static_cast<NamedEvents*>(events.object);
+        if (named.name != name) continue;
+        if (named.event_bytes == event_bytes) return ++named.num_users, &named.log;
+        return Status::error(concat("the events of channel \"", name, "\" have ", named.event_bytes, " bytes, not ",
+                                    event_bytes, "; give one of the two another name"));
+    }
+    void* const memory = allocate_memory(sizeof(NamedEvents), "world");
+    auto& made = *::new (memory) NamedEvents{std::string(name), event_bytes, detail::EventLog(event_bytes)};
+    own_events({&made, &made, &made.log, destroy_named});
+    return &made.log;
+}
+
+void World::end_events(const detail::EventLog& events) {
+    SHOAL_ASSERT(!passes_run_, "a pass ended an event channel of the world that runs it; end it between steps");
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+        if (events_[i].log != &events || events_[i].destroy != destroy_named) continue;
+        if (--static_cast<NamedEvents*>(events_[i].object)->num_users != 0) return;
+        destroy_named(events_[i].object);
+        events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+    }
+}
+
 // --- reactions ---------------------------------------------------------------------------------------------------
 
 namespace {

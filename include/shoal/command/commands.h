@@ -134,6 +134,14 @@ public:
     void remove(Entity entity, std::span<const ComponentType> components) {
         recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, components, {});
     }
+    /// The same two for a component type without a C++ type, in any store. The value is a struct image; nullptr: defaults.
+    /// Requires: the type is bytes. Lifetime: the schema is that of its store.
+    void add(Entity entity, const Schema& component, const std::byte* image) {
+        recorder_->record(Kind::kAdd, entity, ++numbers_.num_ordered, component, image);
+    }
+    void remove(Entity entity, const Schema& component) {
+        recorder_->record(Kind::kRemove, entity, ++numbers_.num_ordered, component, nullptr);
+    }
 
     /// Asks for a copy of a blob, and returns the pending entity that becomes the first of the copy. `pose` and `zone` are
     /// as in SpawnOptions::root_poses and zone. Copies of one blob that lie in one zone are spawned in one call.

@@ -123,6 +123,8 @@ private:
     Array<Place> places_{Owner("query")};  // by component
 };
 
+class Commands;
+class Database;
 class TextQueryReader;
 
 class SHOAL_API TextQuery {
@@ -155,22 +157,19 @@ public:
     /// that were looked at. A loop that writes another store than the driver, or one that computes more from what is
     /// written, stays on this thread. Batches are the same for any number of workers.
     void for_each_batch(Executor& executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
+    /// The same for a function that asks for changes: visit(context, commands, batch), with the commands of its chunk.
+    /// Requires: the database keeps the commands of the world.
+    void for_each_batch(Executor& executor, Database& keeper_of_commands,
+                        void (*visit)(void* context, Commands& commands, const TextBatch& batch), void* context) const;
     template <class Function>
     void for_each_batch(Executor& executor, Function&& function) const {
-        for_each_batch(
-            executor,
-            [](void* context, const TextBatch& batch) {
-                (*static_cast<std::remove_reference_t<Function>*>(context))(batch);
-            },
-            const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
+        for_each_batch(executor, call<std::remove_reference_t<Function>>,
+                       const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
     }
     template <class Function>
     void for_each_batch(Function&& function) const {
-        for_each_batch(
-            [](void* context, const TextBatch& batch) {
-                (*static_cast<std::remove_reference_t<Function>*>(context))(batch);
-            },
-            const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
+        for_each_batch(call<std::remove_reference_t<Function>>,
+                       const_cast<void*>(static_cast<const void*>(&function)));  // NOLINT: it is called as what it is
     }
 
 private:
@@ -178,9 +177,13 @@ private:
     class Loop;
     struct SharedLoop;
     friend class TextQueryReader;
-    void run_all(Executor* executor, void (*visit)(void* context, const TextBatch& batch), void* context) const;
-    static void run(const Plan& plan, Executor* executor, void (*visit)(void* context, const TextBatch& batch),
-                    void* context);
+    struct Visitor;
+    template <class Function>
+    static void call(void* function, const TextBatch& batch) {
+        (*static_cast<Function*>(function))(batch);
+    }
+    void run_all(Executor* executor, const Visitor& visitor) const;
+    static void run(const Plan& plan, Executor* executor, const Visitor& visitor);
     explicit TextQuery(Plan* plan) : plan_(plan) {}
 
     Plan* plan_;

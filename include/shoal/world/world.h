@@ -50,6 +50,7 @@ class ActivityManager;
 class DataManager;
 class ModelPoseManager;
 class OwnershipManager;
+class SchemaChange;
 class SpawnLog;
 class TransformManager;
 struct ReloadReport;
@@ -241,6 +242,10 @@ public:
         own_events({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>});
         return made;
     }
+    /// Returns the channel of a name whose events are bytes, for code without C++ types. The first call makes it.
+    /// Errors: its events have another size. Requires: no passes run. Lifetime: until end_events() was called as often.
+    SHOAL_API Result<detail::EventLog*> events(std::string_view name, std::uint32_t event_bytes);
+    SHOAL_API void end_events(const detail::EventLog& events);
 
     // --- reactions -----------------------------------------------------------------------------------------------
 
@@ -390,6 +395,10 @@ public:
     /// Errors: the message says what cannot be reloaded, and why; nothing has changed. Requires: no passes run, and the
     /// world is not settling; WorldOptions::reloadable.
     SHOAL_API Result<ReloadReport> reload(const Blob& before, const Blob& after);
+    /// Gives a component type that is kept by a schema alone other fields, as reload() does: rows stay. The change is taken
+    /// back unless end_schema_change() keeps it. Errors: as of reload(); nothing has changed. Requires: no passes run.
+    SHOAL_API Result<SchemaChange*> begin_schema_change(const Schema& schema);
+    SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
 
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
     /// children and possessions of these, and so on. References among these lead to the copies, others stay. A copy is a

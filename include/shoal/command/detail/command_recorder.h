@@ -24,12 +24,16 @@ struct CommandPart {
     ComponentType component{};                            // of a part without `find`
     ComponentType (*find)(Database& database) = nullptr;  // of a C++ type: registers it
     const Schema& (*schema)() = nullptr;                  // the same
+    const Schema* made = nullptr;                         // of a component type with a schema alone, in any store
     std::uint32_t offset = 0;                             // bytes per row of the columns before; 0: no value
     std::uint32_t num_bytes = 0;                          // of a value
     decltype(ComponentValues::write) write = nullptr;     // for types that are more than bytes
     void (*destroy)(std::byte* value) = nullptr;          // the same
     bool is_off = false;                                  // the value comes switched off
     void (*call)(std::byte* closure, Entity entity, Entity other) = nullptr;
+
+    /// Its schema, unless it is that of `component`.
+    const Schema* own_schema() const { return schema == nullptr ? made : &schema(); }
 };
 
 /// What commands of one kind with the same component types have in common.
@@ -226,6 +230,9 @@ public:
     /// Adds a command with component types that are known at run time only; `values` are those of some of them.
     SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number,
                           std::span<const ComponentType> components, std::span<const ComponentValues> values);
+    /// The same for a component type of any store; for adding, with a struct image.
+    SHOAL_API void record(CommandKind kind, Entity entity, std::uint32_t number, const Schema& component,
+                          const std::byte* image);
     /// Takes the next ids for pending entities, and returns the first.
     SHOAL_API EntityBits take_pending_block();
     const CommandNumbers& numbers() const { return numbers_; }
@@ -259,6 +266,7 @@ private:
     std::byte* take_memory(std::size_t num_bytes, std::size_t alignment);
     const CommandList& made_list(CommandKind kind, Entity entity, std::span<const ComponentType> components,
                                  std::span<const ComponentValues> values);
+    const CommandList& made_list(CommandKind kind, Array<CommandPart>&& parts, std::size_t end, std::size_t alignment);
 
     CommandLog* log_;
     CommandNumbers numbers_;
