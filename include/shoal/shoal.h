@@ -7,6 +7,7 @@
 #include "shoal/base/large_pages.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
+#include "shoal/base/shared_library.h"
 #include "shoal/base/text.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"

@@ -47,6 +47,13 @@ bool watch_folder(int watch, const std::string& folder);
 /// Returns whether anything has happened in the folders since the last call. Never waits.
 bool take_watched(int watch);
 
+/// Opens a copy of a shared library, which the file system forgets at once. Returns the reason of a failure, or an empty
+/// text.
+std::string open_library(const std::string& path, void*& library);
+void close_library(void* library);
+/// Returns the address of what the library exports by that name, or nullptr.
+void* find_in_library(void* library, const char* name);
+
 std::int64_t monotonic_ns();
 std::int64_t wall_clock_ns();
 

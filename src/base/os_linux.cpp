@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string_view>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -299,6 +300,56 @@ bool take_watched(int watch) {
     while (watch >= 0 && ::read(watch, events, sizeof events) > 0) has_any = true;
     return has_any;
 }
+
+namespace {
+
+char* resize_text(void* text, std::size_t num_bytes) {
+    auto& bytes = *static_cast<std::string*>(text);
+    bytes.resize(num_bytes);
+    return bytes.data();
+}
+
+/// Opens a library by its bytes, in a file beside `path`. `cannot_create`: there is no room for one.
+std::string open_copy(const std::string& path, const std::string& bytes, void*& library, bool& cannot_create) {
+    Temporary copy(name_beside(path));
+    Descriptor file(create(copy));
+    if (cannot_create = file.fd < 0; cannot_create) return reason(kCannotCreate);
+    std::string failure;
+    if (!write_all(file.fd, bytes.data(), bytes.size())) failure = reason("cannot write a temporary copy");
+    if (failure.empty() && file.close() != 0) failure = reason("cannot write a temporary copy");
+    if (failure.empty()) library = ::dlopen(copy.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (failure.empty() && library == nullptr) {
+        const char* const said = ::dlerror();
+        failure = said == nullptr ? "it is no shared library" : said;
+        for (std::size_t at; (at = failure.find(copy.path)) != std::string::npos;)
+            failure.replace(at, copy.path.size(), path.substr(path.rfind('/') + 1));
+    }
+    end(copy, nullptr);
+    return failure;
+}
+
+}  // namespace
+
+std::string open_library(const std::string& path, void*& library) {
+    constexpr std::size_t kMostBytes = std::size_t(1) << 30;
+    std::string bytes;
+    std::size_t num_bytes = 0;
+    if (std::string failure = read_file(path, kMostBytes, &bytes, resize_text, num_bytes); !failure.empty())
+        return failure;
+    bytes.resize(num_bytes);
+    bool cannot_create = false;
+    const std::string beside = path.find('/') == std::string::npos ? "./" + path : path;
+    std::string failure = open_copy(beside, bytes, library, cannot_create);
+    if (!cannot_create) return failure;
+    const char* const folder = std::getenv("TMPDIR");
+    return open_copy(
+        std::string(folder == nullptr || *folder == 0 ? "/tmp" : folder) + beside.substr(beside.rfind('/')), bytes,
+        library, cannot_create);
+}
+
+void close_library(void* library) { ::dlclose(library); }
+
+void* find_in_library(void* library, const char* name) { return ::dlsym(library, name); }
 
 std::int64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
 
