@@ -1,6 +1,6 @@
 # What other projects link: libraries made of the rooms' objects.
 #
-#     shoal::runtime   libshoal           base to world
+#     shoal::runtime   libshoal           base to world, and plugin
 #     shoal::source    libshoal_source    the compiler of sources
 #     shoal::inspect   libshoal_inspect   reports and pictures
 #
@@ -70,6 +70,19 @@ function(shoal_add_library name output_name kind flavour)
   add_dependencies(shoal_libraries ${library})
 endfunction()
 
+# shoal::plugin is what a plugin is compiled with: the C interface, and nothing to link.
+add_library(shoal_plugin_headers INTERFACE)
+add_library(shoal::plugin ALIAS shoal_plugin_headers)
+set_target_properties(shoal_plugin_headers PROPERTIES EXPORT_NAME plugin)
+target_include_directories(shoal_plugin_headers INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+if(SHOAL_WIDE_IDS)
+  target_compile_definitions(shoal_plugin_headers INTERFACE SHOAL_WIDE_IDS=1)
+endif()
+foreach(kind IN LISTS kinds)
+  set_property(GLOBAL APPEND PROPERTY SHOAL_LIBRARIES_${kind} shoal_plugin_headers)
+endforeach()
+
 add_custom_target(shoal_libraries COMMENT "What cmake --install needs")
 
 set(flavours "")
@@ -78,7 +91,7 @@ if(SHOAL_CHECKED_LIBRARIES AND NOT SHOAL_CHECKED)
 endif()
 foreach(kind IN LISTS kinds)
   foreach(flavour IN ITEMS "" ${flavours})
-    shoal_add_library(runtime shoal ${kind} "${flavour}" ROOMS ${SHOAL_RUNTIME_ROOMS}
+    shoal_add_library(runtime shoal ${kind} "${flavour}" ROOMS ${SHOAL_RUNTIME_ROOMS} ${SHOAL_PLUGIN_ROOMS}
                       PRIVATE PkgConfig::XXHASH PkgConfig::HWY TBB::tbb Threads::Threads)
     if(NOT SHOAL_RUNTIME_ONLY)
       shoal_add_library(source shoal_source ${kind} "${flavour}" ROOMS ${SHOAL_OFFLINE_ROOMS}

@@ -1,9 +1,11 @@
 # The rooms, top to bottom: a room may include only rooms above it (and its own files).
 # tests/structure reads this list.
 set(SHOAL_RUNTIME_ROOMS base document entity table job store database command query resource transform pose components world)
+# Of the runtime, too, but shoal/shoal.h does not bring its headers.
+set(SHOAL_PLUGIN_ROOMS plugin)
 set(SHOAL_OFFLINE_ROOMS source)
 set(SHOAL_INSPECT_ROOMS inspect)
-set(SHOAL_ROOMS ${SHOAL_RUNTIME_ROOMS})
+set(SHOAL_ROOMS ${SHOAL_RUNTIME_ROOMS} ${SHOAL_PLUGIN_ROOMS})
 if(NOT SHOAL_RUNTIME_ONLY)
   list(APPEND SHOAL_ROOMS ${SHOAL_OFFLINE_ROOMS} ${SHOAL_INSPECT_ROOMS})
 endif()
@@ -52,7 +54,7 @@ function(shoal_add_rooms suffix result)
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_compile_definitions(${library} PUBLIC ${ARGN})
     target_link_libraries(${library} PUBLIC ${above} PRIVATE $<BUILD_INTERFACE:shoal_flags> ${SHOAL_PACKAGES_OF_${room}})
-    if(room IN_LIST SHOAL_RUNTIME_ROOMS)
+    if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS)
       target_compile_options(${library} PRIVATE -fno-exceptions)
       # These keep what functions of programs throw, or call them within a loop of their own.
       set_source_files_properties(

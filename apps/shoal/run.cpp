@@ -11,6 +11,7 @@
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
+#include "shoal/plugin/plugins.h"
 #include "shoal/transform/transform.h"
 #include "signals.h"
 #include "sources.h"
@@ -47,6 +48,11 @@ constexpr Flag kFlags[] = {
      .value = "N",
      .help = "threads; 0: as many as the machine runs at once (default: 0). Results do not depend on it",
      .takes = Takes::kText},
+    {.name = "plugin",
+     .value = "FILE.so",
+     .help = "load a plugin, whose passes run before those of the tool; several are loaded in their order",
+     .takes = Takes::kInput,
+     .repeats = true},
     {.name = "seed", .value = "N", .help = "of the world's random generator (default: 1)", .takes = Takes::kText},
     kJsonFlag,
     {.name = "query",
@@ -94,6 +100,9 @@ constexpr std::string_view kManual =
     "A query names component types: `fish` must be there, `!asleep` must not, `?name` may; and compares fields: "
     "`health.value < 10`, `body.position.x >= 2`, `mood == angry`. All of its terms, between commas, must hold.\n"
     "\n"
+    "A plugin is a shared library that knows the C interface (shoal_abi.h). It is loaded when the level is there: its "
+    "component types take over the rows of the level by the names of their fields.\n"
+    "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
     "The state hash covers every field of every row. It is the same for any number of workers.\n";
@@ -102,11 +111,13 @@ constexpr std::string_view kExamples =
     "shoal run reef.blob\n"
     "shoal run reef.sjson --schema game.schema.sjson --frames 600 --picture reef.svg\n"
     "shoal run reef.sjson --schema game.schema.sjson --watch\n"
+    "shoal run reef.blob --plugin build/libspin.so\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 struct Task {
     std::string level, query, picture, trace;
+    std::vector<std::string> plugins;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     double dt = 1.0 / 60;
     bool watches = false;
@@ -123,6 +134,7 @@ struct Outcome {
     std::uint64_t num_bytes = 0;  ///< of components, over all copies
     std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
     std::uint64_t num_reloads = 0;
+    std::vector<std::string> plugins;  ///< names and versions
     std::uint32_t num_workers = 0;
     std::uint64_t state_hash = 0;
     Bounds bounds;
@@ -141,6 +153,9 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.query = arguments.value("query");
     task.picture = arguments.value("picture");
     task.trace = arguments.value("trace");
+    task.plugins = arguments.values("plugin");
+    for (const std::string& plugin : task.plugins)
+        if (is_standard_stream(plugin)) return Status::error("--plugin needs a file, not standard input");
     task.watches = arguments.has("watch");
     if (task.watches && is_standard_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
@@ -170,6 +185,15 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     for (const BlobComponents& components : blob.component_types())
         outcome.num_bytes += std::uint64_t(components.count()) * components.schema->row_bytes() * task.num_copies;
     place_masses(world, spawned->entities());
+    return {};
+}
+
+Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
+    for (const std::string& path : task.plugins) {
+        if (Status status = plugins.load(path); !status) return status;
+        const PluginInfo loaded = plugins.plugin(plugins.num_plugins() - 1);
+        outcome.plugins.push_back(concat(loaded.name, " ", loaded.version));
+    }
     return {};
 }
 
@@ -268,6 +292,7 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
         text += concat("bounds      ", vector_text(outcome.bounds.low), " to ", vector_text(outcome.bounds.high), "\n");
     if (outcome.bounds.num_skipped > 0)
         text += concat("not finite  ", counted(outcome.bounds.num_skipped, "position", "positions"), "\n");
+    for (const std::string& plugin : outcome.plugins) text += concat("plugin      ", utf8_text(plugin), "\n");
     text += concat("state hash  ", hash_text_of(outcome.state_hash), "\n");
     if (!task.picture.empty())
         text += concat("picture     ", name_of_output(task.picture), ", ",
@@ -300,6 +325,11 @@ void write_outcome(DocumentBuilder& builder, const Task& task, const Outcome& ou
     builder.unsigned_integer("workers", outcome.num_workers);
     builder.unsigned_integer("seed", task.seed);
     builder.number("run_ms", static_cast<double>(outcome.run_ns) * 1e-6);
+    if (!outcome.plugins.empty()) {
+        builder.begin_list("plugins");
+        for (const std::string& plugin : outcome.plugins) builder.string(utf8_text(plugin));
+        builder.end();
+    }
     builder.string("state_hash", hash_text_of(outcome.state_hash));
     write_report(outcome.report, builder);
 }
@@ -357,6 +387,8 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
         world.manager<PointMass>();
     }
     if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
+    Plugins plugins(world);
+    if (Status status = load_plugins(plugins, task, outcome); !status) return status;
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);

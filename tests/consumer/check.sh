@@ -26,6 +26,16 @@ use_cmake() {
     if has_checked "$1"; then [[ $("$folder/consumer_checked") == "$expected with checks" ]]; fi
 }
 
+# Plugins of another project, which has the C interface and nothing else, in a program of it and in the tool.
+use_plugins() {
+    local folder=$work/use_plugins_$1 plugin=$work/use_plugins_$1/plugins/libspin.so
+    rm -rf "$folder"
+    cmake -S "$root/plugins" -B "$folder" -G Ninja -DCMAKE_PREFIX_PATH="$work/$1"
+    cmake --build "$folder"
+    [[ $(nm -D --defined-only "$plugin" | grep -c ' T ') == 1 ]]
+    [[ $("$work/use_cmake_$1/consumer" "$plugin") == "$expected" ]]
+}
+
 # Where the tool is, man and the shells find what they need.
 installs_manuals() {
     local share=$work/$1/share file
@@ -152,6 +162,7 @@ for kind in "${kinds[@]}"; do
     check install_shoal "$kind"
     check installs_manuals "$kind"
     check use_cmake "$kind"
+    check use_plugins "$kind"
     check use_pkg_config "$kind"
     check mixed_builds_do_not_link "$kind"
     if has_checked "$kind"; then check one_flavour_in_a_program "$kind"; fi

@@ -3,8 +3,10 @@
 #include <shoal/base/string_table.h>
 #include <shoal/base/text.h>
 #include <shoal/entity/entity_manager.h>
+#include <shoal/plugin/plugins.h>
 #include <shoal/store/field_path.h>
 #include <shoal/transform/transform.h>
+#include <shoal/world/world.h>
 
 #include <array>
 #include <cstdio>
@@ -25,7 +27,22 @@ public:
     shoal::OwnedRows rows;
 };
 
-int main() {
+/// Loads a plugin that was built out of tree, and lets it turn a body.
+bool turns_by_plugin(const char* path) {
+    shoal::EntityManager entities;
+    shoal::World world(entities);
+    shoal::Plugins plugins(world);
+    if (shoal::Status status = plugins.load(path); !status) return std::puts(status.message().data()), false;
+    std::array<shoal::Entity, 1> body;
+    shoal::Store* const spins = world.find_store(shoal::ComponentId("spin"));
+    if (spins == nullptr || !entities.create(body) || !spins->add_values(*spins->schemas()[0], body, {})) return false;
+    world.step(0.5f);
+    const auto angle = world.field<float>(body[0], "spin.angle");
+    return angle && *angle == 0.5f;
+}
+
+int main(int argc, char** argv) {
+    if (argc > 1 && !turns_by_plugin(argv[1])) return 10;
     shoal::StringTable names;
     const shoal::Result<shoal::StringId> reef = names.intern("reef");
     if (!reef || names.text(*reef) != "reef") return 1;

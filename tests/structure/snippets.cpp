@@ -148,7 +148,7 @@ void check_header(const Path& root, const Path& header, const Lines& regions, Li
 Lines all_regions(const Path& root) {
     Lines regions;
     for (const std::string folder : {"examples", "tests"})
-        for (const Path& file : files_beneath(root, folder, {".cpp", ".h"})) collect_regions(file, regions);
+        for (const Path& file : files_beneath(root, folder, {".cpp", ".h", ".c"})) collect_regions(file, regions);
     return regions;
 }
 

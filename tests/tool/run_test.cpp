@@ -48,6 +48,25 @@ const nlohmann::json* find_pass(const nlohmann::json& json, const std::string& n
     return nullptr;
 }
 
+TEST_F(ToolRun, loads_plugins_and_runs_their_passes) {
+    const std::string plugin = SHOAL_SAMPLE_PLUGINS "spin.so";
+    const ToolResult result = run({"run", reef_blob(), "--frames", "3", "--plugin", plugin, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json json = nlohmann::json::parse(result.out);
+    EXPECT_EQ(json["plugins"], nlohmann::json({"spin 1.0"}));
+    const nlohmann::json* const pass = find_pass(json, "spin");
+    ASSERT_NE(pass, nullptr);
+    EXPECT_EQ((*pass)["runs"], 3);
+    EXPECT_TRUE(run({"run", reef_blob(), "--frames", "1", "--plugin", plugin}).prints("plugin      spin 1.0\n"));
+    const ToolResult twice = run({"run", reef_blob(), "--plugin", plugin, "--plugin", plugin});
+    EXPECT_EQ(twice.exit_code, 1);
+    EXPECT_TRUE(twice.says("a plugin \"spin\" is loaded already, from " + plugin)) << twice.err;
+    const ToolResult text = run({"run", reef_blob(), "--plugin", reef_blob()});
+    EXPECT_EQ(text.exit_code, 1);
+    EXPECT_TRUE(text.says("cannot load plugin " + reef_blob() + ": ")) << text.err;
+    EXPECT_EQ(run({"run", reef_blob(), "--plugin", "-"}).exit_code, 2);
+}
+
 TEST_F(ToolRun, json_has_the_facts_that_people_read) {
     const ToolResult result = run({"run", reef_blob(), "--frames", "12", "--json"});
     ASSERT_EQ(result.exit_code, 0) << result.err;

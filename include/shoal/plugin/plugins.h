@@ -1,0 +1,79 @@
+#pragma once
+// Loads plugins, shared libraries that know the C interface of shoal_abi.h and nothing else, into a world.
+//
+//     Plugins plugins(world);
+//     if (Status status = plugins.load(path); !status) return status;        // which file, and why
+//     world.step(0.5f);                                                      // passes of the plugin run, too
+//     if (Status status = plugins.reload("wheels"); !status) return status;  // the file was built again
+//     world.step(0.5f);
+//     return plugins.unload("wheels");
+//
+// Rows lie in stores of the world, so they outlive the code. A plugin declares its component types when it loads: if they
+// have other fields than before, rows keep what fits by name and type, as in World::reload(). What a plugin has made
+// otherwise goes with it: passes and reactions before its unload() is called, queries and channels behind.
+//
+//     load      copy the file | check what it exports | its load()                      an error: all of that is taken back
+//     reload    copy, check | unload() of the old | load() of the new                   an error: the old one is loaded again
+//     unload    passes, reactions | its unload() | queries, channels | close the file
+//
+// When a load() fails, the entities and component types that it has made are gone, and rows have their old fields; what it has
+// done to entities that were there stays. After a reload, the passes of a plugin come behind all others, but for what
+// runs_after and runs_before say.
+// Lifetime: the world outlives the plugins.
+// Thread: the structural thread of the world, between its steps.
+
+#include "shoal/base/memory.h"
+#include "shoal/base/status.h"
+
+#include <string>
+#include <string_view>
+
+namespace shoal {
+
+class World;
+
+/// A plugin that is loaded. Lifetime of the views: until it is reloaded or unloaded.
+struct PluginInfo {
+    std::string_view name, version, path;
+};
+
+class Plugins {
+public:
+    SHOAL_API explicit Plugins(World& world);
+    Plugins(const Plugins&) = delete;
+    Plugins& operator=(const Plugins&) = delete;
+    /// Unloads all of them, the last first.
+    SHOAL_API ~Plugins();
+
+    /// Loads a plugin from a file. Errors: the file is no plugin, or one for another version or other entities; its name is
+    /// taken; another plugin that it depends on is not loaded; its load() failed. The message names the file and says why;
+    /// the world is as it was.
+    SHOAL_API Status load(const std::string& path);
+    /// Errors: there is no such plugin; another one depends on it. Nothing has changed.
+    SHOAL_API Status unload(std::string_view name);
+    /// Exchanges a plugin for what its file has become. Errors: as of load(), and then the old one works on; if that fails to
+    /// load again, it is gone, and the message says so.
+    SHOAL_API Status reload(std::string_view name);
+
+    /// In the order of loading.
+    std::size_t num_plugins() const { return loaded_.size(); }
+    /// Requires: index < num_plugins().
+    SHOAL_API PluginInfo plugin(std::size_t index) const;
+
+private:
+    struct Loaded;
+    struct Shared;
+    std::size_t find(std::string_view name) const;
+    void require_idle() const;
+    Result<Loaded*> open(const std::string& path) const;
+    Status check_needs(const Loaded& opened) const;
+    Status start(Loaded& opened);
+    void stop(Loaded& loaded);
+    static void destroy(Loaded* loaded);
+    Status restart(std::size_t index, Loaded* older, const Status& failure);
+
+    Shared* shared_;
+    Array<Loaded*> loaded_{Owner("plugins")};
+};
+
+}  // namespace shoal

@@ -1,0 +1,254 @@
+// The functions that plugins call, called as a plugin calls them.
+
+#include "plugin/host.h"
+
+#include "shoal/store/component_manager.h"
+#include "shoal/world/entity_blob.h"
+#include "support/testing.h"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+using shoal_test::LeakCheck;
+
+struct Crate {
+    float mass = 3;
+    Vec3 place{};
+};
+SHOAL_COMPONENT(Crate, mass, (place, split))
+
+/// A world with a plugin that is made of the calls of a test.
+struct Guest {
+    EntityManager entities;
+    World world{entities};
+    PluginHost host{world};
+    shoal_world plugin{host, "guest"};
+    const shoal_host& table = plugin_host_table();
+    shoal_error error{sizeof error, {}};
+
+    std::string take_error() {
+        const std::string text = error.text;
+        error.text[0] = 0;
+        return text;
+    }
+};
+
+constexpr shoal_field kBox[] = {{sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, nullptr, 0, 0, 0}};
+
+shoal_schema box(std::uint32_t num_fields = 1) { return {sizeof(shoal_schema), 1, "box", kBox, num_fields, 0}; }
+
+TEST(PluginHost, an_error_that_is_longer_than_the_room_for_it_is_cut) {
+    struct {
+        shoal_error error;
+        char behind;
+    } given{{sizeof(shoal_error), {}}, 7};
+    EXPECT_EQ(refuse(&given.error, std::string(1'000, 'x')), 0);
+    EXPECT_EQ(std::string(given.error.text), std::string(507, 'x'));
+    EXPECT_EQ(given.behind, 7);
+    given.error.size = 12;  // of a plugin with less room
+    EXPECT_EQ(refuse(&given.error, "abcdefghijkl"), 0);
+    EXPECT_EQ(std::string(given.error.text), "abcdefg");
+    EXPECT_EQ(refuse(nullptr, "nobody reads it"), 0);
+}
+
+TEST(PluginHost, a_type_of_the_program_is_used_as_it_is_and_another_one_refused) {
+    Guest guest;
+    guest.world.manager<Crate>();
+    const shoal_field same[] = {
+        {sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, &schema_of<Crate>().default_image()[0], 0, 0, 0},
+        {sizeof(shoal_field), SHOAL_VEC3, "place", nullptr, nullptr, 0, 0, SHOAL_SPLIT}};
+    const shoal_schema crate{sizeof crate, 1, "crate", same, 2, 0};
+    EXPECT_NE(guest.table.components->declare(&guest.plugin, &crate, &guest.error), nullptr) << guest.error.text;
+    const shoal_schema shorter{sizeof shorter, 1, "crate", same, 1, 0};
+    EXPECT_EQ(guest.table.components->declare(&guest.plugin, &shorter, &guest.error), nullptr);
+    EXPECT_NE(guest.take_error().find("\"crate\" has other fields now"), std::string::npos);
+}
+
+TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
+    Guest guest;
+    const auto declare = [&](const shoal_schema& schema) {
+        EXPECT_EQ(guest.table.components->declare(&guest.plugin, &schema, &guest.error), nullptr);
+        return guest.take_error();
+    };
+    shoal_schema schema = box();
+    schema.name = nullptr;
+    EXPECT_EQ(declare(schema), "a component type has no name");
+    schema = box();
+    schema.flags = 64;
+    EXPECT_EQ(declare(schema), "component \"box\": it has flags that this program does not know");
+    schema = box();
+    schema.fields = nullptr;
+    EXPECT_EQ(declare(schema), "component \"box\": it has fields, but no list of them");
+    shoal_field field = kBox[0];
+    field.size = 8;
+    schema = box();
+    schema.fields = &field;
+    EXPECT_EQ(declare(schema), "component \"box\": field 0 does not begin with sizeof(shoal_field)");
+    const shoal_field twice[] = {kBox[0], kBox[0]};
+    schema = box(2);
+    schema.fields = twice;
+    EXPECT_NE(declare(schema).find("mass"), std::string::npos);
+    EXPECT_TRUE(guest.world.stores().empty());
+}
+
+TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
+    Guest guest;
+    const shoal_schema one = box();
+    ASSERT_NE(guest.table.components->declare(&guest.plugin, &one, &guest.error), nullptr);
+    shoal_world other(guest.host, "other");
+    ASSERT_NE(guest.table.queries->make(&other, "box.mass > 1", nullptr, 0, &guest.error), nullptr);
+    const shoal_field two_fields[] = {kBox[0], {sizeof(shoal_field), SHOAL_INT32, "count", nullptr, nullptr, 0, 0, 0}};
+    shoal_schema two = box(2);
+    two.fields = two_fields;
+    EXPECT_EQ(guest.table.components->declare(&guest.plugin, &two, &guest.error), nullptr);
+    EXPECT_EQ(guest.take_error(),
+              "component \"box\" is declared with other fields than it has, and plugin \"other\" has queries or "
+              "reactions that name it; unload that one before");
+    other.remove_rest();
+    EXPECT_NE(guest.table.components->declare(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
+}
+
+TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
+    Guest guest;
+    const shoal_schema schema = box();
+    const shoal_component* const type = guest.table.components->declare(&guest.plugin, &schema, &guest.error);
+    shoal_entity made[2];
+    ASSERT_EQ(guest.table.entities->create(&guest.plugin, made, 2, &guest.error), 1);
+    guest.table.entities->destroy(&guest.plugin, &made[1], 1);
+    EXPECT_EQ(guest.table.rows->add(&guest.plugin, type, made, 2, nullptr, 0, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "entity 1 of 2 is dead");
+    EXPECT_EQ(guest.table.components->has(&guest.plugin, type, made[0]), 0);
+    ASSERT_EQ(guest.table.rows->add(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1);
+    double wide = 1;
+    EXPECT_EQ(guest.table.rows->get(&guest.plugin, made[0], "box.mass", &wide, sizeof wide, &guest.error), 0);
+    EXPECT_EQ(guest.take_error(), "\"box.mass\" is a float of 4 bytes, not 8");
+    EXPECT_EQ(guest.table.rows->set(&guest.plugin, made[0], "box.mess", &wide, sizeof wide, &guest.error), 0);
+    EXPECT_NE(guest.take_error().find("did you mean \"mass\"?"), std::string::npos);
+    EXPECT_EQ(guest.table.components->find(&guest.plugin, "bax", &guest.error), nullptr);
+    EXPECT_EQ(guest.take_error(), "no store keeps a component \"bax\"; did you mean \"box\"?");
+}
+
+TEST(PluginHost, a_channel_is_shared_by_its_name_until_the_last_has_left) {
+    const LeakCheck leaks;
+    Guest guest;
+    shoal_world other(guest.host, "other");
+    const std::uint32_t sent[] = {4, 5, 6};
+    shoal_channel* const to = guest.table.events->open(&guest.plugin, "numbers", 4, &guest.error);
+    shoal_channel* const from = guest.table.events->open(&other, "numbers", 4, &guest.error);
+    ASSERT_TRUE(to != nullptr && from != nullptr);
+    EXPECT_EQ(guest.table.events->open(&guest.plugin, "numbers", 4, &guest.error), to);
+    EXPECT_EQ(guest.table.events->open(&other, "numbers", 8, &guest.error), nullptr);
+    EXPECT_EQ(guest.take_error(),
+              "the events of channel \"numbers\" have 4 bytes, not 8; give one of the two another name");
+    guest.table.events->write(to, sent, 3);
+    guest.plugin.remove_rest();
+    const void* events = nullptr;
+    ASSERT_EQ(guest.table.events->read(from, &events), 3u);
+    EXPECT_EQ(static_cast<const std::uint32_t*>(events)[2], 6u);
+    other.remove_rest();
+    EXPECT_NE(guest.table.events->open(&other, "numbers", 8, &guest.error), nullptr) << "nobody has the first";
+}
+
+/// Adds crates to all that have none, takes heavy ones away, and makes one entity for each that is taken.
+void exchange(void* context, const shoal_pass* pass, const shoal_batch* batch) {
+    const Guest& guest = *static_cast<const Guest*>(context);
+    const shoal_command_functions& commands = *guest.table.commands;
+    const shoal_component* const crate =
+        guest.table.components->find(const_cast<shoal_world*>(&guest.plugin), "crate", nullptr);
+    for (std::uint32_t i = 0; i < batch->num_rows; ++i) {
+        const auto* mass = static_cast<const float*>(shoal_read(batch->columns[0], i));
+        if (mass == nullptr) {
+            EXPECT_EQ(commands.add(pass->commands, batch->entities[i], crate, nullptr), 1);
+        } else if (*mass > 5) {
+            const Crate light{.mass = 1, .place = {4, 5, 6}};
+            const shoal_entity made = commands.create(pass->commands);
+            EXPECT_EQ(commands.add(pass->commands, made, crate, &light), 1);
+            EXPECT_EQ(commands.remove(pass->commands, batch->entities[i], crate), 1);
+        }
+    }
+}
+
+struct Marker {
+    std::uint32_t number = 0;
+};
+SHOAL_COMPONENT(Marker, number)
+
+TEST(PluginHost, commands_reach_component_types_in_managers_and_in_the_database) {
+    for (const bool in_database : {false, true}) {
+        SCOPED_TRACE(in_database);
+        Guest guest;
+        if (in_database)
+            ASSERT_TRUE(guest.world.home<Crate>(guest.world.database()));
+        else
+            guest.world.manager<Crate>();
+        std::vector<Entity> marked(300);
+        ASSERT_TRUE(guest.entities.create(marked));
+        ASSERT_TRUE(guest.world.manager<Marker>().add(marked, Marker{}));
+        for (std::size_t i = 0; i < marked.size(); i += 3)
+            guest.world.commands().add(marked[i], Crate{.mass = i % 2 == 0 ? 9.0f : 2.0f});
+        guest.world.settle();
+        const char* const columns[] = {"crate.mass"};
+        shoal_pass_definition pass{};
+        pass.size = sizeof pass;
+        pass.name = "exchange", pass.query = "marker, ?crate", pass.run = exchange, pass.context = &guest;
+        pass.columns = columns, pass.num_columns = 1;
+        ASSERT_EQ(guest.table.passes->add(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+        guest.world.step(1);
+        std::size_t num_light = 0, num_usual = 0, num_heavy = 0;
+        const Result<TextQuery> crates = TextQuery::make(guest.world.stores(), "crate");
+        ASSERT_TRUE(crates);
+        crates->for_each_batch([&](const TextBatch& batch) {
+            for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {
+                const float mass = *batch.column(0, 0).read<float>(i);
+                num_light += mass == 1 && *batch.column(0, 3).read<float>(i) == 6;
+                num_usual += mass == 3 || mass == 2;
+                num_heavy += mass > 5;
+            }
+        });
+        EXPECT_EQ(num_light, 50u);
+        EXPECT_EQ(num_usual, 250u);
+        EXPECT_EQ(num_heavy, 0u);
+        EXPECT_EQ(guest.world.settle_statistics().total.num_dropped, 0u);
+        guest.plugin.remove_calls();
+    }
+}
+
+TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) {
+    Guest guest;
+    std::vector<Entity> crates(3);
+    ASSERT_TRUE(guest.entities.create(crates));
+    ASSERT_TRUE(guest.world.manager<Crate>().add(crates, Crate{.mass = 8}));
+    Result<EntityBlob> saved = save_entities(guest.world, crates);
+    ASSERT_TRUE(saved);
+    shoal_entity first = 0;
+    const auto spawn = [&] {
+        return guest.table.blobs->spawn(&guest.plugin, saved->bytes.data(), saved->bytes.size(), &first, &guest.error);
+    };
+    EXPECT_EQ(spawn(), 3u) << guest.error.text;
+    EXPECT_EQ(*guest.world.field<float>(Entity{first}, "crate.mass"), 8);
+    EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 6u);
+    saved->bytes[saved->bytes.size() / 2] ^= std::byte(0xFF);
+    EXPECT_EQ(spawn(), 0u);
+    EXPECT_NE(guest.take_error(), "");
+    EXPECT_EQ(guest.world.manager<Crate>().num_rows(), 6u);
+}
+
+TEST(PluginHost, a_reaction_names_a_kind_and_a_field_that_there_are) {
+    Guest guest;
+    const shoal_schema schema = box();
+    const shoal_component* const type = guest.table.components->declare(&guest.plugin, &schema, &guest.error);
+    const auto nothing = [](void*, const shoal_change*) {};
+    const auto add = [&](std::uint32_t kind, const char* field, shoal_reaction_function run) {
+        EXPECT_EQ(guest.table.reactions->add(&guest.plugin, kind, type, field, run, nullptr, &guest.error), 0u);
+        return guest.take_error();
+    };
+    EXPECT_EQ(add(3, nullptr, nothing), "there is no kind 3 of reactions");
+    EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"");
+    EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only a reaction to changes names a field");
+    EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "a reaction has no function");
+}
+
+}  // namespace

@@ -1,0 +1,376 @@
+// Loading, reloading and unloading plugins: what is refused and why, what stays, and what goes.
+
+#include "shoal/plugin/plugins.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/text.h"
+#include "shoal/world/world.h"
+#include "support/testing.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace shoal;
+using shoal_test::LeakCheck;
+
+std::string test_plugin(std::string_view name) { return concat(SHOAL_TEST_PLUGINS, name, ".so"); }
+std::string sample_plugin(std::string_view name) { return concat(SHOAL_SAMPLE_PLUGINS, name, ".so"); }
+
+/// What the plugin of wheels.c declares.
+struct Wheel {
+    float angle = 0, speed = 0;
+};
+SHOAL_COMPONENT(Wheel, angle, speed)
+
+/// A world, and what is loaded into it.
+struct Host {
+    explicit Host(std::uint32_t num_workers = 1) : executor(num_workers) {}
+
+    Status load(std::string_view name) { return plugins.load(test_plugin(name)); }
+    /// Makes entities with a component, by its default values.
+    std::vector<Entity> make(std::string_view component, std::size_t count) {
+        std::vector<Entity> made(count);
+        EXPECT_TRUE(entities.create(made));
+        Store* const store = world.find_store(ComponentId(component));
+        EXPECT_TRUE(store != nullptr && store->add_values(*store->schemas()[0], made, {}));
+        return made;
+    }
+    template <class T>
+    T value(Entity entity, std::string_view path) {
+        const Result<T> found = world.field<T>(entity, path);
+        EXPECT_TRUE(found) << found.message();
+        return found ? *found : T();
+    }
+
+    ThreadedExecutor executor;
+    EntityManager entities;
+    World world{entities, {.executor = &executor}};
+    Plugins plugins{world};
+};
+
+/// A plugin file that is exchanged by others.
+class ExchangedFile {
+public:
+    ExchangedFile() : folder_(std::filesystem::temp_directory_path() / "shoal_plugins_test_XXXXXX") {
+        std::string pattern = folder_.string();
+        folder_ = ::mkdtemp(pattern.data());
+    }
+    ~ExchangedFile() { std::filesystem::remove_all(folder_); }
+    ExchangedFile(const ExchangedFile&) = delete;
+    ExchangedFile& operator=(const ExchangedFile&) = delete;
+
+    std::string path() const { return (folder_ / "counter.so").string(); }
+    /// Writes another plugin into the same file, as a careless copy does.
+    void become(std::string_view name) const {
+        std::ifstream from(test_plugin(name), std::ios::binary);
+        std::ofstream(path(), std::ios::binary) << from.rdbuf();
+    }
+    std::size_t num_files() const {
+        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+    }
+
+private:
+    std::filesystem::path folder_;
+};
+
+Status load_and_exchange(World& world, const std::string& path) {
+    // [plugins]
+    Plugins plugins(world);
+    if (Status status = plugins.load(path); !status) return status;        // which file, and why
+    world.step(0.5f);                                                      // passes of the plugin run, too
+    if (Status status = plugins.reload("wheels"); !status) return status;  // the file was built again
+    world.step(0.5f);
+    return plugins.unload("wheels");
+    // [plugins]
+}
+
+TEST(Plugins, are_loaded_exchanged_and_unloaded) {
+    Host host;
+    const Status status = load_and_exchange(host.world, test_plugin("wheels"));
+    EXPECT_TRUE(status) << status.message();
+    EXPECT_NE(host.world.find_store(ComponentId("wheel")), nullptr);
+    EXPECT_EQ(host.world.schedule().num_passes(), 0u);
+}
+
+// req: G3
+TEST(Plugins, a_pass_of_a_plugin_runs_until_it_is_unloaded_and_its_rows_stay) {
+    const LeakCheck leaks;
+    Host host;
+    ASSERT_TRUE(host.load("wheels"));
+    ASSERT_EQ(host.plugins.num_plugins(), 1u);
+    EXPECT_EQ(host.plugins.plugin(0).name, "wheels");
+    EXPECT_EQ(host.plugins.plugin(0).version, "1.0");
+    EXPECT_EQ(host.plugins.plugin(0).path, test_plugin("wheels"));
+    const std::vector<Entity> wheels = host.make("wheel", 3);
+    ASSERT_TRUE(host.world.set_field(wheels[1], "wheel.speed", 2.0f));
+    host.world.step(0.25f);
+    EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 0.5f);
+    ASSERT_TRUE(host.plugins.unload("wheels"));
+    EXPECT_EQ(host.plugins.num_plugins(), 0u);
+    EXPECT_EQ(host.world.schedule().num_passes(), 0u);
+    host.world.step(0.25f);
+    EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 0.5f);
+    ASSERT_TRUE(host.load("wheels"));
+    host.world.step(0.25f);
+    EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 1.0f);
+}
+
+std::uint64_t hash_after_frames(Host& host, bool by_plugin) {
+    Manager<Wheel>& manager = host.world.manager<Wheel>();
+    if (by_plugin) {
+        const Status status = host.load("wheels");
+        EXPECT_TRUE(status) << status.message();
+    } else {
+        host.world.schedule().add(
+            "turn", query<Write<&Wheel::angle>, Read<&Wheel::speed>>(manager),
+            [](const PassContext& frame, auto&& angle, float speed) { angle += frame.dt * speed; });
+    }
+    std::vector<Entity> wheels(20'000);
+    EXPECT_TRUE(host.entities.create(wheels));
+    Random random(5);
+    std::vector<Wheel> values(wheels.size());
+    for (Wheel& value : values) value = {random.unit(), random.unit()};
+    EXPECT_TRUE(manager.add(wheels, values));
+    for (int i = 0; i < 10; ++i) host.world.step(0.125f);
+    return host.world.state_hash();
+}
+
+TEST(Plugins, a_pass_in_c_gives_the_state_of_the_same_pass_in_cpp_for_any_number_of_workers) {
+    Host in_cpp;
+    const std::uint64_t expected = hash_after_frames(in_cpp, false);
+    for (const std::uint32_t num_workers : {1u, 2u, 5u}) {
+        Host host(num_workers);
+        EXPECT_EQ(hash_after_frames(host, true), expected) << num_workers;
+    }
+    Host still;
+    EXPECT_TRUE(still.load("wheels"));
+    still.world.step(0.125f);
+    EXPECT_NE(still.world.state_hash(), expected);
+}
+
+TEST(Plugins, use_all_that_the_interface_has_with_one_result_for_any_number_of_workers) {
+    const LeakCheck leaks;
+    std::vector<std::uint64_t> hashes;
+    for (const std::uint32_t num_workers : {1u, 2u, 4u}) {
+        Host host(num_workers);
+        const Status status = host.load("crowd");
+        ASSERT_TRUE(status) << status.message();
+        for (int i = 0; i < 30; ++i) host.world.step(0.125f);
+        const Entity clerk = host.world.find_store(ComponentId("census"))->tables()[0]->entities()[0];
+        const auto counted = [&](const char* field) {
+            return host.value<std::uint64_t>(clerk, concat("census.", field));
+        };
+        EXPECT_GT(counted("events"), 5'000u);
+        EXPECT_LE(counted("events_last"), counted("events"));
+        EXPECT_EQ(counted("tired"), counted("events"));
+        EXPECT_GT(counted("rested"), 4'000u);
+        EXPECT_GT(counted("since"), counted("rested"));
+        EXPECT_GT(counted("steps"), 40'000u);
+        EXPECT_EQ(host.world.settle_statistics().total.num_dropped, 0u);
+        EXPECT_GT(host.world.settle_statistics().total.num_created, 4'000u);
+        hashes.push_back(host.world.state_hash());
+        ASSERT_TRUE(host.plugins.unload("crowd"));
+        host.world.step(0.125f);
+    }
+    EXPECT_EQ(hashes[1], hashes[0]);
+    EXPECT_EQ(hashes[2], hashes[0]);
+}
+
+struct Refusal {
+    const char* name;
+    const char* says;
+};
+
+TEST(Plugins, that_are_broken_are_refused_with_a_reason_and_the_world_is_as_before) {
+    const LeakCheck leaks;
+    Host host;
+    ASSERT_TRUE(host.load("wheels"));
+    host.make("wheel", 5);
+    host.world.step(0.5f);
+    host.world.settle();
+    const std::uint64_t before = host.world.state_hash();
+    const std::size_t num_stores = host.world.stores().size();
+    for (const auto& [name, says] : {
+             Refusal{"nothing_here", "cannot open: No such file or directory"},
+             Refusal{"NO_ENTRY", "it exports no function shoal_plugin_entry; define it with SHOAL_PLUGIN_EXPORT"},
+             Refusal{"NULL_ENTRY", "shoal_plugin_entry() returned NULL"},
+             Refusal{"SHORT", "what it exports does not begin with sizeof(shoal_plugin)"},
+             Refusal{"OTHER_VERSION",
+                     "it was built for version 7 of the interface, and this program has version 1; build it with the "
+                     "header of this program"},
+             Refusal{"OTHER_ENTITIES", sizeof(Entity) == 4 ? "its entities have 8 bytes, and those of this program 4; "
+                                                             "build it without SHOAL_WIDE_IDS"
+                                                           : "its entities have 4 bytes, and those of this program 8; "
+                                                             "build it with SHOAL_WIDE_IDS"},
+             Refusal{"NEWER_HOST", "it was built with a newer header, and may call what this program does not have"},
+             Refusal{"NO_NAME", "it has no name"},
+             Refusal{"NO_LOAD", "plugin \"broken\" has no function load"},
+             Refusal{"NO_LIST", "plugin \"broken\" depends on others, but the list of them is NULL"},
+             Refusal{"TAKEN", "a plugin \"wheels\" is loaded already, from "},
+             Refusal{"NEEDS",
+                     "plugin \"broken\" depends on plugin \"flour\", which is not loaded; load that one first"},
+             Refusal{"MISSING_SYMBOL", "undefined symbol: a_function_that_nobody_has"},
+             Refusal{"FAILS", "plugin \"broken\" failed to load: it does not say why"},
+             Refusal{"NO_FUNCTION", "plugin \"broken\" failed to load: pass \"broken\" has no function"},
+             Refusal{"BAD_QUERY",
+                     "pass \"broken\": query \"&thing, !thong\": 1:10: no store keeps a component "
+                     "\"thong\"; did you mean \"thing\"?"},
+             Refusal{"BAD_COLUMN", "did you mean \"place\"?"},
+             Refusal{"SPLIT_COLUMN", "\"thing.place\" is split into columns of their own; name them: thing.place.x"},
+             Refusal{"BAD_TYPE",
+                     "component \"thing\": field \"odd\" has type 99, which is none of SHOAL_BOOL to "
+                     "SHOAL_FIXED_STRING"},
+             Refusal{"TAKEN_PASS", "the world has a pass \"turn\" already; give this one another name"},
+             Refusal{"NO_ORDER", "nobody"},
+             Refusal{"BAD_CHANNEL", "pass \"broken\": the plugin has opened no channel \"nobody\"; open it before"},
+             Refusal{"UNKNOWN_READ", "pass \"broken\": no store keeps a component \"nobody\""},
+         }) {
+        const Status status = host.load(name);
+        EXPECT_FALSE(status) << name;
+        EXPECT_TRUE(status.message().starts_with(concat("cannot load plugin ", test_plugin(name), ": ")))
+            << status.message();
+        EXPECT_NE(status.message().find(says), std::string_view::npos) << name << "\n" << status.message();
+        EXPECT_EQ(status.message().find(".so."), std::string_view::npos) << "it names the copy: " << status.message();
+        EXPECT_EQ(host.plugins.num_plugins(), 1u);
+        EXPECT_EQ(host.world.schedule().num_passes(), 1u);
+        host.world.settle();
+        EXPECT_EQ(host.world.stores().size(), num_stores) << name;
+        EXPECT_EQ(host.world.state_hash(), before) << name;
+    }
+    host.world.step(0.5f);
+}
+
+TEST(Plugins, are_no_text_and_no_folder) {
+    Host host;
+    const ExchangedFile file;
+    std::ofstream(file.path()) << "not a library";
+    EXPECT_NE(host.plugins.load(file.path()).message().find("counter.so: file too short"), std::string_view::npos);
+    EXPECT_NE(host.plugins.load(std::filesystem::temp_directory_path().string()).message().find("it is a directory"),
+              std::string_view::npos);
+    EXPECT_EQ(file.num_files(), 1u);
+}
+
+// req: A1
+TEST(Plugins, reload_what_their_file_has_become_and_rows_keep_what_fits) {
+    const LeakCheck leaks;
+    Host host;
+    const ExchangedFile file;
+    file.become("counter_1");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    const std::vector<Entity> counters = host.make("counter", 100);
+    ASSERT_TRUE(host.world.set_field(counters[7], "counter.kept", 0.25f));
+    host.world.step(1);
+    file.become("counter_2");  // while the first version runs on
+    host.world.step(1);
+    EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 2);
+    const Status status = host.plugins.reload("counter");
+    ASSERT_TRUE(status) << status.message();
+    EXPECT_EQ(host.plugins.plugin(0).version, "2.0");
+    host.world.step(1);
+    EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 12);
+    EXPECT_EQ(host.value<float>(counters[7], "counter.weight"), 2);
+    EXPECT_EQ(host.value<double>(counters[7], "counter.kept"), 0.25);
+    EXPECT_EQ(host.value<double>(counters[8], "counter.kept"), 0);
+    EXPECT_EQ(file.num_files(), 1u) << "copies are gone";
+}
+
+TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
+    const LeakCheck leaks;
+    Host host;
+    const ExchangedFile file;
+    file.become("counter_1");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    const std::vector<Entity> counters = host.make("counter", 100);
+    host.world.step(1);
+    std::uint64_t before = host.world.state_hash();
+    file.become("counter_3");
+    EXPECT_EQ(host.plugins.reload("counter").message(),
+              concat("cannot load plugin ", file.path(),
+                     ": plugin \"counter\" failed to load: the third one never works; the one before works on"));
+    host.world.settle();
+    EXPECT_EQ(host.world.state_hash(), before);
+    host.world.step(1);
+    EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 2);
+    before = host.world.state_hash();
+    file.become("counter_4");
+    EXPECT_NE(host.plugins.reload("counter").message().find("has plugin \"other\" now, not \"counter\""),
+              std::string_view::npos);
+    file.become("counter_5");
+    EXPECT_NE(host.plugins.reload("counter").message().find("nobody"), std::string_view::npos);
+    std::filesystem::remove(file.path());
+    EXPECT_NE(host.plugins.reload("counter").message().find("No such file"), std::string_view::npos);
+    EXPECT_EQ(host.world.state_hash(), before);
+    host.world.step(1);
+    EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 3);
+    EXPECT_EQ(host.plugins.plugin(0).version, "1.0");
+}
+
+TEST(Plugins, on_which_others_depend_are_loaded_first_and_unloaded_last) {
+    Host host;
+    EXPECT_NE(host.load("DEPENDS").message().find("depends on plugin \"wheels\", which is not loaded"),
+              std::string_view::npos);
+    ASSERT_TRUE(host.load("wheels"));
+    ASSERT_TRUE(host.load("DEPENDS"));
+    EXPECT_EQ(host.plugins.unload("wheels").message(),
+              "plugin \"wheels\" stays, because plugin \"broken\" depends on it; unload that one first");
+    EXPECT_EQ(host.plugins.num_plugins(), 2u);
+    EXPECT_EQ(host.world.schedule().num_passes(), 2u);
+    ASSERT_TRUE(host.plugins.reload("wheels"));
+    EXPECT_EQ(host.plugins.plugin(0).name, "wheels") << "it keeps its place";
+    ASSERT_TRUE(host.plugins.unload("broken"));
+    ASSERT_TRUE(host.plugins.unload("wheels"));
+}
+
+TEST(Plugins, that_nobody_has_loaded_are_not_unloaded) {
+    Host host;
+    EXPECT_EQ(host.plugins.unload("wheels").message(), "no plugin \"wheels\" is loaded");
+    EXPECT_EQ(host.plugins.reload("wheels").message(), "no plugin \"wheels\" is loaded");
+}
+
+TEST(Plugins, end_with_their_list_and_the_world_runs_on) {
+    const LeakCheck leaks;
+    EntityManager entities;
+    World world(entities);
+    {
+        Plugins plugins(world);
+        ASSERT_TRUE(plugins.load(test_plugin("crowd")));
+        ASSERT_TRUE(plugins.load(test_plugin("wheels")));
+        world.step(0.5f);
+    }
+    EXPECT_EQ(world.schedule().num_passes(), 0u);
+    world.step(0.5f);
+}
+
+TEST(PluginsDeathTest, are_not_unloaded_by_a_pass) {
+    Host host;
+    ASSERT_TRUE(host.load("wheels"));
+    host.world.schedule().add("end", [&](PassContext&) { static_cast<void>(host.plugins.unload("wheels")); });
+    EXPECT_DEATH(host.world.step(1), "a pass loaded or unloaded a plugin; do it between steps");
+    ASSERT_TRUE(host.world.schedule().remove("end"));
+}
+
+TEST(SamplePlugins, spin_turns_bodies_and_drift_declares_a_type) {
+    const LeakCheck leaks;
+    Host host(2);
+    ASSERT_TRUE(host.plugins.load(sample_plugin("spin")));
+    ASSERT_TRUE(host.plugins.load(sample_plugin("drift")));
+    const std::vector<Entity> bodies = host.make("spin", 10'000);
+    ASSERT_TRUE(host.world.set_field(bodies[9'999], "spin.speed", 4.0f));
+    for (int i = 0; i < 8; ++i) host.world.step(0.5f);
+    EXPECT_EQ(host.value<std::uint32_t>(bodies[9'999], "spin.turns"), 2u);
+    EXPECT_NEAR(host.value<float>(bodies[9'999], "spin.angle"), 16 - 2 * 6.2831853f, 1e-5f);
+    EXPECT_EQ(host.value<float>(bodies[0], "spin.angle"), 4.0f);
+    const std::vector<Entity> boats = host.make("drift", 1);
+    EXPECT_EQ(host.value<Vec3>(boats[0], "drift.velocity"), (Vec3{1, 0, 0}));
+    ASSERT_TRUE(host.plugins.unload("spin"));
+    ASSERT_TRUE(host.plugins.unload("drift"));
+    host.world.step(0.5f);
+    EXPECT_EQ(host.value<float>(bodies[0], "spin.angle"), 4.0f);
+}
+
+}  // namespace
