@@ -9,6 +9,7 @@
 #include "shoal/store/owned_rows.h"
 
 #include <cstring>
+#include <optional>
 
 namespace shoal {
 
@@ -112,20 +113,26 @@ public:
     Loop(const Plan& plan, Visit visit, void* context, bool marks)
         : plan_(plan),
           match_(plan.match.empty() ? nullptr : &plan.match[0]),
-          fetched_(fetched_columns(plan)),
-          finder_(plan.places, match_, nullptr, {fetched_.data(), fetched_.size()}),
           visit_(visit),
           context_(context),
           marks_(marks),
           batch_({plan.components.data(), plan.components.size()}) {
-        const std::size_t num_stores = plan.places.stores.size(), num_shown = plan.components.size();
         for (const TextComponent& component : plan.components) any_parents_ |= component.is_of_parent;
+        for (std::uint8_t store = 0; store < plan.places.stores.size(); ++store)
+            if (plan.places.stores[store].is_told) told_.push_back(detail::ToldRows(store));
+    }
+
+    /// Makes room for what a block finds. A loop that visits whole tables needs none.
+    void open_blocks() {
+        if (finder_) return;
+        const Plan& plan = plan_;
+        fetched_ = fetched_columns(plan);
+        finder_.emplace(plan.places, match_, nullptr, std::span<const detail::FetchedColumn>(fetched_));
+        const std::size_t num_stores = plan.places.stores.size(), num_shown = plan.components.size();
         found_.resize((num_stores + num_shown * (any_parents_ ? 2 : 1)) * JoinBlock::kRows);
         block_.found = reinterpret_cast<std::uint32_t(*)[JoinBlock::kRows]>(found_.data());
         shown_ = block_.found + num_stores;
         of_parents_ = shown_ + num_shown;
-        for (std::uint8_t store = 0; store < num_stores; ++store)
-            if (plan.places.stores[store].is_told) told_.push_back(detail::ToldRows(store));
         if (match_ == nullptr) return;
         tables_.resize(JoinBlock::kRows * 2);
         block_.tables = tables_.data();
@@ -176,8 +183,9 @@ public:
         if (visits_all(part))
             return detail::for_each_run(plan_.places.left_out(), part,
                                         [&](RowRange rows) { visit_all({part.table, part.of_database, rows}); });
+        open_blocks();
         for (std::uint32_t begin = part.rows.begin; begin < part.rows.end; begin += JoinBlock::kRows) {
-            finder_.find(block_, part, begin);
+            finder_->find(block_, part, begin);
             if (any_parents_) find_parents();
             block_.for_each_pair_of_tables([&](DatabaseTable* table, DatabaseTable* of_parents,
                                                const std::uint64_t* words) { visit_block(table, of_parents, words); });
@@ -362,8 +370,8 @@ private:
 
     const Plan& plan_;
     const DatabaseMatch* match_;
-    Array<detail::FetchedColumn> fetched_;
-    detail::JoinFinder finder_;
+    Array<detail::FetchedColumn> fetched_{Owner("query")};
+    std::optional<detail::JoinFinder> finder_;  // once blocks are looked at
     Visit visit_;
     void* context_;
     bool marks_;

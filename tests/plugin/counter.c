@@ -1,5 +1,5 @@
-// Versions of one plugin, which counts: 1 by one, 2 by ten with one field more and another type, 3 fails to load behind all that
-// it has done, 4 is another plugin, and 5 has a pass that comes behind one that nobody has.
+// Versions of one plugin, which counts: 1 by one, 2 by ten with one field more and another type, 3 has lost a field
+// and fails to load behind all that it has done, 4 is another plugin, and 5 has a pass that comes behind one that nobody has.
 
 #include "shoal/plugin/shoal_abi.h"
 
@@ -7,14 +7,23 @@
 #include <string.h>
 
 static void count(void* context, const shoal_pass* pass, const shoal_batch* batch) {
+    const shoal_column* const column = batch->columns[0];
+    const float step = *(const float*)context;
     (void)pass;
-    for (uint32_t i = 0; i < batch->num_rows; ++i) *(float*)shoal_write(batch->columns[0], i) += *(const float*)context;
+    if (shoal_is_array(column, sizeof(float))) {
+        float* const values = (float*)column->first_written;
+        for (uint32_t i = 0; i < batch->num_rows; ++i) values[i] += step;
+    } else {
+        for (uint32_t i = 0; i < batch->num_rows; ++i) *(float*)shoal_write(column, i) += step;
+    }
 }
 
 static const shoal_component* declare(const shoal_host* host, shoal_world* world, shoal_error* error) {
     static const float kTwo = 2;
     static const shoal_field fields[] = {{sizeof(shoal_field), SHOAL_FLOAT, "value", NULL, NULL, 0, 0, 0},
-#if COUNTER == 2 || COUNTER == 3
+#if COUNTER == 3
+                                         {sizeof(shoal_field), SHOAL_FLOAT, "weight", NULL, &kTwo, 0, 0, 0}};
+#elif COUNTER == 2
                                          {sizeof(shoal_field), SHOAL_FLOAT, "weight", NULL, &kTwo, 0, 0, 0},
                                          {sizeof(shoal_field), SHOAL_DOUBLE, "kept", NULL, NULL, 0, 0, 0}};
 #else

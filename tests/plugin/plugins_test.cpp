@@ -286,6 +286,7 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
     file.become("counter_1");
     ASSERT_TRUE(host.plugins.load(file.path()));
     const std::vector<Entity> counters = host.make("counter", 100);
+    ASSERT_TRUE(host.world.set_field(counters[7], "counter.kept", 0.25f));
     host.world.step(1);
     std::uint64_t before = host.world.state_hash();
     file.become("counter_3");
@@ -294,6 +295,7 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
                      ": plugin \"counter\" failed to load: the third one never works; the one before works on"));
     host.world.settle();
     EXPECT_EQ(host.world.state_hash(), before);
+    EXPECT_EQ(host.value<float>(counters[7], "counter.kept"), 0.25f) << "a field that the third one does not have";
     host.world.step(1);
     EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 2);
     before = host.world.state_hash();

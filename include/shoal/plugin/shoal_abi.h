@@ -112,9 +112,11 @@ static inline const void* shoal_read(const shoal_column* column, uint32_t i) {
     return (const char*)column->first + (size_t)row * column->stride;
 }
 static inline void* shoal_write(const shoal_column* column, uint32_t i) {
-    const uint32_t row = column->rows == NULL ? i : column->rows[i];
-    if (column->first_written == NULL || row == 0xFFFFFFFFu) return NULL;
-    return (char*)column->first_written + (size_t)row * column->stride;
+    return column->first_written == NULL ? NULL : (void*)shoal_read(column, i);
+}
+/* Whether `first` is an array of the batch's values: loops over that are vectorised. */
+static inline int shoal_is_array(const shoal_column* column, size_t value_bytes) {
+    return column->first != NULL && column->rows == NULL && column->stride == value_bytes;
 }
 
 typedef struct shoal_batch {
