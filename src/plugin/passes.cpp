@@ -73,13 +73,17 @@ PluginPassView::PluginPassView(const PassContext* of, shoal_commands* given) : s
 
 // --- running -----------------------------------------------------------------------------------------------------
 
-void shoal_call_batch(const shoal_query& query, const PluginFunction& function, const PassContext* context,
-                      Commands& commands, const TextBatch& rows) {
+namespace {
+
+void call_batch(const shoal_query& query, const PluginFunction& function, const PassContext* context,
+                Commands& commands, const TextBatch& rows) {
     shoal_commands given{commands, query.owner.world};
     const PluginPassView pass(context, &given);
     const PluginBatch batch(query, rows);
     function.run(function.context, &pass, &batch.batch);
 }
+
+}  // namespace
 
 }  // namespace shoal
 
@@ -95,7 +99,7 @@ void shoal_query::run(shoal::Executor* executor, const shoal::PluginFunction& fu
         executor == nullptr ? serial : *executor, owner.world.keeper_of_commands(),
         [](void* of, shoal::Commands& commands, const shoal::TextBatch& rows) {
             const Call& self = *static_cast<const Call*>(of);
-            shoal::shoal_call_batch(self.query, self.function, self.context, commands, rows);
+            shoal::call_batch(self.query, self.function, self.context, commands, rows);
         },
         &call);
 }
