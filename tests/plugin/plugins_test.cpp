@@ -255,16 +255,22 @@ TEST(Plugins, are_no_text_and_no_folder) {
     EXPECT_EQ(file.num_files(), 1u);
 }
 
+/// Loads the first version of the counter, makes 100 of them, of which one keeps a value of its own, and makes a step.
+std::vector<Entity> start_counters(Host& host, const ExchangedFile& file) {
+    file.become("counter_1");
+    EXPECT_TRUE(host.plugins.load(file.path()));
+    std::vector<Entity> counters = host.make("counter", 100);
+    EXPECT_TRUE(host.world.set_field(counters[7], "counter.kept", 0.25f));
+    host.world.step(1);
+    return counters;
+}
+
 // req: A1
 TEST(Plugins, reload_what_their_file_has_become_and_rows_keep_what_fits) {
     const LeakCheck leaks;
     Host host;
     const ExchangedFile file;
-    file.become("counter_1");
-    ASSERT_TRUE(host.plugins.load(file.path()));
-    const std::vector<Entity> counters = host.make("counter", 100);
-    ASSERT_TRUE(host.world.set_field(counters[7], "counter.kept", 0.25f));
-    host.world.step(1);
+    const std::vector<Entity> counters = start_counters(host, file);
     file.become("counter_2");  // while the first version runs on
     host.world.step(1);
     EXPECT_EQ(host.value<float>(counters[7], "counter.value"), 2);
@@ -283,11 +289,7 @@ TEST(Plugins, that_fail_to_reload_leave_the_one_before_at_work) {
     const LeakCheck leaks;
     Host host;
     const ExchangedFile file;
-    file.become("counter_1");
-    ASSERT_TRUE(host.plugins.load(file.path()));
-    const std::vector<Entity> counters = host.make("counter", 100);
-    ASSERT_TRUE(host.world.set_field(counters[7], "counter.kept", 0.25f));
-    host.world.step(1);
+    const std::vector<Entity> counters = start_counters(host, file);
     std::uint64_t before = host.world.state_hash();
     file.become("counter_3");
     EXPECT_EQ(host.plugins.reload("counter").message(),

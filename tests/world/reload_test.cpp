@@ -754,22 +754,29 @@ TEST_F(Reload, of_blobs_that_are_no_versions_of_one_resource_is_an_error) {
               "a blob without a name cannot be reloaded; give it one when it is compiled");
 }
 
-/// A store that refuses to have a field written.
-class Stubborn final : public Store {
+/// A store of one component type with nothing of its own.
+template <class T>
+class PlainStore : public Store {
 public:
-    Stubborn(EntityManager& entities, PagePool& pool) : rows_(schema_of<Note>(), entities, pool) {}
+    PlainStore(EntityManager& entities, PagePool& pool) : rows_(schema_of<T>(), entities, pool) {}
     std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
     Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
     void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+
+protected:
+    OwnedRows rows_;
+};
+
+/// A store that refuses to have a field written.
+class Stubborn final : public PlainStore<Note> {
+public:
+    using PlainStore::PlainStore;
     Status write_field(const ComponentRow&, const FieldPart&, const std::byte*) override {
         return Status::error("notes are carved in stone");
     }
-
-private:
-    OwnedRows rows_;
 };
 
 TEST(ReloadErrors, a_reload_that_a_store_refuses_leaves_the_world_as_it_was) {
@@ -810,21 +817,12 @@ TEST(ReloadErrors, a_reload_that_a_store_refuses_leaves_the_world_as_it_was) {
 }
 
 /// A store that does not give its labels away.
-class Clinging final : public Store {
+class Clinging final : public PlainStore<Label> {
 public:
-    Clinging(EntityManager& entities, PagePool& pool) : rows_(schema_of<Label>(), entities, pool) {}
-    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
-    void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
-    void settle(const SettleContext& context) override { rows_.settle(context); }
-    std::span<const Table* const> tables() const override { return rows_.tables(); }
-    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    using PlainStore::PlainStore;
     Result<std::uint32_t> remove_values(const Schema&, std::span<const Entity>) override {
         return Status::error("labels stick");
     }
-
-private:
-    OwnedRows rows_;
 };
 
 TEST(ReloadErrors, what_is_refused_late_leaves_lists_owners_links_and_switches_as_they_were) {
@@ -1134,23 +1132,14 @@ TEST(ReloadArrays, of_lists_are_found_again_though_what_they_refer_to_has_died) 
 }
 
 /// A store of routes that counts how often it is asked for a row.
-class CountingRoutes final : public Store {
+class CountingRoutes final : public PlainStore<Route> {
 public:
-    CountingRoutes(EntityManager& entities, PagePool& pool) : rows_(schema_of<Route>(), entities, pool) {}
-    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
-    Status spawn(const SpawnBatch& batch) override { return rows_.spawn(batch); }
-    void drop(std::span<const Entity> entities) override { rows_.remove(entities); }
-    void settle(const SettleContext& context) override { rows_.settle(context); }
-    std::span<const Table* const> tables() const override { return rows_.tables(); }
-    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    using PlainStore::PlainStore;
     ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override {
         ++num_asked;
         return Store::find_row(component, entity, index);
     }
     mutable std::uint64_t num_asked = 0;
-
-private:
-    OwnedRows rows_;
 };
 
 TEST(ReloadArrays, that_lie_where_they_lay_are_not_asked_for) {

@@ -19,6 +19,8 @@
 // When a load() fails, the entities and component types that it has made are gone, and rows have their old fields; what it has
 // done to entities that were there stays. After a reload, the passes of a plugin come behind all others, but for what
 // runs_after and runs_before say.
+// A program whose pass names one of a plugin in after() or before() removes its pass before it unloads the plugin. Otherwise the
+// next step ends the program, because there is no such pass.
 // Lifetime: the world outlives the plugins.
 // Thread: the structural thread of the world, between its steps.
 

@@ -58,7 +58,7 @@ public:
     /// Errors: the name is in the blob already, or a field is opaque.
     SHOAL_API Result<std::uint32_t> add_component_type(const Schema& schema, std::int32_t spawn_order = 0);
 
-    /// Makes room for as many components of a type in all.
+    /// Makes room for `count` components of a type in all. Requires: the type exists.
     SHOAL_API void reserve_components(std::uint32_t type, std::size_t count);
 
     /// Adds a component given as a struct image. An Entity field holds an entity index, or all bits set: none.

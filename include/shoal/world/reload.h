@@ -34,8 +34,8 @@
 //
 // What cannot be reloaded is an error: other fields of a component type that has a C++ type, or lies in the database; a
 // component that a spawn function took, if one that is there has changed; an owner that is owned by what it is to own,
-// because the program has said so; a store of another class that refuses. Then everything is as it was, but rows may lie in
-// another order.
+// because the program has said so; a store of another class that refuses. Then everything is as it was, but rows, and
+// the children of one parent, may lie in another order.
 //
 // Lifetime: the world keeps nothing of either blob when the call returns. `before` lives until then, and `after`, or a blob with
 // the same bytes, is `before` of the next reload. Where rows refer to read-only arrays, or to trees of models, the library has
