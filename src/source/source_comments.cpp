@@ -16,7 +16,6 @@ std::uint64_t place_of_value(SourcePosition at) { return pair_key(at.file, at.of
 std::uint64_t place_around(Node node) {
     return node.has_key() ? place_of_key(node.key_position()) : place_of_value(node.position());
 }
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kMoreLineEnds[] = {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};  // of YAML
 
 bool is_nowhere(std::uint64_t place) { return (place >> 32 & ~(std::uint64_t(1) << 31)) == 0; }

@@ -1,6 +1,7 @@
 #include "shoal/base/text.h"
 #include "shoal/source/source_text.h"
 #include "source/spelling.h"
+#include "source/text_token.h"
 
 #include <algorithm>
 
@@ -535,7 +536,6 @@ void SourceWriter::choose_indent(Node root) {
 
 /// Lines end as the first line of the text does that the root is from, which also has a byte order mark or not.
 void SourceWriter::take_line_ends(Node root) {
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     const std::string_view text = speller_.text_from({root.position().file, 0});
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (end > 0 && end < text.size() && text[end - 1] == '\r') {

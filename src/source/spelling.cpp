@@ -172,7 +172,9 @@ bool Speller::append_as_written(std::string& out, std::string_view text, SourceP
     }
     const bool is_plain = to_yaml && is_yaml_plain(text, is_flow) && source.starts_with(text) &&
                           (is_key || read_yaml_scalar(text).meaning == YamlMeaning::kString);
-    const bool is_bare = format_ == SourceFormat::kSjson && (is_key || bare_texts_) &&
+    // At the beginning of a file it would be read as a byte order mark.
+    const bool begins_with_mark = text.starts_with(kByteOrderMark);
+    const bool is_bare = format_ == SourceFormat::kSjson && (is_key || bare_texts_) && !begins_with_mark &&
                          source.substr(0, is_key ? end_of_key(source, 0) : end_of_scalar(source, 0)) == text;
     if (!is_plain && !is_bare) return false;
     out += text;

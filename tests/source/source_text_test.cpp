@@ -268,6 +268,13 @@ TEST(SourceText, a_carriage_return_in_a_text_is_kept_in_every_format) {
     for (const SourceFormat format : kFormats) rewritten(from, format);
 }
 
+/// Without quotes, a key at the very beginning would lose the first character.
+TEST(SourceText, a_key_that_begins_with_a_byte_order_mark_keeps_it_in_every_format) {
+    const Rewriting from("\n\xEF\xBB\xBFsea = 1\n");
+    EXPECT_EQ((*from.document->root().begin()).key(), "\xEF\xBB\xBFsea");
+    for (const SourceFormat format : kFormats) rewritten(from, format);
+}
+
 // --- spelling ------------------------------------------------------------------------------------------------------
 
 TEST(SourceText, texts_with_a_meaning_in_yaml_are_quoted_and_others_are_plain) {
