@@ -31,7 +31,7 @@ void find_rows(const RowIndex& index, std::span<const Entity> entities, std::uin
     const FetchedColumn first = columns.empty() ? FetchedColumn() : columns[0];
     index.find_each(
         entities, columns.empty() ? 0 : kFetchDistance,
-        [&](std::size_t i, std::uint32_t row) __attribute__((always_inline)) {
+        [&](std::size_t i, std::uint32_t row) SHOAL_INLINED {
             found[i] = row;
             // Row 0 for none: an address outside of the column would cost a walk through the page tables.
             const std::size_t fetched = row == kNilRow ? 0 : row;

@@ -81,7 +81,7 @@ std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, s
         const std::span<const Entity> some = entities.subspan(begin, std::min(kFoundAtOnce, entities.size() - begin));
         const std::span<const std::uint32_t> rows(found, some.size());
         const bool is_far = fetches && !are_close(some.size(), [&](std::size_t i) { return some[i].index(); });
-        const auto fetch_row = [mark, fetch](std::uint32_t row) __attribute__((always_inline)) {
+        const auto fetch_row = [mark, fetch](std::uint32_t row) SHOAL_INLINED {
             __builtin_prefetch(&mark[row], 1);
             fetch(row);
         };
@@ -91,9 +91,9 @@ std::size_t TransformManager::Work::set_each(std::span<const Entity> entities, s
         if (fetches && !is_far && !are_close(rows.size(), [&](std::size_t i) { return rows[i]; }))
             for (const std::uint32_t row : rows)
                 if (row != kNilRow) fetch_row(row);
-        write_found(rows, mask,
-                    [begin, write](std::size_t i, std::uint32_t row, std::size_t count)
-                        __attribute__((always_inline)) { write(begin + i, row, count); });
+        write_found(rows, mask, [begin, write](std::size_t i, std::uint32_t row, std::size_t count) SHOAL_INLINED {
+            write(begin + i, row, count);
+        });
         if (in_order && !list_in_order(rows)) {
             mark_listed();
             in_order = false;
@@ -263,7 +263,7 @@ std::size_t TransformManager::set_locals(std::span<const Entity> entities, std::
     work_->begin_batch();
     const std::size_t num_set = work_->set_each(
         entities, Work::kLocalMask,
-        [=](std::size_t i, std::uint32_t row, std::size_t count) __attribute__((always_inline)) {
+        [=](std::size_t i, std::uint32_t row, std::size_t count) SHOAL_INLINED {
             for (const std::size_t end = i + count; i < end; ++i, ++row) {
                 const Transform local = sound_pose(locals[i]);
                 position[row] = local.position;
@@ -271,7 +271,7 @@ std::size_t TransformManager::set_locals(std::span<const Entity> entities, std::
                 scale[row] = local.scale;
             }
         },
-        [&](std::uint32_t row) __attribute__((always_inline)) {
+        [&](std::uint32_t row) SHOAL_INLINED {
             __builtin_prefetch(&position[row], 1);
             __builtin_prefetch(&rotation[row], 1);
             __builtin_prefetch(&scale[row], 1);
@@ -289,11 +289,11 @@ std::size_t TransformManager::set_positions(std::span<const Entity> entities, st
     work_->begin_batch();
     const std::size_t num_set = work_->set_each(
         entities, 1u << Work::kPositionColumn,
-        [=](std::size_t i, std::uint32_t row, std::size_t count) __attribute__((always_inline)) {
+        [=](std::size_t i, std::uint32_t row, std::size_t count) SHOAL_INLINED {
             for (std::size_t k = i; k < i + count; ++k) require_sound_position(positions[k]);
             std::memcpy(&position[row], &positions[i], count * sizeof(Vec3));
         },
-        [&](std::uint32_t row) __attribute__((always_inline)) { __builtin_prefetch(&position[row], 1); });
+        [&](std::uint32_t row) SHOAL_INLINED { __builtin_prefetch(&position[row], 1); });
     work_->end_batch(executor);
     return num_set;
 }
@@ -310,7 +310,7 @@ std::size_t TransformManager::world_positions(std::span<const Entity> entities, 
             out[i] = {world.row[0].w, world.row[1].w, world.row[2].w};
             ++num_found;
         },
-        [&](std::uint32_t row) __attribute__((always_inline)) {
+        [&](std::uint32_t row) SHOAL_INLINED {
             __builtin_prefetch(&worlds[row].row[0].w);
             __builtin_prefetch(&worlds[row].row[2].w);
         });
@@ -327,7 +327,7 @@ std::size_t TransformManager::world_poses(std::span<const Entity> entities, std:
             out[i] = row == kNilRow ? Matrix3x4{} : worlds[row];
             num_found += row != kNilRow;
         },
-        [&](std::uint32_t row) __attribute__((always_inline)) {
+        [&](std::uint32_t row) SHOAL_INLINED {
             __builtin_prefetch(&worlds[row].row[0].x);
             __builtin_prefetch(&worlds[row].row[2].w);
         });

@@ -43,7 +43,13 @@
 #define SHOAL_API __attribute__((visibility("default")))
 #define SHOAL_LIKELY(x) __builtin_expect(static_cast<bool>(x), 1)
 #define SHOAL_UNLIKELY(x) __builtin_expect(static_cast<bool>(x), 0)
-#define SHOAL_INLINE inline __attribute__((always_inline))
+// Without optimisation it would make code that is larger, takes longer to compile and is no faster.
+#ifdef __NO_INLINE__
+#define SHOAL_INLINED
+#else
+#define SHOAL_INLINED __attribute__((always_inline))
+#endif
+#define SHOAL_INLINE inline SHOAL_INLINED
 #define SHOAL_NOINLINE __attribute__((noinline, cold))
 
 #define SHOAL_VERSION_MAJOR 0

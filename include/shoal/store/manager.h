@@ -150,7 +150,7 @@ public:
                 num_found += row != kNilRow;
                 out[i] = row != kNilRow ? ValueOf<kMember>(values[row]) : missing;
             },
-            [&](std::uint32_t row) __attribute__((always_inline)) { prefetch_row(values, row); });
+            [&](std::uint32_t row) SHOAL_INLINED { prefetch_row(values, row); });
         return num_found;
     }
 

@@ -48,9 +48,9 @@ SHOAL_INLINE void assign_value(To&& to, From&& from) {
 template <class T>
 SHOAL_INLINE void copy_numbers(T& to, const T& from) {
     const auto copy_each = [](auto* out, const auto* in, auto... indices)
-                               __attribute__((always_inline)) { (copy_numbers(out[indices], in[indices]), ...); };
+                               SHOAL_INLINED { (copy_numbers(out[indices], in[indices]), ...); };
     const auto copy = [&]<std::size_t... kIndices>(auto* out, const auto* in, std::index_sequence<kIndices...>)
-                          __attribute__((always_inline)) { copy_each(out, in, kIndices...); };
+                          SHOAL_INLINED { copy_each(out, in, kIndices...); };
     constexpr FieldType kType = FieldTraits<T>::type;
     if constexpr (kIsArray<T> && kNumValues<T> <= 16)
         copy(&to[0], &from[0], std::make_index_sequence<kNumValues<T>>());
@@ -404,21 +404,19 @@ template <class T>
 template <auto kMember>
 SHOAL_INLINE auto Column<T, ColumnLayout::kInColumns>::field() const {
     using Field = std::conditional_t<std::is_const_v<T>, const ValueOf<kMember>, ValueOf<kMember>>;
-    return make_column<kMember, Field>([this](std::uint32_t c) __attribute__((always_inline)) { return columns_[c]; },
-                                       0, size_);
+    return make_column<kMember, Field>([this](std::uint32_t c) SHOAL_INLINED { return columns_[c]; }, 0, size_);
 }
 
 template <class T>
 SHOAL_INLINE auto Column<T, ColumnLayout::kInColumns>::get(std::size_t row) const -> Value {
     Value result{};
-    DescriptionOf<Value>::for_each_field([&]<auto kMember, std::uint32_t, bool kSplit>()
-                                             __attribute__((always_inline)) {
-                                                 const auto column = field<kMember>();
-                                                 if constexpr (kSplit)
-                                                     copy_numbers((&result)->*kMember, ValueOf<kMember>(column[row]));
-                                                 else
-                                                     copy_numbers((&result)->*kMember, column[row]);
-                                             });
+    DescriptionOf<Value>::for_each_field([&]<auto kMember, std::uint32_t, bool kSplit>() SHOAL_INLINED {
+        const auto column = field<kMember>();
+        if constexpr (kSplit)
+            copy_numbers((&result)->*kMember, ValueOf<kMember>(column[row]));
+        else
+            copy_numbers((&result)->*kMember, column[row]);
+    });
     return result;
 }
 
@@ -426,14 +424,13 @@ template <class T>
 SHOAL_INLINE void Column<T, ColumnLayout::kInColumns>::set(std::size_t row, const Value& value) const
     requires(!std::is_const_v<T>)
 {
-    DescriptionOf<Value>::for_each_field([&]<auto kMember, std::uint32_t, bool kSplit>()
-                                             __attribute__((always_inline)) {
-                                                 const auto column = field<kMember>();
-                                                 if constexpr (kSplit)
-                                                     column[row] = (&value)->*kMember;
-                                                 else
-                                                     copy_numbers(column[row], (&value)->*kMember);
-                                             });
+    DescriptionOf<Value>::for_each_field([&]<auto kMember, std::uint32_t, bool kSplit>() SHOAL_INLINED {
+        const auto column = field<kMember>();
+        if constexpr (kSplit)
+            column[row] = (&value)->*kMember;
+        else
+            copy_numbers(column[row], (&value)->*kMember);
+    });
 }
 
 }  // namespace shoal

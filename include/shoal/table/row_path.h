@@ -35,9 +35,9 @@ public:
     /// Without kDrops the plan drops no columns. Requires: is_known(), to.has_room(); `owner` owns the row.
     template <bool kDrops>
     SHOAL_INLINE std::uint32_t take(Table& from, Table& to, std::uint32_t row, Entity owner) const {
-        return take(from, to, row, owner,
-                    [this](std::size_t at, std::size_t last, std::size_t to_row)
-                        __attribute__((always_inline)) { copy<kDrops>(at, last, to_row); });
+        return take(from, to, row, owner, [this](std::size_t at, std::size_t last, std::size_t to_row) SHOAL_INLINED {
+            copy<kDrops>(at, last, to_row);
+        });
     }
     /// The same; copy(row, last, to_row) copies the elements of the row, and those of the last row into its place.
     template <class Copy>
@@ -51,18 +51,17 @@ public:
 private:
     template <bool kDrops>
     SHOAL_INLINE void copy(std::size_t row, std::size_t last, std::size_t to_row) const {
-        plan_->kept().for_each(columns_.data(), [&]<std::size_t kBytes>(const Column& column, std::size_t bytes)
-                                                    __attribute__((always_inline)) {
-                                                        std::byte* const hole = column.from + row * bytes;
-                                                        copy_element<kBytes>(column.to + to_row * bytes, hole, bytes);
-                                                        copy_element<kBytes>(hole, column.from + last * bytes, bytes);
-                                                    });
+        plan_->kept().for_each(columns_.data(),
+                               [&]<std::size_t kBytes>(const Column& column, std::size_t bytes) SHOAL_INLINED {
+                                   std::byte* const hole = column.from + row * bytes;
+                                   copy_element<kBytes>(column.to + to_row * bytes, hole, bytes);
+                                   copy_element<kBytes>(hole, column.from + last * bytes, bytes);
+                               });
         if constexpr (!kDrops) return;
         plan_->dropped().for_each(
             columns_.data() + plan_->kept().size(),
-            [&]<std::size_t kBytes>(const Column& column, std::size_t bytes) __attribute__((always_inline)) {
-                copy_element<kBytes>(column.from + row * bytes, column.from + last * bytes, bytes);
-            });
+            [&]<std::size_t kBytes>(const Column& column, std::size_t bytes)
+                SHOAL_INLINED { copy_element<kBytes>(column.from + row * bytes, column.from + last * bytes, bytes); });
     }
 
     const TakePlan* plan_ = nullptr;

@@ -64,7 +64,7 @@ public:
     template <class Function>
     SHOAL_INLINE void run(Function& function, const QueryPart& part) const {
         DatabaseTable& table = *part.of_database;
-        for_each_run(left_out_, part, [&](RowRange rows) __attribute__((always_inline)) {
+        for_each_run(left_out_, part, [&](RowRange rows) SHOAL_INLINED {
             if constexpr (!kAnyOptional && !Bits::kChooses)
                 Loop::run(SameRows{table.entities().data(), table.num_rows()}, function, rows, lanes(table));
             else

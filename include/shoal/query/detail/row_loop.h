@@ -132,8 +132,8 @@ private:
                                                     LanePointer<kLanes> __restrict... lane) {
         std::byte* const lanes[] = {lane..., nullptr};
         if constexpr (kHasOwnOfRun<Function>)
-            function.with_own_of_run(
-                [&](auto& own) __attribute__((always_inline)) { run_views(places, own, rows, lanes, FieldIndices()); });
+            function.with_own_of_run([&](auto& own)
+                                         SHOAL_INLINED { run_views(places, own, rows, lanes, FieldIndices()); });
         else
             run_views(places, function, rows, lanes, FieldIndices());
     }
@@ -196,7 +196,7 @@ private:
     template <class Function, class Places, std::size_t... kFields, class... Views>
     SHOAL_INLINE static void blend_row(const Places& places, Function& function, std::size_t row, std::uint32_t mask,
                                        std::index_sequence<kFields...>, const Views&... views) {
-        const auto with_values = [&](auto... values) __attribute__((always_inline)) {
+        const auto with_values = [&](auto... values) SHOAL_INLINED {
             if constexpr (kTakesEntity<Function>)
                 function(places.owners[row], values.argument()...);
             else

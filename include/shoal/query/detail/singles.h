@@ -177,7 +177,7 @@ struct WithSingles {
     template <class Then>
         requires kHasOwnOfRun<Function>
     SHOAL_INLINE void with_own_of_run(Then&& then) {
-        function.with_own_of_run([&](auto& own) __attribute__((always_inline)) {
+        function.with_own_of_run([&](auto& own) SHOAL_INLINED {
             WithSingles<std::remove_reference_t<decltype(own)>, Terms...> with_singles{own, values};
             then(with_singles);
         });

@@ -177,7 +177,7 @@ struct WithCommands {
     SHOAL_INLINE void with_own_of_run(Then&& then) {
         typename Later<Function, CommandsOfRun>::Type own(recorder);
         if constexpr (kHasOwnOfRun<Function>) {
-            function.with_own_of_run([&](auto& f) __attribute__((always_inline)) {
+            function.with_own_of_run([&](auto& f) SHOAL_INLINED {
                 Bound<std::remove_reference_t<decltype(f)>> bound{f, own};
                 then(bound);
             });

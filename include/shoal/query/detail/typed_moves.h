@@ -96,12 +96,12 @@ struct TypedStep<kAdds, Has<Us...>, Ts...> {
         [[maybe_unused]] constexpr std::size_t kNumColumns = kKept.all() + kLost.all();
         SHOAL_CHECK(path.columns().size() == kNumColumns, "the columns are not those of the listed archetype");
         const RowPath::Column* column = path.columns().data();
-        for_each_size<kKept>([&]<std::size_t kBytes>() __attribute__((always_inline)) {
+        for_each_size<kKept>([&]<std::size_t kBytes>() SHOAL_INLINED {
             copy_element<kBytes>(column->to + to_row * kBytes, column->from + row * kBytes);
             copy_element<kBytes>(column->from + row * kBytes, column->from + last * kBytes);
             ++column;
         });
-        for_each_size<kLost>([&]<std::size_t kBytes>() __attribute__((always_inline)) {
+        for_each_size<kLost>([&]<std::size_t kBytes>() SHOAL_INLINED {
             copy_element<kBytes>(column->from + row * kBytes, column->from + last * kBytes);
             ++column;
         });
@@ -128,17 +128,16 @@ SHOAL_INLINE MovedRow move_listed(Database& database, Entity entity, TypedKey ke
     const RowMove move = RowMove::find<kAdds>(database, entity, key);
     MovedRow moved;
     if (SHOAL_UNLIKELY(!move)) return moved;
-    const auto try_type = [&]<class From>(std::uint32_t number) __attribute__((always_inline)) {
+    const auto try_type = [&]<class From>(std::uint32_t number) SHOAL_INLINED {
         using Step = TypedStep<kAdds, From, Ts...>;
         if constexpr (Step::kIsPlain && (Step::template kLeadsTo<Types> || ...)) {
             if (move.type_number() != number) return false;
-            moved = move.make(
-                database, entity,
-                [entity](const RowPath& path, Table& from, Table& to, std::uint32_t at) __attribute__((always_inline)) {
-                    return path.take(from, to, at, entity,
-                                     [&path](std::size_t row, std::size_t last, std::size_t to_row)
-                                         __attribute__((always_inline)) { Step::copy(path, row, last, to_row); });
-                });
+            moved = move.make(database, entity,
+                              [entity](const RowPath& path, Table& from, Table& to, std::uint32_t at) SHOAL_INLINED {
+                                  return path.take(from, to, at, entity,
+                                                   [&path](std::size_t row, std::size_t last, std::size_t to_row)
+                                                       SHOAL_INLINED { Step::copy(path, row, last, to_row); });
+                              });
             return true;
         } else {
             return false;
