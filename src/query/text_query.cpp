@@ -6,8 +6,10 @@
 #include "shoal/command/commands.h"
 #include "shoal/database/lock.h"
 #include "shoal/query/detail/told_rows.h"
+#include "shoal/query/held_rows.h"
 #include "shoal/store/owned_rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -173,8 +175,20 @@ public:
     }
 
     void run(Executor* executor) {
-        for (detail::ToldRows& told : told_) told.begin(0);
+        begin();
         for_each_part(plan_, [&](const QueryPart& part) { run_part(part); });
+        tell(executor);
+    }
+    void begin() {
+        for (detail::ToldRows& told : told_) told.begin(0);
+    }
+    /// Marks a batch that was visited before.
+    void mark(const TextBatch& visited) {
+        batch_ = visited;
+        mark();
+    }
+    /// Tells stores that compute more from what is written which rows were marked.
+    void tell(Executor* executor) {
         for (detail::ToldRows& told : told_)
             told.tell(*plan_.places.stores[told.store].store, written_columns(told.store), executor);
     }
@@ -393,6 +407,7 @@ struct TextQuery::Visitor {
     void (*visit_with)(void* context, Commands& commands, const TextBatch& batch) = nullptr;
     void* context = nullptr;
     Database* keeper = nullptr;  // of the commands
+    bool marks = true;           // what is visited; several threads mark always
 
     /// Calls run(visit, context) with the plain function that a loop calls.
     template <class Run>
@@ -480,8 +495,9 @@ void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor
         detail::CommandRecorder* const recorder =
             takes_commands ? &detail::open_commands_of_loop(visitor.keeper) : nullptr;
         const detail::LoopScope scope;
-        return visitor.bind(recorder,
-                            [&](Loop::Visit visit, void* context) { Loop(plan, visit, context, true).run(executor); });
+        return visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
+            Loop(plan, visit, context, visitor.marks).run(executor);
+        });
     }
     SharedLoop shared{plan, visitor};
     detail::StartedLoop loop;
@@ -516,6 +532,164 @@ void TextQuery::run_all(Executor* executor, const Visitor& visitor) const {
     if (database != nullptr) plan_->match[0].refresh();
     run(*plan_, executor, visitor);
     if (plan_->further != nullptr) run(*plan_->further, executor, visitor);
+}
+
+// --- rows that are kept ------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A run of at least as many rows stays a run.
+constexpr std::uint32_t kLongRun = 4096;
+
+}  // namespace
+
+struct TextQuery::Held {
+    explicit Held(const Plan& of_query)
+        : plan(of_query),
+          database(of_query.places.has_database()
+                       ? static_cast<Database*>(of_query.places.stores[of_query.places.database].store)
+                       : nullptr),
+          lock(std::span<OwnedRows* const>(of_query.locked)) {}
+
+    using Place = TextBatch::Place;
+
+    /// A batch, and what it refers to if that is not in a table.
+    struct Batch {
+        TextBatch batch;
+        const Plan* plan = nullptr;
+        Array<Entity> entities{Owner("query")};            // empty: they follow each other in a table
+        Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: they follow each other
+
+        bool lists(std::size_t c) const { return !rows[c].empty(); }
+        bool is_long() const {
+            return batch.num_rows() >= kLongRun && entities.empty() &&
+                   std::ranges::all_of(rows, [](const auto& listed) { return listed.empty(); });
+        }
+    };
+
+    const Plan& plan;
+    DatabaseLock database;
+    RowLock lock;
+    const Plan* visited = nullptr;  // the plan whose loop runs
+    Array<Batch> batches{Owner("query")};
+
+    static bool is_same_table(const Place& a, const Place& b) {
+        return a.table == b.table && a.first_column == b.first_column && a.is_single == b.is_single;
+    }
+    static bool can_join(const Batch& a, const Batch& b) {
+        return a.plan == b.plan && std::ranges::equal(a.batch.places_, b.batch.places_, is_same_table);
+    }
+    /// Whether b goes on where a ends, or one of them lists rows.
+    static bool goes_on(const Batch& a, const Batch& b) {
+        for (std::size_t c = 0; c < a.rows.size(); ++c)
+            if (breaks(a, b, c)) return false;
+        return true;
+    }
+    static bool breaks(const Batch& a, const Batch& b, std::size_t c) {
+        const Place& place = a.batch.places_[c];
+        if (place.table == nullptr || place.is_single || a.lists(c) || b.lists(c)) return false;
+        return b.batch.places_[c].first_row != place.first_row + a.batch.num_rows();
+    }
+    static void list_rows(Batch& batch, std::size_t c) {
+        if (batch.lists(c)) return;
+        for (std::uint32_t i = 0; i < batch.batch.num_rows(); ++i)
+            batch.rows[c].push_back(batch.batch.places_[c].first_row + i);
+    }
+    static void append(Batch& a, Batch& b) {
+        for (std::size_t c = 0; c < a.rows.size(); ++c) {
+            if (!a.lists(c) && !b.lists(c) && !breaks(a, b, c)) continue;
+            list_rows(a, c), list_rows(b, c);
+            a.rows[c].insert(a.rows[c].end(), b.rows[c].begin(), b.rows[c].end());
+        }
+        std::span<const Entity>& entities = a.batch.entities_;
+        const std::span<const Entity> more = b.batch.entities_;
+        if (a.entities.empty() && b.entities.empty() && more.data() == entities.data() + entities.size()) {
+            entities = {entities.data(), entities.size() + more.size()};
+            return;
+        }
+        if (a.entities.empty()) a.entities.assign(entities.begin(), entities.end());
+        a.entities.insert(a.entities.end(), more.begin(), more.end());
+        entities = a.entities;
+    }
+
+    /// Keeps what the loop shows.
+    void add(const TextBatch& found) {
+        Batch made{found, visited};
+        for (const Place& place : found.places_) {
+            made.rows.push_back(Array<std::uint32_t>(Owner("query")));
+            if (place.rows != nullptr) made.rows.back().assign(place.rows, place.rows + found.num_rows());
+        }
+        if (!lies_in_table(found)) {
+            made.entities.assign(found.entities_.begin(), found.entities_.end());
+            made.batch.entities_ = made.entities;
+        }
+        if (!batches.empty() && can_join(batches.back(), made) && goes_on(batches.back(), made))
+            append(batches.back(), made);
+        else
+            batches.push_back(std::move(made));
+    }
+    /// Whether the entities of a batch are those of a table that it shows; others lie in the loop, which goes on.
+    static bool lies_in_table(const TextBatch& found) {
+        return std::ranges::any_of(found.places_, [&](const Place& place) {
+            if (place.table == nullptr) return false;
+            const std::span<const Entity> all = place.table->entities();
+            return found.entities_.data() >= all.data() && found.entities_.data() < all.data() + all.size();
+        });
+    }
+
+    /// Joins short batches of the same tables.
+    void join_short() {
+        std::size_t last = 0;
+        for (std::size_t i = 1; i < batches.size(); ++i) {
+            if (!batches[last].is_long() && !batches[i].is_long() && can_join(batches[last], batches[i]))
+                append(batches[last], batches[i]);
+            else if (++last != i)
+                batches[last] = std::move(batches[i]);
+        }
+        while (batches.size() > last + 1) batches.pop_back();
+        for (Batch& batch : batches) {
+            if (!batch.entities.empty()) batch.batch.entities_ = batch.entities;
+            for (std::size_t c = 0; c < batch.rows.size(); ++c)
+                if (batch.lists(c))
+                    batch.batch.places_[c].rows = batch.rows[c].data(), batch.batch.places_[c].first_row = 0;
+        }
+    }
+};
+
+HeldRows::HeldRows(const TextQuery& query) : held_(nullptr) {
+    const TextQuery::Plan& plan = *query.plan_;
+    void* const memory = allocate_memory(sizeof(TextQuery::Held), "query");
+    held_ = ::new (memory) TextQuery::Held(plan);
+    const auto keep = [](void* held, const TextBatch& batch) { static_cast<TextQuery::Held*>(held)->add(batch); };
+    if (plan.places.has_database()) plan.match[0].refresh();
+    for (const TextQuery::Plan* visited : {&plan, static_cast<const TextQuery::Plan*>(plan.further)}) {
+        held_->visited = visited;
+        if (visited != nullptr) TextQuery::run(*visited, nullptr, {.visit = keep, .context = held_, .marks = false});
+    }
+    if (!held_->batches.empty()) held_->join_short();
+}
+
+HeldRows::~HeldRows() {
+    held_->~Held();
+    release_memory(held_, sizeof(TextQuery::Held), "query");
+}
+
+std::size_t HeldRows::num_batches() const { return held_->batches.size(); }
+
+const TextBatch& HeldRows::batch(std::size_t index) const {
+    SHOAL_ASSERT(index < held_->batches.size(), "there are fewer batches; ask num_batches()");
+    return held_->batches[index].batch;
+}
+
+void HeldRows::finish(Executor* executor) {
+    for (const TextQuery::Plan* plan : {&held_->plan, static_cast<const TextQuery::Plan*>(held_->plan.further)}) {
+        if (plan == nullptr) continue;
+        TextQuery::Loop loop(*plan, nullptr, nullptr, true);
+        loop.begin();
+        for (const TextQuery::Held::Batch& batch : held_->batches)
+            if (batch.plan == plan) loop.mark(batch.batch);
+        loop.tell(executor);
+    }
 }
 
 }  // namespace shoal

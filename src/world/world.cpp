@@ -867,7 +867,7 @@ void World::hold_rows(bool hold) {
     for (const OwnedEvents& events : events_) events.log->hold(hold);
 }
 
-void World::step_and_settle(float dt) {
+void World::run_frame(float dt) {
     SHOAL_ASSERT(!passes_run_,
                  "a pass called World::step() of the world that runs it; step once per frame, outside of passes");
     SHOAL_ASSERT(!is_settling_, "a destruction callback called World::step() while the world settles; step it later");
@@ -876,6 +876,10 @@ void World::step_and_settle(float dt) {
     schedule_.run_passes(*executor_, dt, frame_++);
     hold_rows(false);
     for (const OwnedEvents& events : events_) events.log->end_frame();
+}
+
+void World::step_and_settle(float dt) {
+    run_frame(dt);
     settle();
 }
 

@@ -106,6 +106,7 @@ public:
 
 private:
     friend class TextQuery;
+    friend class HeldRows;
     /// Where the rows of a component are.
     struct Place {
         Table* table = nullptr;  // nullptr: no row has it
@@ -176,7 +177,9 @@ private:
     struct Plan;
     class Loop;
     struct SharedLoop;
+    struct Held;
     friend class TextQueryReader;
+    friend class HeldRows;
     struct Visitor;
     template <class Function>
     static void call(void* function, const TextBatch& batch) {

@@ -420,6 +420,12 @@ public:
         step_and_settle(dt);
         schedule_.failure_.rethrow();
     }
+    /// The first half of step(), for programs that do something before they settle(): runs the passes and ends the frame of
+    /// the event channels. Throws as step() does. Requires: as settle().
+    void run_passes(float dt) {
+        run_frame(dt);
+        schedule_.failure_.rethrow();
+    }
     /// Carries out the commands of all databases; then each store removes the rows of dead entities and frees memory.
     /// Rows move. Requires: no passes run, and the world is not settling.
     SHOAL_API void settle();
@@ -509,6 +515,7 @@ private:
     SHOAL_API void own(const Owned& owned);
     SHOAL_API void* find_events(const void* type) const;
     SHOAL_API void own_events(const OwnedEvents& owned);
+    SHOAL_API void run_frame(float dt);
     SHOAL_API void step_and_settle(float dt);
     void hold_rows(bool hold);
     void settle_stores();

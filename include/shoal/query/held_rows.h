@@ -1,0 +1,42 @@
+#pragma once
+// The rows of a text query, kept in place for code that asks for one batch after the other and cannot be called with them,
+// such as a loop in a scripting language.
+//
+//     HeldRows held(query);  // rows stay where they are from now on
+//     for (std::size_t i = 0; i < held.num_batches(); ++i) {
+//         const TextColumn mass = held.batch(i).column(0, 0);
+//         for (std::uint32_t k = 0; k < held.batch(i).num_rows(); ++k) *mass.write<float>(k) *= 2;
+//     }
+//     held.finish();  // marks what the query writes as written
+//
+//     found by the loop of the query       kept as
+//     a run of rows                        one batch, however many blocks of the loop it spans
+//     short runs, rows in any order        one batch that lists its rows: TextColumn::rows
+//
+// The rows are those that match when it is made. Nothing is marked as written, and stores that compute more from what is
+// written are not told, until finish().
+// Thread: that of the loops of the query. A pass may hold rows while it runs.
+
+#include "shoal/query/text_query.h"
+
+namespace shoal {
+
+class SHOAL_API HeldRows {
+public:
+    /// Finds the rows. Lifetime: `query` outlives this. While it lives, structural calls end the program.
+    explicit HeldRows(const TextQuery& query);
+    ~HeldRows();
+    HeldRows(const HeldRows&) = delete;
+    HeldRows& operator=(const HeldRows&) = delete;
+
+    std::size_t num_batches() const;
+    /// Requires: index < num_batches(). Lifetime: that of this.
+    const TextBatch& batch(std::size_t index) const;
+    /// Marks the components that the query writes, in all rows, and tells the stores that compute more from them.
+    void finish(Executor* executor = nullptr);
+
+private:
+    TextQuery::Held* held_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,97 @@
+"""The parts of a split field: x, y and z lie in columns of their own."""
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+
+class Parts(NDArrayOperatorsMixin):
+    """One array per part of a split field, which together act as an array of shape (n, parts).
+
+    ``parts.x`` and ``parts[:, 0]`` are the array of the first part, without a copy. Operators such as ``parts += v * dt``
+    work part by part; whatever else asks for an array gets a copy, ``np.asarray(parts)``.
+    """
+
+    __slots__ = ("arrays",)
+
+    def __init__(self, arrays):
+        self.arrays = tuple(arrays)
+
+    x = property(lambda self: self.arrays[0], doc="The first part.")
+    y = property(lambda self: self.arrays[1], doc="The second part.")
+
+    @property
+    def z(self):
+        """The third part."""
+        return self._part(2)
+
+    @property
+    def w(self):
+        """The fourth part."""
+        return self._part(3)
+
+    def _part(self, index):
+        if index >= len(self.arrays):
+            raise AttributeError(f"the field has {len(self.arrays)} parts")
+        return self.arrays[index]
+
+    @property
+    def shape(self):
+        return (len(self.arrays[0]), len(self.arrays))
+
+    @property
+    def dtype(self):
+        return self.arrays[0].dtype
+
+    def __len__(self):
+        return len(self.arrays[0])
+
+    def __array__(self, dtype=None):
+        return np.stack(self.arrays, axis=1).astype(dtype or self.dtype, copy=False)
+
+    def copy(self):
+        """Returns an array of shape (n, parts) of its own."""
+        return np.asarray(self)
+
+    def __getitem__(self, index):
+        if isinstance(index, tuple) and len(index) == 2:
+            rows, part = index
+            if isinstance(part, (int, np.integer)):
+                return self.arrays[part][rows]
+        return np.asarray(self)[index]
+
+    def __setitem__(self, index, value):
+        rows, part = index if isinstance(index, tuple) and len(index) == 2 else (index, slice(None))
+        chosen = self.arrays[part]
+        if not isinstance(chosen, tuple):
+            chosen[rows] = value
+            return
+        shape = self.arrays[0][rows].shape + (len(chosen),)
+        value = np.broadcast_to(np.asarray(value), shape)
+        for i, array in enumerate(chosen):
+            array[rows] = value[..., i]
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        if method != "__call__" or kwargs.get("where") is not None or len(out or ()) > 1:
+            return NotImplemented
+        num_parts = len(self.arrays)
+        if out is None:
+            return getattr(ufunc, method)(*[np.asarray(i) if isinstance(i, Parts) else i for i in inputs], **kwargs)
+        split = [_split(value, self.shape, num_parts) for value in inputs]
+        for part in range(num_parts):
+            target = out[0].arrays[part] if isinstance(out[0], Parts) else out[0][:, part]
+            ufunc(*[value[part] for value in split], out=target, **kwargs)
+        return out[0]
+
+    def __repr__(self):
+        return f"Parts({np.asarray(self)!r})"
+
+
+def _split(value, shape, num_parts):
+    """The parts of what an operator is given."""
+    if isinstance(value, Parts):
+        return value.arrays
+    value = np.asarray(value)
+    if value.ndim == 0:
+        return (value,) * num_parts
+    value = np.broadcast_to(value, shape)
+    return [value[:, part] for part in range(num_parts)]

@@ -1,0 +1,530 @@
+// Queries, the batches that their blocks show, and passes written in Python.
+
+#include "shoal/table/value_text.h"
+#include "world.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace shoal_python {
+
+// --- queries -----------------------------------------------------------------------------------------------------
+
+QueryState::QueryState(WorldState& of, std::string of_text) : world(of), text(std::move(of_text)) {
+    Result<TextQuery> made = TextQuery::make(world.parts_->world.stores(), text);
+    if (!made) throw Error(concat("query ", quoted(text), ": ", made.message()));
+    query.emplace(std::move(*made));
+    world.queries_.insert(this);
+}
+
+QueryState::~QueryState() { world.queries_.erase(this); }
+
+const TextQuery& QueryState::require() const {
+    if (!query) throw Error(concat("query ", quoted(text), " is of a world that is closed"));
+    return *query;
+}
+
+PythonQuery WorldState::query(const std::string& text) {
+    require_open("making a query");
+    prepare_names(text);
+    return {shared_from_this(), std::make_shared<QueryState>(*this, text)};
+}
+
+std::uint64_t PythonQuery::num_rows() const {
+    world_->require_open("counting rows");
+    return query_->require().num_rows();
+}
+
+py::list PythonQuery::components() const {
+    py::list names;
+    for (const TextComponent& component : query_->require().components())
+        names.append(concat(component.is_written ? "&" : "", component.is_optional ? "?" : "",
+                            component.is_of_parent ? "^" : "", component.schema->name()));
+    return names;
+}
+
+py::list PythonQuery::enter() {
+    const std::string reader = concat("query ", quoted(query_->text));
+    query_->require();
+    world_->require_open("opening a query");
+    if (open_ != nullptr) throw BusyError(concat(reader, " is open already; leave its block"));
+    open_ = world_->hold(query_, reader);
+    py::list batches;
+    for (std::size_t i = 0; i < open_->rows.num_batches(); ++i) batches.append(PythonBatch(open_, i));
+    return batches;
+}
+
+void PythonQuery::leave() {
+    const std::shared_ptr<Hold> hold = std::move(open_);
+    open_ = nullptr;
+    if (hold != nullptr) hold->close();
+}
+
+// --- rows that stay in place -------------------------------------------------------------------------------------
+
+namespace {
+
+/// What an array over memory of a world refers to.
+struct Use {
+    Use(std::shared_ptr<Hold> of, std::string array) : hold(std::move(of)), name(std::move(array)) {
+        ++hold->in_use[name];
+    }
+    ~Use() {
+        if (--hold->in_use[name] == 0) hold->in_use.erase(name);
+    }
+    Use(const Use&) = delete;
+    std::shared_ptr<Hold> hold;
+    std::string name;
+};
+
+py::capsule use(const std::shared_ptr<Hold>& hold, const std::string& name) {
+    return py::capsule(new Use(hold, name), [](void* done) { delete static_cast<Use*>(done); });
+}
+
+/// Copies elements from where they are to an array, or back. Those of entities without the component are left out.
+void copy_elements(const TextColumn& column, std::size_t offset, std::size_t num_bytes, std::byte* values, bool back) {
+    for (std::uint32_t i = 0; i < column.num_rows; ++i) {
+        const std::byte* const at = column.at(i);
+        if (at == nullptr) continue;
+        std::byte* const element = const_cast<std::byte*>(at) + offset;
+        if (back)
+            std::memcpy(element, values + i * num_bytes, num_bytes);
+        else
+            std::memcpy(values + i * num_bytes, element, num_bytes);
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<Hold> WorldState::hold(std::shared_ptr<QueryState> query, const std::string& reader) {
+    if (num_conversions_ != 0) throw BusyError(concat("another call of the world is under way; ", reader, " has to wait"));
+    return std::make_shared<Hold>(shared_from_this(), std::move(query), reader);
+}
+
+Hold::Hold(std::shared_ptr<WorldState> of, std::shared_ptr<QueryState> of_query, std::string of_reader)
+    : world(std::move(of)),
+      query(std::move(of_query)),
+      rows(query->require()),
+      reader(std::move(of_reader)),
+      shown(rows.num_batches()) {
+    world->holds_.push_back(this);
+}
+
+Hold::~Hold() { std::erase(world->holds_, this); }
+
+void Hold::close() {
+    if (!is_open) return;
+    is_open = false;
+    const std::span<const TextComponent> components = query->require().components();
+    bool writes = false;
+    for (const TextComponent& component : components) writes |= component.is_written;
+    for (std::map<std::string, ShownColumn>& batch : shown)
+        for (auto& [name, column] : batch)
+            for (std::size_t i = 0; i < column.arrays.size(); ++i) {
+                if (!column.is_view && components[column.component].is_written)
+                    copy_elements(column.columns[i], 0, column.element_bytes,
+                                  static_cast<std::byte*>(column.arrays[i].mutable_data()), true);
+                set_read_only(column.arrays[i]);
+            }
+    if (writes) rows.finish();
+    shown.clear();
+}
+
+// --- batches -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct FoundColumn {
+    std::size_t component = 0;
+    FieldPart part;
+};
+
+std::string shown_name(const TextComponent& component) {
+    return concat(component.is_of_parent ? "^" : "", component.schema->name());
+}
+
+/// Finds the component of a query that a name begins with. Errors: there is none; the message says which there are.
+std::size_t find_component(std::span<const TextComponent> shown, std::string_view name) {
+    if (name.starts_with('$')) name.remove_prefix(1);
+    std::string list;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        if (shown_name(shown[i]) == name) return i;
+        list += concat(list.empty() ? "" : ", ", shown_name(shown[i]));
+    }
+    throw Error(concat("the query shows no component ", quoted(name), "; it shows ", list.empty() ? "none" : list));
+}
+
+FoundColumn find_column(std::span<const TextComponent> shown, std::string_view name) {
+    const std::size_t dot = name.find('.');
+    const std::size_t component = find_component(shown, name.substr(0, dot));
+    const Schema& schema = *shown[component].schema;
+    if (!shown[component].has_columns)
+        throw Error(concat("the store of ", quoted(schema.name()), " keeps its fields in a form without columns"));
+    if (dot != std::string_view::npos) return {component, require(find_field_part(schema, name.substr(dot + 1)))};
+    if (schema.fields().size() == 1) return {component, field_part(schema, schema.fields()[0])};
+    std::string list;
+    for (const Field& field : schema.fields()) list += concat(list.empty() ? "" : ", ", name, ".", field.name);
+    throw Error(concat("component ", quoted(name), " has ", schema.fields().empty() ? "no" : "several", " fields",
+                       list.empty() ? "" : "; write one of ", list));
+}
+
+}  // namespace
+
+std::shared_ptr<Hold> PythonBatch::require() const {
+    std::shared_ptr<Hold> hold = hold_.lock();
+    if (hold == nullptr || !hold->is_open)
+        throw Error("the block of this batch has ended; open the query again, and copy what you keep (array.copy())");
+    return hold;
+}
+
+ShownColumn PythonBatch::make(const std::shared_ptr<Hold>& hold, const std::string& name) const {
+    const std::span<const TextComponent> components = hold->query->require().components();
+    const FoundColumn found = find_column(components, name);
+    const TextComponent& component = components[found.component];
+    const FieldPart& part = found.part;
+    ValueType element = part.type;
+    if (part.num_columns > 1) element = {FieldType::kFloat, FieldType(0), 0, sizeof(float), {}};
+    const ArrayType type = array_type(element, name);
+    ShownColumn made;
+    made.component = found.component;
+    made.field = part.field;
+    made.element_bytes = element.num_bytes();
+    for (std::uint32_t lane = 0; lane < part.num_columns; ++lane) {
+        TextColumn column = rows(*hold).column(found.component, part.first_column + lane);
+        if (column.first != nullptr) column.first += part.offset_in_column;
+        made.is_view = column.rows == nullptr && column.first != nullptr;
+        const bool is_writable = component.is_written && !component.is_single;
+        if (made.is_view) {
+            made.arrays.push_back(
+                view_of(type, column.num_rows, column.first, column.stride, use(hold, name), is_writable));
+        } else {
+            std::vector<std::byte> values(column.num_rows * made.element_bytes);
+            copy_elements(column, 0, made.element_bytes, values.data(), false);
+            const py::array view =
+                view_of(type, column.num_rows, values.data(), made.element_bytes, py::none(), false);
+            made.arrays.push_back(view.attr("copy")());
+            if (!is_writable) set_read_only(made.arrays.back());
+        }
+        made.columns.push_back(column);
+    }
+    if (made.arrays.size() == 1) {
+        made.shown = made.arrays[0];
+    } else {
+        made.shown = py::module_::import("shoal.parts").attr("Parts")(py::cast(made.arrays));
+    }
+    return made;
+}
+
+/// Errors: a copy of the same field would be written back, too.
+void PythonBatch::require_alone(const Hold& hold, const ShownColumn& made, const std::string& name) const {
+    if (made.is_view || !hold.query->require().components()[made.component].is_written) return;
+    for (const auto& [other, column] : hold.shown[index_])
+        if (column.component == made.component && column.field == made.field)
+            throw Error(concat(quoted(name), " and ", quoted(other),
+                               " are copies of one field here, and both would be written back; ask for one of them"));
+}
+
+ShownColumn& PythonBatch::find(const std::string& name) const {
+    const std::shared_ptr<Hold> hold = require();
+    std::map<std::string, ShownColumn>& shown = hold->shown[index_];
+    const auto at = shown.find(name);
+    if (at != shown.end()) return at->second;
+    ShownColumn made = make(hold, name);
+    require_alone(*hold, made, name);
+    return shown.emplace(name, std::move(made)).first->second;
+}
+
+void PythonBatch::set_column(const std::string& name, const py::object& value) const {
+    const ShownColumn& column = find(name);
+    if (value.is(column.shown)) return;  // what an operator such as += leaves
+    const py::object to = column.shown;
+    to.attr("__setitem__")(py::slice(py::none(), py::none(), py::none()), value);
+}
+
+py::array PythonBatch::has(const std::string& component) const {
+    const std::shared_ptr<Hold> hold = require();
+    const std::span<const TextComponent> components = hold->query->require().components();
+    const std::size_t index = find_component(components, component);
+    const Schema& schema = *components[index].schema;
+    py::array_t<bool> result(static_cast<py::ssize_t>(num_rows()));
+    if (schema.columns().empty()) {
+        if (components[index].is_optional)
+            throw Error(concat("component ", quoted(component), " has no fields; ask World.has()"));
+        std::fill_n(result.mutable_data(), num_rows(), true);
+        return result;
+    }
+    const TextColumn column = rows(*hold).column(index, 0);
+    for (std::uint32_t i = 0; i < column.num_rows; ++i) result.mutable_data()[i] = column.at(i) != nullptr;
+    return result;
+}
+
+py::list PythonBatch::columns() const {
+    const std::shared_ptr<Hold> hold = require();
+    py::list names;
+    for (const TextComponent& component : hold->query->require().components()) {
+        if (!component.has_columns) continue;
+        for (const Field& field : component.schema->fields())
+            if (field.type != FieldType::kOpaque && field.type != FieldType::kBlobArray)
+                names.append(concat(shown_name(component), '.', field.name));
+    }
+    return names;
+}
+
+// --- passes ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Ends what a pass was given.
+struct FrameScope {
+    FrameScope(WorldState& world, const PassContext& context) : frame(std::make_shared<FrameState>()) {
+        frame->dt = context.dt;
+        frame->number = context.frame;
+        frame->seed = context.random_seed;
+        frame->world = &world;
+    }
+    ~FrameScope() { frame->world = nullptr; }
+    FrameScope(const FrameScope&) = delete;
+    std::shared_ptr<FrameState> frame;
+};
+
+struct HoldScope {
+    explicit HoldScope(std::shared_ptr<Hold> of) : hold(std::move(of)) {}
+    ~HoldScope() { hold->close(); }
+    HoldScope(const HoldScope&) = delete;
+    std::shared_ptr<Hold> hold;
+};
+
+}  // namespace
+
+/// A function of Python, and the rows that it is called with.
+class PythonPass {
+public:
+    PythonPass(WorldState& world, std::string name, std::shared_ptr<QueryState> query, py::object function)
+        : world_(world), name_(std::move(name)), query_(std::move(query)), function_(std::move(function)) {}
+
+    const TextQuery& query() const { return query_->require(); }
+    void run(const PassContext& context) const {
+        const py::gil_scoped_acquire lock;
+        const FrameScope scope(world_, context);
+        if (query_ == nullptr) {
+            function_(scope.frame);
+            return;
+        }
+        const HoldScope rows(world_.hold(query_, concat("pass ", quoted(name_))));
+        for (std::size_t i = 0; i < rows.hold->rows.num_batches(); ++i) function_(PythonBatch(rows.hold, i), scope.frame);
+    }
+
+private:
+    WorldState& world_;
+    std::string name_;
+    std::shared_ptr<QueryState> query_;
+    py::object function_;
+};
+
+namespace {
+
+/// The rows of a pass as a schedule knows them.
+struct RowsOfPass {
+    std::shared_ptr<PythonPass> pass;
+
+    template <class Function>
+    static constexpr bool kFits = std::is_invocable_v<Function&, Executor&>;
+    static constexpr std::uint64_t bytes_per_row() { return 0; }
+    std::span<const Access> accesses() const { return pass->query().accesses(); }
+    std::uint64_t num_rows() const { return pass->query().num_rows(); }
+    template <class Function>
+    void for_each(Executor& executor, Function&& function) const {
+        function(executor);
+    }
+};
+
+std::vector<std::string> texts_from(const py::object& given) {
+    if (py::isinstance<py::str>(given)) return {given.cast<std::string>()};
+    return given.cast<std::vector<std::string>>();
+}
+
+/// When a pass runs.
+struct Order {
+    explicit Order(const py::dict& given) {
+        if (given.contains("after")) after = texts_from(given["after"]);
+        if (given.contains("before")) before = texts_from(given["before"]);
+        if (given.contains("every_frames")) every_frames = given["every_frames"].cast<std::uint32_t>();
+        if (given.contains("every_seconds")) every_seconds = given["every_seconds"].cast<float>();
+        if (every_frames == 0) throw py::value_error("every_frames is a number above 0");
+        if (!(every_seconds >= 0) || every_seconds > 1e9f) throw py::value_error("every_seconds is a time above 0");
+    }
+    void give(PassOrder order) const {
+        for (const std::string& name : after) order.after(name);
+        for (const std::string& name : before) order.before(name);
+        if (every_frames > 1) order.every_frames(every_frames);
+        if (every_seconds > 0) order.every_seconds(every_seconds);
+    }
+    std::vector<std::string> after, before;
+    std::uint32_t every_frames = 1;
+    float every_seconds = 0;
+};
+
+}  // namespace
+
+void WorldState::add_pass(const std::string& name, const py::object& text, py::object function,
+                          const py::dict& given_order) {
+    const Order order(given_order);
+    World& world = require_free("adding a pass");
+    if (name.empty()) throw py::value_error("a pass needs a name");
+    if (PyCallable_Check(function.ptr()) == 0) throw py::type_error("a pass needs a function");
+    for (std::size_t i = 0; i < world.schedule().num_passes(); ++i)
+        if (world.schedule().statistics(i).name == name)
+            throw Error(concat("the world has a pass ", quoted(name), " already; remove it, or choose another name"));
+    std::shared_ptr<QueryState> query;
+    if (!text.is_none()) {
+        const auto query_text = text.cast<std::string>();
+        prepare_names(query_text);
+        query = std::make_shared<QueryState>(*this, query_text);
+    }
+    const auto pass = std::make_shared<PythonPass>(*this, name, query, std::move(function));
+    if (query == nullptr) {
+        order.give(world.schedule().add(name, [pass](PassContext& context) { pass->run(context); }));
+    } else {
+        order.give(world.schedule().add(name, RowsOfPass{pass},
+                                        [pass](const PassContext& context, Executor&) { pass->run(context); }));
+    }
+}
+
+void WorldState::remove_pass(const std::string& name) {
+    shoal_python::require(require_free("removing a pass").schedule().remove(name));
+}
+
+void WorldState::step(float dt) {
+    World& world = require_free("a step");
+    if (!std::isfinite(dt)) throw py::value_error("the time of a step is a finite number of seconds");
+    shoal_python::require(world.schedule().prepare());
+    std::exception_ptr failure;
+    passes_run_ = true;
+    try {
+        std::optional<py::gil_scoped_release> unlocked;
+        if (parts_->executor != nullptr) unlocked.emplace();
+        world.run_passes(dt);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    passes_run_ = false;
+    must_settle_ = !holds_.empty();
+    if (!must_settle_) world.settle();
+    if (failure) std::rethrow_exception(failure);
+    if (must_settle_) throw BusyError(concat(uses(), " before the world settles"));
+}
+
+void WorldState::settle() { require_free("settling").settle(); }
+
+// --- what passes ask for -----------------------------------------------------------------------------------------
+
+Commands& FrameState::commands() const {
+    if (world == nullptr) throw Error("the pass of this frame has ended");
+    return world->parts_->world.commands();
+}
+
+void FrameState::require_known(std::span<const Entity> entities) const {
+    commands();
+    for (const Entity entity : entities)
+        if (!world->parts_->entities.alive(entity) && pending.count(entity.id) == 0)
+            throw Error(concat("entity ", std::uint64_t(entity.id), " is dead"));
+}
+
+KeptComponent FrameState::kept(const std::string& name) const {
+    const World& stores = world->parts_->world;
+    for (Store* store : stores.stores())
+        for (const auto& schemas : {store->schemas(), store->shown_schemas()})
+            for (const Schema* schema : schemas)
+                if (schema->name() == name && !schema->single()) return {store, schema};
+    throw Error(concat("no store keeps ", quoted(name), " yet; name it in a query or World.add() before passes run"));
+}
+
+std::vector<Entity> FrameState::create(std::size_t count, const py::dict& components) {
+    if (count > 1'000'000) throw py::value_error("a pass creates at most 1,000,000 entities at once");
+    std::vector<Entity> made(count);
+    std::vector<std::pair<std::string, py::dict>> added;
+    for (const auto& [name, values] : components)
+        added.emplace_back(py::cast<std::string>(py::str(name)), py::cast<py::dict>(values));
+    for (const auto& [name, values] : added) kept(name);
+    for (Entity& entity : made) entity = commands().create(), pending.insert(entity.id);
+    for (const auto& [name, values] : added) add(made, name, values);
+    return made;
+}
+
+void FrameState::destroy(std::span<const Entity> entities) {
+    require_known(entities);
+    commands().destroy(entities);
+}
+
+void FrameState::add(std::span<const Entity> entities, const std::string& name, const py::dict& values) {
+    require_known(entities);
+    const KeptComponent to = kept(name);
+    std::vector<std::byte> bytes;
+    {
+        const WorldState::Conversion conversion(*world);
+        bytes = world->images(*to.schema, entities.size(), values);
+    }
+    Commands& asked = commands();
+    for (std::size_t i = 0; i < entities.size(); ++i)
+        asked.add(entities[i], *to.schema, bytes.data() + i * to.schema->struct_bytes());
+}
+
+void FrameState::remove(std::span<const Entity> entities, const std::string& name) {
+    require_known(entities);
+    const KeptComponent from = kept(name);
+    for (const Entity entity : entities) commands().remove(entity, *from.schema);
+}
+
+void FrameState::tag(std::span<const Entity> entities, const std::string& tag, bool adds) {
+    require_known(entities);
+    if (tag.empty()) throw py::value_error("a tag has at least one letter");
+    for (const Entity entity : entities) {
+        if (adds)
+            commands().tag(entity, tag);
+        else
+            commands().untag(entity, tag);
+    }
+}
+
+// --- bindings ----------------------------------------------------------------------------------------------------
+
+void bind_rows(py::module_& module) {
+    py::class_<PythonQuery>(module, "Query")
+        .def_property_readonly("text", &PythonQuery::text)
+        .def_property_readonly("num_rows", &PythonQuery::num_rows)
+        .def_property_readonly("components", &PythonQuery::components)
+        .def("_enter", &PythonQuery::enter)
+        .def("_leave", &PythonQuery::leave);
+    py::class_<PythonBatch>(module, "Batch")
+        .def("__len__", &PythonBatch::num_rows)
+        .def_property_readonly("entities", &PythonBatch::entities)
+        .def_property_readonly("columns", &PythonBatch::columns)
+        .def("__getitem__", &PythonBatch::column)
+        .def("__setitem__", &PythonBatch::set_column)
+        .def("is_view", &PythonBatch::is_view)
+        .def("has", &PythonBatch::has);
+    py::class_<FrameState, std::shared_ptr<FrameState>>(module, "Frame")
+        .def_readonly("dt", &FrameState::dt)
+        .def_readonly("number", &FrameState::number)
+        .def_readonly("seed", &FrameState::seed)
+        .def("rng",
+             [](const FrameState& f) {
+                 return py::module_::import("numpy.random").attr("default_rng")(f.seed);
+             })
+        .def("create",
+             [](FrameState& f, std::size_t n, const py::kwargs& components) { return to_array(f.create(n, components)); },
+             py::arg("count"))
+        .def("destroy", [](FrameState& f, const py::object& ids) { f.destroy(entities_from(ids)); })
+        .def("add", [](FrameState& f, const py::object& ids, const std::string& name,
+                       const py::kwargs& values) { f.add(entities_from(ids), name, values); })
+        .def("remove", [](FrameState& f, const py::object& ids,
+                          const std::string& name) { f.remove(entities_from(ids), name); })
+        .def("tag", [](FrameState& f, const py::object& ids,
+                       const std::string& tag) { f.tag(entities_from(ids), tag, true); })
+        .def("untag", [](FrameState& f, const py::object& ids, const std::string& tag) {
+            f.tag(entities_from(ids), tag, false);
+        });
+}
+
+}  // namespace shoal_python
