@@ -250,6 +250,19 @@ class World(_core.World):
         """Sets values of these entities: one for all, or one for each."""
         self._write(entities, path, values)
 
+    # Zones.
+
+    def keep_in_tiles(self, path, *, origin, tile_size, num_x, num_y):
+        """Lets the database keep rows of one tile of a grid together: they move when the world settles.
+
+        ``path`` is a vec3 field of a component type that the database keeps; tile 0 begins at ``origin``.
+        """
+        self._keep_in_tiles(path, origin, tile_size, num_x, num_y)
+
+    def zones(self):
+        """Returns a table of rows and bytes by zone and component type."""
+        return table(self._zones(), ["zone", "component"])
+
     # Passes.
 
     def query(self, text):

@@ -71,27 +71,30 @@ class Parts(NDArrayOperatorsMixin):
             array[rows] = value[..., i]
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
-        if method != "__call__" or kwargs.get("where") is not None or len(out or ()) > 1:
-            return NotImplemented
-        num_parts = len(self.arrays)
+        if method != "__call__" or ufunc.nout != 1 or kwargs:
+            plain = [np.asarray(value) if isinstance(value, Parts) else value for value in inputs]
+            return NotImplemented if out is not None else getattr(ufunc, method)(*plain, **kwargs)
+        split = [_split(value, self.shape) for value in inputs]
         if out is None:
-            return getattr(ufunc, method)(*[np.asarray(i) if isinstance(i, Parts) else i for i in inputs], **kwargs)
-        split = [_split(value, self.shape, num_parts) for value in inputs]
-        for part in range(num_parts):
-            target = out[0].arrays[part] if isinstance(out[0], Parts) else out[0][:, part]
-            ufunc(*[value[part] for value in split], out=target, **kwargs)
+            return Parts([ufunc(*values) for values in zip(*split)])
+        targets = _split(out[0], self.shape)
+        for target, *values in zip(targets, *split):
+            ufunc(*values, out=target)
         return out[0]
 
     def __repr__(self):
         return f"Parts({np.asarray(self)!r})"
 
 
-def _split(value, shape, num_parts):
+def _split(value, shape):
     """The parts of what an operator is given."""
     if isinstance(value, Parts):
         return value.arrays
     value = np.asarray(value)
     if value.ndim == 0:
-        return (value,) * num_parts
-    value = np.broadcast_to(value, shape)
-    return [value[:, part] for part in range(num_parts)]
+        return (value[()],) * shape[1]
+    if value.ndim == 1:
+        return tuple(np.broadcast_to(value, shape[1:]))
+    if value.shape != shape:
+        value = np.broadcast_to(value, shape)
+    return [value[:, part] for part in range(shape[1])]

@@ -14,8 +14,6 @@
 #include "shoal/transform/transform_text.h"
 #include "world.h"
 
-#include <pybind11/stl.h>
-
 namespace shoal_python {
 
 namespace {
@@ -58,16 +56,16 @@ CompileOptions options_of(const SchemaSet& schema, const std::vector<std::string
 std::shared_ptr<LoadedBlob> compile_path(const std::string& path, const SchemaSet& schema,
                                          const std::vector<std::string>& roots, const std::string& name, bool strict) {
     Diagnostics diagnostics;
-    return load_compiled(
-        compile_source(path, schema.registry, options_of(schema, roots, name, strict), diagnostics), diagnostics);
+    return load_compiled(compile_source(path, schema.registry, options_of(schema, roots, name, strict), diagnostics),
+                         diagnostics);
 }
 
 std::shared_ptr<LoadedBlob> compile_text(const std::string& text, const SchemaSet& schema,
                                          const std::vector<std::string>& roots, const std::string& name, bool strict) {
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file(name.empty() ? "text" : name, text);
-    return load_compiled(
-        compile_file(file, schema.registry, options_of(schema, roots, name, strict), diagnostics), diagnostics);
+    return load_compiled(compile_file(file, schema.registry, options_of(schema, roots, name, strict), diagnostics),
+                         diagnostics);
 }
 
 std::shared_ptr<LoadedBlob> load_bytes(const std::string& bytes) {
@@ -86,7 +84,8 @@ py::list names_of(const LoadedBlob& loaded) {
 }
 
 std::uint32_t find_name(const LoadedBlob& loaded, const std::string& name) {
-    const std::uint32_t index = loaded.blob.find_name(name);
+    std::uint32_t index = loaded.blob.find_guid(StringId(name).hash);  // as Spawned::find() does
+    if (index == kNoBlobEntity) index = loaded.blob.find_name(name);
     if (index == kNoBlobEntity) throw Error(concat("the blob has no entity called ", quoted(name)));
     return index;
 }

@@ -82,23 +82,43 @@ py::capsule use(const std::shared_ptr<Hold>& hold, const std::string& name) {
     return py::capsule(new Use(hold, name), [](void* done) { delete static_cast<Use*>(done); });
 }
 
-/// Copies elements from where they are to an array, or back. Those of entities without the component are left out.
-void copy_elements(const TextColumn& column, std::size_t offset, std::size_t num_bytes, std::byte* values, bool back) {
+/// Copies elements of a size that the compiler knows, 0: that it does not. Those of entities without the component are left
+/// out.
+template <std::size_t kBytes>
+void copy_sized(const TextColumn& column, std::size_t num_bytes, std::byte* values, bool back) {
+    const std::size_t size = kBytes == 0 ? num_bytes : kBytes;
     for (std::uint32_t i = 0; i < column.num_rows; ++i) {
         const std::byte* const at = column.at(i);
         if (at == nullptr) continue;
-        std::byte* const element = const_cast<std::byte*>(at) + offset;
+        std::byte* const element = const_cast<std::byte*>(at);
         if (back)
-            std::memcpy(element, values + i * num_bytes, num_bytes);
+            std::memcpy(element, values + i * size, size);
         else
-            std::memcpy(values + i * num_bytes, element, num_bytes);
+            std::memcpy(values + i * size, element, size);
+    }
+}
+
+/// Copies elements from where they are to an array, or back.
+void copy_elements(const TextColumn& column, std::size_t num_bytes, std::byte* values, bool back) {
+    switch (num_bytes) {
+        case 4:
+            return copy_sized<4>(column, num_bytes, values, back);
+        case 8:
+            return copy_sized<8>(column, num_bytes, values, back);
+        case 12:
+            return copy_sized<12>(column, num_bytes, values, back);
+        case 16:
+            return copy_sized<16>(column, num_bytes, values, back);
+        default:
+            return copy_sized<0>(column, num_bytes, values, back);
     }
 }
 
 }  // namespace
 
 std::shared_ptr<Hold> WorldState::hold(std::shared_ptr<QueryState> query, const std::string& reader) {
-    if (num_conversions_ != 0) throw BusyError(concat("another call of the world is under way; ", reader, " has to wait"));
+    if (num_conversions_ != 0)
+        throw BusyError(concat("another call of the world is under way; ", reader, " has to wait"));
     return std::make_shared<Hold>(shared_from_this(), std::move(query), reader);
 }
 
@@ -123,7 +143,7 @@ void Hold::close() {
         for (auto& [name, column] : batch)
             for (std::size_t i = 0; i < column.arrays.size(); ++i) {
                 if (!column.is_view && components[column.component].is_written)
-                    copy_elements(column.columns[i], 0, column.element_bytes,
+                    copy_elements(column.columns[i], column.element_bytes,
                                   static_cast<std::byte*>(column.arrays[i].mutable_data()), true);
                 set_read_only(column.arrays[i]);
             }
@@ -199,11 +219,11 @@ ShownColumn PythonBatch::make(const std::shared_ptr<Hold>& hold, const std::stri
             made.arrays.push_back(
                 view_of(type, column.num_rows, column.first, column.stride, use(hold, name), is_writable));
         } else {
-            std::vector<std::byte> values(column.num_rows * made.element_bytes);
-            copy_elements(column, 0, made.element_bytes, values.data(), false);
-            const py::array view =
-                view_of(type, column.num_rows, values.data(), made.element_bytes, py::none(), false);
-            made.arrays.push_back(view.attr("copy")());
+            std::vector<py::ssize_t> shape = {column.num_rows};
+            shape.insert(shape.end(), type.shape.begin(), type.shape.end());
+            py::array values(py::module_::import("numpy").attr("zeros")(shape, type.dtype));
+            copy_elements(column, made.element_bytes, static_cast<std::byte*>(values.mutable_data()), false);
+            made.arrays.push_back(std::move(values));
             if (!is_writable) set_read_only(made.arrays.back());
         }
         made.columns.push_back(column);
@@ -312,7 +332,8 @@ public:
             return;
         }
         const HoldScope rows(world_.hold(query_, concat("pass ", quoted(name_))));
-        for (std::size_t i = 0; i < rows.hold->rows.num_batches(); ++i) function_(PythonBatch(rows.hold, i), scope.frame);
+        for (std::size_t i = 0; i < rows.hold->rows.num_batches(); ++i)
+            function_(PythonBatch(rows.hold, i), scope.frame);
     }
 
 private:
@@ -508,20 +529,20 @@ void bind_rows(py::module_& module) {
         .def_readonly("dt", &FrameState::dt)
         .def_readonly("number", &FrameState::number)
         .def_readonly("seed", &FrameState::seed)
-        .def("rng",
-             [](const FrameState& f) {
-                 return py::module_::import("numpy.random").attr("default_rng")(f.seed);
-             })
-        .def("create",
-             [](FrameState& f, std::size_t n, const py::kwargs& components) { return to_array(f.create(n, components)); },
-             py::arg("count"))
+        .def("rng", [](const FrameState& f) { return py::module_::import("numpy.random").attr("default_rng")(f.seed); })
+        .def(
+            "create",
+            [](FrameState& f, std::size_t n, const py::kwargs& components) {
+                return to_array(f.create(n, components));
+            },
+            py::arg("count"))
         .def("destroy", [](FrameState& f, const py::object& ids) { f.destroy(entities_from(ids)); })
         .def("add", [](FrameState& f, const py::object& ids, const std::string& name,
                        const py::kwargs& values) { f.add(entities_from(ids), name, values); })
-        .def("remove", [](FrameState& f, const py::object& ids,
-                          const std::string& name) { f.remove(entities_from(ids), name); })
-        .def("tag", [](FrameState& f, const py::object& ids,
-                       const std::string& tag) { f.tag(entities_from(ids), tag, true); })
+        .def("remove",
+             [](FrameState& f, const py::object& ids, const std::string& name) { f.remove(entities_from(ids), name); })
+        .def("tag",
+             [](FrameState& f, const py::object& ids, const std::string& tag) { f.tag(entities_from(ids), tag, true); })
         .def("untag", [](FrameState& f, const py::object& ids, const std::string& tag) {
             f.tag(entities_from(ids), tag, false);
         });

@@ -50,8 +50,9 @@ py::dtype dtype_of(const ValueType& type, std::string_view name) {
     }
 }
 
-/// Says which field a message of NumPy is about, and throws it as what it was.
+/// Says which field a message of NumPy is about, and throws it as what it was; others are thrown on.
 [[noreturn]] void throw_about(std::string_view name, const py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw error;
     const std::string message = concat(quoted(name), ": ", std::string(py::str(error.value())));
     if (error.matches(PyExc_ValueError)) throw py::value_error(message);
     throw py::type_error(message);
@@ -85,7 +86,7 @@ std::int64_t enumerator_of(const ValueType& type, const std::string& text, std::
         if (enumerator.name == text) return enumerator.value;
         names.push_back(enumerator.name);
     }
-    throw py::value_error(concat(quoted(name), " has no value ", quoted(text), hint_for(text, names)));
+    throw py::value_error(concat(quoted(name), " has no value ", quoted(text), "; ", hint_for(text, names)));
 }
 
 /// Numbers in place of texts: of enumerators, or hashes. Errors: a text that is none.
@@ -134,8 +135,8 @@ py::array checked(const py::object& given, const ValueType& type, const py::dtyp
         check_texts(array, type, name);
         return kind == 'S' ? array : py::array(numpy().attr("char").attr("encode")(array, "utf-8"));
     }
-    if (is_text && (type.type == FieldType::kEnum || type.type == FieldType::kStringId ||
-                    type.type == FieldType::kResourceId)) {
+    if (is_text &&
+        (type.type == FieldType::kEnum || type.type == FieldType::kStringId || type.type == FieldType::kResourceId)) {
         array = numbers_of_texts(array, type, context, name);
     } else if (type.type == FieldType::kBool) {
         if (kind != 'b') refuse_type(name, type, array);
@@ -221,8 +222,8 @@ py::object blob_array(const AnyValue& value, const ValueContext& context) {
     if (context.library != nullptr) bytes = context.library->view_bytes(array, element);
     const ValueType type{element, FieldType(0), 0, field_type_bytes(element), {}};
     if (type.value_bytes == 0) throw Error("the array holds values whose type is not known here");
-    const py::array view =
-        view_of(array_type(type, "array"), bytes.size() / type.value_bytes, bytes.data(), type.value_bytes, py::none(), false);
+    const py::array view = view_of(array_type(type, "array"), bytes.size() / type.value_bytes, bytes.data(),
+                                   type.value_bytes, py::none(), false);
     return view.attr("copy")();
 }
 
@@ -267,7 +268,8 @@ std::vector<Entity> entities_from(const py::object& given) {
     if (kind != 'i' && kind != 'u' && array.size() != 0)
         throw py::type_error(concat("entities are whole numbers, not ", std::string(py::str(array.dtype()))));
     check_range(array, integer_dtype(false, sizeof(Entity)), "entity");
-    const py::array flat(numpy().attr("ascontiguousarray")(array, integer_dtype(false, sizeof(Entity))).attr("ravel")());
+    const py::array flat(
+        numpy().attr("ascontiguousarray")(array, integer_dtype(false, sizeof(Entity))).attr("ravel")());
     const auto* const first = static_cast<const Entity*>(flat.data());
     return {first, first + flat.size()};
 }

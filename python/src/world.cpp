@@ -3,6 +3,7 @@
 #include "shoal/components/debug_name.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/database/zone_statistics.h"
 #include "shoal/inspect/describe.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
@@ -58,11 +59,17 @@ WorldState::WorldState(std::shared_ptr<SchemaSet> schema, const WorldOptionsOfPy
     for (std::size_t i = schema_->num_built_in; i < known.size(); ++i) component(known[i]->name);
 }
 
-WorldState::~WorldState() = default;
+WorldState::~WorldState() { end(); }
 
 void WorldState::close() {
     if (is_closed()) return;
     require_free("closing the world");
+    end();
+}
+
+/// Passes have queries, which must be gone before the stores are.
+void WorldState::end() {
+    if (is_closed()) return;
     for (QueryState* query : queries_) query->query.reset();
     parts_->world.schedule().clear();
     parts_.reset();
@@ -71,13 +78,15 @@ void WorldState::close() {
 World& WorldState::require_open(std::string_view what) const {
     if (is_closed()) throw Error("the world is closed");
     if (passes_run_)
-        throw BusyError(concat("passes run, and ", what, " has to wait for the end of the step; a pass asks its frame"));
+        throw BusyError(
+            concat("passes run, and ", what, " has to wait for the end of the step; a pass asks its frame"));
     return parts_->world;
 }
 
 World& WorldState::require_free(std::string_view what) {
     World& world = require_open(what);
-    if (num_conversions_ != 0) throw BusyError(concat("another call of the world is under way; ", what, " has to wait"));
+    if (num_conversions_ != 0)
+        throw BusyError(concat("another call of the world is under way; ", what, " has to wait"));
     if (!holds_.empty()) throw BusyError(concat(uses(), " before ", what));
     if (!must_settle_) return world;
     must_settle_ = false;
@@ -95,14 +104,14 @@ std::string WorldState::uses() const {
         list += concat(list.empty() ? "" : ", ", name);
         num_arrays += count;
     }
-    return concat(num_arrays, num_arrays == 1 ? " array of " : " arrays of ", hold.reader,
-                  num_arrays == 1 ? " is still in use (" : " are still in use (", list,
+    if (num_arrays == 1)
+        return concat("1 array of ", hold.reader, " is still in use (", list,
+                      "); delete it (del), or keep a copy (array.copy()),");
+    return concat(num_arrays, " arrays of ", hold.reader, " are still in use (", list,
                   "); delete them (del), or keep copies (array.copy()),");
 }
 
-ValueContext WorldState::values() const {
-    return {&parts_->entities, &parts_->world.strings(), &parts_->library};
-}
+ValueContext WorldState::values() const { return {&parts_->entities, &parts_->world.strings(), &parts_->library}; }
 
 // --- component types ---------------------------------------------------------------------------------------------
 
@@ -113,7 +122,7 @@ void WorldState::refuse_unknown(const std::string& name) const {
         for (const Schema* schema : store->schemas()) names.push_back(schema->name());
     std::ranges::sort(names);
     names.erase(std::unique(names.begin(), names.end()), names.end());
-    throw Error(concat("there is no component type ", quoted(name), hint_for(name, names)));
+    throw Error(concat("there is no component type ", quoted(name), "; ", hint_for(name, names)));
 }
 
 KeptComponent WorldState::component(const std::string& name) {
@@ -155,13 +164,14 @@ std::vector<std::byte> WorldState::images(const Schema& schema, std::size_t coun
     if (schema.has_opaque()) throw Error(concat(quoted(schema.name()), " has fields that are more than bytes"));
     std::vector<std::byte> images(count * schema.struct_bytes());
     for (std::size_t i = 0; i < count; ++i)
-        std::ranges::copy(schema.default_image(), images.begin() + static_cast<std::ptrdiff_t>(i * schema.struct_bytes()));
+        std::ranges::copy(schema.default_image(),
+                          images.begin() + static_cast<std::ptrdiff_t>(i * schema.struct_bytes()));
     for (const auto& [key, value] : py::dict(values.attr("copy")())) {
         const auto field_name = py::cast<std::string>(py::str(key));
         const FieldPart part = require(find_field_part(schema, field_name));
         const std::size_t offset = part.field->struct_offset + part.offset_in_field;
-        fill(images.data() + offset, schema.struct_bytes(), count, part.type,
-             py::reinterpret_borrow<py::object>(value), this->values(), concat(schema.name(), '.', field_name));
+        fill(images.data() + offset, schema.struct_bytes(), count, part.type, py::reinterpret_borrow<py::object>(value),
+             this->values(), concat(schema.name(), '.', field_name));
     }
     return images;
 }
@@ -171,10 +181,9 @@ std::vector<std::byte> WorldState::images(const Schema& schema, std::size_t coun
 void WorldState::require_living(std::span<const Entity> entities) const {
     for (std::size_t i = 0; i < entities.size(); ++i)
         if (!parts_->entities.alive(entities[i]))
-            throw Error(entities.size() == 1
-                            ? concat("entity ", std::uint64_t(entities[i].id), " is dead")
-                            : concat("entity ", i, " of ", entities.size(), ", ", std::uint64_t(entities[i].id),
-                                     ", is dead"));
+            throw Error(entities.size() == 1 ? concat("entity ", std::uint64_t(entities[i].id), " is dead")
+                                             : concat("entity ", i, " of ", entities.size(), ", ",
+                                                      std::uint64_t(entities[i].id), ", is dead"));
 }
 
 std::vector<Entity> WorldState::create(std::size_t count, const py::dict& components) {
@@ -351,6 +360,37 @@ void WorldState::write(std::span<const Entity> entities, const std::string& path
         require(found.write(entities[i], AnyValue(found.type(), bytes.data() + i * num_bytes)));
 }
 
+// --- zones -------------------------------------------------------------------------------------------------------
+
+void WorldState::keep_in_tiles(const std::string& path, const py::object& origin, float tile_size, std::uint32_t num_x,
+                               std::uint32_t num_y) {
+    if (!(tile_size > 0) || !std::isfinite(tile_size)) throw py::value_error("the size of tiles is above 0");
+    if (num_x == 0 || num_y == 0 || std::uint64_t(num_x) * num_y + 1 > kMaxZones)
+        throw py::value_error(concat("there are 1 to ", kMaxZones - 1, " tiles"));
+    const ValueType vec3{FieldType::kVec3, FieldType(0), 0, sizeof(Vec3), {}};
+    const Vec3 corner = *any_value(vec3, origin, {}, "origin").as<Vec3>();
+    if (!std::isfinite(corner.x + corner.y + corner.z)) throw py::value_error("the origin of tiles is not finite");
+    World& world = require_free("making tiles");
+    const std::size_t dot = path.find('.');
+    if (dot == std::string::npos) throw Error(concat(quoted(path), " names no field; write component.field"));
+    const KeptComponent kept = component(path.substr(0, dot));
+    const int field = kept.schema->find_field(path.substr(dot + 1));
+    if (field < 0) throw Error(concat(quoted(kept.schema->name()), " has no field ", quoted(path.substr(dot + 1))));
+    const GridZones tiles({.origin = corner, .tile_size = tile_size, .num_x = num_x, .num_y = num_y});
+    require(world.keep_in_tiles(kept.schema->id(), static_cast<std::uint32_t>(field), tiles));
+}
+
+py::list WorldState::zones() const {
+    const World& world = require_open("counting zones");
+    py::list zones;
+    if (world.find_database() == nullptr) return zones;
+    for (const ZoneStatistics& zone : zone_statistics(*world.find_database()))
+        zones.append(py::dict(py::arg("zone") = zone.zone, py::arg("component") = std::string(zone.held.component),
+                              py::arg("rows") = zone.held.num_rows, py::arg("used") = zone.held.rows.used_bytes,
+                              py::arg("committed") = zone.held.rows.committed_bytes));
+    return zones;
+}
+
 // --- bindings ----------------------------------------------------------------------------------------------------
 
 namespace {
@@ -402,7 +442,8 @@ std::shared_ptr<WorldState> make_world(std::shared_ptr<SchemaSet> schema, std::u
                                        const std::string& home) {
     if (workers < 1 || workers > 1024) throw py::value_error("workers is a number from 1 to 1024");
     if (home != "managers" && home != "database")
-        throw py::value_error("home is \"managers\" or \"database\": where component types of blobs and schemas are kept");
+        throw py::value_error(
+            "home is \"managers\" or \"database\": where component types of blobs and schemas are kept");
     if (schema == nullptr) schema = std::make_shared<SchemaSet>();
     return std::make_shared<WorldState>(std::move(schema), WorldOptionsOfPython{seed, workers, home == "database"});
 }
@@ -445,10 +486,8 @@ void bind_world(py::module_& module) {
         .def("_create", [](WorldState& w, std::size_t n, const py::dict& c) { return to_array(w.create(n, c)); })
         .def("_destroy", [](WorldState& w, const py::object& ids) { return w.destroy(entities_from(ids)); })
         .def("_alive", &living)
-        .def("_spawn",
-             [](WorldState& w, const LoadedBlob& blob, std::uint32_t copies, const py::object& at) {
-                 return to_array(w.spawn(blob, copies, at));
-             })
+        .def("_spawn", [](WorldState& w, const LoadedBlob& blob, std::uint32_t copies,
+                          const py::object& at) { return to_array(w.spawn(blob, copies, at)); })
         .def("_add", [](WorldState& w, const py::object& ids, const std::string& name,
                         const py::dict& values) { w.add(entities_from(ids), name, values); })
         .def("_remove", [](WorldState& w, const py::object& ids,
@@ -481,14 +520,16 @@ void bind_world(py::module_& module) {
                          const std::string& path) { return w.read(entities_from(ids), path); })
         .def("_write", [](WorldState& w, const py::object& ids, const std::string& path,
                           const py::object& values) { w.write(entities_from(ids), path, values); })
+        .def("_keep_in_tiles", &WorldState::keep_in_tiles)
+        .def("_zones", &WorldState::zones)
         .def("_query", &WorldState::query)
         .def("_add_pass", &WorldState::add_pass)
         .def("_remove_pass", &WorldState::remove_pass)
         .def("_step", &WorldState::step)
         .def("settle", &WorldState::settle)
         .def("_facts", [](const WorldState& w) { return facts_of(w.require_open("a report")); })
-        .def_property_readonly("components",
-                               [](const WorldState& w) { return components_of(w.require_open("looking at components")); })
+        .def_property_readonly(
+            "components", [](const WorldState& w) { return components_of(w.require_open("looking at components")); })
         .def("describe",
              [](const WorldState& w, std::uint64_t id) {
                  return describe(w.require_open("describing an entity"), Entity{static_cast<EntityBits>(id)});

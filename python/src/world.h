@@ -90,6 +90,12 @@ public:
     py::array read(std::span<const Entity> entities, const std::string& path);
     void write(std::span<const Entity> entities, const std::string& path, const py::object& values);
 
+    /// Lets the database move rows to the tile of a Vec3 field when the world settles.
+    void keep_in_tiles(const std::string& path, const py::object& origin, float tile_size, std::uint32_t num_x,
+                       std::uint32_t num_y);
+    /// Rows and bytes by zone and component type.
+    py::list zones() const;
+
     /// `query`: its text, or None. `order`: after, before, every_frames, every_seconds.
     void add_pass(const std::string& name, const py::object& query, py::object function, const py::dict& order);
     void remove_pass(const std::string& name);
@@ -123,6 +129,7 @@ private:
         WorldState& state;
     };
 
+    void end();
     std::vector<std::byte> images(const Schema& schema, std::size_t count, const py::dict& values);
     [[noreturn]] void refuse_unknown(const std::string& name) const;
     void require_living(std::span<const Entity> entities) const;

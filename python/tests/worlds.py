@@ -17,7 +17,7 @@ components = {
     mood = { fields = { now = { type = enum  values = [calm angry sad] } } }
     asleep = { toggled = true  fields = { since = float } }
     target = { fields = { who = entity } }
-    label = { fields = { text = { type = string  capacity = 8 }  id = string_id } }
+    label = { fields = { text = { type = fixed_string  capacity = 8 }  id = string_id } }
     grid = { fields = { cells = { type = uint16  array = 4 }  on = bool  big = uint64  exact = double } }
     wind = { single = true  fields = { force = vec3 } }
     marker = {}

@@ -612,8 +612,28 @@ struct TextQuery::Held {
         entities = a.entities;
     }
 
+    /// Whether a run goes on where the last batch, which is one too, ends.
+    bool extends_last(const TextBatch& found) const {
+        const Batch& last = batches.back();
+        const TextBatch& before = last.batch;
+        if (last.plan != visited || !last.entities.empty()) return false;
+        if (found.entities_.data() != before.entities_.data() + before.num_rows()) return false;
+        for (std::size_t c = 0; c < last.rows.size(); ++c) {
+            const Place &from = before.places_[c], &to = found.places_[c];
+            if (last.lists(c) || to.rows != nullptr || !is_same_table(from, to)) return false;
+            if (to.table != nullptr && !to.is_single && to.first_row != from.first_row + before.num_rows())
+                return false;
+        }
+        return true;
+    }
+
     /// Keeps what the loop shows.
     void add(const TextBatch& found) {
+        if (!batches.empty() && extends_last(found)) {
+            std::span<const Entity>& entities = batches.back().batch.entities_;
+            entities = {entities.data(), entities.size() + found.num_rows()};
+            return;
+        }
         Batch made{found, visited};
         for (const Place& place : found.places_) {
             made.rows.push_back(Array<std::uint32_t>(Owner("query")));

@@ -1,0 +1,6 @@
+"""Shows the tests where the examples are."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples"))
