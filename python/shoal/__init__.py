@@ -170,8 +170,12 @@ class World(_core.World):
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.close()
+    def __exit__(self, error, *_):
+        try:
+            self.close()
+        except BusyError:
+            if error is None:
+                raise  # otherwise the arrays are those of the code that failed
         return False
 
     # Entities.

@@ -16,23 +16,18 @@ class Parts(NDArrayOperatorsMixin):
     def __init__(self, arrays):
         self.arrays = tuple(arrays)
 
-    x = property(lambda self: self.arrays[0], doc="The first part.")
-    y = property(lambda self: self.arrays[1], doc="The second part.")
-
-    @property
-    def z(self):
-        """The third part."""
-        return self._part(2)
-
-    @property
-    def w(self):
-        """The fourth part."""
-        return self._part(3)
-
     def _part(self, index):
         if index >= len(self.arrays):
             raise AttributeError(f"the field has {len(self.arrays)} parts")
         return self.arrays[index]
+
+    def _set_part(self, index, value):
+        self._part(index)[:] = value
+
+    x = property(lambda self: self._part(0), lambda self, value: self._set_part(0, value), doc="The first part.")
+    y = property(lambda self: self._part(1), lambda self, value: self._set_part(1, value), doc="The second part.")
+    z = property(lambda self: self._part(2), lambda self, value: self._set_part(2, value), doc="The third part.")
+    w = property(lambda self: self._part(3), lambda self, value: self._set_part(3, value), doc="The fourth part.")
 
     @property
     def shape(self):

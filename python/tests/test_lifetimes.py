@@ -162,3 +162,15 @@ def test_values_that_change_the_world_while_they_are_converted_are_refused():
     opening = Sly(lambda w, _: w.query("body").__enter__())
     with pytest.raises(shoal.BusyError, match="under way"):
         world.write(ids, "body.mass", opening)
+
+
+def test_an_error_in_the_block_of_a_world_is_not_hidden():
+    with pytest.raises(LookupError):
+        with new_world() as world:
+            bodies(world, 3)
+            with world.query("body") as batches:
+                kept = batches[0]["body.mass"]
+                raise LookupError
+    assert not world.closed and kept.sum() == 3
+    del kept
+    world.close()
