@@ -157,6 +157,13 @@ PYBIND11_MODULE(_core, module) {
     const auto error = py::register_exception<Error>(module, "Error");
     py::register_exception<CompileError>(module, "CompileError", error.ptr());
     py::register_exception<BusyError>(module, "BusyError", error.ptr());
+    py::register_exception_translator([](std::exception_ptr thrown) {
+        try {
+            if (thrown) std::rethrow_exception(thrown);
+        } catch (const py::cast_error&) {
+            PyErr_SetString(PyExc_TypeError, "an argument has the wrong type");
+        }
+    });
     bind_schema(module);
     bind_rows(module);
     bind_world(module);

@@ -200,7 +200,12 @@ AnyValue any_value(const ValueType& type, const py::object& given, const ValueCo
 
 AnyValue guessed_value(const py::object& given, std::string_view name) {
     if (py::isinstance<py::bool_>(given)) return given.cast<bool>();
-    if (py::isinstance<py::int_>(given)) return given.cast<std::int64_t>();
+    if (py::isinstance<py::int_>(given)) {
+        int overflow = 0;
+        const long long number = PyLong_AsLongLongAndOverflow(given.ptr(), &overflow);
+        if (overflow != 0) throw py::value_error(concat(quoted(name), " takes whole numbers of 64 bits"));
+        return std::int64_t(number);
+    }
     if (py::isinstance<py::float_>(given)) return given.cast<double>();
     if (py::isinstance<py::str>(given)) return given.cast<std::string>();
     const py::array_t<float> lanes = py::array_t<float>::ensure(given);

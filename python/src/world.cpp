@@ -162,10 +162,10 @@ void WorldState::prepare_names(std::string_view text) {
 
 std::vector<std::byte> WorldState::images(const Schema& schema, std::size_t count, const py::dict& values) {
     if (schema.has_opaque()) throw Error(concat(quoted(schema.name()), " has fields that are more than bytes"));
-    std::vector<std::byte> images(count * schema.struct_bytes());
-    for (std::size_t i = 0; i < count; ++i)
-        std::ranges::copy(schema.default_image(),
-                          images.begin() + static_cast<std::ptrdiff_t>(i * schema.struct_bytes()));
+    const std::size_t num_images = std::max<std::size_t>(count, 1);  // values are checked, also for no entity
+    std::vector<std::byte> images(num_images * schema.struct_bytes());
+    for (std::size_t i = 0; i < num_images; ++i)
+        std::ranges::copy(schema.default_image(), images.begin() + static_cast<std::ptrdiff_t>(i * schema.struct_bytes()));
     for (const auto& [key, value] : py::dict(values.attr("copy")())) {
         const auto field_name = py::cast<std::string>(py::str(key));
         const FieldPart part = require(find_field_part(schema, field_name));
