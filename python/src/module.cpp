@@ -133,14 +133,18 @@ void bind_schema(py::module_& module) {
         .def(py::init<>())
         .def("_add_text", &SchemaSet::add_text)
         .def("_add_file", &SchemaSet::add_file)
-        .def_property_readonly("components", &SchemaSet::components);
-    py::class_<LoadedBlob, std::shared_ptr<LoadedBlob>>(module, "Blob")
-        .def_property_readonly("name", [](const LoadedBlob& b) { return std::string(b.blob.name()); })
-        .def_property_readonly("num_entities", [](const LoadedBlob& b) { return b.blob.num_entities(); })
-        .def_property_readonly("names", &names_of)
-        .def_property_readonly("components", &counts_of)
-        .def_readonly("warnings", &LoadedBlob::warnings)
-        .def("find", &find_name)
+        .def_property_readonly("components", &SchemaSet::components, "Fields and their types, by component type.");
+    py::class_<LoadedBlob, std::shared_ptr<LoadedBlob>>(module, "Blob",
+                                                        "A compiled resource; bytes(blob) is what its file holds.")
+        .def_property_readonly(
+            "name", [](const LoadedBlob& b) { return std::string(b.blob.name()); }, "The name of the resource.")
+        .def_property_readonly(
+            "num_entities", [](const LoadedBlob& b) { return b.blob.num_entities(); },
+            "How many entities a copy of it has.")
+        .def_property_readonly("names", &names_of, "The names of its entities, in order; empty for those without.")
+        .def_property_readonly("components", &counts_of, "How many components of each type it has.")
+        .def_readonly("warnings", &LoadedBlob::warnings, "What the compiler warned of.")
+        .def("find", &find_name, "Returns the index of the entity with this path of GUIDs or this name.")
         .def("__bytes__", [](const LoadedBlob& b) {
             return py::bytes(reinterpret_cast<const char*>(b.blob.bytes().data()), b.blob.bytes().size());
         });
@@ -154,9 +158,13 @@ void bind_schema(py::module_& module) {
 
 PYBIND11_MODULE(_core, module) {
     using namespace shoal_python;
-    const auto error = py::register_exception<Error>(module, "Error");
-    py::register_exception<CompileError>(module, "CompileError", error.ptr());
-    py::register_exception<BusyError>(module, "BusyError", error.ptr());
+    module.doc() = "The compiled half of shoal.";
+    auto error = py::register_exception<Error>(module, "Error");
+    error.doc() = "What a call of shoal refuses; the message says what, where and what to do.";
+    py::register_exception<CompileError>(module, "CompileError", error.ptr()).doc() =
+        "A source or schema with mistakes: all of them, with file, line and column.";
+    py::register_exception<BusyError>(module, "BusyError", error.ptr()).doc() =
+        "A call that would move rows while arrays over them are in use, or while passes run.";
     py::register_exception_translator([](std::exception_ptr thrown) {
         try {
             if (thrown) std::rethrow_exception(thrown);

@@ -517,18 +517,22 @@ void bind_rows(py::module_& module) {
         .def_property_readonly("components", &PythonQuery::components)
         .def("_enter", &PythonQuery::enter)
         .def("_leave", &PythonQuery::leave);
-    py::class_<PythonBatch>(module, "Batch")
+    py::class_<PythonBatch>(module, "Batch", "A run of rows of a query, as long as its block is open.")
         .def("__len__", &PythonBatch::num_rows)
-        .def_property_readonly("entities", &PythonBatch::entities)
-        .def_property_readonly("columns", &PythonBatch::columns)
-        .def("__getitem__", &PythonBatch::column)
-        .def("__setitem__", &PythonBatch::set_column)
-        .def("is_view", &PythonBatch::is_view)
-        .def("has", &PythonBatch::has);
-    py::class_<FrameState, std::shared_ptr<FrameState>>(module, "Frame")
-        .def_readonly("dt", &FrameState::dt)
-        .def_readonly("number", &FrameState::number)
-        .def_readonly("seed", &FrameState::seed)
+        .def_property_readonly("entities", &PythonBatch::entities, "The entities of the rows: a copy.")
+        .def_property_readonly("columns", &PythonBatch::columns, "The names of the fields that the batch shows.")
+        .def("__getitem__", &PythonBatch::column,
+             "The array of a field, such as batch[\"body.mass\"], or the Parts of a split one.")
+        .def("__setitem__", &PythonBatch::set_column, "Sets all rows of a field.")
+        .def("is_view", &PythonBatch::is_view,
+             "Whether the array of a field is the column itself; otherwise it is a copy that is written back.")
+        .def("has", &PythonBatch::has, "Which rows have a component, as bools: for ?name.");
+    py::class_<FrameState, std::shared_ptr<FrameState>>(
+        module, "Frame",
+        "What a pass is given beside its rows: time, and what changes entities when the world settles.")
+        .def_readonly("dt", &FrameState::dt, "Seconds since the pass ran last.")
+        .def_readonly("number", &FrameState::number, "Frames before this one.")
+        .def_readonly("seed", &FrameState::seed, "Another number for each seed of the world, pass and frame.")
         .def("rng", [](const FrameState& f) { return py::module_::import("numpy.random").attr("default_rng")(f.seed); })
         .def(
             "create",
@@ -536,16 +540,27 @@ void bind_rows(py::module_& module) {
                 return to_array(f.create(n, components));
             },
             py::arg("count"))
-        .def("destroy", [](FrameState& f, const py::object& ids) { f.destroy(entities_from(ids)); })
-        .def("add", [](FrameState& f, const py::object& ids, const std::string& name,
-                       const py::kwargs& values) { f.add(entities_from(ids), name, values); })
-        .def("remove",
-             [](FrameState& f, const py::object& ids, const std::string& name) { f.remove(entities_from(ids), name); })
-        .def("tag",
-             [](FrameState& f, const py::object& ids, const std::string& tag) { f.tag(entities_from(ids), tag, true); })
-        .def("untag", [](FrameState& f, const py::object& ids, const std::string& tag) {
-            f.tag(entities_from(ids), tag, false);
-        });
+        .def(
+            "destroy", [](FrameState& f, const py::object& ids) { f.destroy(entities_from(ids)); },
+            "Destroys entities when the world settles.")
+        .def(
+            "add",
+            [](FrameState& f, const py::object& ids, const std::string& name, const py::kwargs& values) {
+                f.add(entities_from(ids), name, values);
+            },
+            "Gives entities a component, or sets it, when the world settles.")
+        .def(
+            "remove",
+            [](FrameState& f, const py::object& ids, const std::string& name) { f.remove(entities_from(ids), name); },
+            "Takes a component from entities when the world settles.")
+        .def(
+            "tag",
+            [](FrameState& f, const py::object& ids, const std::string& tag) { f.tag(entities_from(ids), tag, true); },
+            "Gives entities a tag when the world settles.")
+        .def(
+            "untag",
+            [](FrameState& f, const py::object& ids, const std::string& tag) { f.tag(entities_from(ids), tag, false); },
+            "Takes a tag from entities when the world settles.");
 }
 
 }  // namespace shoal_python

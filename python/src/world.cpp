@@ -165,7 +165,8 @@ std::vector<std::byte> WorldState::images(const Schema& schema, std::size_t coun
     const std::size_t num_images = std::max<std::size_t>(count, 1);  // values are checked, also for no entity
     std::vector<std::byte> images(num_images * schema.struct_bytes());
     for (std::size_t i = 0; i < num_images; ++i)
-        std::ranges::copy(schema.default_image(), images.begin() + static_cast<std::ptrdiff_t>(i * schema.struct_bytes()));
+        std::ranges::copy(schema.default_image(),
+                          images.begin() + static_cast<std::ptrdiff_t>(i * schema.struct_bytes()));
     for (const auto& [key, value] : py::dict(values.attr("copy")())) {
         const auto field_name = py::cast<std::string>(py::str(key));
         const FieldPart part = require(find_field_part(schema, field_name));
@@ -478,11 +479,12 @@ std::string picture_of_points(const std::string& name, const py::array_t<float, 
 }  // namespace
 
 void bind_world(py::module_& module) {
-    py::class_<WorldState, std::shared_ptr<WorldState>>(module, "World")
+    py::class_<WorldState, std::shared_ptr<WorldState>>(module, "World", "See shoal.World.")
         .def(py::init(&make_world), py::arg("schema") = py::none(), py::kw_only(), py::arg("seed") = 1,
              py::arg("workers") = 1, py::arg("home") = "managers")
-        .def("close", &WorldState::close)
-        .def_property_readonly("closed", &WorldState::is_closed)
+        .def("close", &WorldState::close,
+             "Ends the world; calls raise Error from then on. Refused while arrays are in use.")
+        .def_property_readonly("closed", &WorldState::is_closed, "Whether the world has ended.")
         .def("_create", [](WorldState& w, std::size_t n, const py::dict& c) { return to_array(w.create(n, c)); })
         .def("_destroy", [](WorldState& w, const py::object& ids) { return w.destroy(entities_from(ids)); })
         .def("_alive", &living)
@@ -526,16 +528,24 @@ void bind_world(py::module_& module) {
         .def("_add_pass", &WorldState::add_pass)
         .def("_remove_pass", &WorldState::remove_pass)
         .def("_step", &WorldState::step)
-        .def("settle", &WorldState::settle)
+        .def("settle", &WorldState::settle,
+             "Does what was asked for, and removes the rows of the dead, as step() does when the passes have ended.")
         .def("_facts", [](const WorldState& w) { return facts_of(w.require_open("a report")); })
         .def_property_readonly(
-            "components", [](const WorldState& w) { return components_of(w.require_open("looking at components")); })
-        .def("describe",
-             [](const WorldState& w, std::uint64_t id) {
-                 return describe(w.require_open("describing an entity"), Entity{static_cast<EntityBits>(id)});
-             })
-        .def("state_hash", [](const WorldState& w) { return w.require_open("a hash").state_hash(); })
-        .def_property_readonly("frame", [](const WorldState& w) { return w.require_open("the frame").frame(); })
+            "components", [](const WorldState& w) { return components_of(w.require_open("looking at components")); },
+            "Fields and their types, by component type that the world keeps.")
+        .def(
+            "describe",
+            [](const WorldState& w, std::uint64_t id) {
+                return describe(w.require_open("describing an entity"), Entity{static_cast<EntityBits>(id)});
+            },
+            "Returns all that an entity has, as text.")
+        .def(
+            "state_hash", [](const WorldState& w) { return w.require_open("a hash").state_hash(); },
+            "Returns a hash of all rows: equal for equal worlds.")
+        .def_property_readonly(
+            "frame", [](const WorldState& w) { return w.require_open("the frame").frame(); },
+            "How many steps there were.")
         .def("_picture", &picture_of);
     module.def("_picture_of_points", &picture_of_points);
 }
