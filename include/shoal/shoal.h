@@ -26,6 +26,7 @@
 #include "shoal/job/crew.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
+#include "shoal/query/held_rows.h"
 #include "shoal/query/text_query.h"
 #include "shoal/query/typed_database.h"
 #include "shoal/resource/blob_values.h"

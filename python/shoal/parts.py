@@ -11,7 +11,7 @@ class Parts(NDArrayOperatorsMixin):
     work part by part; whatever else asks for an array gets a copy, ``np.asarray(parts)``.
     """
 
-    __slots__ = ("arrays",)
+    __slots__ = {"arrays": "The arrays of the parts."}
 
     def __init__(self, arrays):
         self.arrays = tuple(arrays)
@@ -31,10 +31,12 @@ class Parts(NDArrayOperatorsMixin):
 
     @property
     def shape(self):
+        """Rows and parts."""
         return (len(self.arrays[0]), len(self.arrays))
 
     @property
     def dtype(self):
+        """The type of the numbers."""
         return self.arrays[0].dtype
 
     def __len__(self):

@@ -3,6 +3,7 @@
 #include "manuals/fish.h"
 #include "shoal/command/commands.h"
 #include "shoal/job/executor.h"
+#include "shoal/query/held_rows.h"
 #include "shoal/query/query.h"
 #include "shoal/query/text_query.h"
 #include "shoal/query/typed_database.h"
@@ -171,6 +172,26 @@ Status feed(World& world) {
     });
     // [query/text_query]
     return {};
+}
+
+void double_masses(const TextQuery& query) {
+    // [query/held_rows]
+    HeldRows held(query);  // rows stay where they are from now on
+    for (std::size_t i = 0; i < held.num_batches(); ++i) {
+        const TextColumn mass = held.batch(i).column(0, 0);
+        for (std::uint32_t k = 0; k < held.batch(i).num_rows(); ++k) *mass.write<float>(k) *= 2;
+    }
+    held.finish();  // marks what the query writes as written
+    // [query/held_rows]
+}
+
+TEST_F(QueryManuals, rows_are_held) {
+    World world(entities);
+    Entity made[3];
+    ASSERT_TRUE(entities.create(made));
+    ASSERT_TRUE(world.manager<Weight>().add(made));
+    double_masses(*TextQuery::make(world.stores(), "&body"));
+    EXPECT_EQ(world.manager<Weight>().column<&Weight::mass>()[2], 2);
 }
 
 TEST_F(QueryManuals, a_text_names_what_is_visited) {

@@ -6,6 +6,7 @@
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
+#include "shoal/query/held_rows.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
@@ -315,6 +316,73 @@ TEST_P(TextQueries, write_what_the_text_says_and_mark_it) {
         EXPECT_TRUE(!at || at.table->written_stamp(at.first_column, at.row / kRowsPerStampBlock) < 7u);
     }
 }
+
+/// What batches show, by entity: the first bytes of the first column of each component; all set where there is none.
+using Shown = std::multimap<Entity, std::vector<std::uint32_t>>;
+
+void show(const TextBatch& batch, std::size_t num_components, Shown& shown) {
+    for (std::uint32_t i = 0; i < batch.num_rows(); ++i) {
+        std::vector<std::uint32_t> values;
+        for (std::size_t c = 0; c < num_components; ++c) {
+            const TextColumn column = batch.column(c, 0);
+            ASSERT_EQ(column.num_rows, batch.num_rows());
+            values.push_back(column.at(i) == nullptr ? ~0u : *column.read<std::uint32_t>(i));
+        }
+        shown.emplace(batch.entities()[i], values);
+    }
+}
+
+TEST_P(TextQueries, held_rows_are_those_that_the_loop_visits) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    Sea sea(GetParam());
+    sea.fill(random, 3000);
+    for (const char* text : {"body", "&body, health", "health, ?body", "body, !asleep", "body, health >= 5",
+                             "frozen, &health", "body.position.x < 5, ?health, !frozen"}) {
+        SCOPED_TRACE(text);
+        const Result<TextQuery> query = TextQuery::make(sea.stores, text);
+        ASSERT_TRUE(query.ok()) << query.status().message();
+        const bool has_tag = query->components()[0].schema->columns().empty();
+        const std::size_t num_components = has_tag ? 0 : query->components().size();
+        Shown visited, held;
+        query->for_each_batch([&](const TextBatch& batch) { show(batch, num_components, visited); });
+        const HeldRows rows(*query);
+        for (std::size_t i = 0; i < rows.num_batches(); ++i) show(rows.batch(i), num_components, held);
+        EXPECT_EQ(held, visited);
+        EXPECT_LT(rows.num_batches(), 40u);
+    }
+}
+
+TEST_P(TextQueries, held_rows_are_marked_when_they_are_finished_and_not_before) {
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    Sea sea(GetParam());
+    sea.fill(random, 2000);
+    for (const Store* store : sea.stores)
+        for (const Table* table : store->tables()) const_cast<Table*>(table)->set_stamp(7);
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "&health, body");
+    ASSERT_TRUE(query.ok());
+    const Model model(sea);
+    const auto num_marked = [&] {
+        std::size_t count = 0;
+        for (const Entity entity : sea.all)
+            if (const ComponentRow at = model.find(entity, "health"))
+                count += at.table->written_stamp(at.first_column, at.row / kRowsPerStampBlock) == 7u;
+        return count;
+    };
+    HeldRows rows(*query);
+    EXPECT_EQ(num_marked(), 0u);
+    std::size_t num_rows = 0;
+    for (std::size_t i = 0; i < rows.num_batches(); ++i) num_rows += rows.batch(i).num_rows();
+    rows.finish();
+    EXPECT_GT(num_rows, 20u);
+    EXPECT_GE(num_marked(), num_rows);
+    const auto drop_all = [&] {
+        for (Store* store : sea.stores) store->drop(sea.all);
+    };
+    EXPECT_DEATH(drop_all(), "while a loop");
+}
+
 INSTANTIATE_TEST_SUITE_P(HomesOfTypes, TextQueries, ::testing::Values(0u, 31u, 9u, 22u, 5u));
 
 TEST(TextQuery, a_table_of_which_all_rows_match_is_one_batch) {
@@ -335,6 +403,21 @@ TEST(TextQuery, a_table_of_which_all_rows_match_is_one_batch) {
         EXPECT_TRUE(batch.column(0, 3).values<double>().empty());
     });
     EXPECT_EQ(num_batches, 1u);
+}
+
+TEST(HeldRows, runs_of_several_stores_are_one_batch) {
+    Sea sea(0);
+    std::vector<Entity> made(100'000);
+    ASSERT_TRUE(sea.entities.create(made).ok());
+    ASSERT_TRUE(sea.bodies.add(made).ok());
+    ASSERT_TRUE(sea.healths.add(made).ok());
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "body, &health");
+    ASSERT_TRUE(query.ok());
+    const HeldRows rows(*query);
+    ASSERT_EQ(rows.num_batches(), 1u);
+    EXPECT_EQ(rows.batch(0).num_rows(), 100'000u);
+    EXPECT_EQ(rows.batch(0).column(0, 0).rows, nullptr);
+    EXPECT_EQ(rows.batch(0).column(1, 0).written_values<float>().size(), 100'000u);
 }
 
 TEST(TextQuery, an_entity_with_several_components_is_visited_once_beside_others) {
