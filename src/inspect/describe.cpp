@@ -40,7 +40,7 @@ private:
     const Result<FieldPath> names_;
 };
 
-std::string fields_text(const ComponentRow& at, const ValueNames& names) {
+std::string fields_text(const Store& store, const ComponentRow& at, const ValueNames& names) {
     DocumentBuilder builder;
     std::vector<std::byte> bytes;
     builder.begin_mapping();
@@ -52,7 +52,7 @@ std::string fields_text(const ComponentRow& at, const ValueNames& names) {
         }
         const FieldPart part = field_part(*at.schema, field);
         bytes.resize(part.type.num_bytes());
-        read_part(*at.table, at.first_column, at.row, part, bytes.data());
+        store.read_field(at, part, bytes.data());
         write_value(builder, part.type, bytes.data(), names);
     }
     builder.end();

@@ -77,8 +77,10 @@ void keep_those(const ComparedColumn& column, const TextComparison& comparison, 
     }
 }
 
-void mark_columns(Table& table, std::uint32_t first, std::size_t num_columns, RowRange rows) {
-    for (std::uint32_t c = 0; c < num_columns; ++c) detail::mark_column(table, first + c, rows);
+/// Marks those columns of a component that a bit of `written` stands for; those from 64 on too.
+void mark_columns(Table& table, std::uint32_t first, std::size_t num_columns, std::uint64_t written, RowRange rows) {
+    for (std::uint32_t c = 0; c < num_columns; ++c)
+        if (c >= 64 || (written >> c & 1) != 0) detail::mark_column(table, first + c, rows);
 }
 
 }  // namespace
@@ -168,7 +170,8 @@ public:
             if (!plan.components[i].is_written) continue;
             const std::uint32_t first = part.of_database != nullptr ? part.of_database->first_column(plan.types[i])
                                                                     : plan.places.first_column[i];
-            if (first != kNoColumn) mark_columns(*part.table, first, num_columns(plan, i), part.rows);
+            if (first != kNoColumn)
+                mark_columns(*part.table, first, num_columns(plan, i), plan.components[i].written_columns, part.rows);
         }
     }
 
@@ -218,7 +221,8 @@ private:
         for (std::size_t i = 0; i < plan_.components.size(); ++i)
             if (plan_.components[i].is_written && plan_.places.store_of[i] == store)
                 for (std::size_t c = 0; c < num_columns(plan_, i); ++c)
-                    columns |= std::uint64_t(1) << (plan_.places.first_column[i] + c);
+                    if ((plan_.components[i].written_columns >> c & 1) != 0)
+                        columns |= std::uint64_t(1) << (plan_.places.first_column[i] + c);
         return columns;
     }
 
@@ -363,7 +367,8 @@ private:
     }
     void mark_rows(std::size_t component, RowRange rows) {
         const TextBatch::Place& place = batch_.places_[component];
-        mark_columns(*place.table, place.first_column, num_columns(plan_, component), rows);
+        mark_columns(*place.table, place.first_column, num_columns(plan_, component),
+                     plan_.components[component].written_columns, rows);
         for (detail::ToldRows& told : told_)
             if (told.store == plan_.places.store_of[component]) told.add_all(rows);
     }
@@ -434,6 +439,13 @@ TextQuery::~TextQuery() { delete plan_; }
 
 std::span<const TextComponent> TextQuery::components() const {
     return {plan_->components.data(), plan_->components.size()};
+}
+
+void TextQuery::write_columns(std::size_t component, std::uint64_t columns) {
+    SHOAL_ASSERT(component < plan_->components.size() && plan_->components[component].is_written,
+                 "the query does not write the component; write &name in its text");
+    plan_->components[component].written_columns = columns;
+    if (plan_->further != nullptr) plan_->further->components[component].written_columns = columns;
 }
 
 std::span<const Access> TextQuery::accesses() const { return {plan_->accesses.data(), plan_->accesses.size()}; }
