@@ -156,6 +156,7 @@ struct PluginColumn {
 struct PluginFunction {
     shoal_pass_function run = nullptr;
     void* context = nullptr;
+    bool may_command = true;
 };
 
 }  // namespace shoal

@@ -105,14 +105,27 @@ PluginPassView::PluginPassView(const PassContext* of, shoal_commands* given) : s
 
 namespace {
 
-void call_batch(const shoal_query& query, const PluginFunction& function, const PassContext* context,
-                Commands& commands, const TextBatch& rows) {
-    shoal_commands given{commands, query.owner.world};
-    const CommandScope scope(given);
-    const PluginPassView pass(context, &given);
-    PluginBatch batch(query);
-    function.run(function.context, &pass, &batch.show(query, rows));
-}
+/// The calls of a function of a plugin in one loop.
+struct PluginCalls {
+    const shoal_query& query;
+    const PluginFunction& function;
+    const PassContext* context;
+
+    void call(shoal_commands* commands, const TextBatch& rows) const {
+        const PluginPassView pass(context, commands);
+        PluginBatch batch(query);
+        function.run(function.context, &pass, &batch.show(query, rows));
+    }
+    static void call_plainly(void* calls, const TextBatch& rows) {
+        static_cast<const PluginCalls*>(calls)->call(nullptr, rows);
+    }
+    static void call_with_commands(void* calls, Commands& commands, const TextBatch& rows) {
+        const PluginCalls& self = *static_cast<const PluginCalls*>(calls);
+        shoal_commands given{commands, self.query.owner.world};
+        const CommandScope scope(given);
+        self.call(&given, rows);
+    }
+};
 
 }  // namespace
 
@@ -131,20 +144,15 @@ shoal::Status shoal_query::make() {
 
 void shoal_query::run(shoal::Executor* executor, const shoal::PluginFunction& function,
                       const shoal::PassContext* context) const {
-    struct Call {
-        const shoal_query& query;
-        const shoal::PluginFunction& function;
-        const shoal::PassContext* context;
-    } call{*this, function, context};
+    shoal::PluginCalls calls{*this, function, context};
     if (!query) return;
     shoal::SerialExecutor serial;
-    query->for_each_batch(
-        executor == nullptr ? serial : *executor, owner.world.keeper_of_commands(),
-        [](void* of, shoal::Commands& commands, const shoal::TextBatch& rows) {
-            const Call& self = *static_cast<const Call*>(of);
-            shoal::call_batch(self.query, self.function, self.context, commands, rows);
-        },
-        &call);
+    shoal::Executor& workers = executor == nullptr ? serial : *executor;
+    if (function.may_command)
+        query->for_each_batch(workers, owner.world.keeper_of_commands(), shoal::PluginCalls::call_with_commands,
+                              &calls);
+    else
+        query->for_each_batch(workers, shoal::PluginCalls::call_plainly, &calls);
 }
 
 namespace shoal {
@@ -253,7 +261,8 @@ int for_each_batch(shoal_world* plugin, const shoal_query* query, int on_all_wor
     if (status) status = check_given("for_each_batch", {{reinterpret_cast<const void*>(run), "the function"}});
     if (status && !query->query)
         status = Status::error(concat("query \"", query->text, "\" names what no store keeps now"));
-    if (status) query->run(on_all_workers != 0 ? &query->owner.world.executor() : nullptr, {run, context}, nullptr);
+    if (status)
+        query->run(on_all_workers != 0 ? &query->owner.world.executor() : nullptr, {run, context, true}, nullptr);
     return answer(error, status);
 }
 
@@ -292,7 +301,7 @@ Status fill(PluginPass& pass, const shoal_pass_definition& given) {
     pass.reads = reads.copies(), pass.writes = writes.copies();
     if (Status status = add_channels(pass, reads_from, false); !status) return status;
     if (Status status = add_channels(pass, writes_to, true); !status) return status;
-    pass.function = {given.run, given.context};
+    pass.function = {given.run, given.context, (given.flags & SHOAL_NO_COMMANDS) == 0};
     if (Status status = pass.find_accesses(); !status || given.query == nullptr) return status;
     const Result<shoal_query*> query =
         make_query(pass.owner, given.query, {given.columns, given.num_columns, "columns"});
@@ -301,19 +310,38 @@ Status fill(PluginPass& pass, const shoal_pass_definition& given) {
     return pass.find_accesses();
 }
 
+constexpr std::uint32_t kPassFlags = SHOAL_NO_COMMANDS;
+
 Status check(const shoal_world& plugin, const shoal_pass_definition& given) {
     if (!reaches(given, &shoal_pass_definition::context))
         return Status::error("a pass does not begin with sizeof(shoal_pass_definition)");
     if (given.name == nullptr || *given.name == 0) return Status::error("a pass has no name");
     if (given.run == nullptr) return Status::error(concat("pass \"", given.name, "\" has no function"));
+    if ((given.flags & ~kPassFlags) != 0)
+        return Status::error(concat("pass \"", given.name, "\" has flags that this program does not know"));
     if (plugin.world.schedule().is_taken(given.name))
         return Status::error(concat("the world has a pass, or a group of passes, \"", given.name,
                                     "\" already; give this one another name"));
     return {};
 }
 
+/// Errors: passes have no order any more, because one has come; it is removed again. While a plugin loads, others may come.
+Status keep_order(shoal_world& plugin, bool was_ordered) {
+    Schedule& schedule = plugin.world.schedule();
+    if (!was_ordered || plugin.is_loading) return {};
+    const Status status = schedule.prepare();
+    if (status) return status;
+    PluginPass* const pass = plugin.passes.back();
+    plugin.passes.pop_back();
+    static_cast<void>(schedule.remove(pass->name));
+    if (pass->query != nullptr) end_query(plugin, pass->query);
+    destroy_owned(pass);
+    return status;
+}
+
 Status add_pass(shoal_world& plugin, const shoal_pass_definition& given) {
     if (Status status = check(plugin, given); !status) return status;
+    const bool was_ordered = plugin.world.schedule().prepare().ok();
     auto* const pass = make_owned<PluginPass>(plugin, given.name);
     if (Status status = fill(*pass, given); !status) {
         if (pass->query != nullptr) end_query(plugin, pass->query);
@@ -327,7 +355,7 @@ Status add_pass(shoal_world& plugin, const shoal_pass_definition& given) {
     for (std::uint32_t i = 0; i < given.num_runs_before; ++i) order.before(given.runs_before[i]);
     if (given.every_frames > 1) order.every_frames(given.every_frames);
     plugin.passes.push_back(pass);
-    return {};
+    return keep_order(plugin, was_ordered);
 }
 
 int add(shoal_world* plugin, const shoal_pass_definition* given, shoal_error* error) {

@@ -8,6 +8,7 @@
 #include "shoal/query/detail/told_rows.h"
 #include "shoal/store/owned_rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -93,14 +94,17 @@ TextColumn TextBatch::column(std::size_t component, std::size_t column) const {
     if (place.table == nullptr) return {nullptr, 0, nullptr, shown.is_written, num_rows()};
     const std::size_t stride = place.is_single ? 0 : shown.schema->columns()[column].element_bytes;
     std::byte* const first = place.table->unmarked_column(place.first_column + static_cast<std::uint32_t>(column));
-    return {first + place.first_row * stride, stride, place.rows, shown.is_written, num_rows()};
+    const std::size_t first_row = place.rows == nullptr ? place.first_row + first_row_ : 0;
+    return {first + first_row * stride, stride, place.rows, shown.is_written, num_rows()};
 }
 
 bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t i, std::byte* value) const {
     SHOAL_ASSERT(components_[component].has_columns, "the component's store keeps its fields in another form");
     SHOAL_ASSERT(i < num_rows(), "the row is past the end of the batch");
     const Place& place = places_[component];
-    const std::uint32_t row = place.is_single ? 0 : place.rows != nullptr ? place.rows[i] : place.first_row + i;
+    const std::uint32_t row = place.is_single         ? 0
+                              : place.rows != nullptr ? place.rows[i]
+                                                      : place.first_row + first_row_ + i;
     if (place.table == nullptr || row == kNilRow) return false;
     read_part(*place.table, place.first_column, row, part, value);
     return true;
@@ -118,7 +122,8 @@ public:
           visit_(visit),
           context_(context),
           marks_(marks),
-          batch_({plan.components.data(), plan.components.size()}) {
+          places_(plan.components.size(), TextBatch::Place(), Owner("query")),
+          batch_({plan.components.data(), plan.components.size()}, {places_.data(), places_.size()}) {
         for (const TextComponent& component : plan.components) any_parents_ |= component.is_of_parent;
         for (std::uint8_t store = 0; store < plan.places.stores.size(); ++store)
             if (plan.places.stores[store].is_told) told_.push_back(detail::ToldRows(store));
@@ -173,6 +178,30 @@ public:
             if (first != kNoColumn)
                 mark_columns(*part.table, first, num_columns(plan, i), plan.components[i].written_columns, part.rows);
         }
+    }
+
+    /// Returns where the components are if all rows of one table, not of a database, are visited; otherwise nothing.
+    static Array<TextBatch::Place> places_of_table(const Plan& plan) {
+        Array<TextBatch::Place> places{Owner("query")};
+        const auto is_elsewhere = [](const TextComponent& component) {
+            return component.is_of_parent || component.is_single;
+        };
+        const bool is_plain = plan.match.empty() && plan.comparisons.empty() && plan.places.is_one_table() &&
+                              std::ranges::none_of(plan.components, is_elsewhere);
+        if (!is_plain || plan.places.stores[0].rows->table().num_holes() != 0) return places;
+        for (std::size_t i = 0; i < plan.components.size(); ++i)
+            places.push_back({&plan.places.stores[0].rows->table(), plan.places.first_column[i], 0, nullptr, false});
+        return places;
+    }
+    /// Calls visit(context, batch) for rows of that table.
+    static void visit_table(const Plan& plan, std::span<const TextBatch::Place> places, const QueryPart& part,
+                            Visit visit, void* context) {
+        detail::for_each_run(plan.places.left_out(), part, [&](RowRange rows) {
+            TextBatch batch({plan.components.data(), plan.components.size()}, places);
+            batch.first_row_ = rows.begin;
+            batch.entities_ = part.table->entities().subspan(rows.begin, rows.size());
+            visit(context, batch);
+        });
     }
 
     void run(Executor* executor) {
@@ -239,7 +268,7 @@ private:
     }
     void visit_all(const QueryPart& part) {
         bind(part.of_database, nullptr);
-        for (std::size_t i = 0; i < plan_.components.size(); ++i) batch_.places_[i].first_row = part.rows.begin;
+        for (std::size_t i = 0; i < plan_.components.size(); ++i) places_[i].first_row = part.rows.begin;
         batch_.entities_ = part.table->entities().subspan(part.rows.begin, part.rows.size());
         visit_(context_, batch_);
         if (marks_) mark();
@@ -248,7 +277,7 @@ private:
     /// Notes the tables of the components; those of the database for the rows, and for their parents.
     void bind(DatabaseTable* own, DatabaseTable* of_parents) {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
-            TextBatch::Place& place = batch_.places_[i];
+            TextBatch::Place& place = places_[i];
             place = {};
             if (plan_.types[i]) {
                 DatabaseTable* const table = plan_.components[i].is_of_parent ? of_parents : own;
@@ -302,7 +331,7 @@ private:
             if (of_parents_[component][i] == kNilRow) words[i / 64] &= ~(std::uint64_t(1) << (i % 64));
     }
     ComparedColumn column_of(const TextComparison& comparison) const {
-        const TextBatch::Place& place = batch_.places_[comparison.component];
+        const TextBatch::Place& place = places_[comparison.component];
         if (place.table == nullptr) return {};  // then no row was found there
         const Schema& schema = *plan_.components[comparison.component].schema;
         const FieldPart& part = comparison.part;
@@ -328,13 +357,13 @@ private:
             batch_.entities_ = {entities_, num_chosen};
         }
         for (std::size_t i = 0; i < plan_.components.size(); ++i)
-            if (batch_.places_[i].table != nullptr && !batch_.places_[i].is_single) choose_rows(i);
+            if (places_[i].table != nullptr && !places_[i].is_single) choose_rows(i);
         return true;
     }
     void choose_rows(std::size_t component) {
         const std::uint32_t* const rows = found(component);
         const std::uint32_t num_chosen = batch_.num_rows();
-        TextBatch::Place& place = batch_.places_[component];
+        TextBatch::Place& place = places_[component];
         const bool is_optional = plan_.components[component].is_optional;
         if (num_chosen == block_.size() && !is_optional) {
             const bool follow = block_.follow_each_other(rows);
@@ -355,7 +384,7 @@ private:
     }
     void mark() {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
-            const TextBatch::Place& place = batch_.places_[i];
+            const TextBatch::Place& place = places_[i];
             if (!plan_.components[i].is_written || place.table == nullptr) continue;
             if (place.rows == nullptr) {
                 mark_rows(i, {place.first_row, place.first_row + batch_.num_rows()});
@@ -366,7 +395,7 @@ private:
         }
     }
     void mark_rows(std::size_t component, RowRange rows) {
-        const TextBatch::Place& place = batch_.places_[component];
+        const TextBatch::Place& place = places_[component];
         mark_columns(*place.table, place.first_column, num_columns(plan_, component),
                      plan_.components[component].written_columns, rows);
         for (detail::ToldRows& told : told_)
@@ -381,6 +410,7 @@ private:
     void* context_;
     bool marks_;
     bool any_parents_ = false;
+    Array<TextBatch::Place> places_;  // by component
     TextBatch batch_;
     JoinBlock block_;
     Array<std::uint32_t> found_{Owner("query")};  // by store, by component, by component of parents: rows of a block
@@ -418,15 +448,19 @@ struct TextQuery::Visitor {
 
 /// A loop that threads share.
 struct TextQuery::SharedLoop {
+    SharedLoop(const Plan& of, const Visitor& calls) : plan(of), visitor(calls), whole(Loop::places_of_table(of)) {}
+
     const Plan& plan;
     const Visitor& visitor;
+    const Array<TextBatch::Place> whole;  // by component, if all rows of one table are visited; else empty
     Failure failure{};
 
     static void run(void* shared, detail::CommandRecorder* recorder, const QueryPart& part) {
         SharedLoop& self = *static_cast<SharedLoop*>(shared);
         self.failure.guard(reinterpret_cast<std::uintptr_t>(&part), [&] {
             self.visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
-                Loop(self.plan, visit, context, false).run_part(part);
+                if (self.whole.empty()) return Loop(self.plan, visit, context, false).run_part(part);
+                Loop::visit_table(self.plan, {self.whole.data(), self.whole.size()}, part, visit, context);
             });
         });
     }
@@ -495,7 +529,7 @@ void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor
         return visitor.bind(recorder,
                             [&](Loop::Visit visit, void* context) { Loop(plan, visit, context, true).run(executor); });
     }
-    SharedLoop shared{plan, visitor};
+    SharedLoop shared(plan, visitor);
     detail::StartedLoop loop;
     Loop::for_each_part(plan, [&](const QueryPart& part) { loop.add(part); });
     loop.start(executor, kUsualRowsPerChunk, takes_commands, visitor.keeper, &shared, SharedLoop::run,

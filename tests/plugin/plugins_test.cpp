@@ -652,6 +652,36 @@ TEST(PluginTypes, are_compiled_spawned_and_migrated_by_functions_of_the_plugin) 
     EXPECT_EQ(host.world.registry().find("order"), nullptr);
 }
 
+// --- calls -------------------------------------------------------------------------------------------------------
+
+#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+constexpr int kNumCalls = 1'000'000;
+#else
+constexpr int kNumCalls = 100'000;
+#endif
+
+TEST(PluginCalls, at_random_are_carried_out_or_refused_and_leave_the_world_whole) {
+    const LeakCheck leaks;
+    set_log_hook([](void*, LogLevel, std::string_view) {}, nullptr);
+    Host host(2);
+    host.world.schedule().open_group("group");
+    host.world.schedule().open_group("");
+    const Status status = host.load("random_calls");
+    ASSERT_TRUE(status) << status.message();
+    constexpr int kAtOnce = 2'000;
+    for (int i = 0; i < kNumCalls / kAtOnce; ++i) {
+        const std::string words[] = {concat(kAtOnce), concat(i + 1)};
+        SCOPED_TRACE(words[1]);
+        EXPECT_EQ(run_verb(host.plugins, words), "");
+        host.world.step(0.5f);
+        for (const Store* store : host.world.stores())
+            for (const Table* table : store->tables()) ASSERT_TRUE(table->validate()) << store->schemas()[0]->name();
+    }
+    ASSERT_TRUE(host.plugins.unload("calls"));
+    host.world.step(0.5f);
+    set_log_hook(nullptr, nullptr);
+}
+
 // --- what passes of others say -----------------------------------------------------------------------------------
 
 TEST(Plugins, that_go_leave_passes_of_the_program_in_order) {

@@ -161,7 +161,7 @@ typedef struct shoal_pass {
     uint32_t size;
     float dt; /* seconds since the pass ran last */
     uint64_t frame, random_seed;
-    shoal_commands* commands; /* of this call */
+    shoal_commands* commands; /* of this call; NULL for a pass without */
 } shoal_pass;
 /* Called for runs of rows, on all workers at once; once, with an empty batch, for a pass without a query. */
 typedef void (*shoal_pass_function)(void* context, const shoal_pass* pass, const shoal_batch* batch);
@@ -174,10 +174,11 @@ typedef struct shoal_pass_definition {
     const char *const *reads_from, *const *writes_to;   /* channels of events */
     const char *const *runs_after, *const *runs_before; /* names of passes */
     uint32_t num_columns, num_reads, num_writes, num_reads_from, num_writes_to, num_runs_after, num_runs_before;
+    uint32_t flags; /* SHOAL_NO_COMMANDS: it asks for no changes, and is called sooner */
     shoal_pass_function run;
     void* context;
 } shoal_pass_definition;
-enum { SHOAL_ON_ADD = 0, SHOAL_ON_REMOVE = 1, SHOAL_ON_CHANGE = 2 };
+enum { SHOAL_NO_COMMANDS = 1, SHOAL_ON_ADD = 0, SHOAL_ON_REMOVE = 1, SHOAL_ON_CHANGE = 2 };
 typedef struct shoal_change {
     uint32_t size, num_entities;
     const shoal_entity* entities;

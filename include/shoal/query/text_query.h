@@ -115,13 +115,13 @@ private:
         const std::uint32_t* rows = nullptr;  // nullptr: they follow each other from first_row on
         bool is_single = false;               // all have row 0
     };
-    explicit TextBatch(std::span<const TextComponent> components) : components_(components) {
-        places_.resize(components.size());
-    }
+    TextBatch(std::span<const TextComponent> components, std::span<const Place> places)
+        : components_(components), places_(places) {}
 
     std::span<const TextComponent> components_;
     std::span<const Entity> entities_;
-    Array<Place> places_{Owner("query")};  // by component
+    std::span<const Place> places_;  // by component; of those without `rows`, first_row lies behind first_row_
+    std::uint32_t first_row_ = 0;
 };
 
 class Commands;
