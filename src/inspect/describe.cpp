@@ -104,7 +104,7 @@ void append_components(std::string& text, const Store& store, Entity entity, con
             append_text(text, concat("  ", schema->name()));
             if (schema->many()) append_text(text, concat('[', i, ']'));
             if (!at.is_on) append_text(text, " (switched off)");
-            const std::string fields = fields_text(at, names);
+            const std::string fields = fields_text(store, at, names);
             append_text(text, concat(fields.empty() ? "" : ": ", fields, links_text(at, names), '\n'));
         }
     }

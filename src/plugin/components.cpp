@@ -1,8 +1,8 @@
 // Component types of plugins: fields as C structs become schemas, and those become tables of the world.
 
 #include "plugin/host.h"
-#include "resource/field_change.h"
 #include "shoal/base/text.h"
+#include "shoal/resource/value_change.h"
 #include "shoal/store/component_manager.h"
 
 #include <algorithm>
@@ -145,13 +145,11 @@ Result<Schema> read_schema(const shoal_schema& schema) {
     definition.toggled = (given.flags & SHOAL_TOGGLED) != 0;
     definition.many = (given.flags & SHOAL_MANY) != 0;
     definition.single = (given.flags & SHOAL_SINGLE) != 0;
-    const auto* at = reinterpret_cast<const char*>(given.fields);
-    for (std::uint32_t i = 0; i < given.num_fields; ++i, at += given.fields->size) {
-        const auto& field = *reinterpret_cast<const shoal_field*>(at);
-        if (field.size != given.fields->size || !reaches(field, &shoal_field::reserved))
-            return fail(concat("field ", i, " does not begin with sizeof(shoal_field)"));
+    for (std::uint32_t i = 0; i < given.num_fields; ++i) {
+        const shoal_field* const field = element_of(given.fields, i, &shoal_field::reserved);
+        if (field == nullptr) return fail(concat("field ", i, " does not begin with sizeof(shoal_field)"));
         definition.fields.emplace_back();
-        if (Status status = read_field(copy_given(field), definition.fields.back()); !status)
+        if (Status status = read_field(copy_given(*field), definition.fields.back()); !status)
             return fail(status.message());
     }
     return Schema::make(std::move(definition));
@@ -243,24 +241,20 @@ const shoal_component* declare_component(shoal_world* plugin, const shoal_schema
 Status read_named(const shoal_field* fields, std::uint32_t count, std::vector<NamedType>& named) {
     if (count != 0 && fields == nullptr) return Status::error("fields are counted, but the list is NULL");
     if (count > kMaxFields) return Status::error(concat(count, " fields are more than a component type has"));
-    const auto* at = reinterpret_cast<const char*>(fields);
-    for (std::uint32_t i = 0; i < count; ++i, at += fields->size) {
-        const auto& given = *reinterpret_cast<const shoal_field*>(at);
-        if (given.size != fields->size || !reaches(given, &shoal_field::reserved))
-            return Status::error(concat("field ", i, " does not begin with sizeof(shoal_field)"));
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const shoal_field* const given = element_of(fields, i, &shoal_field::reserved);
+        if (given == nullptr) return Status::error(concat("field ", i, " does not begin with sizeof(shoal_field)"));
         FieldDefinition field;
-        if (Status status = read_field(copy_given(given), field); !status) return status;
+        if (Status status = read_field(copy_given(*given), field); !status) return status;
         ValueType type{.type = field.type};
         type.array_length = field.array_length;
-        type.value_bytes = has_value_bytes(given.type) ? field.value_bytes : field_type_bytes(field.type);
+        type.value_bytes = has_value_bytes(given->type) ? field.value_bytes : field_type_bytes(field.type);
         named.push_back({field.name, type});
     }
     return {};
 }
 
 Status read_migration(const shoal_migration& given, PluginMigration& migration) {
-    if (!reaches(given, &shoal_migration::migrate))
-        return Status::error("it does not begin with sizeof(shoal_migration)");
     if (given.from_version == 0) return Status::error("it begins at version 0; the first one is 1");
     migration.from_version = given.from_version;
     migration.migrate = given.migrate;
@@ -275,10 +269,12 @@ Status read_migration(const shoal_migration& given, PluginMigration& migration) 
 Status read_migrations(const shoal_component_definition& given, std::vector<PluginMigration>& migrations) {
     if (given.num_migrations != 0 && given.migrations == nullptr)
         return Status::error("migrations are counted, but the list is NULL");
-    const auto* at = reinterpret_cast<const char*>(given.migrations);
-    for (std::uint32_t i = 0; i < given.num_migrations; ++i, at += given.migrations->size) {
+    for (std::uint32_t i = 0; i < given.num_migrations; ++i) {
+        const shoal_migration* const one = element_of(given.migrations, i, &shoal_migration::migrate);
+        if (one == nullptr)
+            return Status::error(concat("migration ", i, " does not begin with sizeof(shoal_migration)"));
         migrations.emplace_back();
-        const Status status = read_migration(*reinterpret_cast<const shoal_migration*>(at), migrations.back());
+        const Status status = read_migration(*one, migrations.back());
         if (!status) return Status::error(concat("migration ", i, ": ", status.message()));
     }
     return {};
@@ -347,22 +343,10 @@ int has_component(const shoal_world* plugin, const shoal_component* component, s
 }
 
 /// A step that a function of a plugin carries out.
-class MigrationByPlugin final : public FieldChange {
-public:
-    explicit MigrationByPlugin(const PluginMigration& step) : step_(step) {}
-    Status run(FieldColumns& columns) const override {
-        return replace_fields(columns, step_.olds, step_.news,
-                              [&](const std::byte* const* olds, std::byte* const* news) {
-                                  step_.migrate(reinterpret_cast<const void* const*>(olds),
-                                                reinterpret_cast<void* const*>(news), columns.num_rows());
-                                  return Status();
-                              });
-    }
-    bool lacks_fields(const FieldColumns& columns) const override { return lacks_all(columns, step_.olds); }
-
-private:
-    PluginMigration step_;
-};
+void migrate_by_plugin(void* step, const std::byte* const* olds, std::byte* const* news, std::size_t num_rows) {
+    static_cast<const PluginMigration*>(step)->migrate(reinterpret_cast<const void* const*>(olds),
+                                                       reinterpret_cast<void* const*>(news), num_rows);
+}
 
 }  // namespace
 
@@ -374,8 +358,11 @@ PluginType& note_type(shoal_world& plugin, const shoal_component& component, con
 }
 
 Status PluginType::add_to(ComponentRegistry& registry) const {
+    // The program may know the fields of the type, perhaps others: it matters only to functions of the plugin.
+    const RegisteredComponent* const known = registry.find(component.name);
     const bool is_of_world = &registry == &owner.world.registry();
-    if (!is_of_world || !migrations.empty())
+    const bool is_known = known != nullptr && known->schema != nullptr && definition.compile == nullptr;
+    if ((!is_of_world && !is_known) || !migrations.empty())
         if (Status status = registry.add(schema); !status) return status;
     Status status;
     if (definition.compile != nullptr || definition.spawn_order != 0)
@@ -388,7 +375,7 @@ Status PluginType::add_to(ComponentRegistry& registry) const {
         if (!status) break;
         MigrationStep& to = registry.migrations(schema).from(step.from_version);
         if (step.migrate != nullptr)
-            to.add(new MigrationByPlugin(step));
+            compute_values(to, step.olds, step.news, migrate_by_plugin, const_cast<PluginMigration*>(&step));  // NOLINT
         else if (step.news.empty())
             to.remove(step.olds[0].name);
         else

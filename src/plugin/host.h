@@ -299,6 +299,16 @@ bool reaches(const T& given, const Field T::* field) {
     return given.size >= static_cast<std::size_t>(at - reinterpret_cast<const char*>(&zero)) + sizeof(Field);
 }
 
+/// Returns element `i` of a list of structs, all of which have the size of the first; or nullptr, if they do not, or are shorter
+/// than in the first version. `last` is the last field of that.
+template <class T, class Field>
+const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
+    const std::uint32_t size = list->size;
+    if (!reaches(*list, last) || size % alignof(T) != 0) return nullptr;
+    const T* const element = reinterpret_cast<const T*>(reinterpret_cast<const char*>(list) + std::size_t(i) * size);
+    return element->size == size ? element : nullptr;
+}
+
 /// Returns the handle of a component type; the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
 KeptComponent find_kept(const World& world, ComponentId component);

@@ -81,7 +81,9 @@ Status check_contents(const shoal_plugin& plugin) {
 std::string data_text(const shoal_world& plugin) {
     std::string text;
     for (const PluginStore* store : plugin.stores)
-        text += concat(text.empty() ? "" : ", ", store->num_rows(), " components of \"", store->schema().name(), '"');
+        if (store->num_rows() != 0)
+            text +=
+                concat(text.empty() ? "" : ", ", store->num_rows(), " components of \"", store->schema().name(), '"');
     return text;
 }
 
@@ -150,7 +152,9 @@ Plugins::~Plugins() {
     for (; !loaded_.empty(); loaded_.pop_back()) {
         const Status status = check_users(loaded_.back()->world, false);
         SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
-        end(*loaded_.back());
+        const Array<std::string> passes = names_of_passes(loaded_.back()->world);
+        stop(*loaded_.back());
+        forget_passes(shared_->world, passes);
         destroy(loaded_.back());
     }
     destroy_owned(shared_);
@@ -241,15 +245,6 @@ void Plugins::stop(Loaded& loaded) {
     loaded.world.remove_rest();
 }
 
-/// The same for good: passes of others are not ordered by its passes any more.
-void Plugins::end(Loaded& loaded) {
-    const Array<std::string> passes = names_of_passes(loaded.world);
-    if (const std::string data = data_text(loaded.world); !data.empty())
-        log(LogLevel::kNote, concat("plugin \"", loaded.name, "\" goes, and with it ", data));
-    stop(loaded);
-    forget_passes(shared_->world, passes);
-}
-
 Status Plugins::load(const std::string& path) {
     require_idle();
     const Result<Loaded*> opened = open(path);
@@ -276,7 +271,11 @@ Status Plugins::unload(std::string_view name) {
     Loaded* const loaded = loaded_[index];
     if (Status status = check_users(loaded->world, true); !status) return status;
     loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(index));
-    end(*loaded);
+    const Array<std::string> passes = names_of_passes(loaded->world);
+    if (const std::string data = data_text(loaded->world); !data.empty())
+        log(LogLevel::kNote, concat("plugin \"", name, "\" goes, and with it ", data));
+    stop(*loaded);
+    forget_passes(shared_->world, passes);
     destroy(loaded);
     return {};
 }

@@ -1,7 +1,10 @@
 // The layout of version 1 of the C interface, for machines with addresses of 8 bytes. What stands here never changes: a
 // plugin that was built with the first header must run in every later host. What is appended gets lines of its own.
 
-#include "shoal/plugin/shoal_abi.h"
+#ifndef SHOAL_ABI_HEADER
+#define SHOAL_ABI_HEADER "shoal/plugin/shoal_abi.h" /* the other one is that of the first version, which is kept */
+#endif
+#include SHOAL_ABI_HEADER
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -16,7 +19,8 @@ typedef char
     flags_are_bits[SHOAL_SPLIT == 1 && SHOAL_RELATION == 2 && SHOAL_CLEARED == 4 && SHOAL_DIES_TOO == 8 ? 1 : -1];
 typedef char
     schemas_have_bits[SHOAL_WHOLE == 1 && SHOAL_MANY == 4 && SHOAL_SINGLE == 8 && SHOAL_WITHOUT_ROWS == 16 ? 1 : -1];
-typedef char kinds_are_numbered[SHOAL_ON_ADD == 0 && SHOAL_ON_CHANGE == 2 && SHOAL_LOG_ERROR == 2 ? 1 : -1];
+typedef char kinds_are_numbered
+    [SHOAL_ON_ADD == 0 && SHOAL_ON_CHANGE == 2 && SHOAL_LOG_ERROR == 2 && SHOAL_NO_COMMANDS == 1 ? 1 : -1];
 typedef char nodes_are_numbered[SHOAL_NODE_NONE == 0 && SHOAL_NODE_STRING == 5 && SHOAL_NODE_MAPPING == 7 ? 1 : -1];
 typedef char entities_are_numbers[sizeof(shoal_entity) == 4 || sizeof(shoal_entity) == 8 ? 1 : -1];
 
@@ -159,6 +163,7 @@ AT(shoal_pass_definition, num_reads_from, 92);
 AT(shoal_pass_definition, num_writes_to, 96);
 AT(shoal_pass_definition, num_runs_after, 100);
 AT(shoal_pass_definition, num_runs_before, 104);
+AT(shoal_pass_definition, flags, 108);
 AT(shoal_pass_definition, run, 112);
 AT(shoal_pass_definition, context, 120);
 

@@ -104,7 +104,7 @@ TEST(Plugins, are_loaded_exchanged_and_unloaded) {
     EXPECT_EQ(host.world.schedule().num_passes(), 0u);
 }
 
-// req: G3
+// req: G3-G4
 TEST(Plugins, a_pass_of_a_plugin_runs_until_it_is_unloaded_and_its_rows_stay) {
     const LeakCheck leaks;
     Host host;
@@ -458,6 +458,7 @@ TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_
     EXPECT_EQ(num_referrers, 1'997u) << "the set one refers to nobody";
 }
 
+// req: G3-G4
 TEST(PluginStores, have_the_rows_that_a_naive_model_has) {
     for (const char* version : {"stock_1", "stock_3", "stock_4"}) {
         SCOPED_TRACE(version);
@@ -514,6 +515,7 @@ TEST(PluginStores, have_the_rows_that_a_naive_model_has) {
     }
 }
 
+// req: G3-G4
 TEST(PluginStores, get_the_parents_of_what_is_spawned_and_may_refuse_it_afterwards) {
     const LeakCheck leaks;
     Host host;
@@ -615,6 +617,7 @@ TEST(PluginStores, without_columns_are_found_by_queries_and_read_by_name) {
     EXPECT_NE(host.world.state_hash(), before);
 }
 
+// req: A1
 TEST(PluginTypes, are_compiled_spawned_and_migrated_by_functions_of_the_plugin) {
     const LeakCheck leaks;
     Host host;
@@ -652,6 +655,68 @@ TEST(PluginTypes, are_compiled_spawned_and_migrated_by_functions_of_the_plugin) 
     EXPECT_EQ(host.world.registry().find("order"), nullptr);
 }
 
+TEST(Plugins, that_were_built_with_the_first_header_load_and_work) {
+    const LeakCheck leaks;
+    Host host;
+    const Status status = host.load("abi_1");
+    ASSERT_TRUE(status) << status.message();
+    const std::vector<Entity> lamps = host.make("lamp", 3);
+    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.watts", 1.5f));
+    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.mood", "cold"));
+    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.socket", lamps[0]));
+    EXPECT_EQ(host.world.set_field(lamps[1], "lamp.mood", "icy").message().empty(), false);
+    host.world.step(1);
+    EXPECT_EQ(count_matches(host.world, "lamp, lamp.mood == cold"), 1u) << "the others are dark";
+    EXPECT_EQ(host.value<float>(lamps[1], "lamp.watts"), 0.5f);
+    host.entities.destroy({&lamps[0], 1});
+    host.world.settle();
+    EXPECT_EQ(host.value<Entity>(lamps[1], "lamp.socket"), kNullEntity) << "a relation that is cleared";
+    EXPECT_EQ(host.make("socket", 1).size(), 1u);
+    EXPECT_EQ(count_matches(host.world, "socket"), 1u);
+    EXPECT_EQ(host.world.find_store(ComponentId("score"))->schemas()[0]->fields()[0].type, FieldType::kBlobArray);
+    EXPECT_EQ(run_verb(host.plugins, {}), "1 lamps were lit\n");
+    ASSERT_TRUE(host.plugins.unload("early"));
+}
+
+TEST(SamplePlugins, a_grid_is_kept_right_by_reactions_and_used_by_a_pass) {
+    const LeakCheck leaks;
+    for (const std::uint32_t num_workers : {1u, 3u}) {
+        Host host(num_workers);
+        const Status status = host.plugins.load(sample_plugin("grid"));
+        ASSERT_TRUE(status) << status.message();
+        std::vector<Entity> motes = host.make("mote", 400);
+        Random random(3);
+        const auto place = [&](Entity mote) {
+            EXPECT_TRUE(host.world.set_field(mote, "mote.x", random.unit() * 20 - 10));
+            EXPECT_TRUE(host.world.set_field(mote, "mote.y", random.unit() * 20 - 10));
+        };
+        for (int frame = 0; frame < 5; ++frame) {
+            for (const Entity mote : motes) place(mote);
+            host.entities.destroy({motes.data() + 300 - frame, 1});
+            motes.erase(motes.begin() + 300 - frame);
+            if (frame == 3) {
+                ASSERT_TRUE(host.plugins.reload("grid"));
+            }
+            host.world.settle();  // tells the store where they are
+            host.world.step(1);
+            for (std::size_t i = 0; i < motes.size(); ++i) {
+                const float x = host.value<float>(motes[i], "mote.x"), y = host.value<float>(motes[i], "mote.y");
+                std::uint32_t num_near = 0;
+                for (std::size_t k = 0; k < motes.size(); ++k) {
+                    const float dx = x - host.value<float>(motes[k], "mote.x");
+                    const float dy = y - host.value<float>(motes[k], "mote.y");
+                    num_near += k != i && dx * dx + dy * dy < 1;
+                }
+                ASSERT_EQ(host.value<std::uint32_t>(motes[i], "neighbour.num_near"), num_near) << frame << ' ' << i;
+            }
+        }
+        EXPECT_EQ(count_matches(host.world, "neighbour"), motes.size());
+        const std::string words[] = {"3.5", "-2.5"};
+        EXPECT_EQ(run_verb(host.plugins, words), "3 -3\n");
+        EXPECT_EQ(run_verb(host.plugins, std::span(words).first(1)), "give two numbers, X and Y");
+    }
+}
+
 // --- calls -------------------------------------------------------------------------------------------------------
 
 #if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
@@ -677,6 +742,8 @@ TEST(PluginCalls, at_random_are_carried_out_or_refused_and_leave_the_world_whole
         for (const Store* store : host.world.stores())
             for (const Table* table : store->tables()) ASSERT_TRUE(table->validate()) << store->schemas()[0]->name();
     }
+    EXPECT_GT(host.world.settle_statistics().total.num_created, std::uint64_t(kNumCalls) / 1'000) << "some do much";
+    EXPECT_GT(host.world.settle_statistics().total.num_removed, std::uint64_t(kNumCalls) / 1'000);
     ASSERT_TRUE(host.plugins.unload("calls"));
     host.world.step(0.5f);
     set_log_hook(nullptr, nullptr);

@@ -220,7 +220,7 @@ static void add_pass(void) {
     shoal_pass_definition pass = {.size = sizeof(pass), .run = look};
     pass.name = text_of(names, COUNT(names));
     pass.query = once_in(3) ? NULL : text_of(kQueries, COUNT(kQueries));
-    if (once_in(2)) pass.columns = columns, pass.num_columns = once_in(4) ? draw(4) : 1, pass.run = visit;
+    if (once_in(2)) pass.columns = columns, pass.num_columns = once_in(4) ? 1 + draw(3) : 1, pass.run = visit;
     if (once_in(4)) pass.runs_after = others, pass.num_runs_after = draw(4);
     if (once_in(4)) pass.runs_before = others, pass.num_runs_before = draw(2);
     if (once_in(4)) pass.reads = types, pass.num_reads = draw(4);

@@ -59,7 +59,8 @@ public:
     /// taken; another plugin that it depends on is not loaded; its load() failed. The message names the file and says why;
     /// the world is as it was.
     SHOAL_API Status load(const std::string& path);
-    /// Errors: there is no such plugin; another one depends on it. Nothing has changed.
+    /// Errors: there is no such plugin; another one depends on it; a pass of the program, or another plugin, uses one of its
+    /// stores. Nothing has changed. Otherwise the log says which data go with its stores.
     SHOAL_API Status unload(std::string_view name);
     /// Exchanges a plugin for what its file has become. Errors: as of load(), and then the old one works on; if that fails to
     /// load again, it is gone, and the message says so.
@@ -93,7 +94,6 @@ private:
     Status check_needs(const Loaded& opened) const;
     Status start(Loaded& opened, bool was_ordered);
     void stop(Loaded& loaded);
-    void end(Loaded& loaded);
     static void destroy(Loaded* loaded);
     Status exchange(std::size_t index, Loaded* newer);
 
