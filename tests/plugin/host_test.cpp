@@ -2,11 +2,13 @@
 
 #include "plugin/host.h"
 
+#include "shoal/base/log.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/world/entity_blob.h"
 #include "support/testing.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -251,6 +253,124 @@ TEST(PluginHost, a_reaction_names_a_kind_and_a_field_that_there_are) {
     EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"");
     EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only a reaction to changes names a field");
     EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "add_reaction: the function is NULL");
+}
+
+/// What is logged while it lives: calls without an error say there why they did nothing.
+class LogLines {
+public:
+    LogLines() {
+        set_log_hook([](void* to, LogLevel, std::string_view text) { *static_cast<std::string*>(to) = text; }, &last_);
+    }
+    ~LogLines() { set_log_hook(nullptr, nullptr); }
+    LogLines(const LogLines&) = delete;
+    LogLines& operator=(const LogLines&) = delete;
+    std::string take() { return std::exchange(last_, {}); }
+
+private:
+    std::string last_;
+};
+
+TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
+    Guest guest;
+    LogLines log;
+    const shoal_host& host = guest.table;
+    shoal_world* const world = &guest.plugin;
+    shoal_error* const error = &guest.error;
+    const shoal_schema schema = box();
+    const shoal_component* const type = host.declare_component(world, &schema, error);
+    shoal_entity entity = 0;
+    ASSERT_EQ(host.create_entities(world, &entity, 1, error), 1);
+    const auto nothing = [](void*, const shoal_change*) {};
+    const auto is_refused = [&](auto result, const char* says) {
+        EXPECT_FALSE(result) << says;
+        EXPECT_EQ(guest.take_error() + log.take(), says);
+    };
+    is_refused(host.create_entities(nullptr, &entity, 1, error), "create_entities: the world is NULL");
+    is_refused(host.create_entities(world, nullptr, 1, error), "create_entities: the list of entities is NULL");
+    is_refused(host.destroy_entities(world, nullptr, 1),
+               "a plugin called destroy_entities: the list of entities is NULL");
+    is_refused(host.is_alive(nullptr, entity), "a plugin called is_alive: the world is NULL");
+    is_refused(host.declare_component(world, nullptr, error), "declare_component: the schema is NULL");
+    is_refused(host.define_component(world, type, nullptr, error), "define_component: the definition is NULL");
+    is_refused(host.find_component(world, nullptr, error), "find_component: the name is NULL");
+    is_refused(host.image_bytes(world, nullptr), "a plugin called image_bytes: the component is NULL");
+    is_refused(host.has_component(world, nullptr, entity), "a plugin called has_component: the component is NULL");
+    is_refused(host.add_rows(world, nullptr, &entity, 1, nullptr, 0, error), "add_rows: the component is NULL");
+    is_refused(host.remove_rows(world, nullptr, &entity, 1, error), "remove_rows: the component is NULL");
+    is_refused(host.get_field(world, entity, nullptr, &entity, 4, error), "get_field: the path is NULL");
+    is_refused(host.get_field(world, entity, "box.mass", nullptr, 4, error), "get_field: the value is NULL");
+    is_refused(host.set_field(world, entity, nullptr, &entity, 4, error), "set_field: the path is NULL");
+    is_refused(host.add_store(world, &schema, nullptr, error), "add_store: the store is NULL");
+    is_refused(host.rows_moved(world, nullptr, error), "rows_moved: the component is NULL");
+    is_refused(host.write_bytes(nullptr, "x", 1), "a plugin called write_bytes: the writer is NULL");
+    is_refused(host.make_query(world, nullptr, nullptr, 0, error), "make_query: the text is NULL");
+    is_refused(host.destroy_query(world, nullptr, error), "destroy_query: the query is NULL");
+    is_refused(host.num_rows(world, nullptr), "a plugin called num_rows: the query is NULL");
+    shoal_query* const query = host.make_query(world, "box", nullptr, 0, error);
+    is_refused(host.for_each_batch(world, query, 0, nullptr, nullptr, error), "for_each_batch: the function is NULL");
+    is_refused(host.add_pass(world, nullptr, error), "add_pass: the pass is NULL");
+    is_refused(host.remove_pass(world, nullptr, error), "remove_pass: the name is NULL");
+    is_refused(host.command_create(nullptr), "a plugin called command_create: the object of the commands is NULL");
+    is_refused(host.command_tag(nullptr, entity, "x"),
+               "a plugin called command_tag: the object of the commands is NULL");
+    is_refused(host.open_channel(world, nullptr, 4, error), "open_channel: the name is NULL");
+    is_refused(host.write_events(world, nullptr, &entity, 1), "a plugin called write_events: the channel is NULL");
+    const void* events = nullptr;
+    is_refused(host.read_events(world, nullptr, &events), "a plugin called read_events: the channel is NULL");
+    is_refused(host.add_reaction(world, SHOAL_ON_ADD, nullptr, nullptr, nothing, nullptr, error),
+               "add_reaction: the component is NULL");
+    is_refused(host.random_next(nullptr), "a plugin called random_next: the generator is NULL");
+    is_refused(host.for_rows(world, nullptr, 5, nullptr, nullptr), "a plugin called for_rows: the function is NULL");
+    is_refused(host.spawn_blob(world, nullptr, 5, nullptr, error), "spawn_blob: the blob is NULL");
+    is_refused(host.find_array(world, nullptr, SHOAL_FLOAT, nullptr), "a plugin called find_array: the array is NULL");
+    is_refused(host.string_id(world, nullptr, nullptr, error), "string_id: the text is NULL");
+    is_refused(host.add_verb(world, nullptr, error), "add_verb: the verb is NULL");
+    is_refused(host.compile_error(nullptr, {}, "x"), "a plugin called compile_error: the compilation is NULL");
+    // And what was destroyed, or belongs to a call that has ended.
+    ASSERT_EQ(host.destroy_query(world, query, error), 1);
+    is_refused(host.destroy_query(world, query, error),
+               "destroy_query: plugin \"guest\" has no such query; it was destroyed");
+}
+
+TEST(PluginHost, fields_are_enums_relations_and_arrays_of_the_blob) {
+    Guest guest;
+    const shoal_enumerator moods[] = {{"calm", 0}, {"wild", 300}};
+    const std::uint16_t wild = 300;
+    const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_ENUM, "mood", nullptr, &wild, 0, 2, 0, 0, moods, 2, 0},
+        {sizeof(shoal_field), SHOAL_ENTITY, "rider", nullptr, nullptr, 0, 0, SHOAL_DIES_TOO, 0, nullptr, 0, 0},
+        {sizeof(shoal_field), SHOAL_BLOB_ARRAY, "song", nullptr, nullptr, 0, 0, 0, SHOAL_FLOAT, nullptr, 0, 0}};
+    shoal_schema horse{sizeof horse, 1, "horse", fields, 3, 0};
+    const shoal_component* const type = guest.table.declare_component(&guest.plugin, &horse, &guest.error);
+    ASSERT_NE(type, nullptr) << guest.error.text;
+    shoal_entity made[2];
+    ASSERT_EQ(guest.table.create_entities(&guest.plugin, made, 2, &guest.error), 1);
+    ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1) << guest.error.text;
+    EXPECT_EQ(guest.world.field(Entity{made[0]}, "horse.mood")->to_text(), "wild");
+    ASSERT_EQ(guest.table.set_field(&guest.plugin, made[0], "horse.rider", &made[1], sizeof made[1], &guest.error), 1);
+    guest.world.settle();
+    guest.table.destroy_entities(&guest.plugin, &made[1], 1);
+    guest.world.settle();
+    EXPECT_FALSE(guest.entities.alive(Entity{made[0]})) << "it dies with its rider";
+    const auto declare = [&](shoal_field field) {
+        const shoal_schema odd{sizeof odd, 1, "odd", &field, 1, 0};
+        EXPECT_EQ(guest.table.declare_component(&guest.plugin, &odd, &guest.error), nullptr);
+        return guest.take_error();
+    };
+    shoal_field field = fields[0];
+    field.num_enumerators = 0;
+    EXPECT_EQ(declare(field), "component \"odd\": field \"mood\" is an enum without enumerators");
+    field = fields[1];
+    field.flags = SHOAL_CLEARED | SHOAL_DIES_TOO;
+    EXPECT_EQ(declare(field),
+              "component \"odd\": field \"rider\" cannot be cleared and die too, when its target dies; choose one");
+    field.type = SHOAL_UINT32, field.flags = SHOAL_RELATION;
+    EXPECT_EQ(declare(field), "component \"odd\": field \"rider\" is a relation, but no entity");
+    field = fields[2];
+    field.element_type = 0;
+    EXPECT_EQ(
+        declare(field),
+        "component \"odd\": field \"song\" is a blob array of type 0, which is none of SHOAL_BOOL to SHOAL_ENTITY");
 }
 
 }  // namespace
