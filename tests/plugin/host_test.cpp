@@ -346,7 +346,7 @@ TEST(PluginHost, fields_are_enums_relations_and_arrays_of_the_blob) {
     shoal_entity made[2];
     ASSERT_EQ(guest.table.create_entities(&guest.plugin, made, 2, &guest.error), 1);
     ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1) << guest.error.text;
-    EXPECT_EQ(guest.world.field(Entity{made[0]}, "horse.mood")->to_text(), "wild");
+    EXPECT_EQ(guest.world.field(Entity{made[0]}, "horse.mood")->to_text(), "\"wild\"");
     ASSERT_EQ(guest.table.set_field(&guest.plugin, made[0], "horse.rider", &made[1], sizeof made[1], &guest.error), 1);
     guest.world.settle();
     guest.table.destroy_entities(&guest.plugin, &made[1], 1);
