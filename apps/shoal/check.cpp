@@ -17,6 +17,7 @@ constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
     kSourceSchemaFlag,
+    kPluginFlag,
     kStdinNameFlag,
     kStrictFlag,
     {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},

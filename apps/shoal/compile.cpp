@@ -28,6 +28,7 @@ constexpr Flag kFlags[] = {
     kRootFlag,
     kSchemaFlag,
     kSourceSchemaFlag,
+    kPluginFlag,
     kStdinNameFlag,
     {.name = "endian",
      .value = "little|big",

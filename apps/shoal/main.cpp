@@ -1,6 +1,8 @@
 // The command-line tool. main() finds the verb and keeps exceptions from getting out.
 
+#include "plugins.h"
 #include "shoal/base/text.h"
+#include "shoal/resource/registry.h"
 #include "signals.h"
 #include "sources.h"
 #include "verbs.h"
@@ -42,7 +44,55 @@ int run_verb(const Verb& verb, std::span<const std::string_view> words, Console&
     return verb.run(*arguments, files, console);
 }
 
+int run_words(std::span<const std::string_view> words, Console& console);
+
+/// Takes the plugins that stand before the verb, `--plugin FILE` or `--plugin=FILE`. Errors: a file is missing.
+shoal::Status take_plugins(std::span<const std::string_view>& words, std::vector<std::string>& paths) {
+    constexpr std::string_view kFlag = "--plugin";
+    while (!words.empty() && words[0].starts_with(kFlag)) {
+        const std::string_view rest = words[0].substr(kFlag.size());
+        if (!rest.empty() && rest[0] != '=') break;
+        if (rest.empty() && words.size() < 2) return shoal::Status::error("--plugin needs a value, FILE.so");
+        paths.emplace_back(rest.empty() ? words[1] : rest.substr(1));
+        words = words.subspan(rest.empty() ? 2 : 1);
+    }
+    return check_plugin_paths(paths);
+}
+
+/// Prints the manual of the tool, or of a verb, with what plugins add to it.
+int help_with_plugins(const LoadedPlugins& loaded, std::span<const std::string_view> words, Console& console) {
+    if (words.size() == 2)
+        if (const auto verb = loaded.find_verb(words[1])) return console.print_out(loaded.manual_of_verb(*verb)), 0;
+    const int code = run_words(words, console);
+    if (words.size() == 1 && code == 0) console.print_out(loaded.list_of_verbs());
+    return code;
+}
+
+/// Runs a verb that a plugin gives, or one of the tool with the plugins.
+int run_with_plugins(std::span<const std::string_view> words, const std::vector<std::string>& paths, Console& console) {
+    if (words.empty()) return no_verb(console, "no verb was given");
+    const bool asks_help = words[0] == "help" || words[0] == "--help" || words[0] == "-h";
+    if (!asks_help && find_verb(words[0]) != nullptr) {
+        std::vector<std::string_view> given{words[0]};
+        for (const std::string& path : paths) given.insert(given.end(), {"--plugin", path});
+        given.insert(given.end(), words.begin() + 1, words.end());
+        return run_words(given, console);
+    }
+    LoadedPlugins loaded;
+    if (shoal::Status status = loaded.load(paths, {}); !status) return fail(console, status.message());
+    if (asks_help) return help_with_plugins(loaded, words, console);
+    const auto verb = loaded.find_verb(words[0]);
+    if (!verb)
+        return no_verb(console, concat("there is no verb ", quoted(words[0]), ", neither in the tool nor in a plugin"));
+    const auto rest = words.subspan(1);
+    if (asks_for(rest, "--help") || asks_for(rest, "-h")) return console.print_out(loaded.manual_of_verb(*verb)), 0;
+    return loaded.run_verb(*verb, rest, console);
+}
+
 int run_words(std::span<const std::string_view> words, Console& console) {
+    std::vector<std::string> plugins;
+    if (shoal::Status status = take_plugins(words, plugins); !status) return no_verb(console, status.message());
+    if (!plugins.empty()) return run_with_plugins(words, plugins, console);
     if (words.empty()) return no_verb(console, "no verb was given");
     const std::string_view name = words[0];
     const std::span<const std::string_view> rest = words.subspan(1);

@@ -12,6 +12,7 @@
 #include "shoal/inspect/text_table.h"
 #include "shoal/inspect/trace.h"
 #include "shoal/plugin/plugins.h"
+#include "shoal/resource/migration.h"
 #include "shoal/transform/transform.h"
 #include "signals.h"
 #include "sources.h"
@@ -100,8 +101,9 @@ constexpr std::string_view kManual =
     "A query names component types: `fish` must be there, `!asleep` must not, `?name` may; and compares fields: "
     "`health.value < 10`, `body.position.x >= 2`, `mood == angry`. All of its terms, between commas, must hold.\n"
     "\n"
-    "A plugin is a shared library that knows the C interface (shoal_abi.h). It is loaded when the level is there: its "
-    "component types take over the rows of the level by the names of their fields.\n"
+    "A plugin is a shared library that knows the C interface (shoal_abi.h). It is loaded before the level is spawned: "
+    "its "
+    "component types, functions and stores take what the level has by the names of their fields.\n"
     "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
@@ -154,8 +156,7 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.picture = arguments.value("picture");
     task.trace = arguments.value("trace");
     task.plugins = arguments.values("plugin");
-    for (const std::string& plugin : task.plugins)
-        if (is_standard_stream(plugin)) return Status::error("--plugin needs a file, not standard input");
+    if (Status status = check_plugin_paths(task.plugins); !status) return status;
     task.watches = arguments.has("watch");
     if (task.watches && is_standard_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
@@ -171,9 +172,31 @@ Status read_task(const Arguments& arguments, Task& task) {
     return arguments.read_number("dt", 0.0, 3600.0, task.dt);
 }
 
-Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& outcome) {
+Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
+    for (const std::string& path : task.plugins) {
+        if (Status status = plugins.load(path); !status) return status;
+        const PluginInfo loaded = plugins.plugin(plugins.num_plugins() - 1);
+        outcome.plugins.push_back(concat(loaded.name, " ", loaded.version));
+    }
+    return {};
+}
+
+/// Makes the stores of what the level has, which plugins may ask for, and loads the plugins: their functions and stores take the
+/// level when it is spawned, with the fields that they declare.
+Status prepare_world(World& world, Blob& blob, Plugins& plugins, const Task& task, Outcome& outcome) {
     make_stores(world, blob);
     if (Status status = world.adopt_schemas(blob); !status) return status;
+    if (Status status = load_plugins(plugins, task, outcome); !status) return status;
+    std::vector<Schema> schemas;
+    for (const BlobComponents& components : blob.component_types())
+        if (const Store* store = world.find_store(components.id); store != nullptr && !task.plugins.empty())
+            for (const Schema* schema : store->schemas())
+                if (schema->id() == components.id && schema->layout_hash() != components.schema->layout_hash())
+                    schemas.push_back(*schema);
+    return schemas.empty() ? Status() : convert_fields(blob, schemas, world.registry());
+}
+
+Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& outcome) {
     const auto num_copies = static_cast<std::uint32_t>(task.num_copies);
     const std::vector<RootPose> poses = side_by_side(blob, num_copies);
     const std::int64_t begin_ns = monotonic_ns();
@@ -185,15 +208,6 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     for (const BlobComponents& components : blob.component_types())
         outcome.num_bytes += std::uint64_t(components.count()) * components.schema->row_bytes() * task.num_copies;
     place_masses(world, spawned->entities());
-    return {};
-}
-
-Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
-    for (const std::string& path : task.plugins) {
-        if (Status status = plugins.load(path); !status) return status;
-        const PluginInfo loaded = plugins.plugin(plugins.num_plugins() - 1);
-        outcome.plugins.push_back(concat(loaded.name, " ", loaded.version));
-    }
     return {};
 }
 
@@ -386,9 +400,13 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
         world.transforms({.mode = TransformMode::kDeferred});
         world.manager<PointMass>();
     }
-    if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     Plugins plugins(world);
-    if (Status status = load_plugins(plugins, task, outcome); !status) return status;
+    struct NoPasses {  // when the plugins go, nothing of the tool uses their stores
+        World& world;
+        ~NoPasses() { world.schedule().clear(); }
+    } const no_passes{world};
+    if (Status status = prepare_world(world, level.blob, plugins, task, outcome); !status) return status;
+    if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);

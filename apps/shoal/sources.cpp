@@ -108,6 +108,17 @@ bool refuse_blob(Files& files, const std::string& path, const std::string& name,
     return true;
 }
 
+/// Registers what plugins say of component types. Errors: in the session's diagnostics.
+static void load_plugins(const Arguments& arguments, SourceSession& session) {
+    const std::vector<std::string> paths = arguments.values(kPluginFlag.name);
+    if (paths.empty()) return;
+    session.plugins = std::make_unique<LoadedPlugins>();
+    Status status = check_plugin_paths(paths);
+    if (status) status = session.plugins->load(paths, session.registry);
+    if (status) status = session.plugins->plugins().register_components(session.registry);
+    if (!status) session.diagnostics.error({}, std::string(status.message()));
+}
+
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session) {
     session.path = source;
@@ -122,6 +133,7 @@ bool prepare(const Arguments& arguments, Files& files, Console& console, const s
     if (Status status = add_built_ins(session.registry); !status)
         session.diagnostics.error({}, std::string(status.message()));
     read_schemas(arguments, files, session);
+    if (session.diagnostics.num_errors() == 0) load_plugins(arguments, session);
     if (session.diagnostics.num_errors() == 0) read_source_schemas(arguments, files, session);
     return session.diagnostics.num_errors() == 0;
 }

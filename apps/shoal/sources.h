@@ -4,8 +4,11 @@
 #include "arguments.h"
 #include "console.h"
 #include "files.h"
+#include "plugins.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"
+
+#include <memory>
 
 namespace shoal_tool {
 
@@ -50,6 +53,7 @@ shoal::Status add_built_ins(shoal::ComponentRegistry& registry);
 
 /// Everything that one source is compiled with, and the diagnostics about it.
 struct SourceSession {
+    std::unique_ptr<LoadedPlugins> plugins;  ///< whose component types the registry has, and which outlive it
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;

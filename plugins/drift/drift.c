@@ -8,11 +8,12 @@
 
 static int load(const shoal_host* host, shoal_world* world, void** state, shoal_error* error) {
     static const float kEast[3] = {1, 0, 0};
-    static const shoal_field fields[] = {{sizeof(shoal_field), SHOAL_VEC3, "velocity", "m/s", kEast, 0, 0, SHOAL_SPLIT},
-                                         {sizeof(shoal_field), SHOAL_FLOAT, "leeway", NULL, NULL, 0, 0, 0}};
+    static const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_VEC3, "velocity", "m/s", kEast, 0, 0, SHOAL_SPLIT, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_FLOAT, "leeway", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
     static const shoal_schema drift = {sizeof(shoal_schema), 1, "drift", fields, 2, 0};
     (void)state;
-    return host->components->declare(world, &drift, error) != NULL;
+    return host->declare_component(world, &drift, error) != NULL;
 }
 
 SHOAL_PLUGIN_EXPORT const shoal_plugin* shoal_plugin_entry(void) {

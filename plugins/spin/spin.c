@@ -22,6 +22,7 @@ typedef struct spin_turned {
 
 typedef struct spin_state {
     const shoal_host* host;
+    shoal_world* world;
     shoal_channel* turned;
 } spin_state;
 
@@ -40,7 +41,7 @@ static void turn(void* context, const shoal_pass* pass, const shoal_batch* batch
         *turns += 1;
         {
             const spin_turned event = {batch->entities[i], *turns};
-            state->host->events->write(state->turned, &event, 1);
+            state->host->write_events(state->world, state->turned, &event, 1);
         }
     }
 }
@@ -53,19 +54,20 @@ static int add_pass(const shoal_host* host, shoal_world* world, spin_state* stat
     pass.writes_to = channels, pass.num_writes_to = 1;
     pass.context = state;
     state->host = host;
-    state->turned = host->events->open(world, "spin.turned", sizeof(spin_turned), error);
-    return state->turned != NULL && host->passes->add(world, &pass, error);
+    state->world = world;
+    state->turned = host->open_channel(world, "spin.turned", sizeof(spin_turned), error);
+    return state->turned != NULL && host->add_pass(world, &pass, error);
 }
 
 static int load(const shoal_host* host, shoal_world* world, void** state, shoal_error* error) {
     static const float kSlow = 1;
-    static const shoal_field fields[] = {{sizeof(shoal_field), SHOAL_FLOAT, "speed", "rad/s", &kSlow, 0, 0, 0},
-                                         {sizeof(shoal_field), SHOAL_FLOAT, "angle", "rad", NULL, 0, 0, 0},
-                                         {sizeof(shoal_field), SHOAL_UINT32, "turns", NULL, NULL, 0, 0, 0}};
+    static const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_FLOAT, "speed", "rad/s", &kSlow, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_FLOAT, "angle", "rad", NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_UINT32, "turns", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
     static const shoal_schema schema = {sizeof(shoal_schema), 1, "spin", fields, 3, 0};
     spin_state* const made = (spin_state*)calloc(1, sizeof(spin_state));
-    if (made != NULL && host->components->declare(world, &schema, error) != NULL &&
-        add_pass(host, world, made, error)) {
+    if (made != NULL && host->declare_component(world, &schema, error) != NULL && add_pass(host, world, made, error)) {
         *state = made;
         return 1;
     }

@@ -134,7 +134,12 @@ private:
     /// Returns the store that keeps a component type as links between its rows, or nullptr.
     Store* link_store_of(const Part& part) const {
         Store* const store = store_of(part);
-        return store != nullptr && store->find_columns(*part.own_schema()).is_link ? store : nullptr;
+        if (store == nullptr) return nullptr;
+        // The component type may have got other fields since the command was given: then the store refuses it.
+        for (const Schema* schema : store->schemas())
+            if (schema->id() == part.own_schema()->id() && schema->layout_hash() != part.own_schema()->layout_hash())
+                return nullptr;
+        return store->find_columns(*part.own_schema()).is_link ? store : nullptr;
     }
     /// Requires: store_of() says that it is the database's.
     ComponentType component_of(const Part& part) {

@@ -40,7 +40,7 @@ private:
     const Result<FieldPath> names_;
 };
 
-std::string fields_text(const ComponentRow& at, const ValueNames& names) {
+std::string fields_text(const Store& store, const ComponentRow& at, const ValueNames& names) {
     DocumentBuilder builder;
     std::vector<std::byte> bytes;
     builder.begin_mapping();
@@ -52,7 +52,7 @@ std::string fields_text(const ComponentRow& at, const ValueNames& names) {
         }
         const FieldPart part = field_part(*at.schema, field);
         bytes.resize(part.type.num_bytes());
-        read_part(*at.table, at.first_column, at.row, part, bytes.data());
+        store.read_field(at, part, bytes.data());
         write_value(builder, part.type, bytes.data(), names);
     }
     builder.end();
@@ -104,7 +104,7 @@ void append_components(std::string& text, const Store& store, Entity entity, con
             append_text(text, concat("  ", schema->name()));
             if (schema->many()) append_text(text, concat('[', i, ']'));
             if (!at.is_on) append_text(text, " (switched off)");
-            const std::string fields = fields_text(at, names);
+            const std::string fields = fields_text(store, at, names);
             append_text(text, concat(fields.empty() ? "" : ": ", fields, links_text(at, names), '\n'));
         }
     }

@@ -2,9 +2,11 @@
 
 #include "plugin/host.h"
 
+#include "plugin/store.h"
 #include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
+#include "shoal/store/component_manager.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,15 +22,51 @@ int refuse(shoal_error* error, std::string_view message) {
     return 0;
 }
 
+int complain(const Status& status) {
+    log(LogLevel::kError, concat("a plugin called ", status.message()));
+    return 0;
+}
+
+Status check_given(std::string_view call, std::initializer_list<Given> all) {
+    for (const Given& given : all)
+        if (given.pointer == nullptr) return Status::error(concat(call, ": ", given.what, " is NULL"));
+    return {};
+}
+
+std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capacity) {
+    if (capacity != 0 && text != nullptr) {
+        const std::size_t length = std::min<std::size_t>(capacity - 1, given.size());
+        if (length != 0) std::memcpy(text, given.data(), length);
+        text[length] = 0;
+    }
+    return static_cast<std::uint32_t>(given.size());
+}
+
+PluginHost::PluginHost(World& world_of_all) : world(world_of_all) {
+    world.tell_schema_changes([](void* self) { static_cast<PluginHost*>(self)->renew_all(); }, this);
+}
+
 PluginHost::~PluginHost() {
+    world.tell_schema_changes(nullptr, nullptr);
     for (shoal_component* component : components) destroy_owned(component);
+}
+
+void PluginHost::renew_all() {
+    for (shoal_world* plugin : plugins) plugin->renew();
 }
 
 namespace {
 
+template <class Function>
+const void* address(Function* function) {
+    return reinterpret_cast<const void*>(function);
+}
+
 // --- logging, entities -------------------------------------------------------------------------------------------
 
 void write_log(shoal_world* plugin, std::uint32_t level, const char* text) {
+    if (Status status = check_given("log", {{plugin, "the world"}, {text, "the text"}}); !status)
+        return static_cast<void>(complain(status));
     log(static_cast<LogLevel>(std::min<std::uint32_t>(level, SHOAL_LOG_ERROR)), concat(plugin->name, ": ", text));
 }
 
@@ -36,28 +74,33 @@ std::span<const Entity> entities_of(const shoal_entity* entities, std::uint32_t 
     return {reinterpret_cast<const Entity*>(entities), count};
 }
 
-int create(shoal_world* plugin, shoal_entity* entities, std::uint32_t count, shoal_error* error) {
+/// A list of entities may be NULL if it is empty.
+Given list_of(const shoal_entity* entities, std::uint32_t count) {
+    static constexpr char kEmpty = 0;
+    return {count == 0 ? static_cast<const void*>(&kEmpty) : entities, "the list of entities"};
+}
+
+int create_entities(shoal_world* plugin, shoal_entity* entities, std::uint32_t count, shoal_error* error) {
+    if (Status status = check_given("create_entities", {{plugin, "the world"}, list_of(entities, count)}); !status)
+        return answer(error, status);
     const std::span<Entity> made(reinterpret_cast<Entity*>(entities), count);
     if (Status status = plugin->world.entities().create(made); !status) return answer(error, status);
     if (plugin->is_loading) plugin->made_entities.insert(plugin->made_entities.end(), made.begin(), made.end());
     return 1;
 }
 
-std::uint32_t destroy(shoal_world* plugin, const shoal_entity* entities, std::uint32_t count) {
+std::uint32_t destroy_entities(shoal_world* plugin, const shoal_entity* entities, std::uint32_t count) {
+    if (Status status = check_given("destroy_entities", {{plugin, "the world"}, list_of(entities, count)}); !status)
+        return complain(status), 0;
     return static_cast<std::uint32_t>(plugin->world.entities().destroy(entities_of(entities, count)));
 }
 
-int alive(const shoal_world* plugin, shoal_entity entity) { return plugin->world.entities().alive({entity}) ? 1 : 0; }
+int is_alive(const shoal_world* plugin, shoal_entity entity) {
+    if (Status status = check_given("is_alive", {{plugin, "the world"}}); !status) return complain(status);
+    return plugin->world.entities().alive({entity}) ? 1 : 0;
+}
 
 // --- rows --------------------------------------------------------------------------------------------------------
-
-Result<KeptComponent> find_bytes(const World& world, const shoal_component& component) {
-    const KeptComponent kept = find_kept(world, component.id);
-    if (!kept) return unknown_component(world, component.name);
-    if (kept.schema->has_opaque())
-        return Status::error(concat("\"", component.name, "\" has fields that are more than bytes"));
-    return kept;
-}
 
 /// Errors: one of them is dead.
 Status require_living(const EntityManager& entities, std::span<const Entity> asked) {
@@ -68,8 +111,15 @@ Status require_living(const EntityManager& entities, std::span<const Entity> ask
 
 int add_rows(shoal_world* plugin, const shoal_component* component, const shoal_entity* entities, std::uint32_t count,
              const void* images, std::size_t stride, shoal_error* error) {
+    if (Status status =
+            check_given("add_rows", {{plugin, "the world"}, {component, "the component"}, list_of(entities, count)});
+        !status)
+        return answer(error, status);
     const Result<KeptComponent> kept = find_bytes(plugin->world, *component);
     if (!kept) return refuse(error, kept.message());
+    if (stride != 0 && stride < kept->schema->struct_bytes())
+        return refuse(error, concat("images of \"", component->name, "\" have ", kept->schema->struct_bytes(),
+                                    " bytes and cannot lie ", stride, " bytes apart; 0 is one for all"));
     const std::span<const Entity> to = entities_of(entities, count);
     if (Status status = require_living(plugin->world.entities(), to); !status) return answer(error, status);
     const AddedValues values{.images = static_cast<const std::byte*>(images), .stride = stride};
@@ -78,8 +128,12 @@ int add_rows(shoal_world* plugin, const shoal_component* component, const shoal_
 
 int remove_rows(shoal_world* plugin, const shoal_component* component, const shoal_entity* entities,
                 std::uint32_t count, shoal_error* error) {
+    if (Status status =
+            check_given("remove_rows", {{plugin, "the world"}, {component, "the component"}, list_of(entities, count)});
+        !status)
+        return answer(error, status);
     const KeptComponent kept = find_kept(plugin->world, component->id);
-    if (!kept) return refuse(error, unknown_component(plugin->world, component->name).message());
+    if (!kept) return answer(error, unknown_component(plugin->world, component->name));
     return answer(error, kept.store->remove_values(*kept.schema, entities_of(entities, count)).status());
 }
 
@@ -91,7 +145,9 @@ Status check_bytes(const char* path, const ValueType& type, std::size_t num_byte
 
 int get_field(const shoal_world* plugin, shoal_entity entity, const char* path, void* value, std::size_t num_bytes,
               shoal_error* error) {
-    if (path == nullptr) return refuse(error, "the path of a field is NULL");
+    if (Status status = check_given("get_field", {{plugin, "the world"}, {path, "the path"}, {value, "the value"}});
+        !status)
+        return answer(error, status);
     const Result<AnyValue> found = plugin->world.field(Entity{entity}, path);
     if (!found) return refuse(error, found.message());
     if (Status status = check_bytes(path, found->type(), num_bytes); !status) return answer(error, status);
@@ -101,7 +157,9 @@ int get_field(const shoal_world* plugin, shoal_entity entity, const char* path, 
 
 int set_field(shoal_world* plugin, shoal_entity entity, const char* path, const void* value, std::size_t num_bytes,
               shoal_error* error) {
-    if (path == nullptr) return refuse(error, "the path of a field is NULL");
+    if (Status status = check_given("set_field", {{plugin, "the world"}, {path, "the path"}, {value, "the value"}});
+        !status)
+        return answer(error, status);
     const Result<FieldPath> found = plugin->world.find_field(path);
     if (!found) return refuse(error, found.message());
     if (Status status = check_bytes(path, found->type(), num_bytes); !status) return answer(error, status);
@@ -110,68 +168,118 @@ int set_field(shoal_world* plugin, shoal_entity entity, const char* path, const 
 
 // --- commands ----------------------------------------------------------------------------------------------------
 
-shoal_entity create_later(shoal_commands* to) { return to->commands.create().id; }
-void destroy_later(shoal_commands* to, shoal_entity entity) { to->commands.destroy(Entity{entity}); }
+thread_local const shoal_commands* open_commands = nullptr;
 
-int add_later(shoal_commands* to, shoal_entity entity, const shoal_component* component, const void* image) {
-    const KeptComponent kept = find_kept(to->world, component->id);
-    if (!kept || kept.schema->has_opaque()) return 0;
-    to->commands.add(Entity{entity}, *kept.schema, static_cast<const std::byte*>(image));
+/// Errors: these are not the commands of the call that runs.
+Status check_commands(std::string_view call, const shoal_commands* commands) {
+    if (Status status = check_given(call, {{commands, "the object of the commands"}}); !status) return status;
+    if (CommandScope::is_open(commands)) return {};
+    return Status::error(
+        concat(call, ": the commands are of another call, or thread; use those that the pass is given"));
+}
+
+shoal_entity command_create(shoal_commands* to) {
+    if (Status status = check_commands("command_create", to); !status) return complain(status), 0;
+    return to->commands.create().id;
+}
+
+int command_destroy(shoal_commands* to, shoal_entity entity) {
+    if (Status status = check_commands("command_destroy", to); !status) return complain(status);
+    to->commands.destroy(Entity{entity});
     return 1;
 }
 
-int remove_later(shoal_commands* to, shoal_entity entity, const shoal_component* component) {
-    const KeptComponent kept = find_kept(to->world, component->id);
-    if (!kept) return 0;
-    to->commands.remove(Entity{entity}, *kept.schema);
+Result<KeptComponent> find_commanded(std::string_view call, const shoal_commands* to,
+                                     const shoal_component* component) {
+    if (Status status = check_commands(call, to); !status) return status;
+    if (Status status = check_given(call, {{component, "the component"}}); !status) return status;
+    const Result<KeptComponent> kept = find_bytes(to->world, *component);
+    if (!kept) return Status::error(concat(call, ": ", kept.message()));
+    return *kept;
+}
+
+int command_add(shoal_commands* to, shoal_entity entity, const shoal_component* component, const void* image) {
+    const Result<KeptComponent> kept = find_commanded("command_add", to, component);
+    if (!kept) return complain(kept.status());
+    to->commands.add(Entity{entity}, *kept->schema, static_cast<const std::byte*>(image));
     return 1;
 }
 
-void tag_later(shoal_commands* to, shoal_entity entity, const char* tag) { to->commands.tag(Entity{entity}, tag); }
-void untag_later(shoal_commands* to, shoal_entity entity, const char* tag) { to->commands.untag(Entity{entity}, tag); }
+int command_remove(shoal_commands* to, shoal_entity entity, const shoal_component* component) {
+    const Result<KeptComponent> kept = find_commanded("command_remove", to, component);
+    if (!kept) return complain(kept.status());
+    to->commands.remove(Entity{entity}, *kept->schema);
+    return 1;
+}
+
+Status check_tag(std::string_view call, const shoal_commands* to, const char* tag) {
+    if (Status status = check_commands(call, to); !status) return status;
+    if (Status status = check_given(call, {{tag, "the tag"}}); !status) return status;
+    return *tag == 0 ? Status::error(concat(call, ": the tag is empty")) : Status();
+}
+
+int command_tag(shoal_commands* to, shoal_entity entity, const char* tag) {
+    if (Status status = check_tag("command_tag", to, tag); !status) return complain(status);
+    to->commands.tag(Entity{entity}, tag);
+    return 1;
+}
+
+int command_untag(shoal_commands* to, shoal_entity entity, const char* tag) {
+    if (Status status = check_tag("command_untag", to, tag); !status) return complain(status);
+    to->commands.untag(Entity{entity}, tag);
+    return 1;
+}
 
 // --- events ------------------------------------------------------------------------------------------------------
 
 shoal_channel* open_channel(shoal_world* plugin, const char* name, std::uint32_t event_bytes, shoal_error* error) {
-    if (name == nullptr) return refuse(error, "the name of a channel is NULL"), nullptr;
+    if (Status status = check_given("open_channel", {{plugin, "the world"}, {name, "the name"}}); !status)
+        return refuse(error, status.message()), nullptr;
     for (shoal_channel* opened : plugin->channels)
         if (opened->name == name && opened->event_bytes == event_bytes) return opened;
+    if (event_bytes == 0) return refuse(error, concat("events of channel \"", name, "\" have 0 bytes")), nullptr;
     const Result<detail::EventLog*> log = plugin->world.events(name, event_bytes);
     if (!log) return refuse(error, log.message()), nullptr;
     plugin->channels.push_back(make_owned<shoal_channel>(**log, std::string(name), event_bytes));
     return plugin->channels.back();
 }
 
-void write_events(shoal_channel* channel, const void* events, std::uint32_t count) {
+/// Errors: the plugin has no such channel.
+Status check_channel(std::string_view call, const shoal_world* plugin, const shoal_channel* channel) {
+    if (Status status = check_given(call, {{plugin, "the world"}, {channel, "the channel"}}); !status) return status;
+    if (std::ranges::find(plugin->channels, channel) != plugin->channels.end()) return {};
+    return Status::error(concat(call, ": plugin \"", plugin->name, "\" has no such channel; open it"));
+}
+
+int write_events(shoal_world* plugin, shoal_channel* channel, const void* events, std::uint32_t count) {
+    if (Status status = check_channel("write_events", plugin, channel); !status) return complain(status);
+    if (events == nullptr && count != 0) return complain(Status::error("write_events: the events are NULL"));
     channel->log.append({static_cast<const std::byte*>(events), std::size_t(count) * channel->event_bytes});
+    return 1;
 }
 
-std::uint32_t show_events(const shoal_channel& channel, std::span<const std::byte> bytes, const void** events) {
+template <std::span<const std::byte> (detail::EventLog::*kRead)() const>
+std::uint32_t read_events(const shoal_world* plugin, const shoal_channel* channel, const void** events) {
+    Status status = check_channel("read_events", plugin, channel);
+    if (status) status = check_given("read_events", {{events, "where the events go"}});
+    if (!status) return complain(status), 0;
+    const std::span<const std::byte> bytes = (channel->log.*kRead)();
     *events = bytes.data();
-    return static_cast<std::uint32_t>(bytes.size() / channel.event_bytes);
-}
-
-std::uint32_t read_events(const shoal_channel* channel, const void** events) {
-    return show_events(*channel, channel->log.read(), events);
-}
-
-std::uint32_t read_last_events(const shoal_channel* channel, const void** events) {
-    return show_events(*channel, channel->log.read_last(), events);
+    return static_cast<std::uint32_t>(bytes.size() / channel->event_bytes);
 }
 
 // --- reactions ---------------------------------------------------------------------------------------------------
 
 class PluginReaction final : public Reaction {
 public:
-    PluginReaction(PluginHost& host, shoal_reaction_function run, void* context, bool has_values)
-        : host_(host), run_(run), context_(context), has_values_(has_values) {}
+    PluginReaction(PluginHost& host, const PluginReactionEntry& entry, bool has_values)
+        : host_(host), run_(entry.run), context_(entry.context), has_values_(has_values) {}
     void run(const ReactionBatch& batch) override {
         const shoal_change change{sizeof change, static_cast<std::uint32_t>(batch.entities.size()),
                                   reinterpret_cast<const shoal_entity*>(batch.entities.data()),
                                   has_values_ ? batch.values_before : nullptr};
-        ++host_.num_calls;
+        const PluginCallScope scope(host_);
         run_(context_, &change);
-        --host_.num_calls;
     }
 
 private:
@@ -182,47 +290,56 @@ private:
 };
 
 /// Says what a reaction listens to. Errors: there is no such kind or field.
-Result<ReactionTo> reaction_to(std::uint32_t kind, const Schema& schema, const char* field) {
-    if (kind > SHOAL_ON_CHANGE) return Status::error(concat("there is no kind ", kind, " of reactions"));
-    ReactionTo to{.kind = static_cast<ReactionKind>(kind)};
-    to.wants_values = kind != SHOAL_ON_ADD && !schema.many() && !schema.has_opaque();
-    if (field == nullptr) return to;
-    if (kind != SHOAL_ON_CHANGE) return Status::error("only a reaction to changes names a field");
-    const int index = schema.find_field(field);
-    if (index < 0) return Status::error(concat("\"", schema.name(), "\" has no field \"", field, "\""));
+Result<ReactionTo> reaction_to(const PluginReactionEntry& entry, const Schema& schema) {
+    if (entry.kind > SHOAL_ON_CHANGE) return Status::error(concat("there is no kind ", entry.kind, " of reactions"));
+    ReactionTo to{.kind = static_cast<ReactionKind>(entry.kind)};
+    to.wants_values = entry.kind != SHOAL_ON_ADD && !schema.many() && !schema.has_opaque();
+    if (entry.field.empty()) return to;
+    if (entry.kind != SHOAL_ON_CHANGE) return Status::error("only a reaction to changes names a field");
+    const int index = schema.find_field(entry.field);
+    if (index < 0) return Status::error(concat("\"", schema.name(), "\" has no field \"", entry.field, "\""));
     to.field = static_cast<std::uint32_t>(index);
     return to;
 }
 
 std::uint32_t add_reaction(shoal_world* plugin, std::uint32_t kind, const shoal_component* component, const char* field,
                            shoal_reaction_function run, void* context, shoal_error* error) {
-    const KeptComponent kept = find_kept(plugin->world, component->id);
-    if (run == nullptr) return refuse(error, "a reaction has no function"), 0;
-    if (!kept) return refuse(error, unknown_component(plugin->world, component->name).message()), 0;
-    const Result<ReactionTo> to = reaction_to(kind, *kept.schema, field);
-    if (!to) return refuse(error, to.message()), 0;
-    auto* const reaction = make_owned<PluginReaction>(plugin->host, run, context, to->wants_values);
-    const auto end = [](Reaction& done) { destroy_owned(static_cast<PluginReaction*>(&done)); };
-    const Result<ReactionId> added = plugin->world.react(component->id, *to, *reaction, end);
-    if (!added) return destroy_owned(reaction), refuse(error, added.message()), 0;
-    plugin->reactions.push_back({*added, component->id});
-    return added->number;
+    if (Status status = check_given(
+            "add_reaction", {{plugin, "the world"}, {component, "the component"}, {address(run), "the function"}});
+        !status)
+        return refuse(error, status.message()), 0;
+    if (!find_kept(plugin->world, component->id))
+        return refuse(error, unknown_component(plugin->world, component->name).message()), 0;
+    PluginReactionEntry entry;
+    entry.component = component->id, entry.kind = kind, entry.run = run, entry.context = context;
+    if (field != nullptr) entry.field = field;
+    if (Status status = add_entry(*plugin, entry); !status) return refuse(error, status.message()), 0;
+    entry.number = ++plugin->num_reactions;
+    plugin->reactions.push_back(entry);
+    return entry.number;
 }
 
-void remove_reaction(shoal_world* plugin, std::uint32_t reaction) {
-    const auto is_it = [&](const PluginReactionEntry& entry) { return entry.id.number == reaction; };
-    if (std::erase_if(plugin->reactions, is_it) != 0) plugin->world.remove_reaction({reaction});
+int remove_reaction(shoal_world* plugin, std::uint32_t reaction, shoal_error* error) {
+    if (Status status = check_given("remove_reaction", {{plugin, "the world"}}); !status) return answer(error, status);
+    const auto is_it = [&](const PluginReactionEntry& entry) { return entry.number == reaction; };
+    const auto at = std::ranges::find_if(plugin->reactions, is_it);
+    if (at == plugin->reactions.end())
+        return refuse(error, concat("plugin \"", plugin->name, "\" has no reaction ", reaction));
+    plugin->world.remove_reaction(at->id);
+    plugin->reactions.erase(at);
+    return 1;
 }
 
 // --- random numbers, jobs, blobs, strings ------------------------------------------------------------------------
 
-std::uint64_t random_for(const shoal_pass* pass, std::uint64_t key) {
-    const PassContext* const context = static_cast<const PluginPassView*>(pass)->context;
+std::uint64_t random_for_key(const shoal_pass* pass, std::uint64_t key) {
+    const PassContext* const context = pass == nullptr ? nullptr : static_cast<const PluginPassView*>(pass)->context;
     return context == nullptr ? Random(key).state() : context->random_for(key).state();
 }
 
 template <class Number, Number (*kDraw)(Random&)>
 Number draw(std::uint64_t* generator) {
+    if (generator == nullptr) return complain(Status::error("random_next: the generator is NULL")), Number();
     Random random(*generator);
     const Number number = kDraw(random);
     *generator = random.state();
@@ -231,11 +348,14 @@ Number draw(std::uint64_t* generator) {
 std::uint64_t draw_next(Random& random) { return random.next(); }
 float draw_unit(Random& random) { return random.unit(); }
 
-void run_rows(shoal_world* plugin, const shoal_pass* pass, std::uint32_t num_rows, shoal_rows_function run,
-              void* context) {
+int run_rows(shoal_world* plugin, const shoal_pass* pass, std::uint32_t num_rows, shoal_rows_function run,
+             void* context) {
+    if (Status status = check_given("for_rows", {{plugin, "the world"}, {address(run), "the function"}}); !status)
+        return complain(status);
     const PassContext* const frame = pass == nullptr ? nullptr : static_cast<const PluginPassView*>(pass)->context;
     for_rows(frame == nullptr ? plugin->world.executor() : frame->executor, num_rows, kByteGranularity,
              [&](RowRange rows, std::uint32_t) { run(context, rows.begin, rows.end); });
+    return 1;
 }
 
 /// Errors: rows would refer to arrays in a blob that the plugin gives for the call only.
@@ -256,8 +376,10 @@ Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes) {
     return world.spawn(*blob, {.fail_on_unknown = true, .keep_names = false});
 }
 
-std::uint32_t spawn(shoal_world* plugin, const void* bytes, std::size_t num_bytes, shoal_entity* first,
-                    shoal_error* error) {
+std::uint32_t spawn_blob(shoal_world* plugin, const void* bytes, std::size_t num_bytes, shoal_entity* first,
+                         shoal_error* error) {
+    if (Status status = check_given("spawn_blob", {{plugin, "the world"}, {bytes, "the blob"}}); !status)
+        return refuse(error, status.message()), 0;
     const Result<Spawned> spawned = spawn_bytes(plugin->world, {static_cast<const std::byte*>(bytes), num_bytes});
     if (!spawned) return refuse(error, spawned.message()), 0;
     const std::span<const Entity> made = spawned->entities();
@@ -267,56 +389,117 @@ std::uint32_t spawn(shoal_world* plugin, const void* bytes, std::size_t num_byte
     return static_cast<std::uint32_t>(made.size());
 }
 
-int id_of(shoal_world* plugin, const char* text, std::uint64_t* id, shoal_error* error) {
-    if (text == nullptr) return refuse(error, "the text is NULL");
+const void* find_array(const shoal_world* plugin, const void* blob_array, std::uint32_t type, std::uint32_t* count) {
+    const Status status = check_given(
+        "find_array", {{plugin, "the world"}, {blob_array, "the array"}, {count, "where the number of values goes"}});
+    if (!status) return complain(status), nullptr;
+    *count = 0;
+    BlobArrayBase array;
+    std::memcpy(static_cast<void*>(&array), blob_array, sizeof array);
+    const auto element = static_cast<FieldType>(type);
+    const bool is_type = type >= SHOAL_BOOL && type <= SHOAL_ENTITY && type != SHOAL_ENUM;
+    const ResourceLibrary* const library = plugin->world.library();
+    if (array.count == 0 || !is_type || library == nullptr || library->find(array.resource) == nullptr) return nullptr;
+    const std::span<const std::byte> bytes = library->view_bytes(array, element);
+    *count = static_cast<std::uint32_t>(bytes.size() / field_type_bytes(element));
+    return bytes.empty() ? nullptr : bytes.data();
+}
+
+int string_id(shoal_world* plugin, const char* text, std::uint64_t* id, shoal_error* error) {
+    if (Status status =
+            check_given("string_id", {{plugin, "the world"}, {text, "the text"}, {id, "where the id goes"}});
+        !status)
+        return answer(error, status);
     const Result<StringId> kept = plugin->world.strings().intern(text);
     if (!kept) return refuse(error, kept.message());
     *id = kept->hash;
     return 1;
 }
 
-std::uint32_t text_of(const shoal_world* plugin, std::uint64_t id, char* text, std::uint32_t capacity) {
+std::uint32_t string_text(const shoal_world* plugin, std::uint64_t id, char* text, std::uint32_t capacity) {
+    if (Status status = check_given("string_text", {{plugin, "the world"}}); !status) return complain(status), 0;
     StringId asked;
     asked.hash = id;
-    const std::string_view found = plugin->world.strings().text(asked);
-    if (capacity == 0) return static_cast<std::uint32_t>(found.size());
-    const std::size_t length = std::min<std::size_t>(capacity - 1, found.size());
-    if (length != 0) std::memcpy(text, found.data(), length);
-    text[length] = 0;
-    return static_cast<std::uint32_t>(found.size());
+    return give_text(plugin->world.strings().text(asked), text, capacity);
 }
 
-constexpr shoal_log_functions kLog{sizeof kLog, write_log};
-constexpr shoal_entity_functions kEntities{sizeof kEntities, create, destroy, alive};
-constexpr shoal_row_functions kRows{sizeof kRows, add_rows, remove_rows, get_field, set_field};
-constexpr shoal_command_functions kCommands{sizeof kCommands, create_later, destroy_later, add_later,
-                                            remove_later,     tag_later,    untag_later};
-constexpr shoal_event_functions kEvents{sizeof kEvents, open_channel, write_events, read_events, read_last_events};
-constexpr shoal_reaction_functions kReactions{sizeof kReactions, add_reaction, remove_reaction};
-constexpr shoal_random_functions kRandom{sizeof kRandom, random_for, draw<std::uint64_t, draw_next>,
-                                         draw<float, draw_unit>};
-constexpr shoal_job_functions kJobs{sizeof kJobs, run_rows};
-constexpr shoal_blob_functions kBlobs{sizeof kBlobs, spawn};
-constexpr shoal_string_functions kStrings{sizeof kStrings, id_of, text_of};
+// --- verbs -------------------------------------------------------------------------------------------------------
+
+bool is_verb_name(std::string_view name) {
+    const auto is_part = [](char c) {
+        return c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+    };
+    return !name.empty() && name[0] >= 'a' && name[0] <= 'z' && std::ranges::all_of(name, is_part);
+}
+
+int add_verb(shoal_world* plugin, const shoal_verb* verb, shoal_error* error) {
+    if (Status status = check_given("add_verb", {{plugin, "the world"}, {verb, "the verb"}}); !status)
+        return answer(error, status);
+    if (!reaches(*verb, &shoal_verb::context)) return refuse(error, "a verb does not begin with sizeof(shoal_verb)");
+    const shoal_verb given = copy_given(*verb);
+    if (Status status = check_given("add_verb", {{given.name, "the name"}, {address(given.run), "the function"}});
+        !status)
+        return answer(error, status);
+    if (!is_verb_name(given.name))
+        return refuse(error, concat("a verb cannot be called \"", given.name,
+                                    "\"; its name begins with a lower-case letter, and has letters, digits, - and _"));
+    for (const shoal_world* other : plugin->host.plugins)
+        for (const PluginVerb& known : other->verbs)
+            if (known.name == given.name)
+                return refuse(error, concat("plugin \"", other->name, "\" has a verb \"", known.name, "\" already"));
+    plugin->verbs.push_back({given.name, given.summary == nullptr ? "" : given.summary,
+                             given.operands == nullptr ? "" : given.operands, given.run, given.context});
+    return 1;
+}
+
+shoal_host make_host_table() {
+    shoal_host table{};
+    table.size = sizeof table;
+    table.abi_version = SHOAL_ABI_VERSION;
+    table.log = write_log;
+    table.create_entities = create_entities, table.destroy_entities = destroy_entities, table.is_alive = is_alive;
+    table.add_rows = add_rows, table.remove_rows = remove_rows;
+    table.get_field = get_field, table.set_field = set_field;
+    table.command_create = command_create, table.command_destroy = command_destroy;
+    table.command_add = command_add, table.command_remove = command_remove;
+    table.command_tag = command_tag, table.command_untag = command_untag;
+    table.open_channel = open_channel, table.write_events = write_events;
+    table.read_events = read_events<&detail::EventLog::read>;
+    table.read_last_events = read_events<&detail::EventLog::read_last>;
+    table.add_reaction = add_reaction, table.remove_reaction = remove_reaction;
+    table.random_for_key = random_for_key;
+    table.random_next = draw<std::uint64_t, draw_next>, table.random_unit = draw<float, draw_unit>;
+    table.for_rows = run_rows, table.spawn_blob = spawn_blob, table.find_array = find_array;
+    table.string_id = string_id, table.string_text = string_text, table.add_verb = add_verb;
+    add_component_functions(table);
+    add_store_functions(table);
+    add_query_functions(table);
+    add_source_functions(table);
+    return table;
+}
 
 }  // namespace
 
+CommandScope::CommandScope(const shoal_commands& commands) : before_(open_commands) { open_commands = &commands; }
+CommandScope::~CommandScope() { open_commands = before_; }
+bool CommandScope::is_open(const shoal_commands* commands) { return commands == open_commands; }
+
+Status add_entry(shoal_world& plugin, PluginReactionEntry& entry) {
+    const KeptComponent kept = find_kept(plugin.world, entry.component);
+    if (!kept) return Status::error("no store keeps the component type of a reaction");
+    const Result<ReactionTo> to = reaction_to(entry, *kept.schema);
+    if (!to) return to.status();
+    auto* const reaction = make_owned<PluginReaction>(plugin.host, entry, to->wants_values);
+    const auto end = [](Reaction& done) { destroy_owned(static_cast<PluginReaction*>(&done)); };
+    const Result<ReactionId> added = plugin.world.react(entry.component, *to, *reaction, end);
+    if (!added) return destroy_owned(reaction), added.status();
+    entry.id = *added;
+    entry.store = kept.store;
+    return {};
+}
+
 const shoal_host& plugin_host_table() {
-    static const shoal_host table{sizeof table,
-                                  SHOAL_ABI_VERSION,
-                                  &kLog,
-                                  &kEntities,
-                                  &plugin_component_functions(),
-                                  &kRows,
-                                  &plugin_query_functions(),
-                                  &plugin_pass_functions(),
-                                  &kCommands,
-                                  &kEvents,
-                                  &kReactions,
-                                  &kRandom,
-                                  &kJobs,
-                                  &kBlobs,
-                                  &kStrings};
+    static const shoal_host table = make_host_table();
     return table;
 }
 
@@ -342,10 +525,26 @@ void shoal_world::remove_calls() {
         shoal::destroy_owned(passes.back());
     }
     for (; !reactions.empty(); reactions.pop_back()) world.remove_reaction(reactions.back().id);
+    for (; !queries.empty(); queries.pop_back()) shoal::destroy_owned(queries.back());
+    verbs.clear();
+    for (; !types.empty(); types.pop_back()) {
+        types.back()->leave_registry();
+        shoal::destroy_owned(types.back());
+    }
+    for (; !stores.empty(); stores.pop_back()) {
+        for (shoal_world* other : host.plugins)
+            for (shoal::PluginReactionEntry& entry : other->reactions)
+                if (entry.store == stores.back()) entry.store = nullptr;
+        world.detach(*stores.back());
+        shoal::destroy_owned(stores.back());
+    }
+    for (; !replaced.empty(); replaced.pop_back()) {  // what it was to take over stays where it was
+        const shoal::Status attached = world.attach(*replaced.back());
+        SHOAL_ASSERT(attached.ok(), "a manager that was detached from the world is attached again");
+    }
 }
 
 void shoal_world::remove_rest() {
-    for (; !queries.empty(); queries.pop_back()) shoal::destroy_owned(queries.back());
     for (; !channels.empty(); channels.pop_back()) {
         world.end_events(channels.back()->log);
         shoal::destroy_owned(channels.back());
@@ -354,6 +553,7 @@ void shoal_world::remove_rest() {
 
 void shoal_world::end_load(bool keep) {
     is_loading = false;
+    for (; !replaced.empty(); replaced.pop_back()) replaced.back()->clear();  // a store has its rows
     if (!keep && !made_entities.empty()) world.entities().destroy(made_entities);
     for (; !changes.empty(); changes.pop_back()) world.end_schema_change(changes.back(), keep);
     for (shoal::Store* store : made_stores) {

@@ -1,20 +1,30 @@
 #pragma once
 // What stands behind the opaque types of shoal_abi.h, and the table of functions that plugins get.
 //
-//     shoal_world       a world as one plugin sees it: lists what that has made, so that it can be removed
-//     shoal_query       a TextQuery, and where the columns are that were asked for
-//     shoal_channel     an event channel of the world, by name
-//     shoal_component   the id of a component type; its store and schema are looked up, because they change
+//     shoal_world        a world as one plugin sees it: lists what that has made, so that it can be removed
+//     shoal_query        a TextQuery, and where the columns are that were asked for
+//     shoal_channel      an event channel of the world, by name
+//     shoal_component    the id of a component type; its store and schema are looked up, because they change
+//     shoal_compilation  what a compile function of C++ gets
 //
 // The functions translate, and nothing more. Thread: see shoal_abi.h.
 
 #include "shoal/plugin/shoal_abi.h"
 #include "shoal/query/text_query.h"
+#include "shoal/resource/migration.h"
 #include "shoal/world/world.h"
 
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace shoal {
+
+class ComponentManager;
+class PluginStore;
+struct PluginPass;
+struct PluginType;
 
 /// A component type of a world.
 struct KeptComponent {
@@ -23,25 +33,50 @@ struct KeptComponent {
     explicit operator bool() const { return store != nullptr; }
 };
 
-struct PluginPass;
+/// What a store of a plugin had before that was exchanged.
+struct SavedStore {
+    std::string component;
+    std::uint32_t version = 0;
+    std::uint64_t num_rows = 0;
+    Array<std::byte> bytes{Owner("plugins")};
+    bool was_loaded = false;
+};
 
 /// What all plugins of a world share.
 struct PluginHost {
-    explicit PluginHost(World& world_of_all) : world(world_of_all) {}
+    explicit PluginHost(World& world_of_all);
     PluginHost(const PluginHost&) = delete;
     PluginHost& operator=(const PluginHost&) = delete;
     ~PluginHost();
 
+    /// Makes all queries and reactions of all plugins anew, because stores are others now. A pass whose query cannot be
+    /// made is switched off, with a line in the log, until it can.
+    void renew_all();
+
     World& world;
     Array<shoal_component*> components{Owner("plugins")};
     Array<shoal_world*> plugins{Owner("plugins")};  // that are loaded, or load
-    std::uint32_t num_calls = 0;                    // of load(), unload() and reactions that are under way
+    std::uint32_t num_calls = 0;                    // of load(), unload(), verbs and reactions that are under way
+    std::vector<SavedStore> saved;                  // of the plugin that is exchanged now
 };
 
-/// A reaction that a plugin has added.
+/// A reaction that a plugin has added, and how it is added again.
 struct PluginReactionEntry {
-    ReactionId id;
+    std::uint32_t number = 0;  // that the plugin knows
+    ReactionId id{};
+    const Store* store = nullptr;  // that keeps the component type; nullptr: none, and nothing is told
     ComponentId component;
+    std::uint32_t kind = 0;
+    std::string field;  // empty: any
+    shoal_reaction_function run = nullptr;
+    void* context = nullptr;
+};
+
+/// A verb of the tool.
+struct PluginVerb {
+    std::string name, summary, operands;
+    int (*run)(void* context, const shoal_verb_call*, shoal_error*) = nullptr;
+    void* context = nullptr;
 };
 
 }  // namespace shoal
@@ -63,18 +98,29 @@ struct shoal_commands {
     shoal::World& world;
 };
 
+struct shoal_compilation {
+    const shoal::CompileInput& input;
+    shoal::CompileOutput& output;
+};
+
+struct shoal_writer {
+    shoal::Array<std::byte>& bytes;
+};
+
 struct shoal_world {
     shoal_world(shoal::PluginHost& shared, std::string_view plugin);
     shoal_world(const shoal_world&) = delete;
     shoal_world& operator=(const shoal_world&) = delete;
     ~shoal_world();
 
-    /// Removes what may call functions of the plugin.
+    /// Removes what may call functions of the plugin, and what refers to its stores; then these, the last first.
     void remove_calls();
     /// Removes the rest of what it has made, but for what is the world's.
     void remove_rest();
     /// Takes back what load() has done, or lets it be.
     void end_load(bool keep);
+    /// Makes its queries and reactions anew: see PluginHost::renew_all().
+    void renew();
 
     shoal::PluginHost& host;
     shoal::World& world;
@@ -82,7 +128,12 @@ struct shoal_world {
     shoal::Array<shoal::PluginPass*> passes{shoal::Owner("plugins")};
     shoal::Array<shoal_query*> queries{shoal::Owner("plugins")};
     shoal::Array<shoal_channel*> channels{shoal::Owner("plugins")};
-    shoal::Array<shoal::PluginReactionEntry> reactions{shoal::Owner("plugins")};
+    std::vector<shoal::PluginReactionEntry> reactions;
+    std::uint32_t num_reactions = 0;  // ever
+    shoal::Array<shoal::PluginType*> types{shoal::Owner("plugins")};
+    shoal::Array<shoal::PluginStore*> stores{shoal::Owner("plugins")};
+    std::vector<shoal::PluginVerb> verbs;
+    shoal::Array<shoal::ComponentManager*> replaced{shoal::Owner("plugins")};  // by stores, until it has loaded
     // While it loads.
     bool is_loading = false;
     shoal::Array<shoal::Entity> made_entities{shoal::Owner("plugins")};
@@ -101,32 +152,26 @@ struct PluginColumn {
     std::uint32_t offset = 0;  // in its elements
 };
 
-/// The columns of one batch, as a plugin sees them.
-struct PluginBatch {
-    PluginBatch(const shoal_query& query, const TextBatch& batch);
-
-    shoal_batch batch{};
-    shoal_column columns[kMostPluginColumns];
-    const shoal_column* places[kMostPluginColumns];
-};
-
 /// A function of a plugin that is called for rows.
 struct PluginFunction {
     shoal_pass_function run = nullptr;
     void* context = nullptr;
+    bool may_command = true;
 };
 
 }  // namespace shoal
 
 struct shoal_query {
-    shoal_query(shoal_world& of, std::string_view of_text, shoal::TextQuery&& made)
-        : owner(of), text(of_text), query(std::move(made)) {}
+    shoal_query(shoal_world& of, std::string_view of_text) : owner(of), text(of_text) {}
 
     shoal_world& owner;
     const std::string text;
-    const shoal::TextQuery query;
+    std::vector<std::string> column_names;
+    std::optional<shoal::TextQuery> query;  // none while a store that it names is not there
     shoal::Array<shoal::PluginColumn> columns{shoal::Owner("plugins")};
 
+    /// Makes the query. Errors: of TextQuery::make(); a column is not there. Then there is none.
+    shoal::Status make();
     /// Calls a function for all rows. `context`: of the pass; nullptr: outside of passes.
     void run(shoal::Executor* executor, const shoal::PluginFunction& function, const shoal::PassContext* context) const;
 };
@@ -141,8 +186,13 @@ struct PluginPass {
     const std::string name;
     shoal_query* query = nullptr;  // of the owner; nullptr: the function is called once
     PluginFunction function;
-    Array<Access> accesses{Owner("plugins")};
+    std::vector<std::string> reads, writes;    // component types beside the query
+    Array<Access> channels{Owner("plugins")};  // of events
+    Array<Access> accesses{Owner("plugins")};  // all
+    bool rests = false;                        // it was switched off, because it could not be made anew
 
+    /// Finds out what it touches. Errors: no store keeps one of the component types.
+    Status find_accesses();
     void run(const PassContext& context, Executor& executor) const;
 };
 
@@ -152,16 +202,87 @@ struct PluginPassView : shoal_pass {
     const PassContext* context;  // nullptr: outside of passes
 };
 
+/// The commands that a function of a plugin may use now, on this thread.
+class CommandScope {
+public:
+    explicit CommandScope(const shoal_commands& commands);
+    CommandScope(const CommandScope&) = delete;
+    CommandScope& operator=(const CommandScope&) = delete;
+    ~CommandScope();
+    static bool is_open(const shoal_commands* commands);
+
+private:
+    const shoal_commands* before_;
+};
+
+/// While it lives, functions of plugins that are called may not load or unload others.
+class PluginCallScope {
+public:
+    explicit PluginCallScope(PluginHost& host) : host_(host) { ++host_.num_calls; }
+    PluginCallScope(const PluginCallScope&) = delete;
+    PluginCallScope& operator=(const PluginCallScope&) = delete;
+    ~PluginCallScope() { --host_.num_calls; }
+
+private:
+    PluginHost& host_;
+};
+
+/// A step of a migration, without pointers into the plugin but for the function.
+struct PluginMigration {
+    std::uint32_t from_version = 0;
+    std::vector<NamedType> olds, news;
+    void (*migrate)(const void* const* olds, void* const* news, std::size_t num_rows) = nullptr;
+};
+
+/// A component type that a plugin has declared, and what it gives for it.
+struct PluginType {
+    PluginType(shoal_world& of, const shoal_component& named, const Schema& declared)
+        : owner(of), component(named), schema(declared) {}
+
+    shoal_world& owner;
+    const shoal_component& component;
+    Schema schema;
+    bool is_defined = false;
+    bool has_entry = false;  // of the world's registry, which goes with it
+    shoal_component_definition definition{};
+    std::vector<PluginMigration> migrations;
+
+    /// Tells a registry of it. Errors: the registry knows another one of that name, or other functions.
+    Status add_to(ComponentRegistry& registry) const;
+    /// Takes away what the world's registry was told.
+    void leave_registry();
+};
+
+/// The components of a batch as a plugin sees them.
+struct PluginSpawn {
+    PluginSpawn(const SpawnBatch& batch, const Schema& schema);
+
+    Array<Entity> owners{Owner("plugins")}, parents{Owner("plugins")};
+    Array<std::byte> images{Owner("plugins")};
+    shoal_spawn view{};
+};
+
 /// The table of functions. Lifetime: the program's.
 const shoal_host& plugin_host_table();
-/// Its groups; those of queries and passes.
-const shoal_query_functions& plugin_query_functions();
-const shoal_pass_functions& plugin_pass_functions();
-const shoal_component_functions& plugin_component_functions();
+/// Fill in their parts of it.
+void add_component_functions(shoal_host& table);
+void add_source_functions(shoal_host& table);
+void add_store_functions(shoal_host& table);
+void add_query_functions(shoal_host& table);
 
 /// Fills an error, if the plugin wants it. Returns 0.
 int refuse(shoal_error* error, std::string_view message);
 inline int answer(shoal_error* error, const Status& status) { return status ? 1 : refuse(error, status.message()); }
+/// The same in the log, for calls without an error.
+int complain(const Status& status);
+
+/// What a call was given.
+struct Given {
+    const void* pointer;
+    const char* what;  ///< "the world"
+};
+/// Errors: one of them is NULL; the message says which.
+Status check_given(std::string_view call, std::initializer_list<Given> all);
 
 /// Returns what a plugin gives in a struct that may be shorter or longer than it is here; `size` must be set.
 template <class T>
@@ -170,14 +291,55 @@ T copy_given(const T& given) {
     copy_bytes(static_cast<void*>(&copy), &given, given.size < sizeof(T) ? given.size : sizeof(T));
     return copy;
 }
+/// Whether a struct has all that the first version has up to a field.
+template <class T, class Field>
+bool reaches(const T& given, const Field T::* field) {
+    const T zero{};
+    const auto* const at = reinterpret_cast<const char*>(&(zero.*field));
+    return given.size >= static_cast<std::size_t>(at - reinterpret_cast<const char*>(&zero)) + sizeof(Field);
+}
+
+/// Returns element `i` of a list of structs, all of which have the size of the first; or nullptr, if they do not, or are shorter
+/// than in the first version. `last` is the last field of that.
+template <class T, class Field>
+const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
+    const std::uint32_t size = list->size;
+    if (!reaches(*list, last) || size % alignof(T) != 0) return nullptr;
+    const T* const element = reinterpret_cast<const T*>(reinterpret_cast<const char*>(list) + std::size_t(i) * size);
+    return element->size == size ? element : nullptr;
+}
 
 /// Returns the handle of a component type; the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
 KeptComponent find_kept(const World& world, ComponentId component);
+/// The same for what is kept as bytes. Errors: it is not; the message says why.
+Result<KeptComponent> find_bytes(const World& world, const shoal_component& component);
 /// The error for a component type that no store keeps.
 Status unknown_component(const World& world, std::string_view name);
-/// Returns the plugin that has queries, passes or reactions about a component type, or nullptr.
-const shoal_world* find_user(const PluginHost& host, const Schema& component, const Store& store);
+/// Returns the plugin that has queries, passes or reactions about a component type, or nullptr. `but`: not this one.
+const shoal_world* find_user(const PluginHost& host, const Schema& component, const Store& store,
+                             const shoal_world* but = nullptr);
+/// Reads what a plugin says of a component type. Errors: it is no component type.
+Result<Schema> read_schema(const shoal_schema& schema);
+/// Reads a field of it. Errors: the type is none that plugins can declare, or a flag is unknown.
+Status read_field(const shoal_field& given, FieldDefinition& field);
+/// Notes that a plugin has declared a component type.
+PluginType& note_type(shoal_world& plugin, const shoal_component& component, const Schema& schema);
+/// Adds a reaction again, or for the first time. Errors: there is no such kind or field; no store keeps the component type.
+Status add_entry(shoal_world& plugin, PluginReactionEntry& entry);
+/// What the compile functions of plugins are called by; `context` is a PluginType.
+bool compile_by_plugin(void* context, const CompileInput& input, CompileOutput& output);
+/// The same for spawn functions.
+Status spawn_by_plugin(void* context, const SpawnBatch& batch);
+/// Calls a function of a plugin that returns 0 and fills an error if it fails.
+template <class Call>
+Status call_plugin(std::string_view what, Call&& call) {
+    shoal_error error{sizeof error, {}};
+    if (call(&error) != 0) return {};
+    error.text[sizeof error.text - 1] = 0;
+    return Status::error(error.text[0] == 0 ? std::string(what) + " failed, and does not say why"
+                                            : std::string(error.text));
+}
 
 template <class T, class... Arguments>
 T* make_owned(Arguments&&... arguments) {
@@ -189,5 +351,8 @@ void destroy_owned(T* owned) {
     owned->~T();
     release_memory(owned, sizeof(T), "plugins");
 }
+
+/// Copies a text that ends with NUL to a plugin, cut. Returns its length.
+std::uint32_t give_text(std::string_view given, char* text, std::uint32_t capacity);
 
 }  // namespace shoal

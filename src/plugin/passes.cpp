@@ -2,6 +2,7 @@
 // the schedule.
 
 #include "plugin/host.h"
+#include "shoal/base/log.h"
 #include "shoal/base/text.h"
 #include "shoal/job/row_ranges.h"
 
@@ -32,35 +33,64 @@ Result<PluginColumn> find_column(const TextQuery& query, std::string_view name) 
     return Status::error(concat("column \"", name, "\" is of a component that the query does not name"));
 }
 
-Status find_columns(const TextQuery& query, const char* const* names, std::uint32_t num_names,
-                    Array<PluginColumn>& columns) {
-    if (num_names > kMostPluginColumns)
-        return Status::error(concat("a query shows at most ", kMostPluginColumns, " columns, not ", num_names));
-    if (num_names != 0 && names == nullptr) return Status::error("columns are counted, but the list is NULL");
-    for (std::uint32_t i = 0; i < num_names; ++i) {
-        if (names[i] == nullptr) return Status::error(concat("the name of column ", i, " is NULL"));
-        const Result<PluginColumn> column = find_column(query, names[i]);
+Status find_columns(const TextQuery& query, const std::vector<std::string>& names, Array<PluginColumn>& columns) {
+    columns.clear();
+    for (const std::string& name : names) {
+        const Result<PluginColumn> column = find_column(query, name);
         if (!column) return column.status();
         columns.push_back(*column);
     }
     return {};
 }
 
-}  // namespace
+/// Of what a query may write, a plugin writes what it has asked for.
+void limit_writes(TextQuery& query, std::span<const PluginColumn> columns) {
+    for (std::size_t i = 0; i < query.components().size(); ++i) {
+        if (!query.components()[i].is_written) continue;
+        std::uint64_t asked = 0;
+        for (const PluginColumn& column : columns)
+            if (column.component == i && column.column < 64) asked |= std::uint64_t(1) << column.column;
+        query.write_columns(i, asked);
+    }
+}
 
-PluginBatch::PluginBatch(const shoal_query& query, const TextBatch& rows) {
-    const std::span<const TextComponent> shown = query.query.components();
+/// The columns of one batch, as a plugin sees them.
+struct PluginBatch {
+    explicit PluginBatch(const shoal_query& query);
+    /// Shows rows. The parts that are the same for all batches stay.
+    const shoal_batch& show(const shoal_query& query, const TextBatch& rows);
+
+    shoal_batch batch{};
+    shoal_column columns[kMostPluginColumns];
+    const shoal_column* places[kMostPluginColumns];
+};
+
+PluginBatch::PluginBatch(const shoal_query& query) {
+    for (std::size_t i = 0; i < query.columns.size(); ++i) {
+        columns[i].size = sizeof(shoal_column);
+        places[i] = &columns[i];
+    }
+    batch.size = sizeof batch;
+    batch.columns = places;
+}
+
+const shoal_batch& PluginBatch::show(const shoal_query& query, const TextBatch& rows) {
+    static_assert(sizeof(Entity) == sizeof(shoal_entity));
     for (std::size_t i = 0; i < query.columns.size(); ++i) {
         const PluginColumn& wanted = query.columns[i];
         const TextColumn column = rows.column(wanted.component, wanted.column);
         std::byte* const first = column.first == nullptr ? nullptr : column.first + wanted.offset;
-        columns[i] = {sizeof(shoal_column), static_cast<std::uint32_t>(column.stride), first,
-                      shown[wanted.component].is_written ? first : nullptr, column.rows};
-        places[i] = &columns[i];
+        columns[i].stride = static_cast<std::uint32_t>(column.stride);
+        columns[i].first = first;
+        columns[i].first_written = column.is_written ? first : nullptr;
+        columns[i].rows = column.rows;
     }
-    static_assert(sizeof(Entity) == sizeof(shoal_entity));
-    batch = {sizeof batch, rows.num_rows(), reinterpret_cast<const shoal_entity*>(rows.entities().data()), places};
+    batch.num_rows = rows.num_rows();
+    batch.entities = reinterpret_cast<const shoal_entity*>(rows.entities().data());
+    return batch;
 }
+
+}  // namespace
 
 PluginPassView::PluginPassView(const PassContext* of, shoal_commands* given) : shoal_pass{}, context(of) {
     size = sizeof(shoal_pass);
@@ -75,33 +105,54 @@ PluginPassView::PluginPassView(const PassContext* of, shoal_commands* given) : s
 
 namespace {
 
-void call_batch(const shoal_query& query, const PluginFunction& function, const PassContext* context,
-                Commands& commands, const TextBatch& rows) {
-    shoal_commands given{commands, query.owner.world};
-    const PluginPassView pass(context, &given);
-    const PluginBatch batch(query, rows);
-    function.run(function.context, &pass, &batch.batch);
-}
+/// The calls of a function of a plugin in one loop.
+struct PluginCalls {
+    const shoal_query& query;
+    const PluginFunction& function;
+    const PassContext* context;
+
+    void call(shoal_commands* commands, const TextBatch& rows) const {
+        const PluginPassView pass(context, commands);
+        PluginBatch batch(query);
+        function.run(function.context, &pass, &batch.show(query, rows));
+    }
+    static void call_plainly(void* calls, const TextBatch& rows) {
+        static_cast<const PluginCalls*>(calls)->call(nullptr, rows);
+    }
+    static void call_with_commands(void* calls, Commands& commands, const TextBatch& rows) {
+        const PluginCalls& self = *static_cast<const PluginCalls*>(calls);
+        shoal_commands given{commands, self.query.owner.world};
+        const CommandScope scope(given);
+        self.call(&given, rows);
+    }
+};
 
 }  // namespace
 
 }  // namespace shoal
 
+shoal::Status shoal_query::make() {
+    query.reset();
+    shoal::Result<shoal::TextQuery> made = shoal::TextQuery::make(owner.world.stores(), text);
+    shoal::Status status = made.status();
+    if (status) status = shoal::find_columns(*made, column_names, columns);
+    if (!status) return shoal::Status::error(shoal::concat("query \"", text, "\": ", status.message()));
+    shoal::limit_writes(*made, columns);
+    query.emplace(std::move(*made));
+    return {};
+}
+
 void shoal_query::run(shoal::Executor* executor, const shoal::PluginFunction& function,
                       const shoal::PassContext* context) const {
-    struct Call {
-        const shoal_query& query;
-        const shoal::PluginFunction& function;
-        const shoal::PassContext* context;
-    } call{*this, function, context};
+    shoal::PluginCalls calls{*this, function, context};
+    if (!query) return;
     shoal::SerialExecutor serial;
-    query.for_each_batch(
-        executor == nullptr ? serial : *executor, owner.world.keeper_of_commands(),
-        [](void* of, shoal::Commands& commands, const shoal::TextBatch& rows) {
-            const Call& self = *static_cast<const Call*>(of);
-            shoal::call_batch(self.query, self.function, self.context, commands, rows);
-        },
-        &call);
+    shoal::Executor& workers = executor == nullptr ? serial : *executor;
+    if (function.may_command)
+        query->for_each_batch(workers, owner.world.keeper_of_commands(), shoal::PluginCalls::call_with_commands,
+                              &calls);
+    else
+        query->for_each_batch(workers, shoal::PluginCalls::call_plainly, &calls);
 }
 
 namespace shoal {
@@ -109,6 +160,7 @@ namespace shoal {
 void PluginPass::run(const PassContext& context, Executor& executor) const {
     if (query != nullptr) return query->run(&executor, function, &context);
     shoal_commands given{owner.world.commands(), owner.world};
+    const CommandScope scope(given);
     const PluginPassView pass(&context, &given);
     const shoal_batch nothing{sizeof nothing, 0, nullptr, nullptr};
     function.run(function.context, &pass, &nothing);
@@ -124,7 +176,9 @@ struct PluginRows {
     static constexpr bool kFits = std::is_invocable_v<Function&, Executor&>;
     static constexpr std::uint64_t bytes_per_row() { return 0; }
     std::span<const Access> accesses() const { return pass->accesses; }
-    std::uint64_t num_rows() const { return pass->query == nullptr ? 0 : pass->query->query.num_rows(); }
+    std::uint64_t num_rows() const {
+        return pass->query == nullptr || !pass->query->query ? 0 : pass->query->query->num_rows();
+    }
     template <class Function>
     void for_each(Executor& executor, Function&& function) const {
         function(executor);
@@ -133,41 +187,7 @@ struct PluginRows {
 
 // --- making ------------------------------------------------------------------------------------------------------
 
-Result<shoal_query*> make_query(shoal_world& plugin, const char* text, const char* const* columns,
-                                std::uint32_t num_columns) {
-    if (text == nullptr) return Status::error("the text of a query is NULL");
-    Result<TextQuery> made = TextQuery::make(plugin.world.stores(), text);
-    if (!made) return Status::error(concat("query \"", text, "\": ", made.message()));
-    auto* const query = make_owned<shoal_query>(plugin, text, std::move(*made));
-    if (Status status = find_columns(query->query, columns, num_columns, query->columns); !status) {
-        destroy_owned(query);
-        return Status::error(concat("query \"", text, "\": ", status.message()));
-    }
-    plugin.queries.push_back(query);
-    return query;
-}
-
-shoal_query* make(shoal_world* plugin, const char* text, const char* const* columns, std::uint32_t num_columns,
-                  shoal_error* error) {
-    const Result<shoal_query*> query = make_query(*plugin, text, columns, num_columns);
-    if (!query) return refuse(error, query.message()), nullptr;
-    return *query;
-}
-
-void destroy(shoal_world* plugin, shoal_query* query) {
-    const auto at = std::ranges::find(plugin->queries, query);
-    if (at == plugin->queries.end()) return;
-    plugin->queries.erase(at);
-    destroy_owned(query);
-}
-
-std::uint64_t num_rows(const shoal_query* query) { return query->query.num_rows(); }
-
-void for_each_batch(const shoal_query* query, int on_all_workers, shoal_pass_function run, void* context) {
-    query->run(on_all_workers != 0 ? &query->owner.world.executor() : nullptr, {run, context}, nullptr);
-}
-
-/// A list of names that a definition has.
+/// A list of names that a plugin gives.
 struct Names {
     const char* const* names;
     std::uint32_t count;
@@ -175,15 +195,79 @@ struct Names {
 
     Status check() const {
         if (count != 0 && names == nullptr) return Status::error(concat(what, " are counted, but the list is NULL"));
+        if (count > kMostNames) return Status::error(concat(count, ' ', what, " are more than ", kMostNames));
         for (std::uint32_t i = 0; i < count; ++i)
             if (names[i] == nullptr) return Status::error(concat("name ", i, " of ", what, " is NULL"));
         return {};
     }
     std::span<const char* const> all() const { return {names, count}; }
+    std::vector<std::string> copies() const { return {names, names + count}; }
+
+    static constexpr std::uint32_t kMostNames = 1024;
 };
 
-Status add_accesses(PluginPass& pass, const Names& components, bool writes) {
-    for (const char* name : components.all()) {
+Result<shoal_query*> make_query(shoal_world& plugin, const char* text, const Names& columns) {
+    if (Status status = columns.check(); !status) return status;
+    if (columns.count > kMostPluginColumns)
+        return Status::error(concat("a query shows at most ", kMostPluginColumns, " columns, not ", columns.count));
+    auto* const query = make_owned<shoal_query>(plugin, text);
+    query->column_names = columns.copies();
+    if (Status status = query->make(); !status) {
+        destroy_owned(query);
+        return status;
+    }
+    plugin.queries.push_back(query);
+    return query;
+}
+
+shoal_query* make(shoal_world* plugin, const char* text, const char* const* columns, std::uint32_t num_columns,
+                  shoal_error* error) {
+    if (Status status = check_given("make_query", {{plugin, "the world"}, {text, "the text"}}); !status)
+        return refuse(error, status.message()), nullptr;
+    const Result<shoal_query*> query = make_query(*plugin, text, {columns, num_columns, "columns"});
+    if (!query) return refuse(error, query.message()), nullptr;
+    return *query;
+}
+
+/// Errors: the plugin has no such query.
+Status check_query(std::string_view call, const shoal_world* plugin, const shoal_query* query) {
+    if (Status status = check_given(call, {{plugin, "the world"}, {query, "the query"}}); !status) return status;
+    if (std::ranges::find(plugin->queries, query) != plugin->queries.end()) return {};
+    return Status::error(concat(call, ": plugin \"", plugin->name, "\" has no such query; it was destroyed"));
+}
+
+void end_query(shoal_world& plugin, shoal_query* query) {
+    plugin.queries.erase(std::ranges::find(plugin.queries, query));
+    destroy_owned(query);
+}
+
+int destroy(shoal_world* plugin, shoal_query* query, shoal_error* error) {
+    if (Status status = check_query("destroy_query", plugin, query); !status) return answer(error, status);
+    for (const PluginPass* pass : plugin->passes)
+        if (pass->query == query)
+            return refuse(error, concat("destroy_query: the query is that of pass \"", pass->name, "\""));
+    end_query(*plugin, query);
+    return 1;
+}
+
+std::uint64_t num_rows(const shoal_world* plugin, const shoal_query* query) {
+    if (Status status = check_query("num_rows", plugin, query); !status) return complain(status), 0;
+    return query->query ? query->query->num_rows() : 0;
+}
+
+int for_each_batch(shoal_world* plugin, const shoal_query* query, int on_all_workers, shoal_pass_function run,
+                   void* context, shoal_error* error) {
+    Status status = check_query("for_each_batch", plugin, query);
+    if (status) status = check_given("for_each_batch", {{reinterpret_cast<const void*>(run), "the function"}});
+    if (status && !query->query)
+        status = Status::error(concat("query \"", query->text, "\" names what no store keeps now"));
+    if (status)
+        query->run(on_all_workers != 0 ? &query->owner.world.executor() : nullptr, {run, context, true}, nullptr);
+    return answer(error, status);
+}
+
+Status add_accesses(PluginPass& pass, const std::vector<std::string>& components, bool writes) {
+    for (const std::string& name : components) {
         const World& world = pass.owner.world;
         const KeptComponent kept = find_kept(world, ComponentId(name));
         if (!kept) return unknown_component(world, name);
@@ -201,15 +285,9 @@ Status add_channels(PluginPass& pass, const Names& channels, bool writes) {
         const auto at = std::ranges::find_if(pass.owner.channels, has_name);
         if (at == pass.owner.channels.end())
             return Status::error(concat("the plugin has opened no channel \"", name, "\"; open it before"));
-        pass.accesses.push_back({nullptr, &(*at)->log, {}, kAllFields, writes});
+        pass.channels.push_back({nullptr, &(*at)->log, {}, kAllFields, writes});
     }
     return {};
-}
-
-bool is_taken(const Schedule& schedule, std::string_view name) {
-    for (std::size_t i = 0; i < schedule.num_passes(); ++i)
-        if (schedule.statistics(i).name == name) return true;
-    return false;
 }
 
 Status fill(PluginPass& pass, const shoal_pass_definition& given) {
@@ -220,34 +298,53 @@ Status fill(PluginPass& pass, const shoal_pass_definition& given) {
     const Names before{given.runs_before, given.num_runs_before, "runs_before"};
     for (const Names* names : {&reads, &writes, &reads_from, &writes_to, &after, &before})
         if (Status status = names->check(); !status) return status;
-    if (Status status = add_accesses(pass, reads, false); !status) return status;
-    if (Status status = add_accesses(pass, writes, true); !status) return status;
+    pass.reads = reads.copies(), pass.writes = writes.copies();
     if (Status status = add_channels(pass, reads_from, false); !status) return status;
     if (Status status = add_channels(pass, writes_to, true); !status) return status;
-    pass.function = {given.run, given.context};
-    if (given.query == nullptr) return {};
-    const Result<shoal_query*> query = make_query(pass.owner, given.query, given.columns, given.num_columns);
+    pass.function = {given.run, given.context, (given.flags & SHOAL_NO_COMMANDS) == 0};
+    if (Status status = pass.find_accesses(); !status || given.query == nullptr) return status;
+    const Result<shoal_query*> query =
+        make_query(pass.owner, given.query, {given.columns, given.num_columns, "columns"});
     if (!query) return query.status();
     pass.query = *query;
-    const std::span<const Access> accesses = pass.query->query.accesses();
-    pass.accesses.insert(pass.accesses.end(), accesses.begin(), accesses.end());
-    return {};
+    return pass.find_accesses();
 }
 
+constexpr std::uint32_t kPassFlags = SHOAL_NO_COMMANDS;
+
 Status check(const shoal_world& plugin, const shoal_pass_definition& given) {
-    if (given.size < offsetof(shoal_pass_definition, context) + sizeof(void*))
+    if (!reaches(given, &shoal_pass_definition::context))
         return Status::error("a pass does not begin with sizeof(shoal_pass_definition)");
     if (given.name == nullptr || *given.name == 0) return Status::error("a pass has no name");
     if (given.run == nullptr) return Status::error(concat("pass \"", given.name, "\" has no function"));
-    if (is_taken(plugin.world.schedule(), given.name))
-        return Status::error(concat("the world has a pass \"", given.name, "\" already; give this one another name"));
+    if ((given.flags & ~kPassFlags) != 0)
+        return Status::error(concat("pass \"", given.name, "\" has flags that this program does not know"));
+    if (plugin.world.schedule().is_taken(given.name))
+        return Status::error(concat("the world has a pass, or a group of passes, \"", given.name,
+                                    "\" already; give this one another name"));
     return {};
+}
+
+/// Errors: passes have no order any more, because one has come; it is removed again. While a plugin loads, others may come.
+Status keep_order(shoal_world& plugin, bool was_ordered) {
+    Schedule& schedule = plugin.world.schedule();
+    if (!was_ordered || plugin.is_loading) return {};
+    const Status status = schedule.prepare();
+    if (status) return status;
+    PluginPass* const pass = plugin.passes.back();
+    plugin.passes.pop_back();
+    static_cast<void>(schedule.remove(pass->name));
+    if (pass->query != nullptr) end_query(plugin, pass->query);
+    destroy_owned(pass);
+    return status;
 }
 
 Status add_pass(shoal_world& plugin, const shoal_pass_definition& given) {
     if (Status status = check(plugin, given); !status) return status;
+    const bool was_ordered = plugin.world.schedule().prepare().ok();
     auto* const pass = make_owned<PluginPass>(plugin, given.name);
     if (Status status = fill(*pass, given); !status) {
+        if (pass->query != nullptr) end_query(plugin, pass->query);
         destroy_owned(pass);
         return Status::error(concat("pass \"", given.name, "\": ", status.message()));
     }
@@ -258,36 +355,73 @@ Status add_pass(shoal_world& plugin, const shoal_pass_definition& given) {
     for (std::uint32_t i = 0; i < given.num_runs_before; ++i) order.before(given.runs_before[i]);
     if (given.every_frames > 1) order.every_frames(given.every_frames);
     plugin.passes.push_back(pass);
-    return {};
+    return keep_order(plugin, was_ordered);
 }
 
 int add(shoal_world* plugin, const shoal_pass_definition* given, shoal_error* error) {
-    return answer(error, add_pass(*plugin, copy_given(*given)));
+    const Status status = check_given("add_pass", {{plugin, "the world"}, {given, "the pass"}});
+    return answer(error, status ? add_pass(*plugin, copy_given(*given)) : status);
 }
 
 int remove(shoal_world* plugin, const char* name, shoal_error* error) {
-    if (name == nullptr) return refuse(error, "the name of a pass is NULL");
+    if (Status status = check_given("remove_pass", {{plugin, "the world"}, {name, "the name"}}); !status)
+        return answer(error, status);
     const auto has_name = [&](const PluginPass* pass) { return pass->name == name; };
     const auto at = std::ranges::find_if(plugin->passes, has_name);
     if (at == plugin->passes.end()) return refuse(error, concat("the plugin has no pass \"", name, "\""));
     PluginPass* const pass = *at;
     plugin->passes.erase(at);
     const Status status = plugin->world.schedule().remove(name);
-    if (pass->query != nullptr) destroy(plugin, pass->query);
+    if (status) plugin->world.schedule().forget_order(name);
+    if (pass->query != nullptr) end_query(*plugin, pass->query);
     destroy_owned(pass);
     return answer(error, status);
 }
 
-}  // namespace
+// --- making anew -------------------------------------------------------------------------------------------------
 
-const shoal_query_functions& plugin_query_functions() {
-    static constexpr shoal_query_functions kFunctions{sizeof kFunctions, make, destroy, num_rows, for_each_batch};
-    return kFunctions;
+/// Makes what a pass touches anew, and lets it rest, or run again.
+void renew_pass(PluginPass& pass) {
+    Schedule& schedule = pass.owner.world.schedule();
+    const Status status =
+        pass.query == nullptr || pass.query->query ? pass.find_accesses() : pass.query->make();  // why it is not there
+    if (!status) pass.accesses.clear();
+    if (!schedule.declare(pass.name, pass.accesses)) return;  // the program has removed it
+    if (status.ok() == !pass.rests) return;
+    pass.rests = !status;
+    static_cast<void>(schedule.enable(pass.name, status.ok()));
+    if (!status)
+        log(LogLevel::kWarning, concat("pass \"", pass.name, "\" of plugin \"", pass.owner.name,
+                                       "\" rests until what it needs is there again: ", status.message()));
 }
 
-const shoal_pass_functions& plugin_pass_functions() {
-    static constexpr shoal_pass_functions kFunctions{sizeof kFunctions, add, remove};
-    return kFunctions;
+}  // namespace
+
+Status PluginPass::find_accesses() {
+    accesses.assign(channels.begin(), channels.end());
+    if (Status status = add_accesses(*this, reads, false); !status) return status;
+    if (Status status = add_accesses(*this, writes, true); !status) return status;
+    if (query == nullptr || !query->query) return {};
+    const std::span<const Access> of_query = query->query->accesses();
+    accesses.insert(accesses.end(), of_query.begin(), of_query.end());
+    return {};
+}
+
+void add_query_functions(shoal_host& table) {
+    table.make_query = make, table.destroy_query = destroy;
+    table.num_rows = num_rows, table.for_each_batch = for_each_batch;
+    table.add_pass = add, table.remove_pass = remove;
 }
 
 }  // namespace shoal
+
+void shoal_world::renew() {
+    for (shoal_query* query : queries) static_cast<void>(query->make());  // what is not there is asked for in vain
+    for (shoal::PluginPass* pass : passes) shoal::renew_pass(*pass);
+    for (shoal::PluginReactionEntry& entry : reactions)
+        if (entry.store == nullptr || shoal::find_kept(world, entry.component).store != entry.store) {
+            world.remove_reaction(entry.id);
+            entry.store = nullptr;
+            static_cast<void>(shoal::add_entry(*this, entry));  // nothing is told while nobody keeps the component type
+        }
+}

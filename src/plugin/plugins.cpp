@@ -1,6 +1,7 @@
 #include "shoal/plugin/plugins.h"
 
-#include "plugin/host.h"
+#include "plugin/store.h"
+#include "shoal/base/log.h"
 #include "shoal/base/shared_library.h"
 #include "shoal/base/text.h"
 #include "shoal/job/work_scope.h"
@@ -76,17 +77,71 @@ Status check_contents(const shoal_plugin& plugin) {
     return {};
 }
 
-/// While it lives, functions of plugins that are called may not load or unload others.
-class CallScope {
-public:
-    explicit CallScope(PluginHost& host) : host_(host) { ++host_.num_calls; }
-    CallScope(const CallScope&) = delete;
-    CallScope& operator=(const CallScope&) = delete;
-    ~CallScope() { --host_.num_calls; }
+/// Returns `300 components of "cell"`, for all stores of a plugin.
+std::string data_text(const shoal_world& plugin) {
+    std::string text;
+    for (const PluginStore* store : plugin.stores)
+        if (store->num_rows() != 0)
+            text +=
+                concat(text.empty() ? "" : ", ", store->num_rows(), " components of \"", store->schema().name(), '"');
+    return text;
+}
 
-private:
-    PluginHost& host_;
-};
+/// Errors: a pass of the program, or another plugin, uses a store that is to go.
+Status check_users(const shoal_world& plugin, bool by_plugins) {
+    const Schedule& schedule = plugin.world.schedule();
+    const auto is_own = [&](std::string_view name) {
+        const auto has_name = [&](const PluginPass* pass) { return pass->name == name; };
+        return std::ranges::any_of(
+            plugin.host.plugins, [&](const shoal_world* each) { return std::ranges::any_of(each->passes, has_name); });
+    };
+    for (const PluginStore* store : plugin.stores) {
+        for (std::size_t i = 0; i < schedule.num_passes(); ++i)
+            if (const std::string_view pass = schedule.statistics(i).name; schedule.touches(i, *store) && !is_own(pass))
+                return Status::error(concat("plugin \"", plugin.name, "\" stays, because the pass \"", pass,
+                                            "\" of the program uses its store of \"", store->schema().name(),
+                                            "\"; remove that pass first"));
+        const shoal_world* const user = by_plugins ? find_user(plugin.host, store->schema(), *store, &plugin) : nullptr;
+        if (user != nullptr)
+            return Status::error(concat("plugin \"", plugin.name, "\" stays, because plugin \"", user->name,
+                                        "\" uses its store of \"", store->schema().name(),
+                                        "\"; unload that one first"));
+    }
+    return {};
+}
+
+/// Keeps what the stores of a plugin have, for the version of it that comes. Errors: one cannot be saved.
+Status save_stores(const shoal_world& plugin, std::vector<SavedStore>& saved) {
+    saved.clear();
+    for (const PluginStore* store : plugin.stores) {
+        if (!store->is_saved()) continue;
+        saved.emplace_back();
+        saved.back().component = store->schema().name();
+        saved.back().version = store->schema().version();
+        saved.back().num_rows = store->num_rows();
+        if (Status status = store->save(saved.back().bytes); !status) return status;
+    }
+    return {};
+}
+
+void log_lost(const shoal_world& plugin, const std::vector<SavedStore>& saved) {
+    for (const SavedStore& store : saved)
+        if (!store.was_loaded)
+            log(LogLevel::kWarning, concat("plugin \"", plugin.name, "\" has no store of \"", store.component,
+                                           "\" any more, so ", store.num_rows, " components of it are gone"));
+}
+
+Array<std::string> names_of_passes(const shoal_world& plugin) {
+    Array<std::string> names{Owner("plugins")};
+    for (const PluginPass* pass : plugin.passes) names.push_back(pass->name);
+    return names;
+}
+
+/// Passes of the program are not ordered by passes any more that are gone for good.
+void forget_passes(World& world, const Array<std::string>& names) {
+    for (const std::string& name : names)
+        if (!world.schedule().is_taken(name)) world.schedule().forget_order(name);
+}
 
 }  // namespace
 
@@ -95,7 +150,11 @@ Plugins::Plugins(World& world) : shared_(make_owned<Shared>(world)) {}
 Plugins::~Plugins() {
     require_idle();
     for (; !loaded_.empty(); loaded_.pop_back()) {
+        const Status status = check_users(loaded_.back()->world, false);
+        SHOAL_ASSERT(status.ok(), status.ok() ? "" : status.message().data());
+        const Array<std::string> passes = names_of_passes(loaded_.back()->world);
         stop(*loaded_.back());
+        forget_passes(shared_->world, passes);
         destroy(loaded_.back());
     }
     destroy_owned(shared_);
@@ -146,15 +205,14 @@ Status Plugins::check_needs(const Loaded& opened) const {
 }
 
 /// Calls load(). Errors: it failed, or its passes have no order; all that it has made is removed.
-Status Plugins::start(Loaded& opened) {
+Status Plugins::start(Loaded& opened, bool was_ordered) {
     Schedule& schedule = shared_->world.schedule();
-    const bool was_ordered = schedule.prepare().ok();
     shoal_error error{sizeof error, {}};
     opened.state = nullptr;
     opened.world.is_loading = true;
     Status status;
     {
-        const CallScope scope(*shared_);
+        const PluginCallScope scope(*shared_);
         if (opened.plugin.load(&plugin_host_table(), &opened.world, &opened.state, &error) == 0)
             status =
                 Status::error(concat("plugin \"", opened.name,
@@ -164,7 +222,7 @@ Status Plugins::start(Loaded& opened) {
     if (has_loaded && was_ordered) status = schedule.prepare();
     opened.world.is_loading = has_loaded && !status;
     if (has_loaded && !status) {  // its own unload() frees the state, and then all is taken back
-        const CallScope scope(*shared_);
+        const PluginCallScope scope(*shared_);
         opened.world.remove_calls();
         if (opened.plugin.unload != nullptr) opened.plugin.unload(&opened.world, opened.state);
     }
@@ -176,10 +234,11 @@ Status Plugins::start(Loaded& opened) {
     return status;
 }
 
+/// Removes what a plugin has made, its stores too.
 void Plugins::stop(Loaded& loaded) {
     loaded.world.remove_calls();
     {
-        const CallScope scope(*shared_);
+        const PluginCallScope scope(*shared_);
         if (loaded.plugin.unload != nullptr) loaded.plugin.unload(&loaded.world, loaded.state);
     }
     loaded.world.remove_calls();
@@ -195,7 +254,7 @@ Status Plugins::load(const std::string& path) {
         status = Status::error(concat("a plugin \"", (*opened)->name, "\" is loaded already, from ",
                                       loaded_[same]->path, "; reload or unload that one"));
     if (status) status = check_needs(**opened);
-    if (status) status = start(**opened);
+    if (status) status = start(**opened, shared_->world.schedule().prepare().ok());
     if (status) return loaded_.push_back(*opened), Status();
     destroy(*opened);
     return error_in(path, status.message());
@@ -210,8 +269,13 @@ Status Plugins::unload(std::string_view name) {
             return Status::error(concat("plugin \"", name, "\" stays, because plugin \"", other->name,
                                         "\" depends on it; unload that one first"));
     Loaded* const loaded = loaded_[index];
+    if (Status status = check_users(loaded->world, true); !status) return status;
     loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(index));
+    const Array<std::string> passes = names_of_passes(loaded->world);
+    if (const std::string data = data_text(loaded->world); !data.empty())
+        log(LogLevel::kNote, concat("plugin \"", name, "\" goes, and with it ", data));
     stop(*loaded);
+    forget_passes(shared_->world, passes);
     destroy(loaded);
     return {};
 }
@@ -227,30 +291,102 @@ Status Plugins::reload(std::string_view name) {
     if ((*opened)->name != name)
         status = Status::error(concat("the file has plugin \"", (*opened)->name, "\" now, not \"", name, "\""));
     if (status) status = check_needs(**opened);
+    if (status) status = check_users(older->world, false);
+    if (status) status = save_stores(older->world, shared_->saved);
     if (!status) {
         destroy(*opened);
         return error_in(older->path, status.message());
     }
+    status = exchange(index, *opened);
+    shared_->saved.clear();
+    shared_->renew_all();
+    return status;
+}
+
+/// Lets a newer version take the place of an older one. Errors: it does not start; the older one has started again, or is gone.
+Status Plugins::exchange(std::size_t index, Loaded* newer) {
+    Loaded* const older = loaded_[index];
+    const bool was_ordered = shared_->world.schedule().prepare().ok();
+    const Array<std::string> passes = names_of_passes(older->world);
     stop(*older);
-    status = start(**opened);
-    if (!status) {
-        destroy(*opened);
-        return restart(index, older, status);
+    const Status status = start(*newer, was_ordered);
+    if (status) {
+        log_lost(newer->world, shared_->saved);
+        loaded_[index] = newer;
+        destroy(older);
+        return status;
     }
-    loaded_[index] = *opened;
+    destroy(newer);
+    for (SavedStore& saved : shared_->saved) saved.was_loaded = false;
+    const Status again = start(*older, was_ordered);
+    if (again) return error_in(older->path, concat(status.message(), "; the one before works on"));
+    const Status both =
+        error_in(older->path, concat(status.message(), "; and the one before failed to load again: ", again.message()));
+    log_lost(older->world, shared_->saved);
+    loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(index));
     destroy(older);
+    forget_passes(shared_->world, passes);
+    return both;
+}
+
+// --- what plugins give to tools ----------------------------------------------------------------------------------
+
+Status Plugins::register_components(ComponentRegistry& registry) const {
+    for (const Loaded* loaded : loaded_)
+        for (const PluginType* type : loaded->world.types)
+            if (Status status = type->add_to(registry); !status)
+                return Status::error(concat("plugin \"", loaded->name, "\": ", status.message()));
     return {};
 }
 
-/// Starts a plugin again whose newer version has failed.
-Status Plugins::restart(std::size_t index, Loaded* older, const Status& failure) {
-    const Status again = start(*older);
-    if (again) return error_in(older->path, concat(failure.message(), "; the one before works on"));
-    const Status status = error_in(
-        older->path, concat(failure.message(), "; and the one before failed to load again: ", again.message()));
-    loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(index));
-    destroy(older);
-    return status;
+std::size_t Plugins::num_verbs() const {
+    std::size_t count = 0;
+    for (const Loaded* loaded : loaded_) count += loaded->world.verbs.size();
+    return count;
+}
+
+namespace {
+
+/// Returns a verb by its number over all plugins.
+const PluginVerb& verb_at(const PluginHost& host, std::size_t index) {
+    for (const shoal_world* plugin : host.plugins) {
+        if (index < plugin->verbs.size()) return plugin->verbs[index];
+        index -= plugin->verbs.size();
+    }
+    fail_assertion({"index < num_verbs()", "there are fewer verbs; ask num_verbs()", __FILE__, __LINE__});
+}
+
+/// A call of a verb; the first part is what the plugin knows.
+struct VerbCall : shoal_verb_call {
+    void (*print_to)(void* context, std::string_view text) = nullptr;
+    void* context = nullptr;
+};
+
+}  // namespace
+
+PluginVerbInfo Plugins::verb(std::size_t index) const {
+    const PluginVerb& verb = verb_at(*shared_, index);
+    return {verb.name, verb.summary, verb.operands};
+}
+
+Status Plugins::run_verb(std::size_t index, std::span<const std::string> words,
+                         void (*print)(void* context, std::string_view text), void* context) {
+    require_idle();
+    const PluginVerb& verb = verb_at(*shared_, index);
+    Array<const char*> texts{Owner("plugins")};
+    for (const std::string& word : words) texts.push_back(word.c_str());
+    VerbCall call;
+    call.size = sizeof(shoal_verb_call);
+    call.num_words = static_cast<std::uint32_t>(texts.size());
+    call.words = texts.data();
+    call.print_to = print, call.context = context;
+    call.print = [](const shoal_verb_call* of, const char* text) {
+        const VerbCall& self = *static_cast<const VerbCall*>(of);
+        if (text != nullptr) self.print_to(self.context, text);
+    };
+    const PluginCallScope scope(*shared_);
+    return call_plugin(concat("the verb \"", verb.name, "\""),
+                       [&](shoal_error* error) { return verb.run(verb.context, &call, error); });
 }
 
 }  // namespace shoal

@@ -79,8 +79,10 @@ void keep_those(const ComparedColumn& column, const TextComparison& comparison, 
     }
 }
 
-void mark_columns(Table& table, std::uint32_t first, std::size_t num_columns, RowRange rows) {
-    for (std::uint32_t c = 0; c < num_columns; ++c) detail::mark_column(table, first + c, rows);
+/// Marks those columns of a component that a bit of `written` stands for; those from 64 on too.
+void mark_columns(Table& table, std::uint32_t first, std::size_t num_columns, std::uint64_t written, RowRange rows) {
+    for (std::uint32_t c = 0; c < num_columns; ++c)
+        if (c >= 64 || (written >> c & 1) != 0) detail::mark_column(table, first + c, rows);
 }
 
 }  // namespace
@@ -93,14 +95,17 @@ TextColumn TextBatch::column(std::size_t component, std::size_t column) const {
     if (place.table == nullptr) return {nullptr, 0, nullptr, shown.is_written, num_rows()};
     const std::size_t stride = place.is_single ? 0 : shown.schema->columns()[column].element_bytes;
     std::byte* const first = place.table->unmarked_column(place.first_column + static_cast<std::uint32_t>(column));
-    return {first + place.first_row * stride, stride, place.rows, shown.is_written, num_rows()};
+    const std::size_t first_row = place.rows == nullptr ? place.first_row + first_row_ : 0;
+    return {first + first_row * stride, stride, place.rows, shown.is_written, num_rows()};
 }
 
 bool TextBatch::read(std::size_t component, const FieldPart& part, std::uint32_t i, std::byte* value) const {
     SHOAL_ASSERT(components_[component].has_columns, "the component's store keeps its fields in another form");
     SHOAL_ASSERT(i < num_rows(), "the row is past the end of the batch");
     const Place& place = places_[component];
-    const std::uint32_t row = place.is_single ? 0 : place.rows != nullptr ? place.rows[i] : place.first_row + i;
+    const std::uint32_t row = place.is_single         ? 0
+                              : place.rows != nullptr ? place.rows[i]
+                                                      : place.first_row + first_row_ + i;
     if (place.table == nullptr || row == kNilRow) return false;
     read_part(*place.table, place.first_column, row, part, value);
     return true;
@@ -118,7 +123,8 @@ public:
           visit_(visit),
           context_(context),
           marks_(marks),
-          batch_({plan.components.data(), plan.components.size()}) {
+          places_(plan.components.size(), TextBatch::Place(), Owner("query")),
+          batch_({plan.components.data(), plan.components.size()}, {places_.data(), places_.size()}) {
         for (const TextComponent& component : plan.components) any_parents_ |= component.is_of_parent;
         for (std::uint8_t store = 0; store < plan.places.stores.size(); ++store)
             if (plan.places.stores[store].is_told) told_.push_back(detail::ToldRows(store));
@@ -170,8 +176,33 @@ public:
             if (!plan.components[i].is_written) continue;
             const std::uint32_t first = part.of_database != nullptr ? part.of_database->first_column(plan.types[i])
                                                                     : plan.places.first_column[i];
-            if (first != kNoColumn) mark_columns(*part.table, first, num_columns(plan, i), part.rows);
+            if (first != kNoColumn)
+                mark_columns(*part.table, first, num_columns(plan, i), plan.components[i].written_columns, part.rows);
         }
+    }
+
+    /// Returns where the components are if all rows of one table, not of a database, are visited; otherwise nothing.
+    static Array<TextBatch::Place> places_of_table(const Plan& plan) {
+        Array<TextBatch::Place> places{Owner("query")};
+        const auto is_elsewhere = [](const TextComponent& component) {
+            return component.is_of_parent || component.is_single;
+        };
+        const bool is_plain = plan.match.empty() && plan.comparisons.empty() && plan.places.is_one_table() &&
+                              std::ranges::none_of(plan.components, is_elsewhere);
+        if (!is_plain || plan.places.stores[0].rows->table().num_holes() != 0) return places;
+        for (std::size_t i = 0; i < plan.components.size(); ++i)
+            places.push_back({&plan.places.stores[0].rows->table(), plan.places.first_column[i], 0, nullptr, false});
+        return places;
+    }
+    /// Calls visit(context, batch) for rows of that table.
+    static void visit_table(const Plan& plan, std::span<const TextBatch::Place> places, const QueryPart& part,
+                            Visit visit, void* context) {
+        detail::for_each_run(plan.places.left_out(), part, [&](RowRange rows) {
+            TextBatch batch({plan.components.data(), plan.components.size()}, places);
+            batch.first_row_ = rows.begin;
+            batch.entities_ = part.table->entities().subspan(rows.begin, rows.size());
+            visit(context, batch);
+        });
     }
 
     void run(Executor* executor) {
@@ -232,7 +263,8 @@ private:
         for (std::size_t i = 0; i < plan_.components.size(); ++i)
             if (plan_.components[i].is_written && plan_.places.store_of[i] == store)
                 for (std::size_t c = 0; c < num_columns(plan_, i); ++c)
-                    columns |= std::uint64_t(1) << (plan_.places.first_column[i] + c);
+                    if ((plan_.components[i].written_columns >> c & 1) != 0)
+                        columns |= std::uint64_t(1) << (plan_.places.first_column[i] + c);
         return columns;
     }
 
@@ -249,7 +281,7 @@ private:
     }
     void visit_all(const QueryPart& part) {
         bind(part.of_database, nullptr);
-        for (std::size_t i = 0; i < plan_.components.size(); ++i) batch_.places_[i].first_row = part.rows.begin;
+        for (std::size_t i = 0; i < plan_.components.size(); ++i) places_[i].first_row = part.rows.begin;
         batch_.entities_ = part.table->entities().subspan(part.rows.begin, part.rows.size());
         visit_(context_, batch_);
         if (marks_) mark();
@@ -258,7 +290,7 @@ private:
     /// Notes the tables of the components; those of the database for the rows, and for their parents.
     void bind(DatabaseTable* own, DatabaseTable* of_parents) {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
-            TextBatch::Place& place = batch_.places_[i];
+            TextBatch::Place& place = places_[i];
             place = {};
             if (plan_.types[i]) {
                 DatabaseTable* const table = plan_.components[i].is_of_parent ? of_parents : own;
@@ -312,7 +344,7 @@ private:
             if (of_parents_[component][i] == kNilRow) words[i / 64] &= ~(std::uint64_t(1) << (i % 64));
     }
     ComparedColumn column_of(const TextComparison& comparison) const {
-        const TextBatch::Place& place = batch_.places_[comparison.component];
+        const TextBatch::Place& place = places_[comparison.component];
         if (place.table == nullptr) return {};  // then no row was found there
         const Schema& schema = *plan_.components[comparison.component].schema;
         const FieldPart& part = comparison.part;
@@ -338,13 +370,13 @@ private:
             batch_.entities_ = {entities_, num_chosen};
         }
         for (std::size_t i = 0; i < plan_.components.size(); ++i)
-            if (batch_.places_[i].table != nullptr && !batch_.places_[i].is_single) choose_rows(i);
+            if (places_[i].table != nullptr && !places_[i].is_single) choose_rows(i);
         return true;
     }
     void choose_rows(std::size_t component) {
         const std::uint32_t* const rows = found(component);
         const std::uint32_t num_chosen = batch_.num_rows();
-        TextBatch::Place& place = batch_.places_[component];
+        TextBatch::Place& place = places_[component];
         const bool is_optional = plan_.components[component].is_optional;
         if (num_chosen == block_.size() && !is_optional) {
             const bool follow = block_.follow_each_other(rows);
@@ -365,7 +397,7 @@ private:
     }
     void mark() {
         for (std::size_t i = 0; i < plan_.components.size(); ++i) {
-            const TextBatch::Place& place = batch_.places_[i];
+            const TextBatch::Place& place = places_[i];
             if (!plan_.components[i].is_written || place.table == nullptr) continue;
             if (place.rows == nullptr) {
                 mark_rows(i, {place.first_row, place.first_row + batch_.num_rows()});
@@ -376,8 +408,9 @@ private:
         }
     }
     void mark_rows(std::size_t component, RowRange rows) {
-        const TextBatch::Place& place = batch_.places_[component];
-        mark_columns(*place.table, place.first_column, num_columns(plan_, component), rows);
+        const TextBatch::Place& place = places_[component];
+        mark_columns(*place.table, place.first_column, num_columns(plan_, component),
+                     plan_.components[component].written_columns, rows);
         for (detail::ToldRows& told : told_)
             if (told.store == plan_.places.store_of[component]) told.add_all(rows);
     }
@@ -390,6 +423,7 @@ private:
     void* context_;
     bool marks_;
     bool any_parents_ = false;
+    Array<TextBatch::Place> places_;  // by component
     TextBatch batch_;
     JoinBlock block_;
     Array<std::uint32_t> found_{Owner("query")};  // by store, by component, by component of parents: rows of a block
@@ -428,15 +462,19 @@ struct TextQuery::Visitor {
 
 /// A loop that threads share.
 struct TextQuery::SharedLoop {
+    SharedLoop(const Plan& of, const Visitor& calls) : plan(of), visitor(calls), whole(Loop::places_of_table(of)) {}
+
     const Plan& plan;
     const Visitor& visitor;
+    const Array<TextBatch::Place> whole;  // by component, if all rows of one table are visited; else empty
     Failure failure{};
 
     static void run(void* shared, detail::CommandRecorder* recorder, const QueryPart& part) {
         SharedLoop& self = *static_cast<SharedLoop*>(shared);
         self.failure.guard(reinterpret_cast<std::uintptr_t>(&part), [&] {
             self.visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
-                Loop(self.plan, visit, context, false).run_part(part);
+                if (self.whole.empty()) return Loop(self.plan, visit, context, false).run_part(part);
+                Loop::visit_table(self.plan, {self.whole.data(), self.whole.size()}, part, visit, context);
             });
         });
     }
@@ -449,6 +487,13 @@ TextQuery::~TextQuery() { delete plan_; }
 
 std::span<const TextComponent> TextQuery::components() const {
     return {plan_->components.data(), plan_->components.size()};
+}
+
+void TextQuery::write_columns(std::size_t component, std::uint64_t columns) {
+    SHOAL_ASSERT(component < plan_->components.size() && plan_->components[component].is_written,
+                 "the query does not write the component; write &name in its text");
+    plan_->components[component].written_columns = columns;
+    if (plan_->further != nullptr) plan_->further->components[component].written_columns = columns;
 }
 
 std::span<const Access> TextQuery::accesses() const { return {plan_->accesses.data(), plan_->accesses.size()}; }
@@ -499,7 +544,7 @@ void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor
             Loop(plan, visit, context, visitor.marks).run(executor);
         });
     }
-    SharedLoop shared{plan, visitor};
+    SharedLoop shared(plan, visitor);
     detail::StartedLoop loop;
     Loop::for_each_part(plan, [&](const QueryPart& part) { loop.add(part); });
     loop.start(executor, kUsualRowsPerChunk, takes_commands, visitor.keeper, &shared, SharedLoop::run,

@@ -3,6 +3,8 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/migration.h"
 
+#include <algorithm>
+
 namespace shoal {
 namespace {
 
@@ -34,12 +36,34 @@ bool is_bytes_component(const Schema& schema) {
            field.element_type == FieldType::kUint8 && field.array_length == 0;
 }
 
+namespace {
+
+void destroy(const RegisteredComponent* component) {
+    delete component->schema;
+    delete component->migrations;
+    delete component;
+}
+
+}  // namespace
+
 ComponentRegistry::~ComponentRegistry() {
-    for (const RegisteredComponent* component : components_) {
-        delete component->schema;
-        delete component->migrations;
-        delete component;
-    }
+    for (const RegisteredComponent* component : components_) destroy(component);
+}
+
+void ComponentRegistry::remove(std::string_view name) {
+    const RegisteredComponent* const component = find(name);
+    if (component == nullptr) return;
+    by_id_.erase(component->id);
+    components_.erase(std::find(components_.begin(), components_.end(), component));
+    destroy(component);
+}
+
+void ComponentRegistry::remove_functions(std::string_view name) {
+    if (find(name) == nullptr) return;
+    RegisteredComponent& component = *by_id_.find_or(ComponentId(name), nullptr);
+    component.spawn = nullptr, component.spawn_bytes = nullptr, component.spawn_context = nullptr;
+    component.compile = nullptr, component.compile_context = nullptr, component.spawn_order = 0;
+    component.more_keys = {};
 }
 
 Status ComponentRegistry::add(const Schema& schema) {

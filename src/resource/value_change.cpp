@@ -163,6 +163,35 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// A function with a context.
+class ComputeWith final : public FieldChange {
+public:
+    using Convert = void (*)(void* context, const std::byte* const* olds, std::byte* const* news, std::size_t num_rows);
+    ComputeWith(std::span<const NamedType> from, std::span<const NamedType> to, Convert convert, void* context)
+        : from_(from.begin(), from.end()), to_(to.begin(), to.end()), convert_(convert), context_(context) {}
+    Status run(FieldColumns& columns) const override {
+        return replace_fields(columns, from_, to_, [&](const std::byte* const* olds, std::byte* const* news) {
+            convert_(context_, olds, news, columns.num_rows());
+            return Status();
+        });
+    }
+    bool lacks_fields(const FieldColumns& columns) const override { return lacks_all(columns, from_); }
+
+private:
+    std::vector<NamedType> from_, to_;
+    Convert convert_;
+    void* context_;
+};
+
+}  // namespace
+
+void compute_values(MigrationStep& step, std::span<const NamedType> from, std::span<const NamedType> to,
+                    ComputeWith::Convert convert, void* context) {
+    step.add(new ComputeWith(from, to, convert, context));
+}
+
 void convert_values(MigrationStep& step, std::string_view field, ValueConversion conversion) {
     step.add(new Convert(field, std::move(conversion)));
 }

@@ -95,7 +95,7 @@ ComponentRow FieldPath::find_row(Entity entity) const {
 bool FieldPath::copy_value(Entity entity, std::byte* value) const {
     const ComponentRow at = find_row(entity);
     if (!at || !at.is_on) return false;
-    read_part(*at.table, at.first_column, at.row, part_, value);
+    store_->read_field(at, part_, value);
     return true;
 }
 
@@ -103,7 +103,7 @@ Result<AnyValue> FieldPath::read(Entity entity) const {
     const ComponentRow at = find_row(entity);
     if (!at || !at.is_on) return absence(entity);
     AnyValue value(part_.type);
-    read_part(*at.table, at.first_column, at.row, part_, value.bytes().data());
+    store_->read_field(at, part_, value.bytes().data());
     return value;
 }
 

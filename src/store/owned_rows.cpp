@@ -24,6 +24,12 @@ std::uint32_t highest_index(std::span<const Entity> entities) {
 
 }  // namespace
 
+/// What was shown last, by row.
+struct OwnedRows::Shown {
+    Array<Entity> owners{Owner("owned rows")};
+    Array<std::uint32_t> next{Owner("owned rows")}, previous{Owner("owned rows")};  // with `many`
+};
+
 OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool& pool, const OwnedRowsOptions& options)
     : schema_(component),
       entities_(entities),
@@ -49,6 +55,7 @@ OwnedRows::OwnedRows(const Schema& component, EntityManager& entities, PagePool&
 
 OwnedRows::~OwnedRows() {
     delete owners_by_value_;
+    delete shown_;
     if (cursor_.number != 0) entities_.close_death_cursor(cursor_);
     if (callback_.number != 0) entities_.remove_destruction_callback(callback_);
     if (table_.schema().has_opaque()) table_.clear();  // destructors may remove other rows while all is here
@@ -326,6 +333,68 @@ void OwnedRows::spawn_in_place(const SpawnBatch& batch) {
             }
             translate_entities(batch, copy, schema_, table_, 0, {row, row + 1});
         }
+}
+
+// --- rows that others keep ---------------------------------------------------------------------------------------
+
+/// Forgets where the rows are that were shown.
+void OwnedRows::forget_shown() {
+    for (std::uint32_t row = 0; row < shown_->owners.size(); ++row) index_.erase(shown_->owners[row], row);
+    shown_->owners.clear();
+}
+
+/// Tells the index of the rows whose owner is another one now. Errors: see show().
+Status OwnedRows::find_shown(std::span<const Entity> owners, std::span<const std::uint32_t> next) {
+    Array<Entity>& before = shown_->owners;
+    const std::size_t num_common = schema_.many() ? 0 : std::min(before.size(), owners.size());
+    const auto is_same = [&](std::size_t row) { return row < num_common && before[row] == owners[row]; };
+    for (std::uint32_t row = 0; row < before.size(); ++row)
+        if (!is_same(row)) index_.erase(before[row], row);
+    for (std::uint32_t row = 0; row < next.size(); ++row)  // who is named by another row is not the first
+        if (next[row] != kNilRow) {
+            if (next[row] >= owners.size() || shown_->previous[next[row]] != kNilRow ||
+                owners[next[row]] != owners[row])
+                return Status::error(
+                    concat("row ", row, " names row ", next[row], " as the next of its entity, which is none"));
+            shown_->previous[next[row]] = row;
+        }
+    for (std::uint32_t row = 0; row < owners.size(); ++row) {
+        if (is_same(row) || (!next.empty() && shown_->previous[row] != kNilRow)) continue;
+        if (!owners[row]) return Status::error(concat("row ", row, " has no owner"));
+        if (index_.find(owners[row]) != kNilRow)
+            return Status::error(concat("rows ", index_.find(owners[row]), " and ", row, " have one owner"));
+        index_.set(owners[row], row);
+    }
+    for (std::uint32_t row = 0; row < owners.size(); ++row)
+        if (row >= before.size() || before[row] != owners[row]) table_.stamp_row(row);
+    before.assign(owners.begin(), owners.end());
+    return {};
+}
+
+Status OwnedRows::show(std::span<Entity> owners, std::span<std::byte* const> columns,
+                       std::span<const std::uint32_t> next) {
+    SHOAL_ASSERT(options_.remove_dead != nullptr && next.size() == (schema_.many() ? owners.size() : 0),
+                 "rows that others keep are removed by them, and linked if an entity has several");
+    require_unlocked("show()");
+    if (shown_ == nullptr) shown_ = new Shown;
+    ++num_structural_changes_;
+    shown_->next.assign(next.begin(), next.end());
+    shown_->previous.assign(next.size(), kNilRow);
+    std::uint32_t* const links[] = {shown_->next.data(), shown_->previous.data()};
+    const std::span<std::uint32_t* const> all_links(links, schema_.many() ? 2 : 0);
+    Status status;
+    if (owners.size() > options_.capacity_rows)
+        status = Status::error(concat(owners.size(), " rows are more than a store has"));
+    if (status) status = index_.reserve(static_cast<std::uint32_t>(owners.size()), highest_index(owners));
+    if (status) {
+        table_.show(owners, columns, all_links);
+        status = find_shown(owners, next);
+    }
+    if (status) return status;
+    forget_shown();
+    for (std::uint32_t row = 0; row < owners.size(); ++row) index_.erase(owners[row], row);
+    table_.show({}, columns, all_links);
+    return status;
 }
 
 // --- removing ----------------------------------------------------------------------------------------------------

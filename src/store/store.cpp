@@ -104,6 +104,10 @@ ComponentRow Store::find_next(const ComponentRow& at, Entity entity, std::uint32
     return next;
 }
 
+void Store::read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const {
+    read_part(*at.table, at.first_column, at.row, part, value);
+}
+
 Status Store::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
     write_part(const_cast<Table&>(*at.table), at.first_column, at.row, part, value);  // NOLINT: a table of this store
     return {};

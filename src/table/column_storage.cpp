@@ -397,6 +397,7 @@ MemoryUse ColumnStorage::memory_use() const {
 /// Whether more is committed than the rows, 5 % and a page per column.
 bool ColumnStorage::is_wasteful() const {
     if (num_rows_ == 0) return capacity_ > 0;
+    if (slab_bytes_ == 0 && range_.data == nullptr) return false;  // the rows lie elsewhere
     std::size_t used = 0, allowed = 0;
     for (const PhysicalColumn& column : columns_) {
         const std::size_t bytes = std::size_t(num_rows_) * column.element_bytes;
@@ -448,6 +449,23 @@ void ColumnStorage::discard_beyond(std::uint32_t rows) {
     ready_rows_ = rows;
 }
 
+// --- rows that lie elsewhere -------------------------------------------------------------------------------------
+
+void ColumnStorage::show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
+                         std::span<std::uint32_t* const> links) {
+    SHOAL_ASSERT(slab_bytes_ == 0 && range_.data == nullptr && !schema_->has_opaque(),
+                 "a table that has rows of its own shows no others");
+    const std::size_t first_link = schema_->columns().size() + 1;
+    SHOAL_ASSERT(columns.size() + 1 == first_link && first_link + links.size() == columns_.size(),
+                 "the rows have other columns than the table");
+    for (std::size_t c = 0; c < columns.size(); ++c) columns_[c].data = columns[c];
+    columns_[columns.size()].data = reinterpret_cast<std::byte*>(owners);
+    for (std::size_t i = 0; i < links.size(); ++i)
+        columns_[first_link + i].data = reinterpret_cast<std::byte*>(links[i]);
+    num_rows_ = ready_rows_ = capacity_ = touched_rows_ = num_rows;
+    note_addresses();
+}
+
 // --- health ------------------------------------------------------------------------------------------------------
 
 Status ColumnStorage::validate() const {
@@ -457,6 +475,7 @@ Status ColumnStorage::validate() const {
     if (num_rows_ > ready_rows_ || ready_rows_ > capacity_ || capacity_ > max_rows_)
         return broken(concat("rows ", num_rows_, ", ready ", ready_rows_, ", room ", capacity_, " are not in order"));
     const std::byte* begin = slab_bytes_ != 0 ? block_ : range_.data;
+    if (begin == nullptr) return {};  // what lies elsewhere is not of this table
     const std::byte* end = begin + (slab_bytes_ != 0 ? slab_bytes_ : range_.num_bytes);
     const std::byte* previous_end = begin;
     for (std::uint32_t c = 0; capacity_ > 0 && c < columns_.size(); ++c) {

@@ -84,6 +84,11 @@ std::span<Entity> Table::append_unowned(std::uint32_t count) {
     return {storage_.owners() + first, count};
 }
 
+void Table::show(std::span<Entity> owners, std::span<std::byte* const> columns, std::span<std::uint32_t* const> links) {
+    storage_.show(static_cast<std::uint32_t>(owners.size()), owners.data(), columns, links);
+    note_places();
+}
+
 void Table::finish_append(RowRange rows) {
     storage_.construct_opaque(rows);
     links_.clear(rows);

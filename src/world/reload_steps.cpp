@@ -14,11 +14,11 @@
 
 namespace shoal {
 
-Image image_of_row(const ComponentRow& at, const Schema& schema) {
+Image image_of_row(const Store& store, const ComponentRow& at, const Schema& schema) {
     Image image(schema.struct_bytes(), std::byte(), "reload");
     for (std::size_t f = 0; f < schema.fields().size(); ++f)
-        read_part(*at.table, at.first_column, at.row, field_part(*at.schema, at.schema->fields()[f]),
-                  image.data() + schema.fields()[f].struct_offset);
+        store.read_field(at, field_part(*at.schema, at.schema->fields()[f]),
+                         image.data() + schema.fields()[f].struct_offset);
     return image;
 }
 
@@ -26,7 +26,7 @@ Array<Image> images_of_list(const ReloadPlace& first) {
     Array<Image> images{Owner("reload")};
     for (ComponentRow at = first.find(); at;
          at = first.store->find_next(at, first.entity, static_cast<std::uint32_t>(images.size())))
-        images.push_back(image_of_row(at, *first.schema));
+        images.push_back(image_of_row(*first.store, at, *first.schema));
     return images;
 }
 
@@ -41,7 +41,7 @@ Result<bool> ReloadSteps::write(const ReloadPlace& place, std::size_t field, con
     SHOAL_ASSERT(at, "a field is reloaded of an entity without the component");
     const FieldPart part = field_part(*at.schema, at.schema->fields()[field]);
     Array<std::byte> old(part.type.num_bytes(), std::byte(), "reload");
-    read_part(*at.table, at.first_column, at.row, part, old.data());
+    place.store->read_field(at, part, old.data());
     if (std::memcmp(old.data(), value, old.size()) == 0) return false;
     if (Status status = place.store->write_field(at, part, value); !status) return status;
     steps_.push_back({.kind = Kind::kWrite, .place = place, .field = field, .bytes = std::move(old)});
@@ -59,7 +59,7 @@ Status ReloadSteps::add(Store& store, const Schema& schema, std::span<const Enti
 }
 
 void ReloadSteps::note_removed(const ReloadPlace& place, const ComponentRow& at) {
-    steps_.push_back({.kind = Kind::kRemove, .place = place, .bytes = image_of_row(at, *place.schema)});
+    steps_.push_back({.kind = Kind::kRemove, .place = place, .bytes = image_of_row(*place.store, at, *place.schema)});
 }
 
 Status ReloadSteps::remove(Store& store, const Schema& schema, std::span<const Entity> entities) {

@@ -77,7 +77,7 @@ private:
 };
 
 /// Returns the struct image of a component in a table.
-Image image_of_row(const ComponentRow& at, const Schema& schema);
+Image image_of_row(const Store& store, const ComponentRow& at, const Schema& schema);
 /// Returns the images of all values of a `many` type that an entity has.
 Array<Image> images_of_list(const ReloadPlace& first);
 bool same_image(const Image& a, const Image& b, const Schema& schema);

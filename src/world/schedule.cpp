@@ -437,6 +437,28 @@ Status Schedule::remove(std::string_view name) {
     return {};
 }
 
+bool Schedule::is_taken(std::string_view name) const { return find(name) != nullptr || find_group(name) != nullptr; }
+
+void Schedule::forget_order(std::string_view name) {
+    forget_plan();
+    for (Entry* entry : entries_)
+        for (Array<std::string>* names : {&entry->after, &entry->before}) std::erase(*names, name);
+}
+
+bool Schedule::touches(std::size_t pass, const Store& store) const {
+    SHOAL_ASSERT(pass < entries_.size(), "the schedule has fewer passes");
+    const auto is_it = [&](const Access& access) { return access.store == &store; };
+    return std::ranges::any_of(entries_[pass]->accesses, is_it);
+}
+
+Status Schedule::declare(std::string_view name, std::span<const Access> accesses) {
+    Entry* const entry = find(name);
+    if (entry == nullptr) return no_pass(name);
+    forget_plan();
+    entry->accesses.assign(accesses.begin(), accesses.end());
+    return {};
+}
+
 Status Schedule::enable(std::string_view name, bool enabled) {
     Entry* entry = find(name);
     if (entry == nullptr) return no_pass(name);

@@ -54,7 +54,9 @@ void SchemaChange::keep() {
         for (World::Owned& owned : world_.owned_)
             if (owned.manager == before) owned.manager = nullptr;  // it is found no more
     }
+    const bool has_changed = !changes_.empty();
     changes_.clear();
+    if (has_changed && world_.tell_schemas_ != nullptr) world_.tell_schemas_(world_.schemas_context_);
 }
 
 Status SchemaChange::begin(const Blob& blob) {

@@ -9,14 +9,15 @@ static void nothing(void* context, const shoal_pass* pass, const shoal_batch* ba
 }
 
 static int declare(shoal_world* world, shoal_error* error) {
-    static const shoal_field fields[] = {{sizeof(shoal_field), SHOAL_VEC3, "place", NULL, NULL, 0, 0, SHOAL_SPLIT},
+    static const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_VEC3, "place", NULL, NULL, 0, 0, SHOAL_SPLIT, 0, NULL, 0, 0},
 #ifdef BAD_TYPE
-                                         {sizeof(shoal_field), 99, "odd", NULL, NULL, 0, 0, 0}};
+        {sizeof(shoal_field), 99, "odd", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
 #else
-                                         {sizeof(shoal_field), SHOAL_FLOAT, "odd", NULL, NULL, 0, 0, 0}};
+        {sizeof(shoal_field), SHOAL_FLOAT, "odd", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
 #endif
     static const shoal_schema thing = {sizeof(shoal_schema), 1, "thing", fields, 2, 0};
-    return g_host->components->declare(world, &thing, error) != NULL;
+    return g_host->declare_component(world, &thing, error) != NULL;
 }
 
 static int add_pass(shoal_world* world, shoal_error* error) {
@@ -42,7 +43,7 @@ static int add_pass(shoal_world* world, shoal_error* error) {
 #elif defined(UNKNOWN_READ)
     pass.reads = nobody, pass.num_reads = 1;
 #endif
-    return g_host->passes->add(world, &pass, error);
+    return g_host->add_pass(world, &pass, error);
 }
 
 #ifdef MISSING_SYMBOL
@@ -56,7 +57,7 @@ static int load(const shoal_host* host, shoal_world* world, void** state, shoal_
 #ifdef MISSING_SYMBOL
     if (a_function_that_nobody_has()) return 0;
 #endif
-    if (!host->entities->create(world, &made, 1, error) || !declare(world, error) || !add_pass(world, error)) return 0;
+    if (!host->create_entities(world, &made, 1, error) || !declare(world, error) || !add_pass(world, error)) return 0;
 #ifdef FAILS
     return 0;
 #else

@@ -20,14 +20,15 @@ static void count(void* context, const shoal_pass* pass, const shoal_batch* batc
 
 static const shoal_component* declare(const shoal_host* host, shoal_world* world, shoal_error* error) {
     static const float kTwo = 2;
-    static const shoal_field fields[] = {{sizeof(shoal_field), SHOAL_FLOAT, "value", NULL, NULL, 0, 0, 0},
+    static const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_FLOAT, "value", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
 #if COUNTER == 3
-                                         {sizeof(shoal_field), SHOAL_FLOAT, "weight", NULL, &kTwo, 0, 0, 0}};
+        {sizeof(shoal_field), SHOAL_FLOAT, "weight", NULL, &kTwo, 0, 0, 0, 0, NULL, 0, 0}};
 #elif COUNTER == 2
-                                         {sizeof(shoal_field), SHOAL_FLOAT, "weight", NULL, &kTwo, 0, 0, 0},
-                                         {sizeof(shoal_field), SHOAL_DOUBLE, "kept", NULL, NULL, 0, 0, 0}};
+        {sizeof(shoal_field), SHOAL_FLOAT, "weight", NULL, &kTwo, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_DOUBLE, "kept", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
 #else
-                                         {sizeof(shoal_field), SHOAL_FLOAT, "kept", NULL, NULL, 0, 0, 0}};
+        {sizeof(shoal_field), SHOAL_FLOAT, "kept", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
 #endif
     static const shoal_schema counter = {sizeof(shoal_schema),
                                          COUNTER == 2 || COUNTER == 3 ? 2 : 1,
@@ -36,7 +37,7 @@ static const shoal_component* declare(const shoal_host* host, shoal_world* world
                                          sizeof(fields) / sizeof(fields[0]),
                                          0};
     (void)kTwo;
-    return host->components->declare(world, &counter, error);
+    return host->declare_component(world, &counter, error);
 }
 
 static int add_pass(const shoal_host* host, shoal_world* world, void* state, shoal_error* error) {
@@ -49,7 +50,7 @@ static int add_pass(const shoal_host* host, shoal_world* world, void* state, sho
 #if COUNTER == 5
     pass.runs_after = nobody, pass.num_runs_after = 1;
 #endif
-    return host->passes->add(world, &pass, error);
+    return host->add_pass(world, &pass, error);
 }
 
 static int load(const shoal_host* host, shoal_world* world, void** state, shoal_error* error) {
@@ -59,8 +60,8 @@ static int load(const shoal_host* host, shoal_world* world, void** state, shoal_
     *step = COUNTER == 2 ? 10.0f : 1.0f;
 #if COUNTER == 3
     shoal_entity made[5];
-    host->entities->create(world, made, 5, NULL);
-    host->rows->add(world, counter, made, 5, NULL, 0, NULL);
+    host->create_entities(world, made, 5, NULL);
+    host->add_rows(world, counter, made, 5, NULL, 0, NULL);
     (void)state;
     if (error != NULL) strcpy(error->text, "the third one never works");
     free(step);

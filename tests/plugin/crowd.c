@@ -24,9 +24,9 @@ static struct {
 
 static void add_to_census(const char* field, uint64_t count) {
     uint64_t value = 0;
-    g.host->rows->get(g.world, g.clerk, field, &value, sizeof(value), NULL);
+    g.host->get_field(g.world, g.clerk, field, &value, sizeof(value), NULL);
     value += count;
-    g.host->rows->set(g.world, g.clerk, field, &value, sizeof(value), NULL);
+    g.host->set_field(g.world, g.clerk, field, &value, sizeof(value), NULL);
 }
 
 /* --- passes --- */
@@ -35,14 +35,14 @@ static void walk(void* context, const shoal_pass* pass, const shoal_batch* batch
     (void)context;
     for (i = 0; i < batch->num_rows; ++i) {
         float* const x = (float*)shoal_write(batch->columns[0], i);
-        uint64_t generator = g.host->random->for_key(pass, batch->entities[i]);
-        *x += g.host->random->unit(&generator);
+        uint64_t generator = g.host->random_for_key(pass, batch->entities[i]);
+        *x += g.host->random_unit(&generator);
         *(uint32_t*)shoal_write(batch->columns[1], i) += 1;
         if (*x < 3) continue;
         *x = 0;
-        g.host->commands->add(pass->commands, batch->entities[i], g.tired, &pass->frame);
-        g.host->commands->tag(pass->commands, batch->entities[i], "weary");
-        g.host->events->write(g.falls, &batch->entities[i], 1);
+        g.host->command_add(pass->commands, batch->entities[i], g.tired, &pass->frame);
+        g.host->command_tag(pass->commands, batch->entities[i], "weary");
+        g.host->write_events(g.world, g.falls, &batch->entities[i], 1);
     }
 }
 
@@ -54,13 +54,13 @@ static void rest(void* context, const shoal_pass* pass, const shoal_batch* batch
         shoal_entity born;
         if (*(const uint64_t*)shoal_read(batch->columns[0], i) + 2 > pass->frame) continue;
         if (batch->entities[i] % 7 == 0) {
-            g.host->commands->destroy(pass->commands, batch->entities[i]);
+            g.host->command_destroy(pass->commands, batch->entities[i]);
             continue;
         }
-        g.host->commands->remove(pass->commands, batch->entities[i], g.tired);
-        g.host->commands->untag(pass->commands, batch->entities[i], "weary");
-        born = g.host->commands->create(pass->commands);
-        g.host->commands->add(pass->commands, born, g.walker, &child);
+        g.host->command_remove(pass->commands, batch->entities[i], g.tired);
+        g.host->command_untag(pass->commands, batch->entities[i], "weary");
+        born = g.host->command_create(pass->commands);
+        g.host->command_add(pass->commands, born, g.walker, &child);
     }
 }
 
@@ -68,8 +68,8 @@ static void count(void* context, const shoal_pass* pass, const shoal_batch* batc
     const void* events = NULL;
     (void)context, (void)pass;
     if (batch->num_rows != 0) return;
-    add_to_census("census.events", g.host->events->read(g.falls, &events));
-    add_to_census("census.events_last", g.host->events->read_last(g.falls, &events));
+    add_to_census("census.events", g.host->read_events(g.world, g.falls, &events));
+    add_to_census("census.events_last", g.host->read_last_events(g.world, g.falls, &events));
 }
 
 /* --- reactions --- */
@@ -99,30 +99,33 @@ static void on_step(void* context, const shoal_change* change) {
     } while (0)
 
 static int declare_all(shoal_error* error) {
-    static const shoal_field of_walker[] = {{sizeof(shoal_field), SHOAL_FLOAT, "x", "m", NULL, 0, 0, 0},
-                                            {sizeof(shoal_field), SHOAL_UINT32, "steps", NULL, NULL, 0, 0, 0}};
-    static const shoal_field of_tired[] = {{sizeof(shoal_field), SHOAL_UINT64, "since", NULL, NULL, 0, 0, 0}};
-    static const shoal_field of_census[] = {{sizeof(shoal_field), SHOAL_UINT64, "events", NULL, NULL, 0, 0, 0},
-                                            {sizeof(shoal_field), SHOAL_UINT64, "events_last", NULL, NULL, 0, 0, 0},
-                                            {sizeof(shoal_field), SHOAL_UINT64, "tired", NULL, NULL, 0, 0, 0},
-                                            {sizeof(shoal_field), SHOAL_UINT64, "rested", NULL, NULL, 0, 0, 0},
-                                            {sizeof(shoal_field), SHOAL_UINT64, "since", NULL, NULL, 0, 0, 0},
-                                            {sizeof(shoal_field), SHOAL_UINT64, "steps", NULL, NULL, 0, 0, 0}};
+    static const shoal_field of_walker[] = {
+        {sizeof(shoal_field), SHOAL_FLOAT, "x", "m", NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_UINT32, "steps", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
+    static const shoal_field of_tired[] = {
+        {sizeof(shoal_field), SHOAL_UINT64, "since", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
+    static const shoal_field of_census[] = {
+        {sizeof(shoal_field), SHOAL_UINT64, "events", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_UINT64, "events_last", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_UINT64, "tired", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_UINT64, "rested", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_UINT64, "since", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_UINT64, "steps", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
     static const shoal_schema schemas[] = {{sizeof(shoal_schema), 1, "walker", of_walker, 2, 0},
                                            {sizeof(shoal_schema), 1, "tired", of_tired, 1, 0},
                                            {sizeof(shoal_schema), 1, "census", of_census, 6, SHOAL_WHOLE}};
-    EXPECT((g.walker = g.host->components->declare(g.world, &schemas[0], error)) != NULL);
-    EXPECT((g.tired = g.host->components->declare(g.world, &schemas[1], error)) != NULL);
-    EXPECT((g.census = g.host->components->declare(g.world, &schemas[2], error)) != NULL);
-    EXPECT(g.host->components->find(g.world, "walker", error) == g.walker);
-    EXPECT(g.host->components->image_bytes(g.world, g.walker) == sizeof(walker));
+    EXPECT((g.walker = g.host->declare_component(g.world, &schemas[0], error)) != NULL);
+    EXPECT((g.tired = g.host->declare_component(g.world, &schemas[1], error)) != NULL);
+    EXPECT((g.census = g.host->declare_component(g.world, &schemas[2], error)) != NULL);
+    EXPECT(g.host->find_component(g.world, "walker", error) == g.walker);
+    EXPECT(g.host->image_bytes(g.world, g.walker) == sizeof(walker));
     return 1;
 }
 
 static void sum(void* context, const shoal_pass* pass, const shoal_batch* batch) {
     uint32_t i;
     for (i = 0; i < batch->num_rows; ++i) *(double*)context += *(const float*)shoal_read(batch->columns[0], i);
-    g.host->commands->create(pass->commands); /* outside of passes, too */
+    g.host->command_create(pass->commands); /* outside of passes, too */
 }
 static void mark(void* context, uint32_t begin, uint32_t end) {
     while (begin < end) ((unsigned char*)context)[begin++] += 1;
@@ -135,20 +138,20 @@ static int try_rows(shoal_error* error) {
     double total = 0;
     static const char* const columns[] = {"walker.x"};
     shoal_query* query;
-    EXPECT(g.host->entities->create(g.world, made, 3, error));
-    EXPECT(g.host->rows->add(g.world, g.walker, made, 3, images, sizeof(walker), error));
-    EXPECT(g.host->components->has(g.world, g.walker, made[2]) && !g.host->components->has(g.world, g.tired, made[2]));
-    EXPECT(g.host->rows->get(g.world, made[1], "walker.x", &x, sizeof(x), error) && x == 2);
+    EXPECT(g.host->create_entities(g.world, made, 3, error));
+    EXPECT(g.host->add_rows(g.world, g.walker, made, 3, images, sizeof(walker), error));
+    EXPECT(g.host->has_component(g.world, g.walker, made[2]) && !g.host->has_component(g.world, g.tired, made[2]));
+    EXPECT(g.host->get_field(g.world, made[1], "walker.x", &x, sizeof(x), error) && x == 2);
     x = 16;
-    EXPECT(g.host->rows->set(g.world, made[1], "walker.x", &x, sizeof(x), error));
-    EXPECT((query = g.host->queries->make(g.world, "walker", columns, 1, error)) != NULL);
-    EXPECT(g.host->queries->num_rows(query) == 3);
-    g.host->queries->for_each_batch(query, 0, sum, &total);
+    EXPECT(g.host->set_field(g.world, made[1], "walker.x", &x, sizeof(x), error));
+    EXPECT((query = g.host->make_query(g.world, "walker", columns, 1, error)) != NULL);
+    EXPECT(g.host->num_rows(g.world, query) == 3);
+    g.host->for_each_batch(g.world, query, 0, sum, &total, error);
     EXPECT(total == 21);
-    g.host->queries->destroy(g.world, query);
-    EXPECT(g.host->rows->remove(g.world, g.walker, made, 3, error));
-    EXPECT(!g.host->components->has(g.world, g.walker, made[0]));
-    EXPECT(g.host->entities->destroy(g.world, made, 3) == 3 && !g.host->entities->alive(g.world, made[0]));
+    g.host->destroy_query(g.world, query, error);
+    EXPECT(g.host->remove_rows(g.world, g.walker, made, 3, error));
+    EXPECT(!g.host->has_component(g.world, g.walker, made[0]));
+    EXPECT(g.host->destroy_entities(g.world, made, 3) == 3 && !g.host->is_alive(g.world, made[0]));
     return 1;
 }
 
@@ -157,12 +160,12 @@ static int try_others(shoal_error* error) {
     uint64_t id = 0, generator = 3, again = 3;
     char text[6];
     uint32_t i;
-    EXPECT(g.host->strings->id_of(g.world, "promenade", &id, error));
-    EXPECT(g.host->strings->text_of(g.world, id, text, sizeof(text)) == 9 && strcmp(text, "prome") == 0);
-    g.host->jobs->for_rows(g.world, NULL, sizeof(marks), mark, marks);
+    EXPECT(g.host->string_id(g.world, "promenade", &id, error));
+    EXPECT(g.host->string_text(g.world, id, text, sizeof(text)) == 9 && strcmp(text, "prome") == 0);
+    g.host->for_rows(g.world, NULL, sizeof(marks), mark, marks);
     for (i = 0; i < sizeof(marks); ++i) EXPECT(marks[i] == 1);
-    EXPECT(g.host->random->next(&generator) == g.host->random->next(&again) && generator == again);
-    g.host->log->write(g.world, SHOAL_LOG_NOTE, "the crowd is there");
+    EXPECT(g.host->random_next(&generator) == g.host->random_next(&again) && generator == again);
+    g.host->log(g.world, SHOAL_LOG_NOTE, "the crowd is there");
     return 1;
 }
 
@@ -181,20 +184,20 @@ static int add_passes(shoal_error* error) {
     to_rest.runs_before = walks, to_rest.num_runs_before = 1;
     to_count.writes = census, to_count.num_writes = 1;
     to_count.reads_from = falls, to_count.num_reads_from = 1;
-    EXPECT((g.falls = g.host->events->open(g.world, "falls", sizeof(shoal_entity), error)) != NULL);
-    EXPECT(g.host->passes->add(g.world, &to_walk, error));
-    EXPECT(g.host->passes->add(g.world, &to_rest, error));
-    EXPECT(g.host->passes->add(g.world, &to_count, error));
+    EXPECT((g.falls = g.host->open_channel(g.world, "falls", sizeof(shoal_entity), error)) != NULL);
+    EXPECT(g.host->add_pass(g.world, &to_walk, error));
+    EXPECT(g.host->add_pass(g.world, &to_rest, error));
+    EXPECT(g.host->add_pass(g.world, &to_count, error));
     return 1;
 }
 
 static int add_reactions(shoal_error* error) {
     uint32_t reaction;
-    EXPECT(g.host->reactions->add(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error));
-    EXPECT(g.host->reactions->add(g.world, SHOAL_ON_REMOVE, g.tired, NULL, on_rested, NULL, error));
-    EXPECT(g.host->reactions->add(g.world, SHOAL_ON_CHANGE, g.walker, "steps", on_step, NULL, error));
-    EXPECT((reaction = g.host->reactions->add(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error)) != 0);
-    g.host->reactions->remove(g.world, reaction);
+    EXPECT(g.host->add_reaction(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error));
+    EXPECT(g.host->add_reaction(g.world, SHOAL_ON_REMOVE, g.tired, NULL, on_rested, NULL, error));
+    EXPECT(g.host->add_reaction(g.world, SHOAL_ON_CHANGE, g.walker, "steps", on_step, NULL, error));
+    EXPECT((reaction = g.host->add_reaction(g.world, SHOAL_ON_ADD, g.tired, NULL, on_tired, NULL, error)) != 0);
+    g.host->remove_reaction(g.world, reaction, error);
     return 1;
 }
 
@@ -204,9 +207,9 @@ static int load(const shoal_host* host, shoal_world* world, void** state, shoal_
     memset(&g, 0, sizeof(g));
     g.host = host, g.world = world;
     if (!declare_all(error) || !try_rows(error) || !try_others(error)) return 0;
-    EXPECT(host->entities->create(world, &g.clerk, 1, error) && host->entities->create(world, walkers, 3000, error));
-    EXPECT(host->rows->add(world, g.census, &g.clerk, 1, NULL, 0, error));
-    EXPECT(host->rows->add(world, g.walker, walkers, 3000, NULL, 0, error));
+    EXPECT(host->create_entities(world, &g.clerk, 1, error) && host->create_entities(world, walkers, 3000, error));
+    EXPECT(host->add_rows(world, g.census, &g.clerk, 1, NULL, 0, error));
+    EXPECT(host->add_rows(world, g.walker, walkers, 3000, NULL, 0, error));
     return add_passes(error) && add_reactions(error);
 }
 

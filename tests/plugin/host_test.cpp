@@ -2,11 +2,13 @@
 
 #include "plugin/host.h"
 
+#include "shoal/base/log.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/world/entity_blob.h"
 #include "support/testing.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -36,7 +38,7 @@ struct Guest {
     }
 };
 
-constexpr shoal_field kBox[] = {{sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, nullptr, 0, 0, 0}};
+constexpr shoal_field kBox[] = {{sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, nullptr, 0, 0, 0, 0, NULL, 0, 0}};
 
 shoal_schema box(std::uint32_t num_fields = 1) { return {sizeof(shoal_schema), 1, "box", kBox, num_fields, 0}; }
 
@@ -58,19 +60,20 @@ TEST(PluginHost, a_type_of_the_program_is_used_as_it_is_and_another_one_refused)
     Guest guest;
     guest.world.manager<Crate>();
     const shoal_field same[] = {
-        {sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, &schema_of<Crate>().default_image()[0], 0, 0, 0},
-        {sizeof(shoal_field), SHOAL_VEC3, "place", nullptr, nullptr, 0, 0, SHOAL_SPLIT}};
+        {sizeof(shoal_field), SHOAL_FLOAT, "mass", nullptr, &schema_of<Crate>().default_image()[0], 0, 0, 0, 0, NULL, 0,
+         0},
+        {sizeof(shoal_field), SHOAL_VEC3, "place", nullptr, nullptr, 0, 0, SHOAL_SPLIT, 0, NULL, 0, 0}};
     const shoal_schema crate{sizeof crate, 1, "crate", same, 2, 0};
-    EXPECT_NE(guest.table.components->declare(&guest.plugin, &crate, &guest.error), nullptr) << guest.error.text;
+    EXPECT_NE(guest.table.declare_component(&guest.plugin, &crate, &guest.error), nullptr) << guest.error.text;
     const shoal_schema shorter{sizeof shorter, 1, "crate", same, 1, 0};
-    EXPECT_EQ(guest.table.components->declare(&guest.plugin, &shorter, &guest.error), nullptr);
+    EXPECT_EQ(guest.table.declare_component(&guest.plugin, &shorter, &guest.error), nullptr);
     EXPECT_NE(guest.take_error().find("\"crate\" has other fields now"), std::string::npos);
 }
 
 TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
     Guest guest;
     const auto declare = [&](const shoal_schema& schema) {
-        EXPECT_EQ(guest.table.components->declare(&guest.plugin, &schema, &guest.error), nullptr);
+        EXPECT_EQ(guest.table.declare_component(&guest.plugin, &schema, &guest.error), nullptr);
         return guest.take_error();
     };
     shoal_schema schema = box();
@@ -97,37 +100,38 @@ TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
 TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {
     Guest guest;
     const shoal_schema one = box();
-    ASSERT_NE(guest.table.components->declare(&guest.plugin, &one, &guest.error), nullptr);
+    ASSERT_NE(guest.table.declare_component(&guest.plugin, &one, &guest.error), nullptr);
     shoal_world other(guest.host, "other");
-    ASSERT_NE(guest.table.queries->make(&other, "box.mass > 1", nullptr, 0, &guest.error), nullptr);
-    const shoal_field two_fields[] = {kBox[0], {sizeof(shoal_field), SHOAL_INT32, "count", nullptr, nullptr, 0, 0, 0}};
+    ASSERT_NE(guest.table.make_query(&other, "box.mass > 1", nullptr, 0, &guest.error), nullptr);
+    const shoal_field two_fields[] = {
+        kBox[0], {sizeof(shoal_field), SHOAL_INT32, "count", nullptr, nullptr, 0, 0, 0, 0, NULL, 0, 0}};
     shoal_schema two = box(2);
     two.fields = two_fields;
-    EXPECT_EQ(guest.table.components->declare(&guest.plugin, &two, &guest.error), nullptr);
+    EXPECT_EQ(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(),
               "component \"box\" is declared with other fields than it has, and plugin \"other\" has queries or "
               "reactions that name it; unload that one before");
-    other.remove_rest();
-    EXPECT_NE(guest.table.components->declare(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
+    other.remove_calls();
+    EXPECT_NE(guest.table.declare_component(&guest.plugin, &two, &guest.error), nullptr) << guest.error.text;
 }
 
 TEST(PluginHost, rows_are_refused_for_the_dead_and_fields_of_another_size) {
     Guest guest;
     const shoal_schema schema = box();
-    const shoal_component* const type = guest.table.components->declare(&guest.plugin, &schema, &guest.error);
+    const shoal_component* const type = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
     shoal_entity made[2];
-    ASSERT_EQ(guest.table.entities->create(&guest.plugin, made, 2, &guest.error), 1);
-    guest.table.entities->destroy(&guest.plugin, &made[1], 1);
-    EXPECT_EQ(guest.table.rows->add(&guest.plugin, type, made, 2, nullptr, 0, &guest.error), 0);
+    ASSERT_EQ(guest.table.create_entities(&guest.plugin, made, 2, &guest.error), 1);
+    guest.table.destroy_entities(&guest.plugin, &made[1], 1);
+    EXPECT_EQ(guest.table.add_rows(&guest.plugin, type, made, 2, nullptr, 0, &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "entity 1 of 2 is dead");
-    EXPECT_EQ(guest.table.components->has(&guest.plugin, type, made[0]), 0);
-    ASSERT_EQ(guest.table.rows->add(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1);
+    EXPECT_EQ(guest.table.has_component(&guest.plugin, type, made[0]), 0);
+    ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1);
     double wide = 1;
-    EXPECT_EQ(guest.table.rows->get(&guest.plugin, made[0], "box.mass", &wide, sizeof wide, &guest.error), 0);
+    EXPECT_EQ(guest.table.get_field(&guest.plugin, made[0], "box.mass", &wide, sizeof wide, &guest.error), 0);
     EXPECT_EQ(guest.take_error(), "\"box.mass\" is a float of 4 bytes, not 8");
-    EXPECT_EQ(guest.table.rows->set(&guest.plugin, made[0], "box.mess", &wide, sizeof wide, &guest.error), 0);
+    EXPECT_EQ(guest.table.set_field(&guest.plugin, made[0], "box.mess", &wide, sizeof wide, &guest.error), 0);
     EXPECT_NE(guest.take_error().find("did you mean \"mass\"?"), std::string::npos);
-    EXPECT_EQ(guest.table.components->find(&guest.plugin, "bax", &guest.error), nullptr);
+    EXPECT_EQ(guest.table.find_component(&guest.plugin, "bax", &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(), "no store keeps a component \"bax\"; did you mean \"box\"?");
 }
 
@@ -136,37 +140,37 @@ TEST(PluginHost, a_channel_is_shared_by_its_name_until_the_last_has_left) {
     Guest guest;
     shoal_world other(guest.host, "other");
     const std::uint32_t sent[] = {4, 5, 6};
-    shoal_channel* const to = guest.table.events->open(&guest.plugin, "numbers", 4, &guest.error);
-    shoal_channel* const from = guest.table.events->open(&other, "numbers", 4, &guest.error);
+    shoal_channel* const to = guest.table.open_channel(&guest.plugin, "numbers", 4, &guest.error);
+    shoal_channel* const from = guest.table.open_channel(&other, "numbers", 4, &guest.error);
     ASSERT_TRUE(to != nullptr && from != nullptr);
-    EXPECT_EQ(guest.table.events->open(&guest.plugin, "numbers", 4, &guest.error), to);
-    EXPECT_EQ(guest.table.events->open(&other, "numbers", 8, &guest.error), nullptr);
+    EXPECT_EQ(guest.table.open_channel(&guest.plugin, "numbers", 4, &guest.error), to);
+    EXPECT_EQ(guest.table.open_channel(&other, "numbers", 8, &guest.error), nullptr);
     EXPECT_EQ(guest.take_error(),
               "the events of channel \"numbers\" have 4 bytes, not 8; give one of the two another name");
-    guest.table.events->write(to, sent, 3);
+    guest.table.write_events(&guest.plugin, to, sent, 3);
     guest.plugin.remove_rest();
     const void* events = nullptr;
-    ASSERT_EQ(guest.table.events->read(from, &events), 3u);
+    ASSERT_EQ(guest.table.read_events(&other, from, &events), 3u);
     EXPECT_EQ(static_cast<const std::uint32_t*>(events)[2], 6u);
     other.remove_rest();
-    EXPECT_NE(guest.table.events->open(&other, "numbers", 8, &guest.error), nullptr) << "nobody has the first";
+    EXPECT_NE(guest.table.open_channel(&other, "numbers", 8, &guest.error), nullptr) << "nobody has the first";
 }
 
 /// Adds crates to all that have none, takes heavy ones away, and makes one entity for each that is taken.
 void exchange(void* context, const shoal_pass* pass, const shoal_batch* batch) {
     const Guest& guest = *static_cast<const Guest*>(context);
-    const shoal_command_functions& commands = *guest.table.commands;
+    const shoal_host& host = guest.table;
     const shoal_component* const crate =
-        guest.table.components->find(const_cast<shoal_world*>(&guest.plugin), "crate", nullptr);
+        guest.table.find_component(const_cast<shoal_world*>(&guest.plugin), "crate", nullptr);
     for (std::uint32_t i = 0; i < batch->num_rows; ++i) {
         const auto* mass = static_cast<const float*>(shoal_read(batch->columns[0], i));
         if (mass == nullptr) {
-            EXPECT_EQ(commands.add(pass->commands, batch->entities[i], crate, nullptr), 1);
+            EXPECT_EQ(host.command_add(pass->commands, batch->entities[i], crate, nullptr), 1);
         } else if (*mass > 5) {
             const Crate light{.mass = 1, .place = {4, 5, 6}};
-            const shoal_entity made = commands.create(pass->commands);
-            EXPECT_EQ(commands.add(pass->commands, made, crate, &light), 1);
-            EXPECT_EQ(commands.remove(pass->commands, batch->entities[i], crate), 1);
+            const shoal_entity made = host.command_create(pass->commands);
+            EXPECT_EQ(host.command_add(pass->commands, made, crate, &light), 1);
+            EXPECT_EQ(host.command_remove(pass->commands, batch->entities[i], crate), 1);
         }
     }
 }
@@ -195,7 +199,7 @@ TEST(PluginHost, commands_reach_component_types_in_managers_and_in_the_database)
         pass.size = sizeof pass;
         pass.name = "exchange", pass.query = "marker, ?crate", pass.run = exchange, pass.context = &guest;
         pass.columns = columns, pass.num_columns = 1;
-        ASSERT_EQ(guest.table.passes->add(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
+        ASSERT_EQ(guest.table.add_pass(&guest.plugin, &pass, &guest.error), 1) << guest.error.text;
         guest.world.step(1);
         std::size_t num_light = 0, num_usual = 0, num_heavy = 0;
         const Result<TextQuery> crates = TextQuery::make(guest.world.stores(), "crate");
@@ -225,7 +229,7 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
     ASSERT_TRUE(saved);
     shoal_entity first = 0;
     const auto spawn = [&] {
-        return guest.table.blobs->spawn(&guest.plugin, saved->bytes.data(), saved->bytes.size(), &first, &guest.error);
+        return guest.table.spawn_blob(&guest.plugin, saved->bytes.data(), saved->bytes.size(), &first, &guest.error);
     };
     EXPECT_EQ(spawn(), 3u) << guest.error.text;
     EXPECT_EQ(*guest.world.field<float>(Entity{first}, "crate.mass"), 8);
@@ -239,16 +243,134 @@ TEST(PluginHost, blobs_are_checked_and_spawned_unless_rows_would_refer_to_them) 
 TEST(PluginHost, a_reaction_names_a_kind_and_a_field_that_there_are) {
     Guest guest;
     const shoal_schema schema = box();
-    const shoal_component* const type = guest.table.components->declare(&guest.plugin, &schema, &guest.error);
+    const shoal_component* const type = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
     const auto nothing = [](void*, const shoal_change*) {};
     const auto add = [&](std::uint32_t kind, const char* field, shoal_reaction_function run) {
-        EXPECT_EQ(guest.table.reactions->add(&guest.plugin, kind, type, field, run, nullptr, &guest.error), 0u);
+        EXPECT_EQ(guest.table.add_reaction(&guest.plugin, kind, type, field, run, nullptr, &guest.error), 0u);
         return guest.take_error();
     };
     EXPECT_EQ(add(3, nullptr, nothing), "there is no kind 3 of reactions");
     EXPECT_EQ(add(SHOAL_ON_CHANGE, "mess", nothing), "\"box\" has no field \"mess\"");
     EXPECT_EQ(add(SHOAL_ON_ADD, "mass", nothing), "only a reaction to changes names a field");
-    EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "a reaction has no function");
+    EXPECT_EQ(add(SHOAL_ON_ADD, nullptr, nullptr), "add_reaction: the function is NULL");
+}
+
+/// What is logged while it lives: calls without an error say there why they did nothing.
+class LogLines {
+public:
+    LogLines() {
+        set_log_hook([](void* to, LogLevel, std::string_view text) { *static_cast<std::string*>(to) = text; }, &last_);
+    }
+    ~LogLines() { set_log_hook(nullptr, nullptr); }
+    LogLines(const LogLines&) = delete;
+    LogLines& operator=(const LogLines&) = delete;
+    std::string take() { return std::exchange(last_, {}); }
+
+private:
+    std::string last_;
+};
+
+TEST(PluginHost, null_is_refused_with_a_message_in_every_call) {
+    Guest guest;
+    LogLines log;
+    const shoal_host& host = guest.table;
+    shoal_world* const world = &guest.plugin;
+    shoal_error* const error = &guest.error;
+    const shoal_schema schema = box();
+    const shoal_component* const type = host.declare_component(world, &schema, error);
+    shoal_entity entity = 0;
+    ASSERT_EQ(host.create_entities(world, &entity, 1, error), 1);
+    const auto nothing = [](void*, const shoal_change*) {};
+    const auto is_refused = [&](auto result, const char* says) {
+        EXPECT_FALSE(result) << says;
+        EXPECT_EQ(guest.take_error() + log.take(), says);
+    };
+    is_refused(host.create_entities(nullptr, &entity, 1, error), "create_entities: the world is NULL");
+    is_refused(host.create_entities(world, nullptr, 1, error), "create_entities: the list of entities is NULL");
+    is_refused(host.destroy_entities(world, nullptr, 1),
+               "a plugin called destroy_entities: the list of entities is NULL");
+    is_refused(host.is_alive(nullptr, entity), "a plugin called is_alive: the world is NULL");
+    is_refused(host.declare_component(world, nullptr, error), "declare_component: the schema is NULL");
+    is_refused(host.define_component(world, type, nullptr, error), "define_component: the definition is NULL");
+    is_refused(host.find_component(world, nullptr, error), "find_component: the name is NULL");
+    is_refused(host.image_bytes(world, nullptr), "a plugin called image_bytes: the component is NULL");
+    is_refused(host.has_component(world, nullptr, entity), "a plugin called has_component: the component is NULL");
+    is_refused(host.add_rows(world, nullptr, &entity, 1, nullptr, 0, error), "add_rows: the component is NULL");
+    is_refused(host.remove_rows(world, nullptr, &entity, 1, error), "remove_rows: the component is NULL");
+    is_refused(host.get_field(world, entity, nullptr, &entity, 4, error), "get_field: the path is NULL");
+    is_refused(host.get_field(world, entity, "box.mass", nullptr, 4, error), "get_field: the value is NULL");
+    is_refused(host.set_field(world, entity, nullptr, &entity, 4, error), "set_field: the path is NULL");
+    is_refused(host.add_store(world, &schema, nullptr, error), "add_store: the store is NULL");
+    is_refused(host.rows_moved(world, nullptr, error), "rows_moved: the component is NULL");
+    is_refused(host.write_bytes(nullptr, "x", 1), "a plugin called write_bytes: the writer is NULL");
+    is_refused(host.make_query(world, nullptr, nullptr, 0, error), "make_query: the text is NULL");
+    is_refused(host.destroy_query(world, nullptr, error), "destroy_query: the query is NULL");
+    is_refused(host.num_rows(world, nullptr), "a plugin called num_rows: the query is NULL");
+    shoal_query* const query = host.make_query(world, "box", nullptr, 0, error);
+    is_refused(host.for_each_batch(world, query, 0, nullptr, nullptr, error), "for_each_batch: the function is NULL");
+    is_refused(host.add_pass(world, nullptr, error), "add_pass: the pass is NULL");
+    is_refused(host.remove_pass(world, nullptr, error), "remove_pass: the name is NULL");
+    is_refused(host.command_create(nullptr), "a plugin called command_create: the object of the commands is NULL");
+    is_refused(host.command_tag(nullptr, entity, "x"),
+               "a plugin called command_tag: the object of the commands is NULL");
+    is_refused(host.open_channel(world, nullptr, 4, error), "open_channel: the name is NULL");
+    is_refused(host.write_events(world, nullptr, &entity, 1), "a plugin called write_events: the channel is NULL");
+    const void* events = nullptr;
+    is_refused(host.read_events(world, nullptr, &events), "a plugin called read_events: the channel is NULL");
+    is_refused(host.add_reaction(world, SHOAL_ON_ADD, nullptr, nullptr, nothing, nullptr, error),
+               "add_reaction: the component is NULL");
+    is_refused(host.random_next(nullptr), "a plugin called random_next: the generator is NULL");
+    is_refused(host.for_rows(world, nullptr, 5, nullptr, nullptr), "a plugin called for_rows: the function is NULL");
+    is_refused(host.spawn_blob(world, nullptr, 5, nullptr, error), "spawn_blob: the blob is NULL");
+    is_refused(host.find_array(world, nullptr, SHOAL_FLOAT, nullptr), "a plugin called find_array: the array is NULL");
+    is_refused(host.string_id(world, nullptr, nullptr, error), "string_id: the text is NULL");
+    is_refused(host.add_verb(world, nullptr, error), "add_verb: the verb is NULL");
+    is_refused(host.compile_error(nullptr, {}, "x"), "a plugin called compile_error: the compilation is NULL");
+    // And what was destroyed, or belongs to a call that has ended.
+    ASSERT_EQ(host.destroy_query(world, query, error), 1);
+    is_refused(host.destroy_query(world, query, error),
+               "destroy_query: plugin \"guest\" has no such query; it was destroyed");
+}
+
+TEST(PluginHost, fields_are_enums_relations_and_arrays_of_the_blob) {
+    Guest guest;
+    const shoal_enumerator moods[] = {{"calm", 0}, {"wild", 300}};
+    const std::uint16_t wild = 300;
+    const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_ENUM, "mood", nullptr, &wild, 0, 2, 0, 0, moods, 2, 0},
+        {sizeof(shoal_field), SHOAL_ENTITY, "rider", nullptr, nullptr, 0, 0, SHOAL_DIES_TOO, 0, nullptr, 0, 0},
+        {sizeof(shoal_field), SHOAL_BLOB_ARRAY, "song", nullptr, nullptr, 0, 0, 0, SHOAL_FLOAT, nullptr, 0, 0}};
+    shoal_schema horse{sizeof horse, 1, "horse", fields, 3, 0};
+    const shoal_component* const type = guest.table.declare_component(&guest.plugin, &horse, &guest.error);
+    ASSERT_NE(type, nullptr) << guest.error.text;
+    shoal_entity made[2];
+    ASSERT_EQ(guest.table.create_entities(&guest.plugin, made, 2, &guest.error), 1);
+    ASSERT_EQ(guest.table.add_rows(&guest.plugin, type, made, 1, nullptr, 0, &guest.error), 1) << guest.error.text;
+    EXPECT_EQ(guest.world.field(Entity{made[0]}, "horse.mood")->to_text(), "\"wild\"");
+    ASSERT_EQ(guest.table.set_field(&guest.plugin, made[0], "horse.rider", &made[1], sizeof made[1], &guest.error), 1);
+    guest.world.settle();
+    guest.table.destroy_entities(&guest.plugin, &made[1], 1);
+    guest.world.settle();
+    EXPECT_FALSE(guest.entities.alive(Entity{made[0]})) << "it dies with its rider";
+    const auto declare = [&](shoal_field field) {
+        const shoal_schema odd{sizeof odd, 1, "odd", &field, 1, 0};
+        EXPECT_EQ(guest.table.declare_component(&guest.plugin, &odd, &guest.error), nullptr);
+        return guest.take_error();
+    };
+    shoal_field field = fields[0];
+    field.num_enumerators = 0;
+    EXPECT_EQ(declare(field), "component \"odd\": field \"mood\" is an enum without enumerators");
+    field = fields[1];
+    field.flags = SHOAL_CLEARED | SHOAL_DIES_TOO;
+    EXPECT_EQ(declare(field),
+              "component \"odd\": field \"rider\" cannot be cleared and die too, when its target dies; choose one");
+    field.type = SHOAL_UINT32, field.flags = SHOAL_RELATION;
+    EXPECT_EQ(declare(field), "component \"odd\": field \"rider\" is a relation, but no entity");
+    field = fields[2];
+    field.element_type = 0;
+    EXPECT_EQ(
+        declare(field),
+        "component \"odd\": field \"song\" is a blob array of type 0, which is none of SHOAL_BOOL to SHOAL_ENTITY");
 }
 
 }  // namespace

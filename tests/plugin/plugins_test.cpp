@@ -3,11 +3,18 @@
 #include "shoal/plugin/plugins.h"
 
 #include "shoal/base/file.h"
+#include "shoal/base/log.h"
 #include "shoal/base/text.h"
+#include "shoal/query/text_query.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/table/table.h"
+#include "shoal/world/entity_blob.h"
 #include "shoal/world/world.h"
 #include "support/testing.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -97,7 +104,7 @@ TEST(Plugins, are_loaded_exchanged_and_unloaded) {
     EXPECT_EQ(host.world.schedule().num_passes(), 0u);
 }
 
-// req: G3
+// req: G3-G4
 TEST(Plugins, a_pass_of_a_plugin_runs_until_it_is_unloaded_and_its_rows_stay) {
     const LeakCheck leaks;
     Host host;
@@ -224,8 +231,9 @@ TEST(Plugins, that_are_broken_are_refused_with_a_reason_and_the_world_is_as_befo
              Refusal{"SPLIT_COLUMN", "\"thing.place\" is split into columns of their own; name them: thing.place.x"},
              Refusal{"BAD_TYPE",
                      "component \"thing\": field \"odd\" has type 99, which is none of SHOAL_BOOL to "
-                     "SHOAL_FIXED_STRING"},
-             Refusal{"TAKEN_PASS", "the world has a pass \"turn\" already; give this one another name"},
+                     "SHOAL_BLOB_ARRAY"},
+             Refusal{"TAKEN_PASS",
+                     "the world has a pass, or a group of passes, \"turn\" already; give this one another name"},
              Refusal{"NO_ORDER", "nobody"},
              Refusal{"BAD_CHANNEL", "pass \"broken\": the plugin has opened no channel \"nobody\"; open it before"},
              Refusal{"UNKNOWN_READ", "pass \"broken\": no store keeps a component \"nobody\""},
@@ -348,6 +356,454 @@ TEST(Plugins, end_with_their_list_and_the_world_runs_on) {
     }
     EXPECT_EQ(world.schedule().num_passes(), 0u);
     world.step(0.5f);
+}
+
+// --- stores ------------------------------------------------------------------------------------------------------
+
+/// What is logged while it lives.
+class LogText {
+public:
+    LogText() {
+        set_log_hook(
+            [](void* to, LogLevel, std::string_view text) { static_cast<LogText*>(to)->text_ += concat(text, "\n"); },
+            this);
+    }
+    ~LogText() { set_log_hook(nullptr, nullptr); }
+    LogText(const LogText&) = delete;
+    LogText& operator=(const LogText&) = delete;
+    bool has(std::string_view text) const { return text_.find(text) != std::string::npos; }
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+};
+
+struct Item {
+    float weight = 0;
+    std::uint32_t kind = 0;
+    Entity box{};
+};
+SHOAL_COMPONENT(Item, (weight, unit("kg")), kind, (box, relation))
+
+std::vector<Entity> make_items(Host& host, std::uint32_t count) {
+    std::vector<Entity> made(count);
+    EXPECT_TRUE(host.entities.create(made));
+    std::vector<Item> items(count);
+    for (std::uint32_t i = 0; i < count; ++i) items[i] = {.weight = float(i), .kind = i % 3, .box = made[0]};
+    Store* const store = host.world.find_store(ComponentId("item"));
+    EXPECT_NE(store, nullptr);
+    const Result<std::uint32_t> added =
+        store->add_values(*store->schemas()[0], made,
+                          {.images = reinterpret_cast<const std::byte*>(items.data()), .stride = sizeof(Item)});
+    EXPECT_TRUE(added && *added == count);
+    return made;
+}
+
+std::string run_verb(Plugins& plugins, std::span<const std::string> words) {
+    std::string text;
+    const Status status = plugins.run_verb(
+        0, words, [](void* to, std::string_view said) { *static_cast<std::string*>(to) += said; }, &text);
+    return status ? text : std::string(status.message());
+}
+
+std::uint64_t count_matches(World& world, std::string_view text) {
+    const Result<TextQuery> query = TextQuery::make(world.stores(), text);
+    EXPECT_TRUE(query) << query.message();
+    std::uint64_t count = 0;
+    if (query) query->for_each_batch([&](const TextBatch& batch) { count += batch.num_rows(); });
+    return count;
+}
+
+// req: A1, G3-G4
+TEST(PluginStores, take_part_in_queries_commands_reactions_and_reports_as_every_store) {
+    const LeakCheck leaks;
+    Host host;
+    ASSERT_TRUE(host.load("stock_1"));
+    std::vector<Entity> came, gone;
+    std::vector<float> weights;
+    host.world.on_add<Item>([&](std::span<const Entity> entities) { came.assign(entities.begin(), entities.end()); });
+    host.world.on_remove<Item>([&](std::span<const Entity> entities, std::span<const Item> before) {
+        gone.assign(entities.begin(), entities.end());
+        for (const Item& item : before) weights.push_back(item.weight);
+    });
+    std::vector<Entity> items = make_items(host, 2'000);
+    host.world.settle();
+    EXPECT_EQ(came, items);
+    EXPECT_EQ(count_matches(host.world, "item, item.weight < 10"), 10u);
+    EXPECT_EQ(host.value<float>(items[7], "item.weight"), 7);
+    // Commands, and deaths: rows move into the gaps, and are found where they are.
+    host.world.commands().remove(items[3], host.world.find_store(ComponentId("item"))->schemas()[0][0]);
+    host.world.commands().add(items[5], Item{.weight = 50});
+    host.entities.destroy(std::span(&items[1'999], 1));
+    host.world.settle();
+    EXPECT_EQ(gone, (std::vector<Entity>{items[3], items[1'999]}));
+    EXPECT_EQ(weights, (std::vector<float>{3, 1'999}));
+    EXPECT_EQ(host.value<float>(items[1'998], "item.weight"), 1'998);
+    EXPECT_EQ(host.value<float>(items[5], "item.weight"), 50);
+    EXPECT_EQ(count_matches(host.world, "item"), 1'998u);
+    host.world.step(1);  // a pass of the plugin over its own store
+    EXPECT_EQ(host.value<float>(items[7], "item.weight"), 8);
+    // Setting a field asks the plugin.
+    EXPECT_TRUE(host.world.set_field(items[7], "item.weight", 2.5f));
+    EXPECT_EQ(host.world.set_field(items[7], "item.weight", -2.5f).message(), "a weight is not negative");
+    EXPECT_EQ(host.value<float>(items[7], "item.weight"), 2.5f);
+    EXPECT_EQ(run_verb(host.plugins, {}), "all: set 1 parents 0 spawned 0 dead 1 written 1998 ordered 0\n");
+    StoreStatistics statistics;
+    EXPECT_EQ(host.world.find_store(ComponentId("item"))->statistics({&statistics, 1}), 1u);
+    EXPECT_EQ(statistics.num_rows, 1'998u);
+    EXPECT_EQ(statistics.rows.committed_bytes, 4096u * 16);
+    std::size_t num_referrers = 0;
+    for (const Entity referrer : host.world.referrers(ComponentId("item"), 2, items[0]))
+        num_referrers += bool(referrer);
+    EXPECT_EQ(num_referrers, 1'997u) << "the set one refers to nobody";
+}
+
+// req: G3-G4
+TEST(PluginStores, have_the_rows_that_a_naive_model_has) {
+    for (const char* version : {"stock_1", "stock_3", "stock_4"}) {
+        SCOPED_TRACE(version);
+        const LeakCheck leaks;
+        Host host;
+        const Status status = host.load(version);
+        ASSERT_TRUE(status) << status.message();
+        Store& store = *host.world.find_store(ComponentId("item"));
+        const bool many = store.schemas()[0]->many();
+        Random random(11);
+        std::vector<Entity> living;
+        std::vector<std::pair<Entity, float>> model;
+        for (int step = 0; step < 600; ++step) {
+            const std::uint32_t what = random.below(10);
+            if (what < 3 || living.empty()) {
+                living.push_back(*host.entities.create());
+                continue;
+            }
+            const std::uint32_t chosen = random.below(static_cast<std::uint32_t>(living.size()));
+            const Entity entity = living[chosen];
+            const auto is_its = [&](const auto& row) { return row.first == entity; };
+            if (what < 7) {
+                const Item item{.weight = float(step)};
+                ASSERT_TRUE(store.add_values(*store.schemas()[0], {&entity, 1},
+                                             {.images = reinterpret_cast<const std::byte*>(&item)}));
+                if (!many) std::erase_if(model, is_its);
+                model.emplace_back(entity, float(step));
+            } else if (what == 7) {
+                const std::size_t count = std::erase_if(model, is_its);
+                EXPECT_EQ(*store.remove_values(*store.schemas()[0], {&entity, 1}), count);
+            } else if (what == 8) {
+                host.entities.destroy({&entity, 1});
+                std::erase_if(model, is_its);
+                living.erase(living.begin() + chosen);
+            } else {
+                host.world.settle();
+                std::vector<std::pair<Entity, float>> found;
+                for (const Entity each : living) {
+                    std::uint32_t index = 0;
+                    for (ComponentRow at = store.find_row(ComponentId("item"), each, 0); at;
+                         at = store.find_next(at, each, ++index)) {
+                        float weight = -1;
+                        store.read_field(at, *find_field_part(*store.schemas()[0], "weight"),
+                                         reinterpret_cast<std::byte*>(&weight));
+                        found.emplace_back(each, weight);
+                    }
+                }
+                auto expected = model;
+                std::sort(expected.begin(), expected.end());
+                std::sort(found.begin(), found.end());
+                ASSERT_EQ(found, expected) << step;
+            }
+        }
+    }
+}
+
+// req: G3-G4
+TEST(PluginStores, get_the_parents_of_what_is_spawned_and_may_refuse_it_afterwards) {
+    const LeakCheck leaks;
+    Host host;
+    ASSERT_TRUE(host.load("stock_1"));
+    const Schema item = *host.world.find_store(ComponentId("item"))->schemas()[0];
+    const auto spawn = [&](float weight) {
+        BlobWriter writer;
+        const std::uint32_t shop = writer.add_entity({}), shelf = writer.add_entity({.parent = shop});
+        const std::uint32_t type = *writer.add_component_type(item);
+        const Item items[] = {{.weight = 1, .box = Entity{static_cast<EntityBits>(~EntityBits(0))}},
+                              {.weight = weight, .kind = 4, .box = Entity{shop}}};
+        writer.add_component(type, shop, std::as_bytes(std::span(items).first(1)));
+        writer.add_component(type, shelf, std::as_bytes(std::span(items).last(1)));
+        return host.world.spawn(*Blob::load(*writer.write()), {.copies = 3}).status();
+    };
+    ASSERT_TRUE(spawn(2));
+    EXPECT_EQ(run_verb(host.plugins, {}), "all: set 0 parents 3 spawned 6 dead 0 written 0 ordered 0\n");
+    EXPECT_EQ(count_matches(host.world, "item"), 6u);
+    const Store& store = *host.world.find_store(ComponentId("item"));
+    const std::span<const Entity> owners = store.tables()[0]->entities();
+    EXPECT_EQ(host.value<Entity>(owners[1], "item.box"), owners[0]) << "of the first copy";
+    EXPECT_EQ(host.value<Entity>(owners[5], "item.box"), owners[4]) << "of the last";
+    EXPECT_EQ(spawn(-1).message(), "cannot spawn \"\": nothing weighs less than nothing");
+    EXPECT_EQ(count_matches(host.world, "item"), 6u);
+    // And copies of entities are spawned into it.
+    ASSERT_TRUE(host.world.copy(owners[1]));
+    EXPECT_EQ(count_matches(host.world, "item, item.kind == 4"), 4u);
+}
+
+TEST(PluginStores, keep_their_data_while_the_plugin_is_exchanged) {
+    const LeakCheck leaks;
+    const LogText log;
+    Host host;
+    const ExchangedFile file;
+    file.become("stock_1");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    const std::vector<Entity> items = make_items(host, 300);
+    host.world.step(1);
+    file.become("stock_2");  // whose weights are tenths
+    const Status status = host.plugins.reload("stock");
+    ASSERT_TRUE(status) << status.message();
+    EXPECT_EQ(host.plugins.plugin(0).version, "2.0");
+    EXPECT_EQ(host.value<float>(items[7], "item.weight"), 80);
+    EXPECT_EQ(host.value<Entity>(items[7], "item.box"), items[0]);
+    host.world.step(1);
+    EXPECT_EQ(host.value<float>(items[7], "item.weight"), 81);
+    file.become("stock_6");
+    EXPECT_EQ(host.plugins.reload("stock").message(),
+              concat("cannot load plugin ", file.path(),
+                     ": plugin \"stock\" failed to load: the store of \"item\" cannot be ",
+                     "loaded: the sixth reads nothing; the one before works on"));
+    EXPECT_EQ(host.value<float>(items[7], "item.weight"), 81);
+    host.world.step(1);
+    EXPECT_EQ(host.value<float>(items[7], "item.weight"), 82);
+    EXPECT_FALSE(log.has("300 components"));
+    file.become("stock_5");
+    ASSERT_TRUE(host.plugins.reload("stock"));
+    EXPECT_TRUE(log.has("plugin \"stock\" has no store of \"item\" any more, so 300 components of it are gone"))
+        << log.text();
+    EXPECT_EQ(host.world.find_store(ComponentId("item")), nullptr);
+    host.world.step(1);
+}
+
+TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
+    const LeakCheck leaks;
+    const LogText log;
+    Host host;
+    ASSERT_TRUE(host.load("stock_1"));
+    make_items(host, 12);
+    const Result<TextQuery> query = TextQuery::make(host.world.stores(), "item");
+    ASSERT_TRUE(query);
+    host.world.schedule().add("weigh", {Access{host.world.find_store(ComponentId("item"))}}, [](PassContext&) {});
+    EXPECT_EQ(
+        host.plugins.unload("stock").message(),
+        "plugin \"stock\" stays, because the pass \"weigh\" of the program uses its store of \"item\"; remove that "
+        "pass first");
+    EXPECT_EQ(host.plugins.reload("stock").message().substr(0, 11), "cannot load");
+    host.world.step(1);
+    ASSERT_TRUE(host.world.schedule().remove("weigh"));
+    ASSERT_TRUE(host.plugins.unload("stock"));
+    EXPECT_TRUE(log.has("plugin \"stock\" goes, and with it 12 components of \"item\"")) << log.text();
+    EXPECT_TRUE(host.world.stores().empty() || host.world.find_store(ComponentId("item")) == nullptr);
+    host.world.step(1);
+}
+
+TEST(PluginStores, without_columns_are_found_by_queries_and_read_by_name) {
+    const LeakCheck leaks;
+    Host host;
+    ASSERT_TRUE(host.load("stock_3"));
+    const std::vector<Entity> items = make_items(host, 5);
+    EXPECT_EQ(count_matches(host.world, "item"), 5u);
+    EXPECT_NE(
+        TextQuery::make(host.world.stores(), "item.weight < 3").message().find("keeps its fields in another form"),
+        std::string_view::npos);
+    EXPECT_EQ(host.value<float>(items[3], "item.weight"), 3);
+    const std::uint64_t before = host.world.state_hash();
+    ASSERT_TRUE(host.world.set_field(items[3], "item.weight", 9.0f));
+    EXPECT_EQ(host.value<float>(items[3], "item.weight"), 9);
+    EXPECT_NE(host.world.state_hash(), before);
+}
+
+// req: A1
+TEST(PluginTypes, are_compiled_spawned_and_migrated_by_functions_of_the_plugin) {
+    const LeakCheck leaks;
+    Host host;
+    ASSERT_TRUE(host.load("stock_1"));
+    const RegisteredComponent* const order = host.world.registry().find("order");
+    ASSERT_NE(order, nullptr);
+    EXPECT_EQ(order->spawn_order, 5);
+    EXPECT_NE(order->compile, nullptr);
+    ComponentRegistry registry;
+    ASSERT_TRUE(host.plugins.register_components(registry));
+    EXPECT_NE(registry.find("order")->compile, nullptr);
+    EXPECT_NE(registry.find("item")->schema, nullptr);
+    ComponentDefinition first;  // version 1, which counted pairs
+    first.name = "order";
+    first.fields.push_back({.name = "pairs", .type = FieldType::kUint16});
+    first.fields.push_back(
+        {.name = "what", .type = FieldType::kEnum, .value_bytes = 1, .enumerators = {{"nails", 0}, {"screws", 5}}});
+    const auto spawn = [&](std::uint16_t pairs) {
+        BlobWriter writer;
+        const std::uint32_t owner = writer.add_entity({});
+        const std::uint32_t type = *writer.add_component_type(*Schema::make(first));
+        std::byte image[4] = {std::byte(), std::byte(), std::byte(5)};
+        std::memcpy(image, &pairs, sizeof pairs);
+        writer.add_component(type, owner, image);
+        return host.world.spawn(*Blob::load(*writer.write()), {.copies = 2}).status();
+    };
+    const Status status = spawn(21);
+    ASSERT_TRUE(status) << status.message();
+    const std::string who[] = {"Ann", "Bob"};
+    EXPECT_EQ(run_verb(host.plugins, std::span(who).first(1)),
+              "Ann: set 0 parents 0 spawned 0 dead 0 written 0 ordered 84\n");
+    EXPECT_EQ(run_verb(host.plugins, who), "say for whom, or nobody");
+    EXPECT_NE(spawn(2'000).message().find("nobody orders more than 1000"), std::string_view::npos);
+    ASSERT_TRUE(host.plugins.unload("stock"));
+    EXPECT_EQ(host.world.registry().find("order"), nullptr);
+}
+
+TEST(Plugins, that_were_built_with_the_first_header_load_and_work) {
+    const LeakCheck leaks;
+    Host host;
+    const Status status = host.load("abi_1");
+    ASSERT_TRUE(status) << status.message();
+    const std::vector<Entity> lamps = host.make("lamp", 3);
+    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.watts", 1.5f));
+    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.mood", "cold"));
+    ASSERT_TRUE(host.world.set_field(lamps[1], "lamp.socket", lamps[0]));
+    EXPECT_EQ(host.world.set_field(lamps[1], "lamp.mood", "icy").message().empty(), false);
+    host.world.step(1);
+    EXPECT_EQ(count_matches(host.world, "lamp, lamp.mood == cold"), 1u) << "the others are dark";
+    EXPECT_EQ(host.value<float>(lamps[1], "lamp.watts"), 0.5f);
+    host.entities.destroy({&lamps[0], 1});
+    host.world.settle();
+    EXPECT_EQ(host.value<Entity>(lamps[1], "lamp.socket"), kNullEntity) << "a relation that is cleared";
+    EXPECT_EQ(host.make("socket", 1).size(), 1u);
+    EXPECT_EQ(count_matches(host.world, "socket"), 1u);
+    EXPECT_EQ(host.world.find_store(ComponentId("score"))->schemas()[0]->fields()[0].type, FieldType::kBlobArray);
+    EXPECT_EQ(run_verb(host.plugins, {}), "1 lamps were lit\n");
+    ASSERT_TRUE(host.plugins.unload("early"));
+}
+
+TEST(SamplePlugins, a_grid_is_kept_right_by_reactions_and_used_by_a_pass) {
+    const LeakCheck leaks;
+    for (const std::uint32_t num_workers : {1u, 3u}) {
+        Host host(num_workers);
+        const Status status = host.plugins.load(sample_plugin("grid"));
+        ASSERT_TRUE(status) << status.message();
+        std::vector<Entity> motes = host.make("mote", 400);
+        Random random(3);
+        const auto place = [&](Entity mote) {
+            EXPECT_TRUE(host.world.set_field(mote, "mote.x", random.unit() * 20 - 10));
+            EXPECT_TRUE(host.world.set_field(mote, "mote.y", random.unit() * 20 - 10));
+        };
+        for (int frame = 0; frame < 5; ++frame) {
+            for (const Entity mote : motes) place(mote);
+            host.entities.destroy({motes.data() + 300 - frame, 1});
+            motes.erase(motes.begin() + 300 - frame);
+            if (frame == 3) {
+                ASSERT_TRUE(host.plugins.reload("grid"));
+            }
+            host.world.settle();  // tells the store where they are
+            host.world.step(1);
+            for (std::size_t i = 0; i < motes.size(); ++i) {
+                const float x = host.value<float>(motes[i], "mote.x"), y = host.value<float>(motes[i], "mote.y");
+                std::uint32_t num_near = 0;
+                for (std::size_t k = 0; k < motes.size(); ++k) {
+                    const float dx = x - host.value<float>(motes[k], "mote.x");
+                    const float dy = y - host.value<float>(motes[k], "mote.y");
+                    num_near += k != i && dx * dx + dy * dy < 1;
+                }
+                ASSERT_EQ(host.value<std::uint32_t>(motes[i], "neighbour.num_near"), num_near) << frame << ' ' << i;
+            }
+        }
+        EXPECT_EQ(count_matches(host.world, "neighbour"), motes.size());
+        const std::string words[] = {"3.5", "-2.5"};
+        EXPECT_EQ(run_verb(host.plugins, words), "3 -3\n");
+        EXPECT_EQ(run_verb(host.plugins, std::span(words).first(1)), "give two numbers, X and Y");
+    }
+}
+
+// --- calls -------------------------------------------------------------------------------------------------------
+
+#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && __has_feature(address_sanitizer))
+constexpr int kUsualCalls = 1'000'000;
+#else
+constexpr int kUsualCalls = 100'000;
+#endif
+
+/// SHOAL_PLUGIN_CALLS=5000000 makes more.
+int num_calls() {
+    const char* const wanted = std::getenv("SHOAL_PLUGIN_CALLS");
+    return wanted == nullptr ? kUsualCalls : std::atoi(wanted);
+}
+
+TEST(PluginCalls, at_random_are_carried_out_or_refused_and_leave_the_world_whole) {
+    const LeakCheck leaks;
+    set_log_hook([](void*, LogLevel, std::string_view) {}, nullptr);
+    Host host(2);
+    host.world.schedule().open_group("group");
+    host.world.schedule().open_group("");
+    const Status status = host.load("random_calls");
+    ASSERT_TRUE(status) << status.message();
+    constexpr int kAtOnce = 2'000;
+    for (int i = 0; i < num_calls() / kAtOnce; ++i) {
+        const std::string words[] = {concat(kAtOnce), concat(i + 1)};
+        SCOPED_TRACE(words[1]);
+        EXPECT_EQ(run_verb(host.plugins, words), "");
+        host.world.step(0.5f);
+        for (const Store* store : host.world.stores())
+            for (const Table* table : store->tables()) ASSERT_TRUE(table->validate()) << store->schemas()[0]->name();
+    }
+    EXPECT_GT(host.world.settle_statistics().total.num_created, std::uint64_t(num_calls()) / 1'000) << "some do much";
+    EXPECT_GT(host.world.settle_statistics().total.num_removed, std::uint64_t(num_calls()) / 1'000);
+    ASSERT_TRUE(host.plugins.unload("calls"));
+    host.world.step(0.5f);
+    set_log_hook(nullptr, nullptr);
+}
+
+// --- what passes of others say -----------------------------------------------------------------------------------
+
+TEST(Plugins, that_go_leave_passes_of_the_program_in_order) {
+    Host host;
+    ASSERT_TRUE(host.load("wheels"));
+    bool ran = false;
+    host.world.schedule().add("look", [&](PassContext&) { ran = true; }).after("turn");
+    host.world.step(1);
+    ASSERT_TRUE(host.plugins.reload("wheels"));
+    ASSERT_TRUE(host.plugins.unload("wheels"));
+    ran = false;
+    host.world.step(1);
+    EXPECT_TRUE(ran);
+    ASSERT_TRUE(host.world.schedule().remove("look"));
+}
+
+TEST(Plugins, have_no_pass_with_the_name_of_a_group) {
+    Host host;
+    host.world.schedule().open_group("turn");
+    EXPECT_NE(host.load("wheels").message().find("the world has a pass, or a group of passes, \"turn\" already"),
+              std::string_view::npos);
+}
+
+TEST(Plugins, see_the_new_fields_when_the_program_changes_those_of_a_component_type) {
+    const LeakCheck leaks;
+    const LogText log;
+    Host host;
+    ASSERT_TRUE(host.load("wheels"));
+    const std::vector<Entity> wheels = host.make("wheel", 3);
+    ASSERT_TRUE(host.world.set_field(wheels[1], "wheel.speed", 2.0f));
+    const auto change = [&](std::initializer_list<const char*> fields) {
+        ComponentDefinition definition;
+        definition.name = "wheel";
+        for (const char* field : fields) definition.fields.push_back({.name = field});
+        const Result<SchemaChange*> begun = host.world.begin_schema_change(*Schema::make(definition));
+        ASSERT_TRUE(begun) << begun.message();
+        host.world.end_schema_change(*begun, true);
+    };
+    change({"size", "speed", "angle"});
+    host.world.step(0.5f);
+    EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 1);
+    change({"size", "angle"});  // what the pass needs is gone
+    EXPECT_TRUE(log.has("pass \"turn\" of plugin \"wheels\" rests until what it needs is there again: ")) << log.text();
+    host.world.step(0.5f);
+    EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 1);
+    change({"size", "speed", "angle"});
+    ASSERT_TRUE(host.world.set_field(wheels[1], "wheel.speed", 4.0f));
+    host.world.step(0.5f);
+    EXPECT_EQ(host.value<float>(wheels[1], "wheel.angle"), 3);
 }
 
 TEST(PluginsDeathTest, are_not_unloaded_by_a_pass) {

@@ -14,14 +14,15 @@ static void turn(void* context, const shoal_pass* pass, const shoal_batch* batch
 
 // [load]
 static int load(const shoal_host* host, shoal_world* world, void** state, shoal_error* error) {
-    static const shoal_field fields[] = {{sizeof(shoal_field), SHOAL_FLOAT, "angle", NULL, NULL, 0, 0, 0},
-                                         {sizeof(shoal_field), SHOAL_FLOAT, "speed", NULL, NULL, 0, 0, 0}};
+    static const shoal_field fields[] = {
+        {sizeof(shoal_field), SHOAL_FLOAT, "angle", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0},
+        {sizeof(shoal_field), SHOAL_FLOAT, "speed", NULL, NULL, 0, 0, 0, 0, NULL, 0, 0}};
     static const shoal_schema wheel = {sizeof(shoal_schema), 1, "wheel", fields, 2, 0};
     static const char* const columns[] = {"wheel.angle", "wheel.speed"};
     shoal_pass_definition pass = {.size = sizeof(pass), .name = "turn", .query = "&wheel", .run = turn};
     pass.columns = columns, pass.num_columns = 2;
     (void)state;
-    return host->components->declare(world, &wheel, error) != NULL && host->passes->add(world, &pass, error);
+    return host->declare_component(world, &wheel, error) != NULL && host->add_pass(world, &pass, error);
 }
 // [load]
 

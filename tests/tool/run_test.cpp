@@ -67,6 +67,42 @@ TEST_F(ToolRun, loads_plugins_and_runs_their_passes) {
     EXPECT_EQ(run({"run", reef_blob(), "--plugin", "-"}).exit_code, 2);
 }
 
+TEST_F(ToolRun, a_plugin_compiles_its_component_types_and_its_store_takes_the_level) {
+    const std::string plugin = SHOAL_SAMPLE_PLUGINS "grid.so";
+    const std::string level = write("motes.sjson",
+                                    "children = [{ components = { mote = { at = [1 2] } } }\n"
+                                    "            { components = { mote = { at = [1.5 2] } } }\n"
+                                    "            { components = { mote = { x = 9  y = 9 } } }]\n");
+    const std::string query = "neighbour, neighbour.num_near > 0";
+    const ToolResult result = run({"run", level, "--frames", "3", "--plugin", plugin, "--query", query});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(result.prints("matches     2\n")) << result.out;
+    EXPECT_EQ(run({"compile", level, "--plugin", plugin, "-o", path("motes.blob")}).exit_code, 0);
+    const ToolResult blob = run({"run", path("motes.blob"), "--plugin", plugin, "--query", query});
+    EXPECT_TRUE(blob.prints("matches     2\n")) << blob.out << blob.err;
+    const std::string bad = write("bad.sjson", "components = { mote = { at = [1 \"two\"] } }\n");
+    const ToolResult checked = run({"--plugin", plugin, "check", bad});
+    EXPECT_EQ(checked.exit_code, 1);
+    EXPECT_TRUE(checked.says("`at` is a list of two numbers, [x y]")) << checked.err;
+}
+
+TEST_F(ToolRun, a_plugin_gives_verbs_that_help_lists) {
+    const std::string plugin = SHOAL_SAMPLE_PLUGINS "grid.so";
+    EXPECT_EQ(run({"--plugin", plugin, "cell", "3.5", "-2.5"}).out, "3 -3\n");
+    EXPECT_TRUE(
+        run({"--plugin=" + plugin, "help"}).prints("  cell          say in which cell of the grid a place is\n"));
+    EXPECT_TRUE(run({"--plugin", plugin, "help", "cell"}).prints("shoal --plugin FILE.so cell X Y\n"));
+    EXPECT_FALSE(run({"help"}).prints("cell of the grid"));
+    const ToolResult wrong = run({"--plugin", plugin, "cell", "3.5"});
+    EXPECT_EQ(wrong.exit_code, 1);
+    EXPECT_TRUE(wrong.says("give two numbers, X and Y")) << wrong.err;
+    const ToolResult unknown = run({"--plugin", plugin, "cells"});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_TRUE(unknown.says("there is no verb \"cells\", neither in the tool nor in a plugin")) << unknown.err;
+    EXPECT_EQ(run({"--plugin"}).exit_code, 2);
+    EXPECT_EQ(run({"--plugin", path("nothing.so"), "cell"}).exit_code, 1);
+}
+
 TEST_F(ToolRun, json_has_the_facts_that_people_read) {
     const ToolResult result = run({"run", reef_blob(), "--frames", "12", "--json"});
     ASSERT_EQ(result.exit_code, 0) << result.err;

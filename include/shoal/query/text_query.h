@@ -49,6 +49,7 @@ struct TextComponent {
     bool is_written = false;
     bool is_of_parent = false;  ///< it is that of the parent
     bool is_single = false;     ///< it is the one that the world has: its columns are the same for all rows
+    std::uint64_t written_columns = ~std::uint64_t(0);  ///< a bit for each of the first 64: does a loop write it?
 };
 
 /// One column of a component in the rows of a batch.
@@ -115,13 +116,13 @@ private:
         const std::uint32_t* rows = nullptr;  // nullptr: they follow each other from first_row on
         bool is_single = false;               // all have row 0
     };
-    explicit TextBatch(std::span<const TextComponent> components) : components_(components) {
-        places_.resize(components.size());
-    }
+    TextBatch(std::span<const TextComponent> components, std::span<const Place> places)
+        : components_(components), places_(places) {}
 
     std::span<const TextComponent> components_;
     std::span<const Entity> entities_;
-    Array<Place> places_{Owner("query")};  // by component
+    std::span<const Place> places_;  // by component; of those without `rows`, first_row lies behind first_row_
+    std::uint32_t first_row_ = 0;
 };
 
 class Commands;
@@ -145,6 +146,10 @@ public:
 
     /// The components that are named without `!`, each once, in the order of the text.
     std::span<const TextComponent> components() const;
+    /// Says which columns of a component that the text writes loops do write; others are not marked as written.
+    /// Shape: bit i of `columns` stands for column i of the component; those from 64 on are all written.
+    /// Requires: components()[component].is_written.
+    void write_columns(std::size_t component, std::uint64_t columns);
     /// The store whose rows a loop would visit now.
     const Store& driver() const;
     /// How many rows of the driver match, before comparisons and toggled components. A loop visits no more.

@@ -116,7 +116,14 @@ public:
         return migrations(schema_of<T>());
     }
 
-    /// Returns the component type or nullptr. Lifetime: that of the registry.
+    /// Takes the compile and the spawn function and the spawn order away, for code that goes: sources are compiled by the
+    /// schema, and a store takes the components then. Others are ignored.
+    SHOAL_API void remove_functions(std::string_view name);
+    /// Forgets a component type with its schema, functions and migrations. Others are ignored. Lifetime: so ends what find()
+    /// has returned, and the schema.
+    SHOAL_API void remove(std::string_view name);
+
+    /// Returns the component type or nullptr. Lifetime: that of the registry, or until remove().
     SHOAL_API const RegisteredComponent* find(std::string_view name) const;
     SHOAL_API const RegisteredComponent* find(ComponentId id) const;
     /// The same, and else one that had this name: see Migrations::renamed_from().

@@ -43,6 +43,13 @@ SHOAL_API void convert_values(MigrationStep& step, std::string_view field, Value
 /// A field was divided: the lanes of a vector are floats now, the values of an array are single.
 /// Errors of the step: the field has another number of lanes or values.
 SHOAL_API void split_values(MigrationStep& step, std::string_view field, std::vector<std::string> to);
+/// Fields are computed from others, which are no more, by a function that is known at run time: convert(context, old values, new
+/// values, number of rows), with the values of each field one after another. A name may be among both.
+/// Lifetime: the context outlives the step.
+SHOAL_API void compute_values(MigrationStep& step, std::span<const NamedType> from, std::span<const NamedType> to,
+                              void (*convert)(void* context, const std::byte* const* olds, std::byte* const* news,
+                                              std::size_t num_rows),
+                              void* context);
 /// Two to four floats became a vector. Errors of the step: they are not floats. Requires: two to four.
 SHOAL_API void join_values(MigrationStep& step, std::vector<std::string> from, std::string_view to);
 

@@ -166,6 +166,16 @@ public:
     /// the entities of its copy. Requires: reserve_batch(); no identity index.
     SHOAL_API RowRange append_batch(const SpawnBatch& batch);
 
+    /// Shows rows that the code of a store keeps itself, in place of those that it showed before, and finds them: for a
+    /// store that comes in a plugin. Rows with another owner than before are marked as written. No other call of this
+    /// class adds or removes rows then, so OwnedRowsOptions::remove_dead is set.
+    /// Shape: owners, next: by row; next is the next row of the same entity, and empty unless the schema says `many`;
+    /// columns: see Table::show(). Errors: no memory for the index; an entity has two rows, or a row has no owner, or the rows
+    /// of an entity do not follow each other. Then no row is shown.
+    /// Lifetime of owners and columns: until the next call. Cost: compares the owners; with `many`, writes all links.
+    SHOAL_API Status show(std::span<Entity> owners, std::span<std::byte* const> columns,
+                          std::span<const std::uint32_t> next);
+
     // --- removing ------------------------------------------------------------------------------------------------
 
     /// Removes all rows of these entities and returns how many there were. Others are skipped. The span may be this
@@ -239,6 +249,7 @@ public:
 
 private:
     struct Run;
+    struct Shown;
 
     static constexpr std::uint32_t kPassesRun = 1u << 16;
 
@@ -250,6 +261,8 @@ private:
     void remove_all_dead();
     std::uint32_t draw_row(Random& random);
     void count_owned();
+    void forget_shown();
+    Status find_shown(std::span<const Entity> owners, std::span<const std::uint32_t> next);
     Status require_free(const SpawnBatch& batch);
     void place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
     void spawn_in_place(const SpawnBatch& batch);
@@ -270,6 +283,7 @@ private:
     std::uint64_t counted_at_ = ~std::uint64_t(0);
     PagePool& pool_;
     OwnersByValue* owners_by_value_ = nullptr;
+    Shown* shown_ = nullptr;  // nullptr: the rows are its own
 };
 
 /// Keeps the rows of stores where they are: while it lives, structural calls end the program.

@@ -280,6 +280,9 @@ public:
     SHOAL_API virtual ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const;
     /// The same for who walks along all: `at` is what was found for index - 1. Cost: a step, or a look-up.
     SHOAL_API ComponentRow find_next(const ComponentRow& at, Entity entity, std::uint32_t index) const;
+    /// Copies a field, or a part of one, of a row that find_row() returned. A store that keeps the fields in another form
+    /// than columns overrides it. Shape: part.type.num_bytes(). Thread: const calls.
+    SHOAL_API virtual void read_field(const ComponentRow& at, const FieldPart& part, std::byte* value) const;
     /// Writes a field, or a part of one, of a row that find_row() returned, and marks it as written. A store that keeps
     /// something derived from its fields overrides this and calls its own setters.
     /// Shape: part.type.num_bytes(). Errors: the store does not take the value; the message says why. Nothing has

@@ -110,6 +110,14 @@ public:
     SHOAL_API void occupy(Entity owner);
     std::uint32_t num_holes() const { return num_holes_; }
 
+    /// Shows rows that somebody else keeps, in place of those that it showed before, for a store of code that knows no
+    /// tables. Index, links and stamps are the caller's: they are told of nothing.
+    /// Shape: owners: by row; columns: one per Schema::columns(), aligned to 64 bytes, with room up to the next 64 bytes;
+    /// links: next and previous of each row if the table has chains. Requires: it never had rows of its own.
+    /// Lifetime: until the next call, which comes before any of the memory goes.
+    SHOAL_API void show(std::span<Entity> owners, std::span<std::byte* const> columns,
+                        std::span<std::uint32_t* const> links);
+
     // --- removing and moving rows --------------------------------------------------------------------------------
 
     /// Whether rows are bytes and nothing more: no opaque columns and no links.

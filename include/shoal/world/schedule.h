@@ -91,6 +91,16 @@ public:
 
     /// Removes a pass. Requires: the schedule is not running. Errors: no pass has this name.
     SHOAL_API Status remove(std::string_view name);
+    /// Forgets what after() and before() of all passes say of a name that is gone for good, such as that of a pass of a plugin.
+    /// Requires: as above.
+    SHOAL_API void forget_order(std::string_view name);
+    /// Whether a pass or a group has this name.
+    SHOAL_API bool is_taken(std::string_view name) const;
+    /// Whether a pass has declared that it touches a store. Passes that touch everything do not count.
+    /// Requires: pass < num_passes().
+    SHOAL_API bool touches(std::size_t pass, const Store& store) const;
+    /// Declares anew what a pass touches. Requires: as above. Errors: no pass has this name.
+    SHOAL_API Status declare(std::string_view name, std::span<const Access> accesses);
     /// Removes all passes. Requires: the schedule is not running.
     SHOAL_API void clear();
     /// Switches a pass on or off, from the next run on. The order of the others stays. Errors: no pass has this name.

@@ -399,6 +399,11 @@ public:
     /// back unless end_schema_change() keeps it. Errors: as of reload(); nothing has changed. Requires: no passes run.
     SHOAL_API Result<SchemaChange*> begin_schema_change(const Schema& schema);
     SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
+    /// Calls tell(context) after component types have got other fields, for whoever keeps queries by their texts: the stores are
+    /// others then. nullptr: for nobody. Requires: nobody else is told.
+    void tell_schema_changes(void (*tell)(void* context), void* context) {
+        tell_schemas_ = tell, schemas_context_ = context;
+    }
 
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
     /// children and possessions of these, and so on. References among these lead to the copies, others stay. A copy is a
@@ -541,6 +546,8 @@ private:
     ModelPoseManager* model_poses_ = nullptr;
     DataManager* data_ = nullptr;
     SpawnLog* spawn_log_ = nullptr;  // nullptr: nobody reloads
+    void (*tell_schemas_)(void* context) = nullptr;
+    void* schemas_context_ = nullptr;
     Entity singles_;
     Database* database_ = nullptr;
     Schedule schedule_;

@@ -14,6 +14,8 @@
 #include "shoal/table/copy_elements.h"
 #include "shoal/table/schema.h"
 
+#include <span>
+
 namespace shoal {
 
 /// Where a column lies.
@@ -75,6 +77,10 @@ public:
         num_rows_ += count;
         return first;
     }
+    /// Shows rows that lie elsewhere, in place of those that it showed before: owners, schema columns, then links, one of each.
+    /// Requires: it has never held rows of its own; nothing is opaque.
+    SHOAL_API void show(std::uint32_t num_rows, Entity* owners, std::span<std::byte* const> columns,
+                        std::span<std::uint32_t* const> links);
     /// Forgets the last rows. Requires: their opaque elements are gone.
     SHOAL_INLINE void cut(std::uint32_t num_rows) {
         if (touched_rows_ < num_rows_) touched_rows_ = num_rows_;

@@ -1,0 +1,291 @@
+#pragma once
+// The C interface between shoal and plugins: shared libraries that are loaded, unloaded and exchanged while a world runs.
+// C99, and the same for every compiler; docs/guide/plugins.md shows a whole plugin, and says what goes with it when it is unloaded.
+//
+// Structs begin with their size, set by whoever fills them. Later versions append fields and functions, and never change what is
+// there: a plugin built with this header runs in later hosts, and a host tells by the sizes what a plugin lacks.
+// Calls that can fail return 1, or else 0 or NULL, and say why in `error`, which may be NULL, or in the log; nothing has changed
+// then. NULL for a world, a component, a text or a function is such an error. Texts end with NUL and are copied.
+// Thread: the structural thread of the world. A function of a pass runs on all workers at once, and calls only what says "passes";
+// other calls end the program in a pass. Nothing is thrown through a call.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define SHOAL_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
+#else
+#define SHOAL_PLUGIN_EXPORT __attribute__((visibility("default")))
+#endif
+
+#define SHOAL_ABI_VERSION 1u
+#define SHOAL_NO_ROW 0xFFFFFFFFu
+#if defined(SHOAL_WIDE_IDS) && SHOAL_WIDE_IDS
+typedef uint64_t shoal_entity; /* 0: none */
+#else
+typedef uint32_t shoal_entity;
+#endif
+typedef struct shoal_world shoal_world;             /* a world as one plugin sees it; until that is unloaded */
+typedef struct shoal_component shoal_component;     /* a component type, as long as a program has plugins */
+typedef struct shoal_query shoal_query;             /* what a text asks for; until destroyed or unloaded */
+typedef struct shoal_channel shoal_channel;         /* of events; until unloaded */
+typedef struct shoal_commands shoal_commands;       /* changes that a pass asks for; during the call, on its thread */
+typedef struct shoal_compilation shoal_compilation; /* of a component; during the call */
+typedef struct shoal_writer shoal_writer;           /* of bytes; during the call */
+typedef struct shoal_error {
+    uint32_t size;
+    char text[508]; /* what, where, what to do; cut if it is longer */
+} shoal_error;
+
+/* --- component types --- */
+enum { SHOAL_BOOL = 1, SHOAL_INT8 = 2, SHOAL_INT16 = 3, SHOAL_INT32 = 4, SHOAL_INT64 = 5 }; /* types of fields */
+enum { SHOAL_UINT8 = 6, SHOAL_UINT16 = 7, SHOAL_UINT32 = 8, SHOAL_UINT64 = 9, SHOAL_FLOAT = 10, SHOAL_DOUBLE = 11 };
+enum { SHOAL_VEC2 = 12, SHOAL_VEC3 = 13, SHOAL_VEC4 = 14, SHOAL_QUATERNION = 15, SHOAL_MATRIX3X4 = 16 }; /* floats */
+enum { SHOAL_ENUM = 17, SHOAL_STRING_ID = 18, SHOAL_RESOURCE_ID = 19, SHOAL_ENTITY = 20, SHOAL_FIXED_STRING = 21 };
+enum { SHOAL_BLOB_ARRAY = 22 };                                                      /* 24 bytes, for find_array */
+enum { SHOAL_SPLIT = 1, SHOAL_RELATION = 2, SHOAL_CLEARED = 4, SHOAL_DIES_TOO = 8 }; /* flags of a field */
+enum { SHOAL_WHOLE = 1, SHOAL_TOGGLED = 2, SHOAL_MANY = 4, SHOAL_SINGLE = 8, SHOAL_WITHOUT_ROWS = 16 };
+typedef struct shoal_enumerator {
+    const char* name;
+    int64_t value;
+} shoal_enumerator;
+typedef struct shoal_field {
+    uint32_t size, type;       /* SHOAL_FLOAT, ... */
+    const char *name, *unit;   /* a field within a struct is "box.low"; unit NULL: none */
+    const void* default_value; /* max(array_length, 1) values; NULL: zero */
+    uint32_t array_length;     /* 0: one value */
+    uint32_t value_bytes;      /* of a fixed string, and of an enum: 1, 2, 4, 8; else 0 */
+    uint32_t flags;            /* of an entity: a relation, which is kept, cleared, or dies too when its target dies */
+    uint32_t element_type;     /* of a blob array: read-only values in the resource */
+    const shoal_enumerator* enumerators;
+    uint32_t num_enumerators, reserved;
+} shoal_field;
+typedef struct shoal_schema { /* the image of a component is a C struct with these fields, in this order */
+    uint32_t size, version;   /* 1 or more */
+    const char* name;
+    const shoal_field* fields;  /* all with the size of the first */
+    uint32_t num_fields, flags; /* see schema files; WITHOUT_ROWS: a spawn function takes what sources say */
+} shoal_schema;
+typedef struct shoal_node { /* a value of a source, or none; during the call */
+    const void* data[2];
+} shoal_node;
+enum { SHOAL_NODE_NONE = 0, SHOAL_NODE_NULL = 1, SHOAL_NODE_BOOL = 2, SHOAL_NODE_INTEGER = 3 };
+enum { SHOAL_NODE_NUMBER = 4, SHOAL_NODE_STRING = 5, SHOAL_NODE_LIST = 6, SHOAL_NODE_MAPPING = 7 };
+typedef struct shoal_compile {
+    uint32_t size, image_bytes;
+    shoal_compilation* compilation;
+    shoal_node node; /* the mapping that prefabs and the entity say, merged */
+    void* image;     /* holds the defaults; entities and arrays are set by calls */
+} shoal_compile;
+typedef struct shoal_spawn { /* the components of one type that were spawned from a blob, or copied: of all copies */
+    uint32_t size, num_components;
+    const shoal_entity *owners, *parents; /* num_components; parents of the owners, 0: none. NULL: nobody has one */
+    const void* images;                   /* image_bytes each; they refer to the entities that were made */
+    size_t image_bytes;
+} shoal_spawn;
+typedef struct shoal_migration { /* values of fields become others, num_rows each. A name may be among both */
+    uint32_t size, from_version; /* to the next */
+    const shoal_field *olds, *news;
+    uint32_t num_olds, num_news;
+    void (*migrate)(const void* const* olds, void* const* news, size_t num_rows); /* NULL: one field has another name */
+} shoal_migration;
+typedef struct shoal_component_definition { /* of a component type of its own; * may be NULL */
+    uint32_t size;
+    int32_t spawn_order; /* lower ones first */
+    void* context;
+    int (*compile)(void* context, const shoal_compile*);           /* * the image by the fields; 0: it was reported */
+    int (*spawn)(void* context, const shoal_spawn*, shoal_error*); /* * the store takes them */
+    const shoal_migration* migrations;                             /* all with the size of the first */
+    uint32_t num_migrations, reserved;
+} shoal_component_definition;
+
+/* --- stores: one component type in a form of its own --- */
+typedef struct shoal_rows {
+    uint32_t size, num_rows;
+    shoal_entity* entities; /* by row */
+    void* const* columns;   /* packed: one per field, per x, y, ... of a split one, or one of images (WHOLE); */
+} shoal_rows;               /* they begin, and their memory ends, on 64 bytes */
+typedef struct shoal_memory {
+    uint32_t size, reserved;
+    uint64_t row_bytes, index_bytes;
+} shoal_memory;
+/* * may be NULL. What returns int fills in the error when it returns 0, and has changed nothing. `create` sets the values of
+ * those that have a row, unless they may have MANY. Rows move during these calls, and before the plugin calls rows_moved. */
+typedef struct shoal_store {
+    uint32_t size, reserved;
+    void* context; /* the first parameter of all */
+    int (*create)(void*, const shoal_entity*, uint32_t count, const void* images, size_t stride, shoal_error*);
+    uint32_t (*destroy)(void*, const shoal_entity*, uint32_t count); /* returns how many rows; others are ignored */
+    void (*show)(void*, shoal_rows*);                                /* where the rows are now */
+    uint32_t (*first)(void*, shoal_entity);                          /* the row of an entity, or SHOAL_NO_ROW */
+    uint32_t (*next)(void*, uint32_t row);                           /* * another of the entity: SHOAL_MANY */
+    int (*spawn)(void*, const shoal_spawn*, shoal_error*);           /* * create */
+    void (*set_parents)(void*, const shoal_entity* children, const shoal_entity* parents, uint32_t count); /* * */
+    int (*after_spawn)(void*, const shoal_entity*, uint32_t count, shoal_error*); /* * of all types of its blob */
+    void (*drop_dead)(void*, const shoal_entity*, uint32_t count);                /* * destroy */
+    void (*get)(void*, uint32_t row, uint32_t field, void* value); /* * columns; with it, queries find entities only */
+    int (*set)(void*, uint32_t row, uint32_t field, const void* value, shoal_error*); /* * the column is written */
+    void (*written)(void*, const uint32_t* rows, uint32_t count);                     /* * by a query that has ended */
+    void (*memory)(void*, shoal_memory*);                                             /* * for reports */
+    int (*save)(void*, shoal_writer*, shoal_error*); /* * data are lost when the plugin is exchanged */
+    int (*load)(void*, const void* bytes, size_t num_bytes, uint32_t version, shoal_error*); /* * of the schema then */
+    void (*end)(void*);                                                                      /* * the last call */
+} shoal_store;
+
+/* --- passes --- */
+typedef struct shoal_column { /* one field, or a part of one, of the rows of a batch */
+    uint32_t size, stride;    /* bytes from one row to the next; 0: all rows have the same */
+    const void* first;        /* NULL: no row of the batch has the component */
+    void* first_written;      /* the same if the query writes it (&name), else NULL */
+    const uint32_t* rows;     /* by row: where it lies; SHOAL_NO_ROW: the entity lacks it; NULL: in order */
+} shoal_column;
+static inline const void* shoal_read(const shoal_column* column, uint32_t i) {
+    const uint32_t row = column->rows == NULL ? i : column->rows[i];
+    if (column->first == NULL || row == SHOAL_NO_ROW) return NULL;
+    return (const char*)column->first + (size_t)row * column->stride;
+}
+static inline void* shoal_write(const shoal_column* column, uint32_t i) {
+    return column->first_written == NULL ? NULL : (void*)shoal_read(column, i);
+}
+/* Whether `first` is an array of the batch's values: loops over that are vectorised. */
+static inline int shoal_is_array(const shoal_column* column, size_t value_bytes) {
+    return column->first != NULL && column->rows == NULL && column->stride == value_bytes;
+}
+typedef struct shoal_batch {
+    uint32_t size, num_rows;
+    const shoal_entity* entities;       /* num_rows */
+    const shoal_column* const* columns; /* as they were asked for */
+} shoal_batch;
+typedef struct shoal_pass {
+    uint32_t size;
+    float dt; /* seconds since the pass ran last */
+    uint64_t frame, random_seed;
+    shoal_commands* commands; /* of this call; NULL for a pass without */
+} shoal_pass;
+/* Called for runs of rows, on all workers at once; once, with an empty batch, for a pass without a query. */
+typedef void (*shoal_pass_function)(void* context, const shoal_pass* pass, const shoal_batch* batch);
+typedef struct shoal_pass_definition {
+    uint32_t size, every_frames;                        /* 0 or 1: in every frame */
+    const char* name;                                   /* no other pass or group of the world has it */
+    const char* query;                                  /* "&wheel, !broken": see text_query.h; NULL: called once */
+    const char* const* columns;                         /* "wheel.speed", "body.position.x" of a split one */
+    const char *const *reads, *const *writes;           /* component types that it touches beside the query */
+    const char *const *reads_from, *const *writes_to;   /* channels of events */
+    const char *const *runs_after, *const *runs_before; /* names of passes */
+    uint32_t num_columns, num_reads, num_writes, num_reads_from, num_writes_to, num_runs_after, num_runs_before;
+    uint32_t flags; /* SHOAL_NO_COMMANDS: it asks for no changes, and is called sooner */
+    shoal_pass_function run;
+    void* context;
+} shoal_pass_definition;
+enum { SHOAL_NO_COMMANDS = 1, SHOAL_ON_ADD = 0, SHOAL_ON_REMOVE = 1, SHOAL_ON_CHANGE = 2 };
+typedef struct shoal_change {
+    uint32_t size, num_entities;
+    const shoal_entity* entities;
+    const void* values_before; /* removed or changed: images of what was there, image_bytes each; else NULL */
+} shoal_change;
+typedef void (*shoal_reaction_function)(void* context, const shoal_change* change);
+typedef void (*shoal_rows_function)(void* context, uint32_t begin, uint32_t end);
+typedef struct shoal_verb_call {
+    uint32_t size, num_words;
+    const char* const* words; /* behind the verb */
+    void (*print)(const struct shoal_verb_call*, const char* text);
+} shoal_verb_call;
+typedef struct shoal_verb { /* of the tool: shoal --plugin FILE NAME WORDS */
+    uint32_t size, reserved;
+    const char *name, *summary, *operands; /* "grid", "draw a grid", "SOURCE [WIDTH]" */
+    int (*run)(void* context, const shoal_verb_call*, shoal_error*);
+    void* context;
+} shoal_verb;
+
+/* --- what the host gives --- */
+enum { SHOAL_LOG_NOTE = 0, SHOAL_LOG_WARNING = 1, SHOAL_LOG_ERROR = 2 };
+typedef struct shoal_host {
+    uint32_t size, abi_version;
+    void (*log)(shoal_world*, uint32_t level, const char* text); /* passes */
+    int (*create_entities)(shoal_world*, shoal_entity* entities, uint32_t count, shoal_error*);
+    uint32_t (*destroy_entities)(shoal_world*, const shoal_entity* entities, uint32_t count); /* how many lived */
+    int (*is_alive)(const shoal_world*, shoal_entity);                                        /* passes */
+    /* Makes its table, or gives that other fields: rows keep what fits by name and type. */
+    const shoal_component* (*declare_component)(shoal_world*, const shoal_schema*, shoal_error*);
+    int (*define_component)(shoal_world*, const shoal_component*, const shoal_component_definition*, shoal_error*);
+    const shoal_component* (*find_component)(shoal_world*, const char* name, shoal_error*);
+    uint32_t (*image_bytes)(const shoal_world*, const shoal_component*);            /* 0: no store keeps it; passes */
+    int (*has_component)(const shoal_world*, const shoal_component*, shoal_entity); /* passes */
+    /* Images lie `stride` bytes apart, 0: one for all; NULL: defaults. Those who have the component get the value. */
+    int (*add_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, const void* images,
+                    size_t stride, shoal_error*);
+    int (*remove_rows)(shoal_world*, const shoal_component*, const shoal_entity*, uint32_t count, shoal_error*);
+    /* Copy a field, such as "wheel.angle", or a part; num_bytes is its size. Passes that declare what they read and write. */
+    int (*get_field)(const shoal_world*, shoal_entity, const char* path, void* value, size_t num_bytes, shoal_error*);
+    int (*set_field)(shoal_world*, shoal_entity, const char* path, const void* value, size_t num_bytes, shoal_error*);
+    /* Declares a component type that no other store keeps; loads what the store had before the plugin was exchanged. */
+    const shoal_component* (*add_store)(shoal_world*, const shoal_schema*, const shoal_store*, shoal_error*);
+    int (*rows_moved)(shoal_world*, const shoal_component*, shoal_error*);  /* of its own store; all count as written */
+    int (*write_bytes)(shoal_writer*, const void* bytes, size_t num_bytes); /* in save */
+    shoal_query* (*make_query)(shoal_world*, const char* text, const char* const* columns, uint32_t, shoal_error*);
+    int (*destroy_query)(shoal_world*, shoal_query*, shoal_error*);
+    uint64_t (*num_rows)(const shoal_world*, const shoal_query*); /* that a loop may visit, at most */
+    /* Calls run(context, pass, batch) with dt 0, and commands that are carried out when the world settles next. */
+    int (*for_each_batch)(shoal_world*, const shoal_query*, int all_workers, shoal_pass_function, void*, shoal_error*);
+    int (*add_pass)(shoal_world*, const shoal_pass_definition*, shoal_error*);
+    int (*remove_pass)(shoal_world*, const char* name, shoal_error*); /* its own only */
+    /* Passes. `create` gives an id for commands of this call and their images; `add` adds a component or sets it. */
+    shoal_entity (*command_create)(shoal_commands*);
+    int (*command_destroy)(shoal_commands*, shoal_entity);
+    int (*command_add)(shoal_commands*, shoal_entity, const shoal_component*, const void* image); /* NULL: defaults */
+    int (*command_remove)(shoal_commands*, shoal_entity, const shoal_component*);
+    int (*command_tag)(shoal_commands*, shoal_entity, const char* tag);
+    int (*command_untag)(shoal_commands*, shoal_entity, const char* tag);
+    shoal_channel* (*open_channel)(shoal_world*, const char* name, uint32_t event_bytes, shoal_error*);
+    /* Passes that declare it. Plugins share a channel by its name. Events are in one order for any number of workers: of this frame so far, of that before. */
+    int (*write_events)(shoal_world*, shoal_channel*, const void* events, uint32_t count);
+    uint32_t (*read_events)(const shoal_world*, const shoal_channel*, const void** events);
+    uint32_t (*read_last_events)(const shoal_world*, const shoal_channel*, const void** events);
+    /* `kind` SHOAL_ON_ADD ... of a component type, or, for changes, of one of its fields; field NULL: any. Returns a number. */
+    uint32_t (*add_reaction)(shoal_world*, uint32_t kind, const shoal_component*, const char* field,
+                             shoal_reaction_function run, void* context, shoal_error*);
+    int (*remove_reaction)(shoal_world*, uint32_t reaction, shoal_error*);
+    uint64_t (*random_for_key)(const shoal_pass*, uint64_t key); /* passes; a generator, the same on every machine */
+    uint64_t (*random_next)(uint64_t* generator);
+    float (*random_unit)(uint64_t* generator); /* in [0, 1) */
+    /* Passes. Calls run(context, begin, end) for runs of 0 to num_rows - 1 on all workers; `pass`: of the caller, or NULL. */
+    int (*for_rows)(shoal_world*, const shoal_pass*, uint32_t num_rows, shoal_rows_function run, void* context);
+    /* Checks a compiled resource and spawns it. Returns how many entities, and the first, which may be NULL; 0: an error. */
+    uint32_t (*spawn_blob)(shoal_world*, const void* bytes, size_t num_bytes, shoal_entity* first, shoal_error*);
+    const void* (*find_array)(const shoal_world*, const void* blob_array, uint32_t type, uint32_t* count); /* passes */
+    int (*string_id)(shoal_world*, const char* text, uint64_t* id, shoal_error*);
+    uint32_t (*string_text)(const shoal_world*, uint64_t id, char* text, uint32_t capacity); /* its length; passes */
+    int (*add_verb)(shoal_world*, const shoal_verb*, shoal_error*);
+    /* In compile functions, where 0 says that it was reported. Nodes of other kinds have no children, no text, and are 0. */
+    uint32_t (*node_kind)(shoal_node); /* SHOAL_NODE_LIST, ... */
+    uint32_t (*node_count)(shoal_node);
+    shoal_node (*node_child)(shoal_node, uint32_t i);
+    shoal_node (*node_find)(shoal_node, const char* key);
+    uint32_t (*node_key)(shoal_node child, char* text, uint32_t capacity); /* its length */
+    uint32_t (*node_text)(shoal_node, char* text, uint32_t capacity);
+    double (*node_number)(shoal_node);
+    int64_t (*node_integer)(shoal_node);
+    int (*compile_field)(shoal_compilation*, shoal_node child); /* into the field of its key, with all checks */
+    int (*compile_entity)(shoal_compilation*, uint32_t offset_bytes, const char* reference); /* if it is found */
+    int (*compile_array)(shoal_compilation*, uint32_t offset_bytes, const void* values, uint32_t count);
+    int (*compile_error)(shoal_compilation*, shoal_node at, const char* message); /* returns 0 */
+} shoal_host;
+
+/* --- what a plugin gives --- */
+typedef struct shoal_plugin {
+    uint32_t size, abi_version, host_bytes, entity_bytes; /* SHOAL_PLUGIN_HEAD; a host with fewer bytes is too old */
+    const char *name, *version;
+    const char* const* depends_on;     /* names of plugins that are loaded before */
+    uint32_t num_depends_on, reserved; /* 0 */
+    /* What has failed has freed what it allocated; all that it has made in the world is removed. */
+    int (*load)(const shoal_host* host, shoal_world* world, void** state, shoal_error* error);
+    void (*unload)(shoal_world* world, void* state); /* frees what is not the world's; may be NULL */
+} shoal_plugin;
+#define SHOAL_PLUGIN_HEAD sizeof(shoal_plugin), SHOAL_ABI_VERSION, sizeof(shoal_host), sizeof(shoal_entity)
+/* What a plugin exports: `SHOAL_PLUGIN_EXPORT const shoal_plugin* shoal_plugin_entry(void)`. */
+typedef const shoal_plugin* (*shoal_plugin_entry_function)(void);
+
+#ifdef __cplusplus
+}
+#endif
