@@ -19,7 +19,6 @@ public:
     BudgetWriter(std::string_view text, std::string& out) : text_(text), out_(out) {}
 
     bool write(std::string& why) {
-        skip_first_line();
         out_ += "local shoal_tick_=...;";
         while (at_ < text_.size()) {
             if (const std::size_t long_end = find_long_end(at_); long_end != 0)
@@ -43,13 +42,6 @@ private:
         at_ = end;
     }
     void add_tick() { out_ += " shoal_tick_();"; }
-
-    /// A mark of the encoding, and a line for the shell, which LuaJIT skips.
-    void skip_first_line() {
-        if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
-        if (at_ < text_.size() && text_[at_] == '#')
-            while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
-    }
 
     /// Returns where a long string or a long comment ends that begins at `at`, or 0.
     std::size_t find_long_end(std::size_t at) const {

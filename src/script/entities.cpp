@@ -1,6 +1,6 @@
 // Entities and their components. While rows must stay, in passes and loops, changes become commands.
 
-#include "script/state.h"
+#include "script/store.h"
 
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
@@ -175,6 +175,8 @@ int has(lua_State* lua, State& state) {
     if (const Status status = check_access(state, *kept.store, *kept.schema, false); !status)
         return fail(state, status.message());
     const bool lives = state.world.entities().alive(entity);
+    if (const LuaStore* const store = find_lua_store(state, kept.store); store != nullptr)
+        return lua_pushboolean(lua, lives && store->has(entity) ? 1 : 0), 1;
     const ComponentRow row = lives ? kept.store->find_row(kept.schema->id(), entity, 0) : ComponentRow{};
     lua_pushboolean(lua, row && row.is_on ? 1 : 0);
     return 1;
@@ -225,6 +227,10 @@ int get_component(lua_State* lua, State& state, Entity entity, std::string_view 
     if (!kept) return fail(state, kept.message());
     if (const Status status = check_access(state, *kept->store, *kept->schema, false); !status)
         return fail(state, status.message());
+    if (LuaStore* const store = find_lua_store(state, kept->store); store != nullptr && store->has(entity)) {
+        const Status status = store->push_values(lua, entity);
+        return status ? 1 : fail(state, status.message());
+    }
     const ComponentRow row = kept->store->find_row(kept->schema->id(), entity, 0);
     if (!row || !row.is_on) return fail(state, FieldPath::absence_of(state.world.entities(), entity, name).message());
     lua_createtable(lua, 0, static_cast<int>(row.schema->fields().size()));

@@ -68,9 +68,9 @@ bool add_budget(std::string_view text, std::string& counted, std::string& why) {
 }
 
 void begin_budget(lua_State* lua, int reset, std::uint64_t steps) {
+    link_of(lua).steps_left = static_cast<double>(steps);
     lua_rawgeti(lua, LUA_REGISTRYINDEX, reset);
-    lua_pushnumber(lua, static_cast<double>(steps));
-    lua_call(lua, 1, 0);
+    lua_call(lua, 0, 0);
 }
 
 #else

@@ -90,10 +90,12 @@ Status add_pass(PassEntry& pass) {
     for (const std::string& other : pass.before) order.before(other);
     if (pass.every_frames > 1) order.every_frames(pass.every_frames);
     if (pass.every_seconds > 0) order.every_seconds(pass.every_seconds);
+    pass.is_added = true;
     return {};
 }
 
 void suspend_pass(PassEntry& pass) {
+    if (!std::exchange(pass.is_added, false)) return;
     const Status removed = pass.script->state->world.schedule().remove(pass.name);
     static_cast<void>(removed);  // the program may have removed it
 }

@@ -11,7 +11,7 @@ static_assert(offsetof(Slot, rows) == 8 && offsetof(Slot, count) == 16 && offset
 
 const char* prelude_text() {
     return R"lua(
-local native, slots_at = ...
+local native, slots_at, budget_at = ...
 local ffi, type, next, error = ffi, type, next, error
 local make = native.column
 local left, tick = 0, nil
@@ -77,14 +77,21 @@ if ffi then
         if form == 0 then return slow(slot, serial) end
         return classes[form](slot, serial)
     end
+    -- Most calls of tick() count down from a few steps that were taken from the budget.
+    local budget = ffi.cast("double*", budget_at)
+    local function take()
+        if budget[0] < 0 then
+            error("the script has used all steps of its budget; do less in one call, or raise ScriptOptions::steps", 3)
+        end
+        budget[0] = budget[0] - 100
+        left = 99
+    end
     function tick()
         left = left - 1
-        if left < 0 then
-            error("the script has used all steps of its budget; do less in one call, or raise ScriptOptions::steps", 2)
-        end
+        if left < 0 then take() end
     end
 end
-local function reset(steps) left = steps end
+local function reset() left = 0 end
 local function build(shape, slot, serial)
     if type(shape) == "number" then return make(slot + shape, serial) end
     local parts = {}

@@ -128,6 +128,21 @@ int get_metatable(lua_State* lua, State&) {
     return 1;
 }
 
+/// As xpcall, but the handler runs when the error has been caught: Lua 5.4 calls no hooks in a handler, so nothing would end one
+/// that loops. It loses no traceback, because scripts have no debug library. Nothing here needs to be destroyed.
+int call_with_handler(lua_State* lua) {
+    luaL_checktype(lua, 2, LUA_TFUNCTION);
+    lua_pushvalue(lua, 1);
+    lua_remove(lua, 1);
+    lua_insert(lua, 2);  // handler, function, arguments
+    const int code = lua_pcall(lua, lua_gettop(lua) - 2, LUA_MULTRET, 0);
+    lua_pushboolean(lua, code == 0 ? 1 : 0);
+    lua_insert(lua, 1);
+    if (code == 0) return lua_remove(lua, 2), lua_gettop(lua);
+    lua_call(lua, 1, 1);
+    return 2;
+}
+
 /// A function of the library that loops as often as __len says. Nothing here needs to be destroyed when Lua raises an error.
 int call_with_raw_length(lua_State* lua) {
     if (lua_getmetatable(lua, 1) != 0) {
@@ -152,7 +167,8 @@ void check_lengths(lua_State* lua) {
 }
 
 constexpr Function kOwnGlobals[] = {{"setmetatable", run_body<set_metatable>},
-                                    {"getmetatable", run_body<get_metatable>}};
+                                    {"getmetatable", run_body<get_metatable>},
+                                    {"xpcall", call_with_handler}};
 constexpr Function kOwnString[] = {{"rep", run_body<repeat>}};
 constexpr Function kOwnTable[] = {{"move", run_body<move>}};
 
@@ -164,6 +180,9 @@ void push_environment(lua_State* lua, State&) {
     copy_fields(lua, kGlobals);
     add_functions(lua, kOwnGlobals);
     copy_library(lua, "string", kString, kOwnString);
+    lua_getfield(lua, -1, "string");
+    add_functions(lua, pattern_functions());
+    lua_pop(lua, 1);
     copy_library(lua, "table", kTable, kOwnTable);
     lua_getfield(lua, -1, "table");
     if (kLengthsAreFunctions) check_lengths(lua);
@@ -178,7 +197,7 @@ void push_environment(lua_State* lua, State&) {
     lua_newtable(lua);
     for (const auto functions :
          {entity_functions(), row_functions(), query_functions(), pass_functions(), component_functions(),
-          event_functions().first(1), reaction_functions(), other_functions()})
+          event_functions().first(1), reaction_functions(), store_functions(), other_functions()})
         add_functions(lua, functions);
     lua_getfield(lua, -1, "log");
     lua_setfield(lua, -3, "print");

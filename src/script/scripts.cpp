@@ -1,7 +1,7 @@
 #include "shoal/script/scripts.h"
 
 #include "script/sandbox.h"
-#include "script/state.h"
+#include "script/store.h"
 #include "shoal/base/file.h"
 #include "shoal/job/work_scope.h"
 
@@ -33,11 +33,14 @@ std::string_view name_of(std::string_view path) {
 void suspend(Script& script) {
     State& state = *script.state;
     for (PassEntry* pass : script.passes) suspend_pass(*pass);
+    for (LuaStore* store : script.stores) detach_store(*store);
     for (const ReactionEntry& reaction : script.reactions) state.world.remove_reaction(reaction.id);
 }
 
 /// Lets the world call again what was suspended. The fields of component types may have changed and changed back.
 Status resume(Script& script) {
+    for (LuaStore* store : script.stores)
+        if (Status status = attach_store(*store); !status) return status;
     for (PassEntry* pass : script.passes)
         if (Status status = add_pass(*pass); !status) return status;
     for (ReactionEntry& reaction : script.reactions)
@@ -51,6 +54,7 @@ void remove_all(Script& script) {
     while (!script.passes.empty()) destroy_pass(script.passes.back());
     for (const ReactionEntry& reaction : script.reactions) luaL_unref(state.lua, LUA_REGISTRYINDEX, reaction.run);
     script.reactions.clear();
+    while (!script.stores.empty()) destroy_store(script.stores.back());
     while (!script.queries.empty()) destroy_query(script.queries.back());
     while (!script.channels.empty()) destroy_channel(script.channels.back());
 }
@@ -95,6 +99,8 @@ Script* make_script(State& state, std::string_view name, std::string_view path) 
 /// Leaves the function of a text at the top. Errors: it is not Lua.
 Status compile_text(State& state, std::string_view text, const std::string& chunk_name) {
     std::string counted, why;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.starts_with('#')) text.remove_prefix(std::min(text.find_first_of("\r\n"), text.size()));  // for the shell
     if (!add_budget(text, counted, why)) return Status::error(concat(chunk_name.substr(1), ": ", why));
     if (compile(state.lua, counted, chunk_name.c_str())) return {};
     Status status = Status::error(lua_tostring(state.lua, -1));
@@ -143,6 +149,15 @@ void share_kept_table(const Script& older, const Script& newer) {
 void forget_script(State& state, Script* script) {
     std::erase(state.scripts, script);
     destroy(script);
+}
+
+/// Gives stores of a newer version the rows of those of the older. Errors: a function of a store raised one.
+Status hand_on_rows(const Script& older, const Script& newer) {
+    for (LuaStore* from : older.stores)
+        for (LuaStore* to : newer.stores)
+            if (to->schema().id() == from->schema().id())
+                if (Status status = to->take_rows(*from); !status) return status;
+    return {};
 }
 
 /// Starts a script again whose newer version has failed.
@@ -243,7 +258,9 @@ Status Scripts::reload(std::string_view name) {
     share_kept_table(*older, *newer);
     suspend(*older);
     state.scripts.push_back(newer);
-    if (Status status = start(*newer); !status) {
+    Status status = start(*newer);
+    if (status) status = hand_on_rows(*older, *newer);
+    if (!status) {
         forget_script(state, newer);
         return restart(*older, status);
     }

@@ -13,11 +13,19 @@ static_assert(sizeof(EntityBits) == 4, "an entity of 64 bits leaves no room for 
 
 namespace {
 
+/// What memory costs of the budget of steps: a step may copy a text of megabytes.
+constexpr double kBytesPerStep = 32;
+
 void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t bytes) {
-    State& state = *static_cast<State*>(static_cast<Link*>(user)->state);
+    Link& link = *static_cast<Link*>(user);
+    State& state = *static_cast<State*>(link.state);
     if (memory == nullptr) old_bytes = 0;
     const std::size_t used = state.memory_used - old_bytes + bytes;
-    if (bytes > old_bytes && used > state.options.memory_bytes && state.num_unlimited == 0) return nullptr;
+    link.steps_left -= static_cast<double>(bytes) / kBytesPerStep;
+    if (bytes > old_bytes && used > state.options.memory_bytes && state.num_unlimited == 0) {
+        link.steps_left -= static_cast<double>(state.memory_used) / kBytesPerStep;  // Lua 5.4 collects now
+        return nullptr;
+    }
     void* const made = bytes == 0 ? nullptr : allocate_memory(bytes, "Lua");
     if (made != nullptr && memory != nullptr) std::memcpy(made, memory, std::min(old_bytes, bytes));
     if (memory != nullptr) release_memory(memory, old_bytes, "Lua");
@@ -25,12 +33,15 @@ void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t byte
     return made;
 }
 
+constexpr const char* kTraceback = "\nstack traceback:";
+
 /// Adds a traceback to what was raised.
 int add_traceback(lua_State* lua) {
     State& state = state_of(lua);
     ++state.num_unlimited;
     if (lua_type(lua, 1) != LUA_TSTRING) lua_pushfstring(lua, "an error that is %s, not a text", type_of(lua, 1));
-    luaL_traceback(lua, lua, lua_tostring(lua, -1), 1);
+    // An error in a loop over a query has come through here before.
+    if (std::strstr(lua_tostring(lua, -1), kTraceback) == nullptr) luaL_traceback(lua, lua, lua_tostring(lua, -1), 1);
     --state.num_unlimited;
     return 1;
 }
@@ -63,7 +74,10 @@ Status State::call(lua_State* on, int num_arguments, int num_results) {
 }
 
 int raise(lua_State* lua, State& state) {
-    luaL_where(lua, 1);
+    if (state.error.find(kTraceback) == std::string::npos)
+        luaL_where(lua, 1);
+    else
+        lua_pushliteral(lua, "");
     lua_pushlstring(lua, state.error.data(), state.error.size());
     lua_concat(lua, 2);
     return lua_error(lua);
@@ -71,6 +85,8 @@ int raise(lua_State* lua, State& state) {
 
 void State::begin_call() {
     if (num_calls != 0) return;
+    // LuaJIT does not collect when an allocation fails.
+    if (memory_used > options.memory_bytes - options.memory_bytes / 4) lua_gc(lua, LUA_GCCOLLECT, 0);
     begin_budget(lua, reset, options.steps);
     forget_paths();
 }
@@ -107,7 +123,8 @@ void run_prelude(State& state) {
     lua_newtable(lua);
     add_functions(lua, methods_of(kNumHandleKinds));
     lua_pushlightuserdata(lua, state.slots);
-    if (const Status status = state.call(lua, 2, 3); !status) {
+    lua_pushlightuserdata(lua, &state.link.steps_left);
+    if (const Status status = state.call(lua, 3, 3); !status) {
         log(LogLevel::kError, status.message());
         SHOAL_ASSERT(false, "the prelude of scripts failed; this is a bug in shoal");
     }
@@ -123,6 +140,8 @@ State::State(World& of_world, const ScriptOptions& given)
     link.state = this;
     lua = lua_newstate(allocate, &link);
     SHOAL_ASSERT(lua != nullptr, "Lua has made no state");
+    lua_gc(lua, LUA_GCSETPAUSE, 120);
+    lua_gc(lua, LUA_GCSETSTEPMUL, 400);
     open_libraries(lua);
     lua_newtable(lua);
     frame = luaL_ref(lua, LUA_REGISTRYINDEX);

@@ -78,6 +78,7 @@ struct PassEntry {
     Query* query = nullptr;
     int run = LUA_NOREF;
     int definition = LUA_NOREF;  // the table that it was made from
+    bool is_added = false;       // to the schedule
     bool is_everything = false;  // it declares nothing, so it runs alone
     Array<Access> accesses{Owner("scripts")};
     Array<const Channel*> reads{Owner("scripts")}, writes{Owner("scripts")};
@@ -227,8 +228,10 @@ std::span<const Function> pass_functions();
 std::span<const Function> component_functions();
 std::span<const Function> event_functions();
 std::span<const Function> reaction_functions();
+std::span<const Function> store_functions();
 std::span<const Function> other_functions();
-std::span<const Function> safe_functions();
+/// In place of those of the library string.
+std::span<const Function> pattern_functions();
 /// What the handles of each kind have as methods.
 std::span<const Function> methods_of(std::uint32_t kind);
 const char* prelude_text();
