@@ -16,6 +16,16 @@ shoal.pass{name = "turn", query = "&wheel", columns = {"wheel.angle", "wheel.spe
            end}
 )lua";
 
+Status play(World& world, const std::string& path) {
+    // [scripts]
+    Scripts scripts(world);
+    if (Status status = scripts.load(path); !status) return status;        // file, line, why, and a traceback
+    world.step(0.5f);                                                      // passes of the script run, too
+    if (Status status = scripts.reload("wheels"); !status) return status;  // the file was edited
+    return scripts.run("shoal.log(#shoal.find('wheel'))", "console");
+    // [scripts]
+}
+
 TEST(Scripts, a_pass_writes_columns_as_a_pass_in_cpp_does) {
     ScriptWorld test;
     const std::vector<Entity> wheels = test.make_wheels(1000);
@@ -218,6 +228,15 @@ protected:
     const std::string path = testing::TempDir() + "wheels.lua";
     ScriptWorld test;
 };
+
+TEST_F(ScriptFiles, run_beside_the_program_that_loads_them) {
+    const std::vector<Entity> wheels = test.make_wheels(3);
+    write(kTurn);
+    const Status status = play(test.world, path);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(test.angle(wheels[2]), 1);
+    EXPECT_EQ(test.world.schedule().num_passes(), 0u);
+}
 
 TEST_F(ScriptFiles, a_load_that_fails_leaves_nothing) {
     write(

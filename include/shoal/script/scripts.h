@@ -2,8 +2,8 @@
 // Runs scripts in Lua in a world: passes, queries, commands, events, reactions and component types, without a compiler.
 //
 //     Scripts scripts(world);
-//     if (Status status = scripts.load(path); !status) return status;  // file, line, why, and a traceback
-//     world.step(0.5f);                                                // passes of the script run, too
+//     if (Status status = scripts.load(path); !status) return status;        // file, line, why, and a traceback
+//     world.step(0.5f);                                                      // passes of the script run, too
 //     if (Status status = scripts.reload("wheels"); !status) return status;  // the file was edited
 //     return scripts.run("shoal.log(#shoal.find('wheel'))", "console");
 //
