@@ -97,10 +97,10 @@ private:
     std::uint32_t serial_;
 };
 
-/// Finds the slot of a handle. Errors: its batch has ended.
-Slot* find_slot(State& state, const Handle& handle) {
-    if (handle.slot < state.num_slots && handle.serial != 0 && state.slots[handle.slot].serial == handle.serial)
-        return &state.slots[handle.slot];
+/// Finds the slot of a token. Errors: its batch has ended.
+Slot* find_slot(State& state, const Token& token) {
+    if (token.slot < state.num_slots && token.serial != 0 && state.slots[token.slot].serial == token.serial)
+        return &state.slots[token.slot];
     fail(state,
          "the batch has ended; use a batch and its columns only in the function that it was given to, and keep "
          "entities instead");
@@ -128,47 +128,47 @@ bool read_row(lua_State* lua, State& state, const Slot& slot, std::uint32_t& i) 
 
 // --- reading and writing -----------------------------------------------------------------------------------------
 
-bool read_any_handle(lua_State* lua, State& state, Handle& handle) {
-    if (read_foreign_handle(lua, 1, handle)) return true;
-    if (lua_type(lua, 1) == LUA_TUSERDATA) return handle = *static_cast<const Handle*>(lua_touserdata(lua, 1)), true;
+bool read_any_token(lua_State* lua, State& state, Token& token) {
+    if (read_foreign_token(lua, 1, token)) return true;
+    if (lua_type(lua, 1) == LUA_TUSERDATA) return token = *static_cast<const Token*>(lua_touserdata(lua, 1)), true;
     return fail(state, "argument 1 is a column, a batch, a query or a channel, not ", type_of(lua, 1)), false;
 }
 
 /// A method, by its name.
-int push_method(lua_State* lua, State& state, const Handle& handle) {
-    static constexpr const char* kMembers[kNumHandleKinds] = {
+int push_method(lua_State* lua, State& state, const Token& token) {
+    static constexpr const char* kMembers[kNumTokenKinds] = {
         "rows by number, and fill, copy, add, mul, sum, min and max", "rows by number", "count and entities",
         "each, count and entities", "write, read and read_last"};
-    static constexpr const char* kNames[kNumHandleKinds] = {"a column", "a list of entities", "a batch", "a query",
-                                                            "a channel"};
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, state.handles);
-    lua_rawgeti(lua, -1, static_cast<int>(handle.kind) + 1);
+    static constexpr const char* kNames[kNumTokenKinds] = {"a column", "a list of entities", "a batch", "a query",
+                                                           "a channel"};
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, state.tokens);
+    lua_rawgeti(lua, -1, static_cast<int>(token.kind) + 1);
     lua_pushvalue(lua, 2);
     lua_rawget(lua, -2);
     if (lua_type(lua, -1) == LUA_TFUNCTION) return 1;
     std::string_view name;
     if (!read_text(lua, state, 2, "a member", name)) return kFailed;
-    return fail(state, kNames[handle.kind], " has no \"", name, "\"; it has ", kMembers[handle.kind]);
+    return fail(state, kNames[token.kind], " has no \"", name, "\"; it has ", kMembers[token.kind]);
 }
 
-int index_batch(lua_State* lua, State& state, const Handle& handle) {
-    const Slot* const slot = find_slot(state, handle);
+int index_batch(lua_State* lua, State& state, const Token& token) {
+    const Slot* const slot = find_slot(state, token);
     if (slot == nullptr) return kFailed;
     const std::string_view key = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
     if (key == "count") return push_integer(lua, slot->count), 1;
-    if (key == "entities") return push_handle(lua, state, {handle.slot, handle.serial, kEntities}), 1;
+    if (key == "entities") return push_token(lua, state, {token.slot, token.serial, kEntities}), 1;
     return fail(state, "a batch has count and entities; columns are the arguments behind it");
 }
 
 int index(lua_State* lua, State& state) {
-    Handle handle;
-    if (!read_any_handle(lua, state, handle)) return kFailed;
-    if (handle.kind == kBatch) return index_batch(lua, state, handle);
-    if (lua_type(lua, 2) == LUA_TSTRING || handle.kind > kEntities) return push_method(lua, state, handle);
-    const Slot* const slot = find_slot(state, handle);
+    Token token;
+    if (!read_any_token(lua, state, token)) return kFailed;
+    if (token.kind == kBatch) return index_batch(lua, state, token);
+    if (lua_type(lua, 2) == LUA_TSTRING || token.kind > kEntities) return push_method(lua, state, token);
+    const Slot* const slot = find_slot(state, token);
     std::uint32_t i = 0;
     if (slot == nullptr || !read_row(lua, state, *slot, i)) return kFailed;
-    if (handle.kind == kEntities) {
+    if (token.kind == kEntities) {
         push_entity(lua, reinterpret_cast<const Entity*>(slot->first)[i]);
         return 1;
     }
@@ -179,10 +179,10 @@ int index(lua_State* lua, State& state) {
 }
 
 int set(lua_State* lua, State& state) {
-    Handle handle;
-    if (!read_any_handle(lua, state, handle)) return kFailed;
-    if (handle.kind != kColumn) return fail(state, "only columns can be written, by the number of a row");
-    const Slot* const slot = find_slot(state, handle);
+    Token token;
+    if (!read_any_token(lua, state, token)) return kFailed;
+    if (token.kind != kColumn) return fail(state, "only columns can be written, by the number of a row");
+    const Slot* const slot = find_slot(state, token);
     std::uint32_t i = 0;
     if (slot == nullptr || slot->plan == nullptr || !read_row(lua, state, *slot, i)) return kFailed;
     const ColumnPlan& plan = *slot->plan;
@@ -197,17 +197,17 @@ int set(lua_State* lua, State& state) {
 }
 
 int length(lua_State* lua, State& state) {
-    Handle handle;
-    if (!read_any_handle(lua, state, handle)) return kFailed;
-    if (handle.kind > kBatch) return fail(state, "it has no length; call :count()");
-    const Slot* const slot = find_slot(state, handle);
+    Token token;
+    if (!read_any_token(lua, state, token)) return kFailed;
+    if (token.kind > kBatch) return fail(state, "it has no length; call :count()");
+    const Slot* const slot = find_slot(state, token);
     if (slot == nullptr) return kFailed;
     return push_integer(lua, slot->count), 1;
 }
 
 /// A column for the prelude: (slot, serial).
 int make_column(lua_State* lua, State& state) {
-    push_handle(
+    push_token(
         lua, state,
         {static_cast<std::uint32_t>(lua_tonumber(lua, 1)), static_cast<std::uint32_t>(lua_tonumber(lua, 2)), kColumn});
     return 1;
@@ -224,9 +224,9 @@ struct Operands {
 };
 
 const Slot* read_column(lua_State* lua, State& state, int at) {
-    Handle handle;
-    if (!read_handle(lua, state, at, kColumn, "a column", handle)) return nullptr;
-    const Slot* const slot = find_slot(state, handle);
+    Token token;
+    if (!read_token(lua, state, at, kColumn, "a column", token)) return nullptr;
+    const Slot* const slot = find_slot(state, token);
     if (slot == nullptr) return nullptr;
     const bool has_numbers = slot->plan != nullptr && (slot->plan->type.type == FieldType::kFloat ||
                                                        slot->plan->type.type == FieldType::kDouble);
@@ -478,7 +478,7 @@ void run_batch(Run& run, Commands& commands, const TextBatch& rows) {
         lua_pushnil(run.lua);
     else
         lua_rawgeti(run.lua, LUA_REGISTRYINDEX, run.frame);
-    push_handle(run.lua, state, {batch.first(), batch.serial(), kBatch});
+    push_token(run.lua, state, {batch.first(), batch.serial(), kBatch});
     lua_pushnumber(run.lua, batch.first());
     lua_pushnumber(run.lua, batch.serial());
     lua_rawgeti(run.lua, LUA_REGISTRYINDEX, run.query.shapes);
@@ -509,9 +509,9 @@ Status run_query(lua_State* lua, State& state, const Query& query, int function,
 namespace {
 
 Query* read_query(lua_State* lua, State& state) {
-    Handle handle;
-    if (!read_handle(lua, state, 1, kQuery, "a query", handle)) return nullptr;
-    Query* const query = find_kept(state.queries, handle);
+    Token token;
+    if (!read_token(lua, state, 1, kQuery, "a query", token)) return nullptr;
+    Query* const query = find_kept(state.queries, token);
     if (query == nullptr) fail(state, "the script that has made the query was unloaded");
     return query;
 }
@@ -543,7 +543,7 @@ int query(lua_State* lua, State& state) {
     const Result<Query*> made = make_query(lua, *state.script, text, std::move(names));
     if (!made) return fail(state, made.message());
     const std::uint32_t serial = state.next_serial();
-    push_handle(lua, state, {keep(state.queries, **made, serial), serial, kQuery});
+    push_token(lua, state, {keep(state.queries, **made, serial), serial, kQuery});
     return 1;
 }
 
@@ -610,7 +610,7 @@ std::span<const Function> methods_of(std::uint32_t kind) {
     if (kind == kColumn) return kColumnMethods;
     if (kind == kQuery) return kQueryMethods;
     if (kind == kChannel) return event_functions().subspan(1);
-    if (kind == kNumHandleKinds) return kNative;
+    if (kind == kNumTokenKinds) return kNative;
     return {};
 }
 

@@ -19,9 +19,9 @@ void destroy_channel(Channel* channel) {
 namespace {
 
 Channel* read_channel(lua_State* lua, State& state, bool writes) {
-    Handle handle;
-    if (!read_handle(lua, state, 1, kChannel, "a channel of events", handle)) return nullptr;
-    Channel* const channel = find_kept(state.channels, handle);
+    Token token;
+    if (!read_token(lua, state, 1, kChannel, "a channel of events", token)) return nullptr;
+    Channel* const channel = find_kept(state.channels, token);
     if (channel == nullptr) return fail(state, "the script that has opened the channel was unloaded"), nullptr;
     if (state.pass == nullptr || state.pass->is_everything) return channel;
     const Array<const Channel*>& writers = state.pass->writes;
@@ -46,7 +46,7 @@ int events(lua_State* lua, State& state) {
     auto* const channel = make_owned<Channel>(state.script, std::move(*schema), *log);
     state.script->channels.push_back(channel);
     const std::uint32_t serial = state.next_serial();
-    push_handle(lua, state, {keep(state.channels, *channel, serial), serial, kChannel});
+    push_token(lua, state, {keep(state.channels, *channel, serial), serial, kChannel});
     return 1;
 }
 

@@ -54,12 +54,12 @@ bool read_integer(lua_State* lua, int index, std::int64_t& value) {
 }
 void push_integer(lua_State* lua, std::int64_t value) { lua_pushnumber(lua, static_cast<double>(value)); }
 
-bool read_foreign_handle(lua_State* lua, int index, Handle& handle) {
+bool read_foreign_token(lua_State* lua, int index, Token& token) {
     constexpr int kTypeOfCdata = 10;  // LuaJIT has no public name for it
     if (lua_type(lua, index) != kTypeOfCdata) return false;
     // The columns of the prelude, or a 64-bit number, which has as many bytes. Both are checked against the slots.
     const auto* const words = static_cast<const std::uint32_t*>(lua_topointer(lua, index));
-    handle = {words[0], words[1], kColumn};
+    token = {words[0], words[1], kColumn};
     return true;
 }
 
@@ -115,7 +115,7 @@ bool read_integer(lua_State* lua, int index, std::int64_t& value) {
 }
 void push_integer(lua_State* lua, std::int64_t value) { lua_pushinteger(lua, value); }
 
-bool read_foreign_handle(lua_State*, int, Handle&) { return false; }
+bool read_foreign_token(lua_State*, int, Token&) { return false; }
 
 bool add_budget(std::string_view text, std::string& counted, std::string&) {
     counted = text;

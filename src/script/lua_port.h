@@ -24,12 +24,12 @@ inline Link& link_of(lua_State* lua) {
 }
 
 /// What a script holds of columns, batches, queries and channels: a place in an array of the state, and which use of it.
-struct Handle {
+struct Token {
     std::uint32_t slot = 0;
     std::uint32_t serial = 0;
     std::uint32_t kind = 0;
 };
-enum HandleKind : std::uint32_t { kColumn, kEntities, kBatch, kQuery, kChannel, kNumHandleKinds };
+enum TokenKind : std::uint32_t { kColumn, kEntities, kBatch, kQuery, kChannel, kNumTokenKinds };
 
 #if defined(LUAJIT_VERSION)
 inline constexpr bool kLengthsAreFunctions = false;
@@ -48,8 +48,8 @@ std::size_t raw_length(lua_State* lua, int index);
 /// Reads a whole number that is one exactly. Returns false for others.
 bool read_integer(lua_State* lua, int index, std::int64_t& value);
 void push_integer(lua_State* lua, std::int64_t value);
-/// Reads a handle that the prelude has made without the C interface: cdata, in LuaJIT.
-bool read_foreign_handle(lua_State* lua, int index, Handle& handle);
+/// Reads a token that the prelude has made without the C interface: cdata, in LuaJIT.
+bool read_foreign_token(lua_State* lua, int index, Token& token);
 
 /// Adds what counts steps to the text of a script, and keeps its lines. Returns an empty text, and says why, if the text
 /// names what is reserved for that.

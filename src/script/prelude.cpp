@@ -9,8 +9,9 @@ namespace shoal::lua {
 static_assert(offsetof(Slot, rows) == 8 && offsetof(Slot, count) == 16 && offsetof(Slot, serial) == 20 &&
               offsetof(Slot, step) == 24 && offsetof(Slot, form) == 28 && sizeof(Slot) == 56);
 
-const char* prelude_text() {
-    return R"lua(
+namespace {
+
+constexpr const char* kPrelude = R"lua(
 local native, slots_at, budget_at = ...
 local ffi, type, next, error = ffi, type, next, error
 local make = native.column
@@ -109,6 +110,9 @@ local function enter(run, frame, batch, slot, serial, shapes)
 end
 return enter, reset, tick
 )lua";
-}
+
+}  // namespace
+
+const char* prelude_text() { return kPrelude; }
 
 }  // namespace shoal::lua

@@ -111,7 +111,7 @@ bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current(
 
 namespace {
 
-void make_handles(State& state);
+void make_tokens(State& state);
 
 /// Runs the prelude, which knows how to call functions with columns.
 void run_prelude(State& state) {
@@ -121,7 +121,7 @@ void run_prelude(State& state) {
         SHOAL_ASSERT(false, "the prelude of scripts is not Lua; this is a bug in shoal");
     }
     lua_newtable(lua);
-    add_functions(lua, methods_of(kNumHandleKinds));
+    add_functions(lua, methods_of(kNumTokenKinds));
     lua_pushlightuserdata(lua, state.slots);
     lua_pushlightuserdata(lua, &state.link.steps_left);
     if (const Status status = state.call(lua, 3, 3); !status) {
@@ -145,7 +145,7 @@ State::State(World& of_world, const ScriptOptions& given)
     open_libraries(lua);
     lua_newtable(lua);
     frame = luaL_ref(lua, LUA_REGISTRYINDEX);
-    make_handles(*this);
+    make_tokens(*this);
     run_prelude(*this);
 }
 
@@ -161,16 +161,16 @@ void add_functions(lua_State* lua, std::span<const Function> functions) {
     }
 }
 
-// --- handles -----------------------------------------------------------------------------------------------------
+// --- tokens -----------------------------------------------------------------------------------------------------
 
 namespace {
 
-int handle_text(lua_State* lua, State&) {
-    static constexpr const char* kNames[kNumHandleKinds] = {"a column", "entities of a batch", "a batch", "a query",
-                                                            "a channel of events"};
-    const auto* const handle = static_cast<const Handle*>(lua_touserdata(lua, 1));
-    if (lua_type(lua, 1) == LUA_TUSERDATA && handle->kind < kNumHandleKinds)
-        lua_pushstring(lua, kNames[handle->kind]);
+int token_text(lua_State* lua, State&) {
+    static constexpr const char* kNames[kNumTokenKinds] = {"a column", "entities of a batch", "a batch", "a query",
+                                                           "a channel of events"};
+    const auto* const token = static_cast<const Token*>(lua_touserdata(lua, 1));
+    if (lua_type(lua, 1) == LUA_TUSERDATA && token->kind < kNumTokenKinds)
+        lua_pushstring(lua, kNames[token->kind]);
     else
         lua_pushstring(lua, "a column");
     return 1;
@@ -183,25 +183,25 @@ int entity_text(lua_State* lua, State&) {
     return 1;
 }
 
-/// The metatable of all handles, with a list of methods by kind, and that of entities.
-void make_handles(State& state) {
+/// The metatable of all tokens, with a list of methods by kind, and that of entities.
+void make_tokens(State& state) {
     lua_State* const lua = state.lua;
     lua_newtable(lua);
-    add_functions(lua, methods_of(kNumHandleKinds));  // index, set and the like
+    add_functions(lua, methods_of(kNumTokenKinds));  // index, set and the like
     lua_getfield(lua, -1, "index");
     lua_setfield(lua, -2, "__index");
     lua_getfield(lua, -1, "set");
     lua_setfield(lua, -2, "__newindex");
     lua_getfield(lua, -1, "length");
     lua_setfield(lua, -2, "__len");
-    lua_pushcfunction(lua, run_body<handle_text>);
+    lua_pushcfunction(lua, run_body<token_text>);
     lua_setfield(lua, -2, "__tostring");
-    for (std::uint32_t kind = 0; kind < kNumHandleKinds; ++kind) {
+    for (std::uint32_t kind = 0; kind < kNumTokenKinds; ++kind) {
         lua_newtable(lua);
         add_functions(lua, methods_of(kind));
         lua_rawseti(lua, -2, static_cast<int>(kind) + 1);
     }
-    state.handles = luaL_ref(lua, LUA_REGISTRYINDEX);
+    state.tokens = luaL_ref(lua, LUA_REGISTRYINDEX);
     lua_pushlightuserdata(lua, nullptr);  // all light userdata share one metatable
     lua_newtable(lua);
     lua_pushcfunction(lua, run_body<entity_text>);
@@ -212,18 +212,18 @@ void make_handles(State& state) {
 
 }  // namespace
 
-void push_handle(lua_State* lua, State& state, const Handle& handle) {
-    *static_cast<Handle*>(lua_newuserdata(lua, sizeof(Handle))) = handle;
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, state.handles);
+void push_token(lua_State* lua, State& state, const Token& token) {
+    *static_cast<Token*>(lua_newuserdata(lua, sizeof(Token))) = token;
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, state.tokens);
     lua_setmetatable(lua, -2);
 }
 
-bool read_handle(lua_State* lua, State& state, int index, HandleKind kind, const char* what, Handle& handle) {
-    if (kind == kColumn && read_foreign_handle(lua, index, handle)) return true;
-    // All userdata are handles: no library that scripts get makes others.
+bool read_token(lua_State* lua, State& state, int index, TokenKind kind, const char* what, Token& token) {
+    if (kind == kColumn && read_foreign_token(lua, index, token)) return true;
+    // All userdata are tokens: no library that scripts get makes others.
     if (lua_type(lua, index) == LUA_TUSERDATA) {
-        handle = *static_cast<const Handle*>(lua_touserdata(lua, index));
-        if (handle.kind == kind) return true;
+        token = *static_cast<const Token*>(lua_touserdata(lua, index));
+        if (token.kind == kind) return true;
     }
     return fail(state, "argument ", index, " is ", what, ", not ", type_of(lua, index)), false;
 }

@@ -116,7 +116,7 @@ struct Script {
     Array<SchemaChange*> changes{Owner("scripts")};
 };
 
-/// A place in a list that handles name.
+/// A place in a list that tokens name.
 template <class T>
 struct Kept {
     T* object = nullptr;
@@ -140,7 +140,7 @@ struct State {
     int reset = LUA_NOREF;            // of the prelude: begins a budget
     int frame = LUA_NOREF;            // the table that passes get
     int base = LUA_NOREF;             // what environments are copies of
-    int handles = LUA_NOREF;          // the metatable of handles
+    int tokens = LUA_NOREF;           // the metatable of tokens
     Slot slots[kNumSlots];
     std::uint32_t num_slots = 0;    // in use: those of batches that functions work on
     std::uint32_t last_serial = 0;  // of batches, queries and channels
@@ -232,7 +232,7 @@ std::span<const Function> store_functions();
 std::span<const Function> other_functions();
 /// In place of those of the library string.
 std::span<const Function> pattern_functions();
-/// What the handles of each kind have as methods.
+/// What the tokens of each kind have as methods.
 std::span<const Function> methods_of(std::uint32_t kind);
 const char* prelude_text();
 
@@ -244,14 +244,14 @@ bool read_entity(lua_State* lua, State& state, int index, Entity& entity);
 /// The same, and the entity lives, or is pending in commands.
 bool read_living(lua_State* lua, State& state, int index, Entity& entity);
 bool read_function(lua_State* lua, State& state, int index, const char* what);
-bool read_handle(lua_State* lua, State& state, int index, HandleKind kind, const char* what, Handle& handle);
+bool read_token(lua_State* lua, State& state, int index, TokenKind kind, const char* what, Token& token);
 /// Returns a name for the type of a value, for messages.
 const char* type_of(lua_State* lua, int index);
 void push_entity(lua_State* lua, Entity entity);
 /// Whether a value is an entity.
 bool is_entity(lua_State* lua, int index);
 Entity entity_at(lua_State* lua, int index);
-void push_handle(lua_State* lua, State& state, const Handle& handle);
+void push_token(lua_State* lua, State& state, const Token& token);
 inline void push_text(lua_State* lua, std::string_view text) { lua_pushlstring(lua, text.data(), text.size()); }
 /// Reads a list of texts in the field of a table. Errors: it is none; a single text is a list of one.
 Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
@@ -309,7 +309,7 @@ void destroy_owned(T* owned) {
     owned->~T();
     release_memory(owned, sizeof(T), "scripts");
 }
-/// Puts an object in a list that handles name, and returns its place.
+/// Puts an object in a list that tokens name, and returns its place.
 template <class T>
 std::uint32_t keep(Array<Kept<T>>& list, T& object, std::uint32_t serial) {
     std::uint32_t place = 0;
@@ -324,9 +324,9 @@ void drop(Array<Kept<T>>& list, const T& object) {
         if (kept.object == &object) kept = {};
 }
 template <class T>
-T* find_kept(const Array<Kept<T>>& list, const Handle& handle) {
-    if (handle.slot >= list.size() || list[handle.slot].serial != handle.serial) return nullptr;
-    return list[handle.slot].object;
+T* find_kept(const Array<Kept<T>>& list, const Token& token) {
+    if (token.slot >= list.size() || list[token.slot].serial != token.serial) return nullptr;
+    return list[token.slot].object;
 }
 
 }  // namespace shoal::lua

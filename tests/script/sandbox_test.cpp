@@ -155,7 +155,7 @@ TEST(Sandbox, columns_that_a_query_only_reads_are_not_written) {
     EXPECT_NE("", test.error_of("q:each(function(b, a) return a.first + 1 end)"));
 }
 
-TEST(Sandbox, forged_handles_reach_nothing) {
+TEST(Sandbox, forged_tokens_reach_nothing) {
     ScriptWorld test;
     test.make_wheels(10);
     ASSERT_TRUE(test.run("q = shoal.query('&wheel', {'wheel.angle'}) q:each(function(b, a) fill = a.fill end)"));

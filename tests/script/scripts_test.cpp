@@ -341,7 +341,7 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
     EXPECT_EQ(test.world.find_store(ComponentId("glow")), nullptr);
 }
 
-TEST_F(ScriptFiles, commands_reach_a_store_in_lua) {
+TEST_F(ScriptFiles, commands_reach_a_store_in_lua) {  // req: G6
     test.make_wheels(3);
     write(std::string(kStore) +
           "shoal.pass{name = 'light', query = 'wheel', run = function(f, batch) "
