@@ -213,6 +213,14 @@ Status load_plugins(Plugins& plugins, const Task& task, Outcome& outcome) {
     return {};
 }
 
+/// Prints the lines of a message but the first, which is the error: a traceback, or places in a source.
+Status first_line(Console& console, const Status& status) {
+    const std::string_view text = status.message();
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end != text.size()) console.print_error(std::string(text.substr(end + 1)) + "\n");
+    return Status::error(text.substr(0, end));
+}
+
 /// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough or somebody
 /// interrupts.
 void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, LevelScripts& scripts,
@@ -412,8 +420,8 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
     if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     Plugins plugins(world);
     if (Status status = load_plugins(plugins, task, outcome); !status) return status;
-    LevelScripts scripts(world, world.registry());
-    if (Status status = scripts.load(task.scripts); !status) return status;
+    LevelScripts scripts(world);
+    if (Status status = scripts.load(task.scripts); !status) return first_line(console, status);
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);

@@ -3,6 +3,7 @@
 #include "shoal/base/file_watch.h"
 #include "shoal/base/text.h"
 #include "shoal/source/compiler.h"
+#include "sources.h"
 
 #if defined(SHOAL_TOOL_HAS_SCRIPTS)
 #include "shoal/script/lua_types.h"
@@ -17,34 +18,40 @@ using namespace shoal;
 
 namespace {
 
-Status compile_for_script(void* registry, std::string_view source, Array<std::byte>& bytes) {
+/// Sources that scripts spawn are compiled with the component types that the world has then.
+Status compile_for_script(void* of, std::string_view source, Array<std::byte>& bytes) {
+    const World& world = *static_cast<const World*>(of);
+    ComponentRegistry registry;
+    if (Status status = add_built_ins(registry); !status) return status;
+    for (const Store* store : world.stores())
+        for (const Schema* schema : store->schemas())
+            if (registry.find(schema->name()) == nullptr)
+                if (Status status = registry.add(*schema); !status) return status;
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("text of a script", std::string(source));
-    const Result<CompiledSource> compiled =
-        compile_file(file, *static_cast<const ComponentRegistry*>(registry), {}, diagnostics);
-    if (!compiled)
-        return Status::error(diagnostics.num_errors() == 0 ? std::string(compiled.message()) : diagnostics.format());
+    const Result<CompiledSource> compiled = compile_file(file, registry, {}, diagnostics);
+    if (!compiled) return diagnostics.num_errors() == 0 ? compiled.status() : Status::error(diagnostics.format());
     bytes.assign(compiled->blob.begin(), compiled->blob.end());
     return {};
 }
 
-ScriptOptions options_for(const ComponentRegistry& registry) {
+ScriptOptions options_for(World& world) {
     ScriptOptions options;
     options.compile = compile_for_script;
-    options.compile_context = const_cast<ComponentRegistry*>(&registry);  // NOLINT: it is only read
+    options.compile_context = &world;
     return options;
 }
 
 }  // namespace
 
 struct LevelScripts::Loaded {
-    Loaded(World& world, const ComponentRegistry& registry) : scripts(world, options_for(registry)) {}
+    explicit Loaded(World& world) : scripts(world, options_for(world)) {}
 
     Scripts scripts;
     std::vector<FileWatch*> watches;  // by script
 };
 
-LevelScripts::LevelScripts(World& world, const ComponentRegistry& registry) : loaded_(new Loaded(world, registry)) {}
+LevelScripts::LevelScripts(World& world) : loaded_(new Loaded(world)) {}
 
 LevelScripts::~LevelScripts() {
     for (const FileWatch* watch : loaded_->watches) delete watch;
@@ -82,7 +89,7 @@ Status no_lua() { return Status::error("this tool was built without LuaJIT; inst
 }  // namespace
 
 struct LevelScripts::Loaded {};
-LevelScripts::LevelScripts(World&, const ComponentRegistry&) : loaded_(nullptr) {}
+LevelScripts::LevelScripts(World&) : loaded_(nullptr) {}
 LevelScripts::~LevelScripts() = default;
 Status LevelScripts::load(const std::vector<std::string>& paths) { return paths.empty() ? Status() : no_lua(); }
 void LevelScripts::look(bool, const std::function<void(const std::string& line)>&) {}

@@ -2,7 +2,6 @@
 // Scripts of `shoal run --script`. Built without LuaJIT, the tool says so instead.
 
 #include "shoal/base/status.h"
-#include "shoal/resource/registry.h"
 #include "shoal/world/world.h"
 
 #include <functional>
@@ -14,8 +13,7 @@ namespace shoal_tool {
 /// The scripts that run in the world of a level, until it ends.
 class LevelScripts {
 public:
-    /// Sources that scripts spawn are compiled with the component types of `registry`.
-    LevelScripts(shoal::World& world, const shoal::ComponentRegistry& registry);
+    explicit LevelScripts(shoal::World& world);
     LevelScripts(const LevelScripts&) = delete;
     LevelScripts& operator=(const LevelScripts&) = delete;
     ~LevelScripts();
