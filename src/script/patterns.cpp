@@ -473,7 +473,8 @@ int gsub(lua_State* lua, State& state) {
     if (!read_text_or_number(lua, state, 2, "a pattern", pattern)) return kFailed;
     if (!check_replacement(lua, state)) return kFailed;
     std::int64_t most = static_cast<std::int64_t>(text.size()) + 1;
-    if (lua_type(lua, 4) == LUA_TNUMBER) most = static_cast<std::int64_t>(lua_tonumber(lua, 4));
+    if (lua_type(lua, 4) > LUA_TNIL && (lua_type(lua, 4) != LUA_TNUMBER || !read_integer(lua, 4, most)))
+        return fail(state, "argument 4 is a whole number, how often at most, not ", type_of(lua, 4));
     const bool is_anchored = pattern.starts_with('^');
     Matcher matcher(text, pattern, state.link.steps_left);
     std::string out;

@@ -37,8 +37,7 @@ TEST(Sandbox, whatever_runs_for_ever_ends_with_its_budget) {
         "local function f() f() end while true do pcall(f) end",
         "while true do pcall(function() while true do end end) end",
         "local function f() pcall(f) return f() end f()",
-        "local t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) while true do pcall(function() "
-        "return t[1] end) end",
+        "t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) while true do pcall(rawequal, t[1]) end",
         "for k in function() return 1 end do end",
         "while true do coroutine.wrap(function() while true do coroutine.yield() end end)() end",
         "local c = coroutine.wrap(function() while true do pcall(coroutine.yield) end end) while true do c() end",
