@@ -29,6 +29,8 @@
 //     reload    compile | suspend the old | run the new             an error: the old one works on
 //     pass      an error: logged with a traceback, and the pass is tried again in the next frame
 //
+// Queries of scripts hold tables: a program that gives component types other fields by World::reload() reloads its scripts, too,
+// before the next step.
 // Lua passes declare what they touch, and that they use the Lua state: they run one after the other, beside passes in C++.
 // Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
 // Thread: the structural thread of the world, between its steps.
