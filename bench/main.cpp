@@ -75,6 +75,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_commands(bench);
     measure_frames(bench);
     measure_events(bench);
+    measure_scripts(bench);
     measure_reactions(bench);
     measure_database_queries(bench);
     measure_typed_databases(bench);

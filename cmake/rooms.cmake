@@ -5,6 +5,8 @@ set(SHOAL_RUNTIME_ROOMS base document entity table job store database command qu
 set(SHOAL_PLUGIN_ROOMS plugin)
 set(SHOAL_OFFLINE_ROOMS source)
 set(SHOAL_INSPECT_ROOMS inspect)
+# Lua. Without LuaJIT, or with ids of 64 bits, which do not fit into a tagged light userdata, it is not built.
+set(SHOAL_SCRIPT_ROOMS script)
 set(SHOAL_ROOMS ${SHOAL_RUNTIME_ROOMS} ${SHOAL_PLUGIN_ROOMS})
 if(NOT SHOAL_RUNTIME_ONLY)
   list(APPEND SHOAL_ROOMS ${SHOAL_OFFLINE_ROOMS} ${SHOAL_INSPECT_ROOMS})
@@ -22,6 +24,13 @@ pkg_check_modules(HWY REQUIRED IMPORTED_TARGET GLOBAL libhwy)
 if(NOT SHOAL_RUNTIME_ONLY)
   find_package(fmt REQUIRED)
   pkg_check_modules(YAML REQUIRED IMPORTED_TARGET GLOBAL yaml-0.1)
+  if(NOT SHOAL_WIDE_IDS)
+    pkg_check_modules(LUAJIT IMPORTED_TARGET GLOBAL luajit)
+    pkg_check_modules(LUA54 IMPORTED_TARGET GLOBAL lua5.4)
+  endif()
+  if(LUAJIT_FOUND)
+    list(APPEND SHOAL_ROOMS ${SHOAL_SCRIPT_ROOMS})
+  endif()
 endif()
 
 # What decides the layout of public types: every user of the headers must see the same.
@@ -38,6 +47,7 @@ set(SHOAL_PACKAGES_OF_job TBB::tbb Threads::Threads)
 set(SHOAL_PACKAGES_OF_transform PkgConfig::HWY)
 set(SHOAL_PACKAGES_OF_source fmt::fmt PkgConfig::YAML)
 set(SHOAL_PACKAGES_OF_inspect fmt::fmt)
+set(SHOAL_PACKAGES_OF_script PkgConfig::LUAJIT)
 
 # shoal_add_rooms(SUFFIX RESULT DEFINITION...): one static library per room, shoal_ROOM and the suffix, each linked to the
 # rooms above it. RESULT is set to all of them, the lowest room first.
@@ -54,7 +64,7 @@ function(shoal_add_rooms suffix result)
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_compile_definitions(${library} PUBLIC ${ARGN})
     target_link_libraries(${library} PUBLIC ${above} PRIVATE $<BUILD_INTERFACE:shoal_flags> ${SHOAL_PACKAGES_OF_${room}})
-    if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS)
+    if(room IN_LIST SHOAL_RUNTIME_ROOMS OR room IN_LIST SHOAL_PLUGIN_ROOMS OR room IN_LIST SHOAL_SCRIPT_ROOMS)
       target_compile_options(${library} PRIVATE -fno-exceptions)
       # These keep what functions of programs throw, or call them within a loop of their own.
       set_source_files_properties(
@@ -78,4 +88,15 @@ endif()
 shoal_add_rooms("" SHOAL_ROOM_LIBRARIES ${SHOAL_INTERFACE_DEFINITIONS})
 if(SHOAL_CHECKED_LIBRARIES AND NOT SHOAL_CHECKED)
   shoal_add_rooms(_checked checked_room_libraries ${SHOAL_CHECKED_DEFINITIONS})
+endif()
+
+# The same room with Lua 5.4 in place of LuaJIT, for programs of this build that link it instead: on machines that LuaJIT does
+# not know, and for the tests.
+if(TARGET shoal_script AND LUA54_FOUND)
+  get_target_property(sources shoal_script SOURCES)
+  add_library(shoal_script_lua54 STATIC ${sources})
+  target_include_directories(shoal_script_lua54 PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(shoal_script_lua54 PUBLIC ${SHOAL_INTERFACE_DEFINITIONS})
+  target_compile_options(shoal_script_lua54 PRIVATE -fno-exceptions)
+  target_link_libraries(shoal_script_lua54 PUBLIC shoal_world PRIVATE $<BUILD_INTERFACE:shoal_flags> PkgConfig::LUA54)
 endif()

@@ -4,6 +4,7 @@
 #include "level.h"
 #include "matches.h"
 #include "passes.h"
+#include "scripts.h"
 #include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
@@ -52,6 +53,11 @@ constexpr Flag kFlags[] = {
     {.name = "plugin",
      .value = "FILE.so",
      .help = "load a plugin, whose passes run before those of the tool; several are loaded in their order",
+     .takes = Takes::kInput,
+     .repeats = true},
+    {.name = "script",
+     .value = "FILE.lua",
+     .help = "load a script in Lua, behind the plugins; several are loaded in their order",
      .takes = Takes::kInput,
      .repeats = true},
     {.name = "seed", .value = "N", .help = "of the world's random generator (default: 1)", .takes = Takes::kText},
@@ -105,6 +111,12 @@ constexpr std::string_view kManual =
     "its "
     "component types, functions and stores take what the level has by the names of their fields.\n"
     "\n"
+    "A script is a text in Lua that adds component types, passes and reactions, without a compiler; "
+    "docs/guide/scripts.md "
+    "is about them. An error in a pass of a script is shown with its line, and the world goes on. With --watch a "
+    "script "
+    "is loaded again when its file changes; if that fails, the one before works on.\n"
+    "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
     "The state hash covers every field of every row. It is the same for any number of workers.\n";
@@ -114,12 +126,13 @@ constexpr std::string_view kExamples =
     "shoal run reef.sjson --schema game.schema.sjson --frames 600 --picture reef.svg\n"
     "shoal run reef.sjson --schema game.schema.sjson --watch\n"
     "shoal run reef.blob --plugin build/libspin.so\n"
+    "shoal run reef.sjson --script swim.lua --watch\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 struct Task {
     std::string level, query, picture, trace;
-    std::vector<std::string> plugins;
+    std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     double dt = 1.0 / 60;
     bool watches = false;
@@ -157,6 +170,9 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.trace = arguments.value("trace");
     task.plugins = arguments.values("plugin");
     if (Status status = check_plugin_paths(task.plugins); !status) return status;
+    task.scripts = arguments.values("script");
+    for (const std::string& script : task.scripts)
+        if (is_standard_stream(script)) return Status::error("--script needs a file, not standard input");
     task.watches = arguments.has("watch");
     if (task.watches && is_standard_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
@@ -211,11 +227,26 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
+/// Prints the lines of a message but the first, which is the error: a traceback, or places in a source.
+Status first_line(Console& console, const Status& status) {
+    const std::string_view text = status.message();
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end != text.size()) console.print_error(std::string(text.substr(end + 1)) + "\n");
+    return Status::error(text.substr(0, end));
+}
+
 /// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough or somebody
 /// interrupts.
-void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, Outcome& outcome) {
+void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, LevelScripts& scripts,
+                Outcome& outcome) {
     const std::int64_t begin_ns = monotonic_ns();
     const auto frame_ns = static_cast<std::int64_t>(std::max(task.dt, kShortestWatchedFrame) * 1e9);
+    const auto look = [&] {
+        const std::uint64_t num_before = watch->num_reloads();
+        watch->look();
+        scripts.look(watch->num_reloads() != num_before,
+                     [&](const std::string& line) { console.print_error(line + "\n"); });
+    };
     std::uint64_t frame = 0;
     for (; frame < task.num_frames && !was_interrupted(); ++frame) {
         world.step(static_cast<float>(task.dt));
@@ -223,13 +254,13 @@ void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, O
             console.show_progress("frames", frame + 1, task.num_frames);
             continue;
         }
-        watch->look();
+        look();
         const std::int64_t end_ns = monotonic_ns() + frame_ns;
         const std::int64_t next_ns = begin_ns + static_cast<std::int64_t>(frame + 1) * frame_ns;
         for (std::int64_t early_ns;
              (early_ns = std::min(next_ns, end_ns) - monotonic_ns()) > 0 && !was_interrupted();) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(early_ns, kLongestSleep)));
-            watch->look();
+            look();
         }
     }
     task.num_frames = frame;
@@ -407,13 +438,15 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
     } const no_passes{world};
     if (Status status = prepare_world(world, level.blob, plugins, task, outcome); !status) return status;
     if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
+    LevelScripts scripts(world);
+    if (Status status = scripts.load(task.scripts); !status) return first_line(console, status);
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
     std::optional<LevelWatch> watch;
     if (task.watches) watch.emplace(arguments, files, console, world, library, level);
-    run_frames(world, task, console, watch ? &*watch : nullptr, outcome);
+    run_frames(world, task, console, watch ? &*watch : nullptr, scripts, outcome);
     outcome.num_reloads = watch ? watch->num_reloads() : 0;
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;
     world.schedule().set_trace(nullptr);

@@ -1,5 +1,6 @@
 // shoal schema: component types as a schema file.
 
+#include "scripts.h"
 #include "shoal/base/string_table.h"
 #include "shoal/base/text.h"
 #include "shoal/document/sjson.h"
@@ -23,6 +24,8 @@ constexpr Flag kFlags[] = {
      .letter = 'o'},
     {.name = "json-schema",
      .help = "print a JSON Schema of sources with these component types and the built-in ones, for editors"},
+    {.name = "lua-types",
+     .help = "print annotations of these component types and of the table `shoal`, for editors of scripts in Lua"},
 };
 
 // A line is a paragraph.
@@ -36,13 +39,18 @@ constexpr std::string_view kManual =
     "JSON: "
     "docs/formats/source.md says how.\n"
     "\n"
+    "With --lua-types it prints annotations (LuaCATS), with which the language server of Lua completes and checks "
+    "scripts: "
+    "docs/guide/scripts.md says how.\n"
+    "\n"
     "A program writes a schema file of its own C++ types with `export_schemas(world, path)`; the sample reef does with "
     "--export-schema FILE.\n";
 
 constexpr std::string_view kExamples =
     "shoal schema reef.blob\n"
     "shoal schema --schema game.schema.sjson --schema weather.schema.sjson -o all.schema.sjson\n"
-    "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n";
+    "shoal schema --json-schema --schema game.schema.sjson -o game.schema.json\n"
+    "shoal schema --lua-types --schema game.schema.sjson -o shoal.meta.lua\n";
 
 /// The texts of string ids that stand in defaults: those of the blob and of the schema files.
 struct Texts final : ValueNames {
@@ -113,6 +121,12 @@ int write(const Arguments& arguments, Files& files, Console& console, const std:
     return status ? 0 : fail(console, status.message());
 }
 
+Result<std::string> write_lua_types(const Declarations& declarations) {
+    std::vector<const Schema*> schemas;
+    for (const SchemaDeclaration& one : declarations.list) schemas.push_back(one.schema);
+    return annotations_of(schemas);
+}
+
 int run(const Arguments& arguments, Files& files, Console& console) {
     const bool is_json = arguments.has("json-schema");
     if (arguments.operands().empty() && !arguments.has("schema") && !is_json)
@@ -132,8 +146,9 @@ int run(const Arguments& arguments, Files& files, Console& console) {
     if (Status status = read(arguments, files, texts, session, declarations); !status)
         return fail(console, status.message());
     if (session.diagnostics.num_errors() != 0) return fail(console, session.diagnostics);
-    const Result<std::string> text = is_json ? write_json_schema(session.registry, session.options.rules, texts)
-                                             : write_schema_text(declarations.list, texts);
+    const Result<std::string> text = arguments.has("lua-types") ? write_lua_types(declarations)
+                                     : is_json ? write_json_schema(session.registry, session.options.rules, texts)
+                                               : write_schema_text(declarations.list, texts);
     return text ? write(arguments, files, console, *text) : fail(console, text.message());
 }
 

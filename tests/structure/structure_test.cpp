@@ -20,7 +20,7 @@ TEST(Rooms, are_read_in_order_from_the_build) {
     const Lines rooms = read_rooms(project_root());
     ASSERT_GE(rooms.size(), 11u);
     EXPECT_EQ(rooms.front(), "base");
-    EXPECT_EQ(rooms.back(), "inspect");
+    EXPECT_EQ(rooms.back(), "script");
     EXPECT_EQ(read_rooms(fixture("upward")), (Lines{"upper", "lower"}));
 }
 

@@ -48,6 +48,29 @@ const nlohmann::json* find_pass(const nlohmann::json& json, const std::string& n
     return nullptr;
 }
 
+TEST_F(ToolRun, loads_scripts_and_runs_their_passes) {
+    if (run({"schema", "--lua-types", reef_blob()}).says("built without LuaJIT"))
+        GTEST_SKIP() << "there are no scripts";
+    const std::string script =
+        write("swim.lua",
+              "shoal.component{name = 'spin', fields = {{'angle', 'float'}}} shoal.create{spin = {}} "
+              "shoal.spawn('components = { spin = { angle = 3 } }') "
+              "shoal.pass{name = 'turn', query = '&spin', columns = 'spin.angle', "
+              "run = function(frame, batch, angle) angle:add(1) end}");
+    const ToolResult result = run({"run", reef_blob(), "--frames", "3", "--script", script, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const nlohmann::json json = nlohmann::json::parse(result.out);
+    const nlohmann::json* const pass = find_pass(json, "turn");
+    ASSERT_NE(pass, nullptr);
+    EXPECT_EQ((*pass)["runs"], 3);
+    const ToolResult faulty = run({"run", reef_blob(), "--script", write("faulty.lua", "\nlocal x = nil + 1")});
+    EXPECT_EQ(faulty.exit_code, 1);
+    EXPECT_TRUE(faulty.says("faulty.lua:2: attempt to perform arithmetic on a nil value")) << faulty.err;
+    EXPECT_EQ(run({"run", reef_blob(), "--script", "-"}).exit_code, 2);
+    EXPECT_TRUE(run({"schema", "--lua-types", reef_blob()}).prints("---@class shoal.component."))
+        << "types of the blob";
+}
+
 TEST_F(ToolRun, loads_plugins_and_runs_their_passes) {
     const std::string plugin = SHOAL_SAMPLE_PLUGINS "spin.so";
     const ToolResult result = run({"run", reef_blob(), "--frames", "3", "--plugin", plugin, "--json"});

@@ -1,0 +1,103 @@
+#pragma once
+// Runs scripts in Lua in a world: passes, queries, commands, events, reactions and component types, without a compiler.
+//
+//     Scripts scripts(world);
+//     if (Status status = scripts.load(path); !status) return status;        // file, line, why, and a traceback
+//     world.step(0.5f);                                                      // passes of the script run, too
+//     if (Status status = scripts.reload("wheels"); !status) return status;  // the file was edited
+//     return scripts.run("shoal.log(#shoal.find('wheel'))", "console");
+//
+// A script has an environment of its own, and a table `shoal` (see docs/guide/scripts.md):
+//
+//     shoal.component{name = "wheel", fields = {{"angle", "float"}, {"speed", "float"}}}
+//     shoal.pass{name = "turn", query = "&wheel", columns = {"wheel.angle", "wheel.speed"},
+//                run = function(frame, batch, angle, speed)
+//                    for i = 0, batch.count - 1 do angle[i] = angle[i] + speed[i] * frame.dt end
+//                end}
+//
+// An entity is a light userdata: the 30 bits of its id, and a tag in the two bits above, 2 for an entity and 3 for one that
+// a command will create. Null is nil. So an entity costs no memory, and any other light userdata is refused.
+//
+//     bits    31 30 | 29 ........ 22 | 21 ................... 0
+//              tag  |   generation   |          index
+//
+// Safety. Scripts get no files, no other libraries, no bytecode. Every access to a column is checked, and columns end with the
+// call that they were given to. All scripts of one Scripts share a memory budget. Each call from the program into a script,
+// such as a load or a run of a pass, has a budget of steps. Without these a script ends with an error, and the world goes on.
+//
+//     load      compile | run the text                              an error: what it has made is taken back
+//     reload    compile | suspend the old | run the new             an error: the old one works on
+//     pass      an error: logged with a traceback, and the pass is tried again in the next frame
+//
+// Queries of scripts hold tables: a program that gives component types other fields by World::reload() reloads its scripts, too,
+// before the next step.
+// Lua passes declare what they touch, and that they use the Lua state: they run one after the other, beside passes in C++.
+// Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
+// Thread: the structural thread of the world, between its steps.
+
+#include "shoal/base/memory.h"
+#include "shoal/base/status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace shoal {
+
+class World;
+
+struct ScriptOptions {
+    std::size_t memory_bytes = std::size_t(64) << 20;  ///< that all scripts may hold, with the state of Lua itself
+    std::uint64_t steps = 50'000'000;  ///< per call: iterations and calls under LuaJIT, instructions under Lua 5.4
+    /// Compiles a source that a script spawns as text, and appends the blob to `bytes`; nullptr: scripts spawn blobs only.
+    Status (*compile)(void* context, std::string_view source, Array<std::byte>& bytes) = nullptr;
+    void* compile_context = nullptr;
+};
+
+/// A script that is loaded. Lifetime of the views: until it is reloaded or unloaded.
+struct ScriptInfo {
+    std::string_view name;
+    std::string_view path;  ///< empty: it was run from a text
+};
+
+class Scripts {
+public:
+    SHOAL_API explicit Scripts(World& world, const ScriptOptions& options = {});
+    Scripts(const Scripts&) = delete;
+    Scripts& operator=(const Scripts&) = delete;
+    /// Unloads all of them, the last first.
+    SHOAL_API ~Scripts();
+
+    /// Loads a script from a file, named like the file without folder and extension. Errors: the file cannot be read; its name
+    /// is taken; it is not Lua, or raised an error, and then the message has a traceback. What it has made is taken back.
+    SHOAL_API Status load(const std::string& path);
+    /// Runs a text in the script `name`, which it makes if there is none. Errors: as above; what a text has made in a script
+    /// that was there stays.
+    SHOAL_API Status run(std::string_view text, std::string_view name);
+    /// Exchanges a script for what its file has become; its table `keep` stays. Errors: as of load(), and then the old one
+    /// works on; there is no such script; it has no file.
+    SHOAL_API Status reload(std::string_view name);
+    /// Removes passes, queries, reactions, stores and channels of a script. Errors: there is no such script.
+    SHOAL_API Status unload(std::string_view name);
+
+    /// In the order of loading.
+    SHOAL_API std::size_t num_scripts() const;
+    /// Requires: index < num_scripts().
+    SHOAL_API ScriptInfo script(std::size_t index) const;
+
+    /// Returns the last error in a function of a script that a world called: in a pass, a reaction or a store.
+    SHOAL_API const Status& last_failure() const;
+    /// How often such a function has failed.
+    SHOAL_API std::uint64_t num_failures() const;
+    /// Bytes that Lua holds now.
+    SHOAL_API std::size_t memory_used() const;
+    /// "LuaJIT 2.1", "Lua 5.4".
+    SHOAL_API static std::string_view version();
+
+private:
+    struct Shared;
+    Shared* shared_;
+};
+
+}  // namespace shoal

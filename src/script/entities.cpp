@@ -1,0 +1,410 @@
+// Entities and their components. While rows must stay, in passes and loops, changes become commands.
+
+#include "script/store.h"
+
+#include "shoal/base/log.h"
+#include "shoal/job/work_scope.h"
+#include "shoal/resource/blob.h"
+
+#include <algorithm>
+
+namespace shoal::lua {
+
+// --- component types ---------------------------------------------------------------------------------------------
+
+KeptComponent find_component(const World& world, ComponentId id) {
+    for (Store* store : world.stores())
+        for (const Schema* schema : store->schemas())
+            if (schema->id() == id) return {store, schema};
+    for (Store* store : world.stores())
+        for (const Schema* schema : store->shown_schemas())
+            if (schema->id() == id) return {store, schema};
+    return {};
+}
+
+Result<KeptComponent> require_component(State& state, std::string_view name) {
+    const ComponentId id(name);
+    if (const KeptComponent kept = find_component(state.world, id)) return kept;
+    if (!state.rows_are_held()) {
+        const Status made = state.world.find_field(concat(name, ".")).status();  // makes the store of a built-in type
+        if (const KeptComponent kept = find_component(state.world, id)) return kept;
+        static_cast<void>(made);
+    }
+    Array<std::string_view> names{Owner("scripts")};
+    for (const Store* store : state.world.stores())
+        for (const Schema* schema : store->schemas()) names.push_back(schema->name());
+    const int close = closest_text(name, names.data(), names.size());
+    return Status::error(concat("no store keeps a component \"", name, "\"",
+                                close < 0
+                                    ? "; declare it with shoal.component before"
+                                    : concat("; did you mean \"", names[static_cast<std::size_t>(close)], "\"?")));
+}
+
+Status check_access(const State& state, const Store& store, const Schema& schema, bool writes) {
+    if (state.pass == nullptr || state.pass->is_everything) return {};
+    for (const Access& access : state.pass->accesses) {
+        if (access.store != &store || (writes && !access.writes)) continue;
+        if (access.component == ComponentId() || (access.component == schema.id() && access.field == kAllFields))
+            return {};
+    }
+    return Status::error(concat("pass \"", state.pass->name, "\" does not declare that it ",
+                                writes ? "writes" : "reads", " \"", schema.name(), "\"; add ",
+                                writes ? "writes" : "reads", " = {\"", schema.name(), "\"} to it"));
+}
+
+namespace {
+
+/// The commands of the chunk, or of what runs; nullptr: changes are made at once.
+Commands* commands_of(State& state) {
+    if (!state.rows_are_held()) return nullptr;
+    return state.commands != nullptr ? state.commands : &state.world.commands();
+}
+
+bool read_component(lua_State* lua, State& state, int index, KeptComponent& kept) {
+    std::string_view name;
+    if (!read_text(lua, state, index, "the name of a component type", name)) return false;
+    const Result<KeptComponent> found = require_component(state, name);
+    if (!found) return fail(state, found.message()), false;
+    kept = *found;
+    return true;
+}
+
+// --- entities ----------------------------------------------------------------------------------------------------
+
+int alive(lua_State* lua) {  // as short as can be: it is asked often, and raises nothing
+    const bool lives = is_entity(lua, 1) && state_of(lua).world.entities().alive(entity_at(lua, 1));
+    lua_pushboolean(lua, lives ? 1 : 0);
+    return 1;
+}
+
+Status add_component(State& state, Entity entity, const KeptComponent& kept, const std::byte* image) {
+    if (kept.schema->has_opaque())
+        return Status::error(
+            concat("\"", kept.schema->name(), "\" has fields of C++ types, which scripts do not make"));
+    if (Commands* const commands = commands_of(state)) return commands->add(entity, *kept.schema, image), Status();
+    return kept.store->add_values(*kept.schema, {&entity, 1}, {.images = image}).status();
+}
+
+/// Adds a component whose values are the table at `table`; 0: defaults.
+Status add_from_table(lua_State* lua, State& state, Entity entity, const KeptComponent& kept, int table) {
+    const std::span<const std::byte> defaults = kept.schema->default_image();
+    Array<std::byte> image(defaults.begin(), defaults.end(), Owner("scripts"));
+    if (table != 0)
+        if (Status status = read_image(lua, state, table, *kept.schema, image.data()); !status) return status;
+    return add_component(state, entity, kept, image.data());
+}
+
+/// Adds what a table says: {wheel = {angle = 1}, body = {}}.
+Status add_all(lua_State* lua, State& state, Entity entity, int table) {
+    lua_pushnil(lua);
+    while (lua_next(lua, table) != 0) {
+        Status status;
+        if (lua_type(lua, -2) != LUA_TSTRING || lua_type(lua, -1) != LUA_TTABLE) {
+            status = Status::error("components are given as {name = {field = value}}");
+        } else {
+            const Result<KeptComponent> kept = require_component(state, lua_tostring(lua, -2));
+            status = kept ? add_from_table(lua, state, entity, *kept, lua_gettop(lua)) : kept.status();
+        }
+        lua_pop(lua, 1);
+        if (status) continue;
+        lua_pop(lua, 1);
+        return status;
+    }
+    return {};
+}
+
+int create(lua_State* lua, State& state) {
+    if (lua_type(lua, 1) > LUA_TNIL && lua_type(lua, 1) != LUA_TTABLE)
+        return fail(state, "argument 1 is a table of components, not ", type_of(lua, 1));
+    Commands* const commands = commands_of(state);
+    Entity entity;
+    if (commands != nullptr) {
+        entity = commands->create();
+    } else {
+        if (const Status status = state.world.entities().create({&entity, 1}); !status)
+            return fail(state, status.message());
+    }
+    const Status status = lua_type(lua, 1) == LUA_TTABLE ? add_all(lua, state, entity, 1) : Status();
+    if (!status) {
+        if (commands != nullptr)
+            commands->destroy(entity);
+        else
+            state.world.entities().destroy(entity);
+        return fail(state, status.message());
+    }
+    if (commands == nullptr && state.script->is_loading) state.script->made_entities.push_back(entity);
+    push_entity(lua, entity);
+    return 1;
+}
+
+int destroy(lua_State* lua, State& state) {
+    Entity entity;
+    if (!read_entity(lua, state, 1, entity)) return kFailed;
+    bool has_lived = true;
+    if (Commands* const commands = commands_of(state))
+        commands->destroy(entity);
+    else
+        has_lived = state.world.entities().destroy(entity);
+    return lua_pushboolean(lua, has_lived ? 1 : 0), 1;
+}
+
+int change_text(lua_State* lua, State& state, TextChange change) {
+    Entity entity;
+    std::string_view text;
+    if (!read_living(lua, state, 1, entity) || !read_text(lua, state, 2, "a name or a tag", text)) return kFailed;
+    Commands* const held = commands_of(state);
+    Commands& commands = held != nullptr ? *held : state.world.commands();
+    if (change == TextChange::kName)
+        commands.name(entity, text);
+    else if (change == TextChange::kTag)
+        commands.tag(entity, text);
+    else
+        commands.untag(entity, text);
+    return 0;
+}
+int name(lua_State* lua, State& state) { return change_text(lua, state, TextChange::kName); }
+int tag(lua_State* lua, State& state) { return change_text(lua, state, TextChange::kTag); }
+int untag(lua_State* lua, State& state) { return change_text(lua, state, TextChange::kUntag); }
+
+// --- components --------------------------------------------------------------------------------------------------
+
+int has(lua_State* lua, State& state) {
+    Entity entity;
+    KeptComponent kept;
+    if (!read_entity(lua, state, 1, entity) || !read_component(lua, state, 2, kept)) return kFailed;
+    if (const Status status = check_access(state, *kept.store, *kept.schema, false); !status)
+        return fail(state, status.message());
+    const bool lives = state.world.entities().alive(entity);
+    if (const LuaStore* const store = find_lua_store(state, kept.store); store != nullptr)
+        return lua_pushboolean(lua, lives && store->has(entity) ? 1 : 0), 1;
+    const ComponentRow row = lives ? kept.store->find_row(kept.schema->id(), entity, 0) : ComponentRow{};
+    lua_pushboolean(lua, row && row.is_on ? 1 : 0);
+    return 1;
+}
+
+int add(lua_State* lua, State& state) {
+    Entity entity;
+    KeptComponent kept;
+    if (!read_living(lua, state, 1, entity) || !read_component(lua, state, 2, kept)) return kFailed;
+    const int type = lua_type(lua, 3);
+    if (type > LUA_TNIL && type != LUA_TTABLE)
+        return fail(state, "argument 3 is a table of fields, not ", type_of(lua, 3));
+    const Status status = add_from_table(lua, state, entity, kept, type == LUA_TTABLE ? 3 : 0);
+    return status ? 0 : fail(state, status.message());
+}
+
+int remove(lua_State* lua, State& state) {
+    Entity entity;
+    KeptComponent kept;
+    if (!read_living(lua, state, 1, entity) || !read_component(lua, state, 2, kept)) return kFailed;
+    if (Commands* const commands = commands_of(state)) return commands->remove(entity, *kept.schema), 0;
+    const Result<std::uint32_t> removed = kept.store->remove_values(*kept.schema, {&entity, 1});
+    return removed ? 0 : fail(state, removed.message());
+}
+
+/// Finds a path that was found before in this call, or finds it.
+const FieldPath* find_path(State& state, std::string_view name) {
+    const std::uint64_t hash = ComponentId(name).hash;
+    if (FieldPath* const* known = state.paths.find(hash); known != nullptr && (*known)->name() == name) return *known;
+    Result<FieldPath> found = state.world.find_field(name);
+    if (!found) return fail(state, found.message()), nullptr;
+    FieldPath* const kept = ::new (allocate_memory(sizeof(FieldPath), "scripts")) FieldPath(std::move(*found));
+    if (FieldPath* const* other = state.paths.find(hash)) destroy_owned(*other);
+    return state.paths.set(hash, kept);
+}
+
+/// Whether a pass may use a path.
+bool check_path(State& state, const FieldPath& path, bool writes) {
+    if (state.pass == nullptr || state.pass->is_everything) return true;
+    const KeptComponent kept = find_component(state.world, path.component());
+    const Status status = kept ? check_access(state, path.store(), *kept.schema, writes) : Status();
+    return status ? true : (fail(state, status.message()), false);
+}
+
+/// All fields of a component, in a table.
+int get_component(lua_State* lua, State& state, Entity entity, std::string_view name) {
+    const Result<KeptComponent> kept = require_component(state, name);
+    if (!kept) return fail(state, kept.message());
+    if (const Status status = check_access(state, *kept->store, *kept->schema, false); !status)
+        return fail(state, status.message());
+    if (LuaStore* const store = find_lua_store(state, kept->store); store != nullptr && store->has(entity)) {
+        const Status status = store->push_values(lua, entity);
+        return status ? 1 : fail(state, status.message());
+    }
+    const ComponentRow row = kept->store->find_row(kept->schema->id(), entity, 0);
+    if (!row || !row.is_on) return fail(state, FieldPath::absence_of(state.world.entities(), entity, name).message());
+    lua_createtable(lua, 0, static_cast<int>(row.schema->fields().size()));
+    for (const Field& field : kept->schema->fields()) {
+        const FieldPart part = field_part(*kept->schema, field);
+        if (field.type == FieldType::kOpaque || field.type == FieldType::kBlobArray) continue;
+        AnyValue value(part.type);
+        read_part(*row.table, row.first_column, row.row, part, value.bytes().data());
+        push_text(lua, field.name);
+        push_value(lua, state, part.type, value.bytes().data(), false);
+        lua_rawset(lua, -3);
+    }
+    return 1;
+}
+
+int get(lua_State* lua, State& state) {
+    Entity entity;
+    std::string_view name;
+    if (!read_entity(lua, state, 1, entity) || !read_text(lua, state, 2, "the path of a field", name)) return kFailed;
+    if (name.find('.') == std::string_view::npos && name.find('[') == std::string_view::npos)
+        return read_living(lua, state, 1, entity) ? get_component(lua, state, entity, name) : kFailed;
+    const FieldPath* const path = find_path(state, name);
+    if (path == nullptr || !check_path(state, *path, false)) return kFailed;
+    const Result<AnyValue> value = path->read(entity);
+    if (!value) return fail(state, value.message());
+    return push_value(lua, state, value->type(), value->bytes().data(), true);
+}
+
+int set(lua_State* lua, State& state) {
+    Entity entity;
+    std::string_view name;
+    if (!read_entity(lua, state, 1, entity) || !read_text(lua, state, 2, "the path of a field", name)) return kFailed;
+    const FieldPath* const path = find_path(state, name);
+    if (path == nullptr || !check_path(state, *path, true)) return kFailed;
+    const FieldType type = path->type().type;
+    if (type == FieldType::kOpaque || type == FieldType::kBlobArray)
+        return fail(state, "\"", name, "\" cannot be set by a script");
+    if (lua_type(lua, 3) == LUA_TNONE) return fail(state, "argument 3 is the value of \"", name, "\"; it is missing");
+    AnyValue value(path->type());
+    const int num_values = lua_gettop(lua) - 2;
+    Status status = read_value(lua, state, 3, num_values, path->type(), name, value.bytes().data());
+    if (status) status = path->write(entity, value);
+    return status ? 0 : fail(state, status.message());
+}
+
+constexpr Function kOfEntities[] = {
+    {"alive", alive},         {"create", run_body<create>}, {"destroy", run_body<destroy>},
+    {"name", run_body<name>}, {"tag", run_body<tag>},       {"untag", run_body<untag>}};
+constexpr Function kOfRows[] = {{"has", run_body<has>},
+                                {"add", run_body<add>},
+                                {"remove", run_body<remove>},
+                                {"get", run_body<get>},
+                                {"set", run_body<set>}};
+
+}  // namespace
+
+std::span<const Function> entity_functions() { return kOfEntities; }
+std::span<const Function> row_functions() { return kOfRows; }
+
+// --- the rest ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A copy of an entity with all below it.
+int copy(lua_State* lua, State& state) {
+    Entity entity;
+    if (!read_living(lua, state, 1, entity)) return kFailed;
+    if (Commands* const commands = commands_of(state)) return push_entity(lua, commands->copy(entity)), 1;
+    const Result<Spawned> copied = state.world.copy(entity);
+    if (!copied) return fail(state, copied.message());
+    const std::span<const Entity> made = copied->entities();
+    if (state.script->is_loading)
+        state.script->made_entities.insert(state.script->made_entities.end(), made.begin(), made.end());
+    push_entity(lua, copied->entity(0));
+    return 1;
+}
+
+/// Errors: rows would refer to arrays in a blob that lives in Lua only.
+Status check_arrays(const Blob& blob) {
+    for (const BlobComponents& components : blob.component_types())
+        if (components.schema->has(FieldType::kBlobArray))
+            return Status::error(
+                concat("the blob has \"", components.schema->name(),
+                       "\", whose read-only arrays stay in it; the program spawns it from its library"));
+    return {};
+}
+
+Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes) {
+    const Result<Blob> blob = Blob::load(bytes);
+    if (!blob) return blob.status();
+    if (Status status = check_arrays(*blob); !status) return status;
+    if (Status status = world.adopt_schemas(*blob); !status) return status;
+    return world.spawn(*blob, {.fail_on_unknown = true, .keep_names = false});
+}
+
+/// Whether a text is a source, not a blob: those hold a byte 0 early.
+bool is_source(std::string_view text) { return text.substr(0, 64).find('\0') == std::string_view::npos; }
+
+int spawn(lua_State* lua, State& state) {
+    std::string_view text;
+    if (!read_text(lua, state, 1, "a compiled resource, or the text of a source", text)) return kFailed;
+    if (state.rows_are_held())
+        return fail(state, "spawn() runs outside of passes and loops; copy an entity, or send an event");
+    Array<std::byte> bytes{Owner("scripts")};
+    if (is_source(text)) {
+        if (state.options.compile == nullptr)
+            return fail(state,
+                        "this program spawns compiled resources only; compile the source before, or set "
+                        "ScriptOptions::compile");
+        if (const Status status = state.options.compile(state.options.compile_context, text, bytes); !status)
+            return fail(state, status.message());
+    } else {
+        const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+        bytes.assign(first, first + text.size());
+    }
+    const Result<Spawned> spawned = spawn_bytes(state.world, bytes);
+    if (!spawned) return fail(state, spawned.message());
+    const std::span<const Entity> made = spawned->entities();
+    if (state.script->is_loading)
+        state.script->made_entities.insert(state.script->made_entities.end(), made.begin(), made.end());
+    lua_createtable(lua, static_cast<int>(made.size()), 0);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        push_entity(lua, made[i]);
+        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+    }
+    return 1;
+}
+
+/// Without arguments a number in [0, 1), with n a whole number from 1 to n, with m and n one from m to n.
+int draw(lua_State* lua, State& state) {
+    const int num_arguments = lua_gettop(lua);
+    if (num_arguments == 0) {
+        lua_pushnumber(lua, static_cast<double>(state.random.next() >> 11) * 0x1p-53);
+        return 1;
+    }
+    std::int64_t bounds[2] = {1, 1};
+    for (int i = 0; i < std::min(num_arguments, 2); ++i)
+        if (lua_type(lua, i + 1) != LUA_TNUMBER || !read_integer(lua, i + 1, bounds[num_arguments == 1 ? 1 : i]))
+            return fail(state, "argument ", i + 1, " is a whole number, not ", type_of(lua, i + 1));
+    if (bounds[0] > bounds[1]) return fail(state, "there is no whole number from ", bounds[0], " to ", bounds[1]);
+    const std::uint64_t count = static_cast<std::uint64_t>(bounds[1]) - static_cast<std::uint64_t>(bounds[0]) + 1;
+    const std::uint64_t drawn = count == 0 ? state.random.next() : state.random.next() % count;
+    push_integer(lua, static_cast<std::int64_t>(static_cast<std::uint64_t>(bounds[0]) + drawn));
+    return 1;
+}
+
+/// Writes its arguments on one line of the log, as tostring gives them in the prelude of the environment.
+int write_log(lua_State* lua, State& state) {
+    std::string text = state.script == nullptr ? "script" : state.script->name;
+    text += ':';
+    for (int i = 1; i <= lua_gettop(lua); ++i) {
+        text += ' ';
+        const int type = lua_type(lua, i);
+        if (type == LUA_TSTRING || type == LUA_TNUMBER) {
+            lua_pushvalue(lua, i);  // a copy, because a number becomes a text
+            text += lua_tostring(lua, -1);
+            lua_pop(lua, 1);
+        } else if (type == LUA_TBOOLEAN) {
+            text += lua_toboolean(lua, i) != 0 ? "true" : "false";
+        } else if (is_entity(lua, i)) {
+            text += concat("entity ", entity_at(lua, i).index(), ":", +entity_at(lua, i).generation());
+        } else {
+            text += type_of(lua, i);
+        }
+    }
+    log(LogLevel::kNote, text);
+    return 0;
+}
+
+constexpr Function kOthers[] = {
+    {"copy", run_body<copy>}, {"spawn", run_body<spawn>}, {"random", run_body<draw>}, {"log", run_body<write_log>}};
+
+}  // namespace
+
+std::span<const Function> other_functions() { return kOthers; }
+
+}  // namespace shoal::lua

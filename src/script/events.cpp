@@ -1,0 +1,214 @@
+// Channels of events, and reactions to what has come, gone or changed when the world settles.
+
+#include "script/state.h"
+
+#include <algorithm>
+
+namespace shoal::lua {
+
+// --- channels ----------------------------------------------------------------------------------------------------
+
+void destroy_channel(Channel* channel) {
+    State& state = *channel->script->state;
+    drop(state.channels, *channel);
+    std::erase(channel->script->channels, channel);
+    state.world.end_events(*channel->log);
+    destroy_owned(channel);
+}
+
+namespace {
+
+Channel* read_channel(lua_State* lua, State& state, bool writes) {
+    Token token;
+    if (!read_token(lua, state, 1, kChannel, "a channel of events", token)) return nullptr;
+    Channel* const channel = find_kept(state.channels, token);
+    if (channel == nullptr) return fail(state, "the script that has opened the channel was unloaded"), nullptr;
+    if (state.pass == nullptr || state.pass->is_everything) return channel;
+    const Array<const Channel*>& writers = state.pass->writes;
+    const Array<const Channel*>& readers = state.pass->reads;
+    const bool may_write = std::ranges::find(writers, channel) != writers.end();
+    if (may_write || (!writes && std::ranges::find(readers, channel) != readers.end())) return channel;
+    fail(state, "pass \"", state.pass->name, "\" does not declare the channel; add ",
+         writes ? "writes_to" : "reads_from", " = {\"", channel->name, "\"} to it");
+    return nullptr;
+}
+
+int events(lua_State* lua, State& state) {
+    if (lua_type(lua, 1) != LUA_TTABLE)
+        return fail(state, "argument 1 is a table that describes events: name and fields");
+    if (state.rows_are_held()) return fail(state, "channels are opened outside of passes and loops");
+    Result<Schema> schema = read_schema(lua, state, 1, "events");
+    if (!schema) return fail(state, schema.message());
+    if (schema->struct_bytes() == 0)
+        return fail(state, "events \"", schema->name(), "\" have no fields; give them one");
+    const Result<detail::EventLog*> log = state.world.events(schema->name(), schema->struct_bytes());
+    if (!log) return fail(state, log.message());
+    auto* const channel = make_owned<Channel>(state.script, std::move(*schema), *log);
+    state.script->channels.push_back(channel);
+    const std::uint32_t serial = state.next_serial();
+    push_token(lua, state, {keep(state.channels, *channel, serial), serial, kChannel});
+    return 1;
+}
+
+int write(lua_State* lua, State& state) {
+    const Channel* const channel = read_channel(lua, state, true);
+    if (channel == nullptr) return kFailed;
+    const std::span<const std::byte> defaults = channel->schema.default_image();
+    Array<std::byte> image(defaults.begin(), defaults.end(), Owner("scripts"));
+    if (lua_type(lua, 2) != LUA_TTABLE) return fail(state, "argument 2 is a table of fields, not ", type_of(lua, 2));
+    if (const Status status = read_image(lua, state, 2, channel->schema, image.data()); !status)
+        return fail(state, status.message());
+    channel->log->append(image);
+    return 0;
+}
+
+int push_events(lua_State* lua, const State& state, const Channel& channel, std::span<const std::byte> bytes) {
+    const std::size_t event_bytes = channel.schema.struct_bytes();
+    const std::size_t count = bytes.size() / event_bytes;
+    lua_createtable(lua, static_cast<int>(std::min<std::size_t>(count, 1 << 20)), 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        push_image(lua, state, channel.schema, bytes.data() + i * event_bytes);
+        lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+    }
+    return 1;
+}
+
+int read(lua_State* lua, State& state) {
+    const Channel* const channel = read_channel(lua, state, false);
+    return channel == nullptr ? kFailed : push_events(lua, state, *channel, channel->log->read());
+}
+
+int read_last(lua_State* lua, State& state) {
+    const Channel* const channel = read_channel(lua, state, false);
+    return channel == nullptr ? kFailed : push_events(lua, state, *channel, channel->log->read_last());
+}
+
+// --- reactions ---------------------------------------------------------------------------------------------------
+
+/// What a component was: the second argument of functions that react to removals and changes.
+int push_before(lua_State* lua, State& state) {
+    const auto serial = static_cast<std::uint32_t>(lua_tonumber(lua, lua_upvalueindex(1)));
+    if (state.reaction == nullptr || state.reaction_serial != serial)
+        return fail(state, "the reaction has ended; ask what was before in its function only");
+    const ReactionBatch& batch = *state.reaction;
+    std::int64_t i = 0;
+    if (lua_type(lua, 1) != LUA_TNUMBER || !read_integer(lua, 1, i) || i < 1 ||
+        static_cast<std::uint64_t>(i) > batch.entities.size())
+        return fail(state, "argument 1 is the number of an entity in the list, from 1 to ", batch.entities.size());
+    if (batch.values_before == nullptr) return lua_pushnil(lua), 1;
+    push_image(lua, state, batch.component,
+               batch.values_before + static_cast<std::size_t>(i - 1) * batch.component.struct_bytes());
+    return 1;
+}
+
+class ScriptReaction final : public Reaction {
+public:
+    ScriptReaction(Script& script, int run, std::string_view name) : script_(script), run_(run), name_(name) {}
+    void run(const ReactionBatch& batch) override {
+        State& state = *script_.state;
+        const CallScope scope(state, &script_);
+        lua_State* const lua = state.lua;
+        lua_rawgeti(lua, LUA_REGISTRYINDEX, run_);
+        lua_createtable(lua, static_cast<int>(batch.entities.size()), 0);
+        for (std::size_t i = 0; i < batch.entities.size(); ++i) {
+            push_entity(lua, batch.entities[i]);
+            lua_rawseti(lua, -2, static_cast<int>(i) + 1);
+        }
+        state.reaction = &batch;
+        state.reaction_serial = state.next_serial();
+        lua_pushnumber(lua, state.reaction_serial);
+        lua_pushcclosure(lua, run_body<push_before>, 1);
+        const Status status = state.call(lua, 2, 0);
+        state.reaction = nullptr;
+        if (!status) state.report(concat("reaction to \"", name_, "\" of script \"", script_.name, "\""), status);
+    }
+
+private:
+    Script& script_;
+    const int run_;
+    const std::string name_;
+};
+
+/// Says what a reaction listens to. Errors: there is no such field.
+Result<ReactionTo> reaction_to(const ReactionEntry& entry, const Schema& schema) {
+    ReactionTo to{.kind = entry.kind};
+    to.wants_values = entry.kind != ReactionKind::kAdd && !schema.many() && !schema.has_opaque();
+    const std::size_t dot = entry.name.find('.');
+    if (dot == std::string::npos) return to;
+    if (entry.kind != ReactionKind::kChange) return Status::error("only on_change names a field");
+    const std::string_view field = std::string_view(entry.name).substr(dot + 1);
+    const int index = schema.find_field(field);
+    if (index < 0) return find_field_part(schema, field).status();
+    to.field = static_cast<std::uint32_t>(index);
+    return to;
+}
+
+int react(lua_State* lua, State& state, ReactionKind kind) {
+    std::string_view name;
+    if (!read_text(lua, state, 1, "the name of a component type", name)) return kFailed;
+    if (!read_function(lua, state, 2, "what is called")) return kFailed;
+    if (state.rows_are_held()) return fail(state, "reactions are added outside of passes and loops");
+    ReactionEntry entry;
+    entry.name = name;
+    entry.kind = kind;
+    lua_pushvalue(lua, 2);
+    entry.run = luaL_ref(lua, LUA_REGISTRYINDEX);
+    const Status status = add_reaction(*state.script, entry);
+    if (!status) {
+        luaL_unref(lua, LUA_REGISTRYINDEX, entry.run);
+        return fail(state, "reaction to \"", name, "\": ", status.message());
+    }
+    state.script->reactions.push_back(entry);
+    return push_integer(lua, entry.id.number), 1;
+}
+int on_add(lua_State* lua, State& state) { return react(lua, state, ReactionKind::kAdd); }
+int on_remove(lua_State* lua, State& state) { return react(lua, state, ReactionKind::kRemove); }
+int on_change(lua_State* lua, State& state) { return react(lua, state, ReactionKind::kChange); }
+
+int end_reaction(lua_State* lua, State& state) {
+    std::int64_t number = 0;
+    if (lua_type(lua, 1) != LUA_TNUMBER || !read_integer(lua, 1, number))
+        return fail(state, "argument 1 is what on_add, on_remove or on_change has returned");
+    if (state.rows_are_held()) return fail(state, "reactions are removed outside of passes and loops");
+    const auto is_it = [&](const ReactionEntry& entry) {
+        return entry.id.number == static_cast<std::uint64_t>(number);
+    };
+    const auto at = std::ranges::find_if(state.script->reactions, is_it);
+    if (at == state.script->reactions.end()) return fail(state, "the script has no reaction ", number);
+    state.world.remove_reaction(at->id);
+    luaL_unref(lua, LUA_REGISTRYINDEX, at->run);
+    state.script->reactions.erase(at);
+    return 0;
+}
+
+constexpr Function kEvents[] = {{"events", run_body<events>},
+                                {"write", run_body<write>},
+                                {"read", run_body<read>},
+                                {"read_last", run_body<read_last>}};
+constexpr Function kReactions[] = {{"on_add", run_body<on_add>},
+                                   {"on_remove", run_body<on_remove>},
+                                   {"on_change", run_body<on_change>},
+                                   {"off", run_body<end_reaction>}};
+
+}  // namespace
+
+Status add_reaction(Script& script, ReactionEntry& entry) {
+    State& state = *script.state;
+    const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
+    const Result<KeptComponent> kept = require_component(state, component);
+    if (!kept) return kept.status();
+    const Result<ReactionTo> to = reaction_to(entry, *kept->schema);
+    if (!to) return to.status();
+    auto* const reaction =
+        ::new (allocate_memory(sizeof(ScriptReaction), "scripts")) ScriptReaction(script, entry.run, entry.name);
+    const auto end = [](Reaction& done) { destroy_owned(static_cast<ScriptReaction*>(&done)); };
+    const Result<ReactionId> added = state.world.react(kept->schema->id(), *to, *reaction, end);
+    if (!added) return destroy_owned(reaction), added.status();
+    entry.id = *added;
+    return {};
+}
+
+std::span<const Function> event_functions() { return kEvents; }
+std::span<const Function> reaction_functions() { return kReactions; }
+
+}  // namespace shoal::lua

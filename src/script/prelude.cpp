@@ -1,0 +1,118 @@
+// The part of the room that is written in Lua: what calls a function with the columns of a batch. Under LuaJIT, columns are
+// cdata whose accesses compile to a check and a load. They hold two numbers, a slot and the serial of a batch, never an address:
+// those lie in the slots, which scripts do not reach. So a script gains nothing by reading the fields of a column.
+
+#include "script/state.h"
+
+namespace shoal::lua {
+
+static_assert(offsetof(Slot, rows) == 8 && offsetof(Slot, count) == 16 && offsetof(Slot, serial) == 20 &&
+              offsetof(Slot, step) == 24 && offsetof(Slot, form) == 28 && sizeof(Slot) == 56);
+
+namespace {
+
+constexpr const char* kPrelude = R"lua(
+local native, slots_at, budget_at = ...
+local ffi, type, next, error = ffi, type, next, error
+local make = native.column
+local left, tick = 0, nil
+if ffi then
+    ffi.cdef[[
+        typedef struct {
+            union {
+                int8_t* as_0; int16_t* as_1; int32_t* as_2; uint8_t* as_3; uint16_t* as_4; uint32_t* as_5;
+                float* as_6; double* as_7; bool* as_8;
+            };
+            const uint32_t* rows;
+            uint32_t count, serial, step, form, stride, unused;
+            const void* plan;
+            bool is_written;
+        } shoal_slot;
+    ]]
+    local slots = ffi.cast("shoal_slot*", slots_at)
+    local places = {
+        [0] = "local at = i",
+        "local at = (i - i % 1) * s.step",
+        "local at = s.rows[i] if at == 0xFFFFFFFF then return HERE end at = at * s.step",
+    }
+    local text = [[
+        local ffi, type, slots, index, set, length = ...
+        ffi.cdef"typedef struct { const uint32_t slot, serial; } shoal_column_FORM;"
+        local class = {__len = length, __tostring = function() return "a column" end}
+        function class.__index(column, i)
+            local s = slots[column.slot]
+            if type(i) == "number" and i >= 0 and i < s.count and s.serial == column.serial then
+                READ
+                return s.as_TYPE[at]
+            end
+            return index(column, i)
+        end
+        class.__newindex = set
+        if IS_WRITTEN then
+            function class.__newindex(column, i, value)
+                local s = slots[column.slot]
+                if type(i) == "number" and i >= 0 and i < s.count and s.serial == column.serial then
+                    WRITE
+                    s.as_TYPE[at] = value
+                    return
+                end
+                return set(column, i, value)
+            end
+        end
+        return ffi.metatype("shoal_column_FORM", class)
+    ]]
+    local index, set, length, slow = native.index, native.set, native.length, native.column
+    local loadstring, gsub, floor = loadstring, string.gsub, math.floor
+    local function make_class(form)
+        local layout, kind = floor((form - 1) / 2) % 3, floor((form - 1) / 6)
+        local words = {
+            FORM = form, TYPE = kind, IS_WRITTEN = (form - 1) % 2 == 1 and "true" or "false",
+            READ = gsub(places[layout], "HERE", "nil"), WRITE = gsub(places[layout], "HERE", "set(column, i, value)"),
+        }
+        return loadstring(gsub(text, "[A-Z][A-Z_]+", words), "=shoal")(ffi, type, slots, index, set, length)
+    end
+    local classes = {}
+    for form = 1, 54 do classes[form] = make_class(form) end
+    function make(slot, serial)
+        local form = slots[slot].form
+        if form == 0 then return slow(slot, serial) end
+        return classes[form](slot, serial)
+    end
+    -- Most calls of tick() count down from a few steps that were taken from the budget.
+    local budget = ffi.cast("double*", budget_at)
+    local function take()
+        if budget[0] < 0 then
+            error("the script has used all steps of its budget; do less in one call, or raise ScriptOptions::steps", 3)
+        end
+        budget[0] = budget[0] - 100
+        left = 99
+    end
+    function tick()
+        left = left - 1
+        if left < 0 then take() end
+    end
+end
+local function reset() left = 0 end
+local function build(shape, slot, serial)
+    if type(shape) == "number" then return make(slot + shape, serial) end
+    local parts = {}
+    for part, at in next, shape do parts[part] = make(slot + at, serial) end
+    return parts
+end
+local function columns(shapes, slot, serial, i)
+    local shape = shapes[i]
+    if shape == nil then return end
+    return build(shape, slot, serial), columns(shapes, slot, serial, i + 1)
+end
+local function enter(run, frame, batch, slot, serial, shapes)
+    if frame == nil then return run(batch, columns(shapes, slot, serial, 1)) end
+    return run(frame, batch, columns(shapes, slot, serial, 1))
+end
+return enter, reset, tick
+)lua";
+
+}  // namespace
+
+const char* prelude_text() { return kPrelude; }
+
+}  // namespace shoal::lua

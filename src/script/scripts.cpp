@@ -1,0 +1,273 @@
+#include "shoal/script/scripts.h"
+
+#include "script/sandbox.h"
+#include "script/store.h"
+#include "shoal/base/file.h"
+#include "shoal/job/work_scope.h"
+
+#include <algorithm>
+
+namespace shoal::lua {
+namespace {
+
+Script* find_script(const State& state, std::string_view name) {
+    const auto at = std::ranges::find_if(state.scripts, [&](const Script* script) { return script->name == name; });
+    return at == state.scripts.end() ? nullptr : *at;
+}
+
+void require_idle(const State& state) {
+    SHOAL_ASSERT(WorkScope::current() == nullptr, "a pass loaded or unloaded a script; do it between steps");
+    SHOAL_ASSERT(state.num_calls == 0, "a function of a script loaded or unloaded a script; do it between steps");
+}
+
+/// Returns "wheels" of "scripts/wheels.lua".
+std::string_view name_of(std::string_view path) {
+    const std::size_t slash = path.find_last_of("/\\");
+    const std::string_view file = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    return file.substr(0, std::min(file.rfind('.'), file.size()));
+}
+
+// --- what a script has made --------------------------------------------------------------------------------------
+
+/// Ends what the world calls.
+void suspend(Script& script) {
+    State& state = *script.state;
+    for (PassEntry* pass : script.passes) suspend_pass(*pass);
+    for (LuaStore* store : script.stores) detach_store(*store);
+    for (const ReactionEntry& reaction : script.reactions) state.world.remove_reaction(reaction.id);
+}
+
+/// Lets the world call again what was suspended. The fields of component types may have changed and changed back.
+Status resume(Script& script) {
+    for (LuaStore* store : script.stores)
+        if (Status status = attach_store(*store); !status) return status;
+    for (PassEntry* pass : script.passes)
+        if (Status status = add_pass(*pass); !status) return status;
+    for (ReactionEntry& reaction : script.reactions)
+        if (Status status = add_reaction(script, reaction); !status) return status;
+    return {};
+}
+
+void remove_all(Script& script) {
+    State& state = *script.state;
+    suspend(script);
+    while (!script.passes.empty()) destroy_pass(script.passes.back());
+    for (const ReactionEntry& reaction : script.reactions) luaL_unref(state.lua, LUA_REGISTRYINDEX, reaction.run);
+    script.reactions.clear();
+    while (!script.stores.empty()) destroy_store(script.stores.back());
+    while (!script.queries.empty()) destroy_query(script.queries.back());
+    while (!script.channels.empty()) destroy_channel(script.channels.back());
+}
+
+void destroy(Script* script) {
+    remove_all(*script);
+    luaL_unref(script->state->lua, LUA_REGISTRYINDEX, script->environment);
+    destroy_owned(script);
+}
+
+/// Takes back what a text has done, or lets it be.
+void end_load(Script& script, bool keep) {
+    World& world = script.state->world;
+    script.is_loading = false;
+    if (!keep) {
+        remove_all(script);
+        if (!script.made_entities.empty()) world.entities().destroy(script.made_entities);
+    }
+    for (; !script.changes.empty(); script.changes.pop_back()) world.end_schema_change(script.changes.back(), keep);
+    for (Store* store : script.made_stores) {
+        if (keep || std::ranges::find(world.stores(), store) == world.stores().end()) continue;
+        store->drop(script.made_entities);
+        world.detach(*store);
+    }
+    script.made_entities.clear();
+    script.made_stores.clear();
+    script.state->forget_paths();
+}
+
+// --- running -----------------------------------------------------------------------------------------------------
+
+Script* make_script(State& state, std::string_view name, std::string_view path) {
+    auto* const script = make_owned<Script>(&state, name, path);
+    lua_State* const lua = state.lua;
+    push_environment(lua, state);
+    lua_newtable(lua);
+    lua_setfield(lua, -2, "keep");
+    script->environment = luaL_ref(lua, LUA_REGISTRYINDEX);
+    return script;
+}
+
+/// Leaves the function of a text at the top. Errors: it is not Lua.
+Status compile_text(State& state, std::string_view text, const std::string& chunk_name) {
+    std::string counted, why;
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    if (text.starts_with('#')) text.remove_prefix(std::min(text.find_first_of("\r\n"), text.size()));  // for the shell
+    if (!add_budget(text, counted, why)) return Status::error(concat(chunk_name.substr(1), ": ", why));
+    if (compile(state.lua, counted, chunk_name.c_str())) return {};
+    Status status = Status::error(lua_tostring(state.lua, -1));
+    lua_pop(state.lua, 1);
+    return status;
+}
+
+/// Runs the function at the top in the environment of a script.
+Status run_chunk(Script& script) {
+    State& state = *script.state;
+    lua_State* const lua = state.lua;
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, script.environment);
+    set_environment(lua);
+    lua_getfield(lua, LUA_REGISTRYINDEX, "shoal.tick");
+    const CallScope scope(state, &script);
+    return state.call(lua, 1, 0);
+}
+
+/// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no order; what it has
+/// made is taken back.
+Status start(Script& script) {
+    Schedule& schedule = script.state->world.schedule();
+    const bool was_ordered = schedule.prepare().ok();
+    script.is_loading = true;
+    Status status = run_chunk(script);
+    if (status && was_ordered) status = schedule.prepare();
+    end_load(script, status.ok());
+    return status;
+}
+
+Status error_in(std::string_view path, const Status& status) {
+    return Status::error(concat("cannot load script ", path, ": ", status.message()));
+}
+
+/// Gives a newer version the table `keep` of the older.
+void share_kept_table(const Script& older, const Script& newer) {
+    lua_State* const lua = older.state->lua;
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, newer.environment);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, older.environment);
+    lua_pushliteral(lua, "keep");
+    lua_rawget(lua, -2);
+    lua_setfield(lua, -3, "keep");
+    lua_pop(lua, 2);
+}
+
+void forget_script(State& state, Script* script) {
+    std::erase(state.scripts, script);
+    destroy(script);
+}
+
+/// Gives stores of a newer version the rows of those of the older. Errors: a function of a store raised one.
+Status hand_on_rows(const Script& older, const Script& newer) {
+    for (LuaStore* from : older.stores)
+        for (LuaStore* to : newer.stores)
+            if (to->schema().id() == from->schema().id())
+                if (Status status = to->take_rows(*from); !status) return status;
+    return {};
+}
+
+/// Starts a script again whose newer version has failed.
+Status restart(Script& older, const Status& failure) {
+    const std::string path = older.path;
+    const Status again = resume(older);
+    if (again) return error_in(path, Status::error(concat(failure.message(), "\nthe one before works on")));
+    const std::string why(again.message());
+    forget_script(*older.state, &older);
+    return error_in(path, Status::error(concat(failure.message(), "\nand the one before is gone, too: ", why)));
+}
+
+/// Makes a script of the function at the top, and runs that. Errors: of start(); there is no script then.
+Status add_script(State& state, std::string_view name, std::string_view path) {
+    Script* const script = make_script(state, name, path);
+    state.scripts.push_back(script);
+    Status status = start(*script);
+    if (!status) forget_script(state, script);
+    return status;
+}
+
+}  // namespace
+}  // namespace shoal::lua
+
+namespace shoal {
+
+using namespace lua;  // NOLINT: this is the room
+
+struct Scripts::Shared : State {
+    using State::State;
+};
+
+Scripts::Scripts(World& world, const ScriptOptions& options) : shared_(nullptr) {
+    shared_ = ::new (allocate_memory(sizeof(Shared), "scripts")) Shared(world, options);
+    seal_libraries(shared_->lua, *shared_);
+}
+
+Scripts::~Scripts() {
+    require_idle(*shared_);
+    for (; !shared_->scripts.empty(); shared_->scripts.pop_back()) destroy(shared_->scripts.back());
+    destroy_owned(shared_);
+}
+
+std::size_t Scripts::num_scripts() const { return shared_->scripts.size(); }
+
+ScriptInfo Scripts::script(std::size_t index) const {
+    SHOAL_ASSERT(index < num_scripts(), "there are fewer scripts; ask num_scripts()");
+    return {shared_->scripts[index]->name, shared_->scripts[index]->path};
+}
+
+const Status& Scripts::last_failure() const { return shared_->last_failure; }
+std::uint64_t Scripts::num_failures() const { return shared_->num_failures; }
+std::size_t Scripts::memory_used() const { return shared_->memory_used; }
+std::string_view Scripts::version() { return version_text(); }
+
+Status Scripts::load(const std::string& path) {
+    State& state = *shared_;
+    require_idle(state);
+    const std::string_view name = name_of(path);
+    if (const Script* same = find_script(state, name); same != nullptr)
+        return error_in(
+            path, Status::error(concat("a script \"", name, "\" is loaded already, from ",
+                                       same->path.empty() ? "a text" : same->path, "; reload or unload that one")));
+    const Result<std::string> text = read_file(path);
+    if (!text) return error_in(path, text.status());
+    Status status = compile_text(state, *text, "@" + path);
+    if (status) status = add_script(state, name, path);
+    return status ? Status() : error_in(path, status);
+}
+
+Status Scripts::run(std::string_view text, std::string_view name) {
+    State& state = *shared_;
+    require_idle(state);
+    if (Status status = compile_text(state, text, concat("=", name)); !status) return status;
+    if (Script* const script = find_script(state, name); script != nullptr) return run_chunk(*script);
+    return add_script(state, name, "");
+}
+
+Status Scripts::unload(std::string_view name) {
+    require_idle(*shared_);
+    Script* const script = find_script(*shared_, name);
+    if (script == nullptr) return Status::error(concat("no script \"", name, "\" is loaded"));
+    forget_script(*shared_, script);
+    return {};
+}
+
+Status Scripts::reload(std::string_view name) {
+    State& state = *shared_;
+    require_idle(state);
+    Script* const older = find_script(state, name);
+    if (older == nullptr) return Status::error(concat("no script \"", name, "\" is loaded"));
+    if (older->path.empty())
+        return Status::error(concat("script \"", name, "\" was run from a text; unload it and run the new one"));
+    const Result<std::string> text = read_file(older->path);
+    if (!text) return error_in(older->path, text.status());
+    if (Status status = compile_text(state, *text, "@" + older->path); !status) return error_in(older->path, status);
+    Script* const newer = make_script(state, older->name, older->path);
+    share_kept_table(*older, *newer);
+    suspend(*older);
+    state.scripts.push_back(newer);
+    Status status = start(*newer);
+    if (status) status = hand_on_rows(*older, *newer);
+    if (!status) {
+        forget_script(state, newer);
+        return restart(*older, status);
+    }
+    state.scripts.pop_back();
+    *std::ranges::find(state.scripts, older) = newer;
+    destroy(older);
+    return {};
+}
+
+}  // namespace shoal

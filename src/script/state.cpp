@@ -1,0 +1,380 @@
+#include "script/state.h"
+
+#include "shoal/base/log.h"
+#include "shoal/job/work_scope.h"
+
+#include <cstring>
+
+namespace shoal::lua {
+
+static_assert(sizeof(EntityBits) == 4, "an entity of 64 bits leaves no room for the tag of a light userdata");
+
+// --- memory, calls -----------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What memory costs of the budget of steps: a step may copy a text of megabytes.
+constexpr double kBytesPerStep = 32;
+
+void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t bytes) {
+    Link& link = *static_cast<Link*>(user);
+    State& state = *static_cast<State*>(link.state);
+    if (memory == nullptr) old_bytes = 0;
+    const std::size_t used = state.memory_used - old_bytes + bytes;
+    link.steps_left -= static_cast<double>(bytes) / kBytesPerStep;
+    if (bytes > old_bytes && used > state.options.memory_bytes && state.num_unlimited == 0) {
+        link.steps_left -= static_cast<double>(state.memory_used) / kBytesPerStep;  // Lua 5.4 collects now
+        return nullptr;
+    }
+    void* const made = bytes == 0 ? nullptr : allocate_memory(bytes, "Lua");
+    if (made != nullptr && memory != nullptr) std::memcpy(made, memory, std::min(old_bytes, bytes));
+    if (memory != nullptr) release_memory(memory, old_bytes, "Lua");
+    state.memory_used = used;
+    return made;
+}
+
+constexpr const char* kTraceback = "\nstack traceback:";
+
+/// Adds a traceback to what was raised.
+int add_traceback(lua_State* lua) {
+    State& state = state_of(lua);
+    ++state.num_unlimited;
+    if (lua_type(lua, 1) != LUA_TSTRING) lua_pushfstring(lua, "an error that is %s, not a text", type_of(lua, 1));
+    // An error in a loop over a query has come through here before.
+    if (std::strstr(lua_tostring(lua, -1), kTraceback) == nullptr) luaL_traceback(lua, lua, lua_tostring(lua, -1), 1);
+    --state.num_unlimited;
+    return 1;
+}
+
+Status error_of(const State& state, lua_State* on, int code) {
+    if (code == LUA_ERRMEM)
+        return Status::error(concat("not enough memory: scripts may hold ", state.options.memory_bytes,
+                                    " bytes; keep less, or raise ScriptOptions::memory_bytes"));
+    std::size_t length = 0;
+    const char* const text = lua_type(on, -1) == LUA_TSTRING ? lua_tolstring(on, -1, &length) : nullptr;
+    return Status::error(text == nullptr ? std::string_view("an error without a text")
+                                         : std::string_view(text, length));
+}
+
+}  // namespace
+
+Status State::call(lua_State* on, int num_arguments, int num_results) {
+    const int function = lua_gettop(on) - num_arguments;
+    if (lua_checkstack(on, 8) == 0) return Status::error("the stack of Lua is full");
+    lua_pushcfunction(on, add_traceback);
+    lua_insert(on, function);
+    const std::uint32_t unlimited = std::exchange(num_unlimited, 0);
+    const int code = lua_pcall(on, num_arguments, num_results, function);
+    num_unlimited = unlimited;
+    lua_remove(on, function);
+    if (code == 0) return {};
+    Status status = error_of(*this, on, code);
+    lua_pop(on, 1);
+    return status;
+}
+
+int raise(lua_State* lua, State& state) {
+    if (state.error.find(kTraceback) == std::string::npos)
+        luaL_where(lua, 1);
+    else
+        lua_pushliteral(lua, "");
+    lua_pushlstring(lua, state.error.data(), state.error.size());
+    lua_concat(lua, 2);
+    return lua_error(lua);
+}
+
+void State::begin_call() {
+    if (num_calls != 0) return;
+    // LuaJIT does not collect when an allocation fails.
+    if (memory_used > options.memory_bytes - options.memory_bytes / 4) lua_gc(lua, LUA_GCCOLLECT, 0);
+    begin_budget(lua, reset, options.steps);
+    forget_paths();
+}
+
+void State::report(std::string_view where, const Status& failure, std::string* last) {
+    ++num_failures;
+    last_failure = Status::error(concat(where, ": ", failure.message()));
+    if (last != nullptr && *last == failure.message()) return;
+    if (last != nullptr) *last = failure.message();
+    log(LogLevel::kError, last_failure.message());
+}
+
+void State::forget_paths() {
+    if (paths.empty()) return;
+    paths.for_each([](std::uint64_t, FieldPath* path) { destroy_owned(path); });
+    paths.clear();
+}
+
+bool State::rows_are_held() const { return num_loops != 0 || WorkScope::current() != nullptr; }
+
+// --- beginning, end ----------------------------------------------------------------------------------------------
+
+namespace {
+
+void make_tokens(State& state);
+
+/// Runs the prelude, which knows how to call functions with columns.
+void run_prelude(State& state) {
+    lua_State* const lua = state.lua;
+    if (!compile(lua, prelude_text(), "=shoal")) {
+        log(LogLevel::kError, lua_tostring(lua, -1));
+        SHOAL_ASSERT(false, "the prelude of scripts is not Lua; this is a bug in shoal");
+    }
+    lua_newtable(lua);
+    add_functions(lua, methods_of(kNumTokenKinds));
+    lua_pushlightuserdata(lua, state.slots);
+    lua_pushlightuserdata(lua, &state.link.steps_left);
+    if (const Status status = state.call(lua, 3, 3); !status) {
+        log(LogLevel::kError, status.message());
+        SHOAL_ASSERT(false, "the prelude of scripts failed; this is a bug in shoal");
+    }
+    lua_setfield(lua, LUA_REGISTRYINDEX, "shoal.tick");
+    state.reset = luaL_ref(lua, LUA_REGISTRYINDEX);
+    state.enter = luaL_ref(lua, LUA_REGISTRYINDEX);
+}
+
+}  // namespace
+
+State::State(World& of_world, const ScriptOptions& given)
+    : world(of_world), options(given), random(of_world.random().next()) {
+    link.state = this;
+    lua = lua_newstate(allocate, &link);
+    SHOAL_ASSERT(lua != nullptr, "Lua has made no state");
+    lua_gc(lua, LUA_GCSETPAUSE, 120);
+    lua_gc(lua, LUA_GCSETSTEPMUL, 400);
+    open_libraries(lua);
+    lua_newtable(lua);
+    frame = luaL_ref(lua, LUA_REGISTRYINDEX);
+    make_tokens(*this);
+    run_prelude(*this);
+}
+
+State::~State() {
+    forget_paths();
+    lua_close(lua);
+}
+
+void add_functions(lua_State* lua, std::span<const Function> functions) {
+    for (const Function& one : functions) {
+        lua_pushcfunction(lua, one.function);
+        lua_setfield(lua, -2, one.name);
+    }
+}
+
+// --- tokens -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+int token_text(lua_State* lua, State&) {
+    static constexpr const char* kNames[kNumTokenKinds] = {"a column", "entities of a batch", "a batch", "a query",
+                                                           "a channel of events"};
+    const auto* const token = static_cast<const Token*>(lua_touserdata(lua, 1));
+    if (lua_type(lua, 1) == LUA_TUSERDATA && token->kind < kNumTokenKinds)
+        lua_pushstring(lua, kNames[token->kind]);
+    else
+        lua_pushstring(lua, "a column");
+    return 1;
+}
+
+int entity_text(lua_State* lua, State&) {
+    const Entity entity = entity_at(lua, 1);
+    const std::string text = is_entity(lua, 1) ? concat("entity ", entity.index(), ":", +entity.generation()) : "?";
+    push_text(lua, text);
+    return 1;
+}
+
+/// The metatable of all tokens, with a list of methods by kind, and that of entities.
+void make_tokens(State& state) {
+    lua_State* const lua = state.lua;
+    lua_newtable(lua);
+    add_functions(lua, methods_of(kNumTokenKinds));  // index, set and the like
+    lua_getfield(lua, -1, "index");
+    lua_setfield(lua, -2, "__index");
+    lua_getfield(lua, -1, "set");
+    lua_setfield(lua, -2, "__newindex");
+    lua_getfield(lua, -1, "length");
+    lua_setfield(lua, -2, "__len");
+    lua_pushcfunction(lua, run_body<token_text>);
+    lua_setfield(lua, -2, "__tostring");
+    for (std::uint32_t kind = 0; kind < kNumTokenKinds; ++kind) {
+        lua_newtable(lua);
+        add_functions(lua, methods_of(kind));
+        lua_rawseti(lua, -2, static_cast<int>(kind) + 1);
+    }
+    state.tokens = luaL_ref(lua, LUA_REGISTRYINDEX);
+    lua_pushlightuserdata(lua, nullptr);  // all light userdata share one metatable
+    lua_newtable(lua);
+    lua_pushcfunction(lua, run_body<entity_text>);
+    lua_setfield(lua, -2, "__tostring");
+    lua_setmetatable(lua, -2);
+    lua_pop(lua, 1);
+}
+
+}  // namespace
+
+void push_token(lua_State* lua, State& state, const Token& token) {
+    *static_cast<Token*>(lua_newuserdata(lua, sizeof(Token))) = token;
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, state.tokens);
+    lua_setmetatable(lua, -2);
+}
+
+bool read_token(lua_State* lua, State& state, int index, TokenKind kind, const char* what, Token& token) {
+    if (kind == kColumn && read_foreign_token(lua, index, token)) return true;
+    // All userdata are tokens: no library that scripts get makes others.
+    if (lua_type(lua, index) == LUA_TUSERDATA) {
+        token = *static_cast<const Token*>(lua_touserdata(lua, index));
+        if (token.kind == kind) return true;
+    }
+    return fail(state, "argument ", index, " is ", what, ", not ", type_of(lua, index)), false;
+}
+
+// --- arguments ---------------------------------------------------------------------------------------------------
+
+bool is_entity(lua_State* lua, int index) {
+    return lua_type(lua, index) == LUA_TLIGHTUSERDATA &&
+           (reinterpret_cast<std::uintptr_t>(lua_touserdata(lua, index)) >> 31) == 1;
+}
+
+Entity entity_at(lua_State* lua, int index) {
+    const auto bits = static_cast<EntityBits>(reinterpret_cast<std::uintptr_t>(lua_touserdata(lua, index)));
+    return {bits & 0x7FFFFFFFu};  // of a pending entity, bit 30 stays, as Commands have it
+}
+
+void push_entity(lua_State* lua, Entity entity) {
+    if (!entity) return lua_pushnil(lua);
+    lua_pushlightuserdata(lua, reinterpret_cast<void*>(std::uintptr_t(entity.id) | 0x80000000u));  // NOLINT
+}
+
+const char* type_of(lua_State* lua, int index) {
+    switch (lua_type(lua, index)) {
+        case LUA_TNONE:
+            return "missing";
+        case LUA_TNIL:
+            return "nil";
+        case LUA_TBOOLEAN:
+            return "a boolean";
+        case LUA_TNUMBER:
+            return "a number";
+        case LUA_TSTRING:
+            return "a text";
+        case LUA_TTABLE:
+            return "a table";
+        case LUA_TFUNCTION:
+            return "a function";
+        case LUA_TTHREAD:
+            return "a coroutine";
+        case LUA_TLIGHTUSERDATA:
+            return is_entity(lua, index) ? "an entity" : "a light userdata";
+        default:
+            return "a column, a batch, a query or a channel";
+    }
+}
+
+bool read_text(lua_State* lua, State& state, int index, const char* what, std::string_view& text) {
+    if (lua_type(lua, index) != LUA_TSTRING)
+        return fail(state, "argument ", index, " is ", what, ", a text, not ", type_of(lua, index)), false;
+    std::size_t length = 0;
+    const char* const first = lua_tolstring(lua, index, &length);
+    text = {first, length};
+    return true;
+}
+
+bool read_entity(lua_State* lua, State& state, int index, Entity& entity) {
+    if (!is_entity(lua, index))
+        return fail(state, "argument ", index, " is an entity, not ", type_of(lua, index)), false;
+    entity = entity_at(lua, index);
+    return true;
+}
+
+bool read_living(lua_State* lua, State& state, int index, Entity& entity) {
+    if (!read_entity(lua, state, index, entity)) return false;
+    if (is_pending(entity) && state.rows_are_held()) return true;
+    if (state.world.entities().alive(entity)) return true;
+    return fail(state, "entity ", entity.index(), ":", +entity.generation(), " is dead; ask shoal.alive() before"),
+           false;
+}
+
+bool read_function(lua_State* lua, State& state, int index, const char* what) {
+    if (lua_type(lua, index) == LUA_TFUNCTION) return true;
+    return fail(state, "argument ", index, " is ", what, ", a function, not ", type_of(lua, index)), false;
+}
+
+namespace {
+
+/// Pushes the field of a table, without what metatables say.
+int push_field(lua_State* lua, int table, const char* field) {
+    lua_pushstring(lua, field);
+    lua_rawget(lua, table);
+    return lua_type(lua, -1);
+}
+
+Status wrong_field(lua_State* lua, const char* field, std::string_view wanted) {
+    return Status::error(concat("\"", field, "\" is ", wanted, ", not ", type_of(lua, -1)));
+}
+
+std::string text_at(lua_State* lua, int index) {
+    std::size_t length = 0;
+    const char* const first = lua_tolstring(lua, index, &length);
+    return {first, length};
+}
+
+Status read_list(lua_State* lua, const char* field, Array<std::string>& texts) {
+    if (lua_type(lua, -1) != LUA_TTABLE) return wrong_field(lua, field, "a list of texts");
+    const std::size_t length = std::min<std::size_t>(raw_length(lua, -1), 1000);
+    for (std::size_t i = 1; i <= length; ++i) {
+        lua_rawgeti(lua, -1, static_cast<int>(i));
+        const bool is_text = lua_type(lua, -1) == LUA_TSTRING;
+        if (is_text) texts.push_back(text_at(lua, -1));
+        lua_pop(lua, 1);
+        if (!is_text) return Status::error(concat("element ", i, " of \"", field, "\" is not a text"));
+    }
+    return {};
+}
+
+}  // namespace
+
+Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts) {
+    const int type = push_field(lua, table, field);
+    Status status;
+    if (type == LUA_TSTRING)
+        texts.push_back(text_at(lua, -1));
+    else if (type != LUA_TNIL)
+        status = read_list(lua, field, texts);
+    lua_pop(lua, 1);
+    return status;
+}
+
+Status read_field(lua_State* lua, int table, const char* field, std::string& text) {
+    const int type = push_field(lua, table, field);
+    Status status;
+    if (type == LUA_TSTRING)
+        text = text_at(lua, -1);
+    else if (type != LUA_TNIL)
+        status = wrong_field(lua, field, "a text");
+    lua_pop(lua, 1);
+    return status;
+}
+
+Status read_field(lua_State* lua, int table, const char* field, double& number) {
+    const int type = push_field(lua, table, field);
+    Status status;
+    if (type == LUA_TNUMBER)
+        number = lua_tonumber(lua, -1);
+    else if (type != LUA_TNIL)
+        status = wrong_field(lua, field, "a number");
+    lua_pop(lua, 1);
+    return status;
+}
+
+Status read_field(lua_State* lua, int table, const char* field, bool& flag) {
+    const int type = push_field(lua, table, field);
+    Status status;
+    if (type == LUA_TBOOLEAN)
+        flag = lua_toboolean(lua, -1) != 0;
+    else if (type != LUA_TNIL)
+        status = wrong_field(lua, field, "true or false");
+    lua_pop(lua, 1);
+    return status;
+}
+
+}  // namespace shoal::lua

@@ -1,0 +1,332 @@
+#pragma once
+// A Lua state in a world, and what its scripts have made.
+//
+//     State      the world, Lua, its budgets, the slots of columns, the scripts
+//     Script     passes, queries, channels, reactions and stores that one script has made
+//     Query      a TextQuery, and the columns that a function gets
+//     Slot       one column of the batch that a function works on; its serial says whether a script may still use it
+//
+// Functions that scripts call are bodies, int (lua_State*, State&), which return how many results they leave, or fail(). A
+// body raises no error of Lua itself, because it has objects that would never be destroyed: it reads arguments with the
+// functions below, and Lua has memory without a limit while it runs.
+
+#include "script/lua_port.h"
+#include "shoal/base/hash_map.h"
+#include "shoal/base/random.h"
+#include "shoal/base/text.h"
+#include "shoal/query/text_query.h"
+#include "shoal/script/scripts.h"
+#include "shoal/world/world.h"
+
+#include <span>
+#include <string>
+
+namespace shoal::lua {
+
+struct Script;
+
+/// A scalar of a column that a query shows.
+struct ColumnPlan {
+    std::string name;  // "wheel.angle"
+    ValueType type{};
+    std::size_t component = 0;
+    std::uint32_t column = 0;
+    std::uint32_t offset = 0;  // in its elements
+};
+
+struct Slot {
+    std::byte* first = nullptr;           // nullptr: no row has it
+    const std::uint32_t* rows = nullptr;  // by row: where it lies; kNilRow: none; nullptr: in order
+    std::uint32_t count = 0;              // of rows; 0 when the batch has ended
+    std::uint32_t serial = 0;             // of the batch
+    std::uint32_t step = 0;               // elements from one row to the next, in values of the type
+    std::uint32_t form = 0;               // which class of the prelude reads it; 0: Slot::index
+    std::uint32_t stride = 0;             // bytes from one row to the next
+    const ColumnPlan* plan = nullptr;
+    bool is_written = false;
+};
+inline constexpr std::uint32_t kNumSlots = 1024;
+inline constexpr std::size_t kMostColumns = 64;
+
+struct Query {
+    Query(Script* of, std::string_view of_text, Array<std::string>&& of_names)
+        : script(of), text(of_text), names(std::move(of_names)) {}
+
+    Script* script = nullptr;
+    std::string text;
+    Array<std::string> names{Owner("scripts")};  // of columns, as they were asked for
+    TextQuery* query = nullptr;
+    Array<ColumnPlan> columns{Owner("scripts")};
+    int shapes = LUA_NOREF;  // a list of arguments: the number of a column, or a table of such numbers
+};
+
+struct Channel {
+    Channel(Script* of, Schema&& of_events, detail::EventLog* of_world)
+        : script(of), name(of_events.name()), schema(std::move(of_events)), log(of_world) {}
+
+    Script* script = nullptr;
+    std::string name;
+    Schema schema;
+    detail::EventLog* log = nullptr;
+};
+
+struct PassEntry {
+    explicit PassEntry(Script* of) : script(of) {}
+
+    Script* script = nullptr;
+    std::string name;
+    Query* query = nullptr;
+    int run = LUA_NOREF;
+    int definition = LUA_NOREF;  // the table that it was made from
+    bool is_added = false;       // to the schedule
+    bool is_everything = false;  // it declares nothing, so it runs alone
+    Array<Access> accesses{Owner("scripts")};
+    Array<const Channel*> reads{Owner("scripts")}, writes{Owner("scripts")};
+    Array<std::string> after{Owner("scripts")}, before{Owner("scripts")};
+    std::uint32_t every_frames = 0;
+    float every_seconds = 0;
+    std::string last_error;
+};
+
+struct ReactionEntry {
+    ReactionId id;
+    int run = LUA_NOREF;
+    std::string name;  // of the component type or the field
+    ReactionKind kind = ReactionKind::kAdd;
+};
+
+class LuaStore;
+struct State;
+
+struct Script {
+    Script(State* of, std::string_view of_name, std::string_view of_path) : state(of), name(of_name), path(of_path) {}
+
+    State* state = nullptr;
+    std::string name, path;
+    int environment = LUA_NOREF;
+    Array<PassEntry*> passes{Owner("scripts")};
+    Array<Query*> queries{Owner("scripts")};
+    Array<Channel*> channels{Owner("scripts")};
+    Array<ReactionEntry> reactions{Owner("scripts")};
+    Array<LuaStore*> stores{Owner("scripts")};
+    // While its text runs for the first time.
+    bool is_loading = false;
+    Array<Entity> made_entities{Owner("scripts")};
+    Array<Store*> made_stores{Owner("scripts")};
+    Array<SchemaChange*> changes{Owner("scripts")};
+};
+
+/// A place in a list that tokens name.
+template <class T>
+struct Kept {
+    T* object = nullptr;
+    std::uint32_t serial = 0;
+};
+
+struct State {
+    State(World& of_world, const ScriptOptions& given);
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State();
+
+    World& world;
+    const ScriptOptions options;
+    Link link;
+    lua_State* lua = nullptr;
+    std::size_t memory_used = 0;
+    std::uint32_t num_unlimited = 1;  // while it is not 0, no allocation fails
+    std::uint32_t num_calls = 0;      // of scripts, one within the other
+    int enter = LUA_NOREF;            // of the prelude: calls a function with the columns of a batch
+    int reset = LUA_NOREF;            // of the prelude: begins a budget
+    int frame = LUA_NOREF;            // the table that passes get
+    int base = LUA_NOREF;             // what environments are copies of
+    int tokens = LUA_NOREF;           // the metatable of tokens
+    Slot slots[kNumSlots];
+    std::uint32_t num_slots = 0;    // in use: those of batches that functions work on
+    std::uint32_t last_serial = 0;  // of batches, queries and channels
+    Array<Kept<Query>> queries{Owner("scripts")};
+    Array<Kept<Channel>> channels{Owner("scripts")};
+    Array<Script*> scripts{Owner("scripts")};
+    HashMap<std::uint64_t, FieldPath*> paths{Owner("scripts")};  // by hash of the name, until stores may have changed
+    // What runs now.
+    Script* script = nullptr;
+    PassEntry* pass = nullptr;
+    Commands* commands = nullptr;             // of the chunk
+    const ReactionBatch* reaction = nullptr;  // that runs
+    std::uint32_t reaction_serial = 0;
+    std::uint32_t num_loops = 0;  // rows stay where they are
+    Random random;
+    std::string error;  // of the body that fails
+    Status last_failure;
+    std::uint64_t num_failures = 0;
+
+    /// Calls the function below `num_arguments` values at the top. Errors: it raised one; there are no results then.
+    Status call(lua_State* on, int num_arguments, int num_results);
+    /// Begins a budget, unless a script calls.
+    void begin_call();
+    /// Logs an error of a function that the world has called.
+    void report(std::string_view where, const Status& failure, std::string* last = nullptr);
+    void forget_paths();
+    /// Whether rows must stay where they are.
+    bool rows_are_held() const;
+    std::uint32_t next_serial() { return ++last_serial == 0 ? ++last_serial : last_serial; }
+};
+
+/// What runs now, until the end of the scope.
+class CallScope {
+public:
+    CallScope(State& state, Script* script) : state_(state), script_(state.script) {
+        state.begin_call();
+        state.script = script;
+        ++state.num_calls;
+    }
+    CallScope(const CallScope&) = delete;
+    CallScope& operator=(const CallScope&) = delete;
+    ~CallScope() {
+        state_.script = script_;
+        --state_.num_calls;
+    }
+
+private:
+    State& state_;
+    Script* script_;
+};
+
+// --- bodies ------------------------------------------------------------------------------------------------------
+
+inline constexpr int kFailed = -1;
+using Body = int (*)(lua_State*, State&);
+
+inline State& state_of(lua_State* lua) { return *static_cast<State*>(link_of(lua).state); }
+int raise(lua_State* lua, State& state);
+template <Body kBody>
+int run_body(lua_State* lua) {
+    State& state = state_of(lua);
+    ++state.num_unlimited;
+    const int num_results = kBody(lua, state);
+    --state.num_unlimited;
+    return num_results == kFailed ? raise(lua, state) : num_results;
+}
+
+template <class... Parts>
+int fail(State& state, const Parts&... parts) {
+    state.error.clear();
+    (append_text(state.error, parts), ...);
+    return kFailed;
+}
+
+/// Adds functions to the table at the top.
+struct Function {
+    const char* name;
+    lua_CFunction function;
+};
+void add_functions(lua_State* lua, std::span<const Function> functions);
+std::span<const Function> entity_functions();
+std::span<const Function> row_functions();
+std::span<const Function> query_functions();
+std::span<const Function> pass_functions();
+std::span<const Function> component_functions();
+std::span<const Function> event_functions();
+std::span<const Function> reaction_functions();
+std::span<const Function> store_functions();
+std::span<const Function> other_functions();
+/// In place of those of the library string.
+std::span<const Function> pattern_functions();
+/// What the tokens of each kind have as methods.
+std::span<const Function> methods_of(std::uint32_t kind);
+const char* prelude_text();
+
+// --- arguments ---------------------------------------------------------------------------------------------------
+
+/// Each returns false, and has said why in state.error, if the value is another one. `what` names it: "the path".
+bool read_text(lua_State* lua, State& state, int index, const char* what, std::string_view& text);
+bool read_entity(lua_State* lua, State& state, int index, Entity& entity);
+/// The same, and the entity lives, or is pending in commands.
+bool read_living(lua_State* lua, State& state, int index, Entity& entity);
+bool read_function(lua_State* lua, State& state, int index, const char* what);
+bool read_token(lua_State* lua, State& state, int index, TokenKind kind, const char* what, Token& token);
+/// Returns a name for the type of a value, for messages.
+const char* type_of(lua_State* lua, int index);
+void push_entity(lua_State* lua, Entity entity);
+/// Whether a value is an entity.
+bool is_entity(lua_State* lua, int index);
+Entity entity_at(lua_State* lua, int index);
+void push_token(lua_State* lua, State& state, const Token& token);
+inline void push_text(lua_State* lua, std::string_view text) { lua_pushlstring(lua, text.data(), text.size()); }
+/// Reads a list of texts in the field of a table. Errors: it is none; a single text is a list of one.
+Status read_texts(lua_State* lua, int table, const char* field, Array<std::string>& texts);
+/// Reads fields of a table; the default stays if there is none. Errors: it has another type.
+Status read_field(lua_State* lua, int table, const char* field, std::string& text);
+Status read_field(lua_State* lua, int table, const char* field, double& number);
+Status read_field(lua_State* lua, int table, const char* field, bool& flag);
+
+// --- values ------------------------------------------------------------------------------------------------------
+
+/// Pushes a value; the parts of a vector one by one if `is_flat`, and else as a table. Returns how many.
+int push_value(lua_State* lua, const State& state, const ValueType& type, const std::byte* bytes, bool is_flat);
+/// Reads a value as a type; `num_values` follow each other, for the parts of a vector. Errors: it does not fit.
+Status read_value(lua_State* lua, State& state, int index, int num_values, const ValueType& type, std::string_view name,
+                  std::byte* bytes);
+/// Writes what a table says to a struct image. Errors: it names no field, or a value does not fit.
+Status read_image(lua_State* lua, State& state, int table, const Schema& schema, std::byte* image);
+/// Pushes a table of all fields.
+void push_image(lua_State* lua, const State& state, const Schema& schema, const std::byte* image);
+
+// --- what scripts make -------------------------------------------------------------------------------------------
+
+struct KeptComponent {
+    Store* store = nullptr;
+    const Schema* schema = nullptr;
+    explicit operator bool() const { return store != nullptr; }
+};
+KeptComponent find_component(const World& world, ComponentId id);
+/// Errors: no store keeps it; the message names what is close.
+Result<KeptComponent> require_component(State& state, std::string_view name);
+/// Errors: the pass that runs has not declared it.
+Status check_access(const State& state, const Store& store, const Schema& schema, bool writes);
+Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_view what);
+
+Result<Query*> make_query(lua_State* lua, Script& script, std::string_view text, Array<std::string>&& names);
+void destroy_query(Query* query);
+/// Calls the function at `function` for all rows.
+Status run_query(lua_State* lua, State& state, const Query& query, int function, int frame);
+Status add_pass(PassEntry& pass);
+void suspend_pass(PassEntry& pass);
+void destroy_pass(PassEntry* pass);
+Status add_reaction(Script& script, ReactionEntry& entry);
+void destroy_channel(Channel* channel);
+void destroy_store(LuaStore* store);
+Status attach_store(LuaStore& store);
+void detach_store(LuaStore& store);
+
+template <class T, class... Arguments>
+T* make_owned(Arguments&&... arguments) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    return ::new (allocate_memory(sizeof(T), "scripts")) T(std::forward<Arguments>(arguments)...);
+}
+template <class T>
+void destroy_owned(T* owned) {
+    owned->~T();
+    release_memory(owned, sizeof(T), "scripts");
+}
+/// Puts an object in a list that tokens name, and returns its place.
+template <class T>
+std::uint32_t keep(Array<Kept<T>>& list, T& object, std::uint32_t serial) {
+    std::uint32_t place = 0;
+    while (place < list.size() && list[place].object != nullptr) ++place;
+    if (place == list.size()) list.emplace_back();
+    list[place] = {&object, serial};
+    return place;
+}
+template <class T>
+void drop(Array<Kept<T>>& list, const T& object) {
+    for (Kept<T>& kept : list)
+        if (kept.object == &object) kept = {};
+}
+template <class T>
+T* find_kept(const Array<Kept<T>>& list, const Token& token) {
+    if (token.slot >= list.size() || list[token.slot].serial != token.serial) return nullptr;
+    return list[token.slot].object;
+}
+
+}  // namespace shoal::lua

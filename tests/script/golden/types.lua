@@ -1,0 +1,124 @@
+---@meta shoal
+
+---@class shoal.entity
+
+---@class shoal.frame
+---@field dt number seconds since the pass ran last
+---@field number integer frames before this one
+
+---@class shoal.batch rows 0 to count - 1, during the call that they are given to
+---@field count integer
+---@field entities shoal.entity[] from 0
+
+---@class shoal.column: { [integer]: any } a value for each row, from 0
+---@field fill fun(self: shoal.column, value: number|shoal.column)
+---@field copy fun(self: shoal.column, other: shoal.column)
+---@field add fun(self: shoal.column, value: number|shoal.column, factor?: number)
+---@field mul fun(self: shoal.column, value: number|shoal.column)
+---@field sum fun(self: shoal.column): number
+---@field min fun(self: shoal.column): number
+---@field max fun(self: shoal.column): number
+
+---@class shoal.query_object
+---@field each fun(self: shoal.query_object, run: fun(batch: shoal.batch, ...: shoal.column))
+---@field count fun(self: shoal.query_object): integer
+---@field entities fun(self: shoal.query_object): shoal.entity[]
+
+---@class shoal.channel
+---@field write fun(self: shoal.channel, event: table)
+---@field read fun(self: shoal.channel): table[]
+---@field read_last fun(self: shoal.channel): table[]
+
+---@class shoal.pass_definition
+---@field name string
+---@field query? string
+---@field columns? shoal.path[]|shoal.path
+---@field reads? shoal.component_name[]|shoal.component_name
+---@field writes? shoal.component_name[]|shoal.component_name
+---@field reads_from? string[]|string
+---@field writes_to? string[]|string
+---@field after? string[]|string
+---@field before? string[]|string
+---@field every_frames? integer
+---@field every_seconds? number
+---@field run fun(frame: shoal.frame, batch: shoal.batch, ...: shoal.column)
+
+---@class shoal.component_definition
+---@field name string
+---@field version? integer
+---@field fields table[] {"name", "type", default = ..., unit = ..., length = ..., bytes = ..., split = ...}
+---@field whole? boolean
+---@field toggled? boolean
+---@field many? boolean
+---@field single? boolean
+
+---@class shoal.store_definition
+---@field component shoal.component_definition
+---@field add fun(entity: shoal.entity, values: table)
+---@field remove fun(entity: shoal.entity)
+---@field get fun(entity: shoal.entity): table
+---@field settle? fun()
+
+---@class shoal.component.wheel
+---@field angle? number
+---@field speed? number
+
+---@class shoal.component.beast
+---@field place? { x: number, y: number, z: number } m
+---@field mood? "calm"|"angry"
+---@field prey? shoal.entity?
+---@field weights? number[]
+---@field mass? number kg
+
+---@class shoal.components
+---@field wheel? shoal.component.wheel
+---@field beast? shoal.component.beast
+
+---@alias shoal.component_name
+---| string
+---| "wheel"
+---| "beast"
+
+---@alias shoal.path
+---| string
+---| "wheel.angle"
+---| "wheel.speed"
+---| "beast.place"
+---| "beast.mood"
+---| "beast.prey"
+---| "beast.weights"
+---| "beast.mass"
+
+---@class shoal
+---@field alive fun(entity: any): boolean
+---@field create fun(components?: shoal.components): shoal.entity
+---@field destroy fun(entity: shoal.entity): boolean
+---@field copy fun(entity: shoal.entity): shoal.entity
+---@field name fun(entity: shoal.entity, name: string)
+---@field tag fun(entity: shoal.entity, tag: string)
+---@field untag fun(entity: shoal.entity, tag: string)
+---@field has fun(entity: shoal.entity, component: shoal.component_name): boolean
+---@field add fun(entity: shoal.entity, component: shoal.component_name, values?: table)
+---@field remove fun(entity: shoal.entity, component: shoal.component_name)
+---@field get fun(entity: shoal.entity, path: shoal.path|shoal.component_name): any, ...
+---@field set fun(entity: shoal.entity, path: shoal.path, value: any, ...: number)
+---@field query fun(text: string, columns?: shoal.path[]|shoal.path): shoal.query_object
+---@field find fun(text: string): shoal.entity[]
+---@field pass fun(definition: shoal.pass_definition)
+---@field remove_pass fun(name: string)
+---@field enable fun(pass: string, is_on?: boolean)
+---@field component fun(definition: shoal.component_definition)
+---@field store fun(definition: shoal.store_definition)
+---@field events fun(definition: shoal.component_definition): shoal.channel
+---@field on_add fun(component: shoal.component_name, run: fun(entities: shoal.entity[])): integer
+---@field on_remove fun(component: shoal.component_name, run: fun(entities: shoal.entity[], before: fun(i: integer): table)): integer
+---@field on_change fun(name: shoal.component_name|shoal.path, run: fun(entities: shoal.entity[], before: fun(i: integer): table)): integer
+---@field off fun(reaction: integer)
+---@field spawn fun(resource_or_source: string): shoal.entity[]
+---@field random fun(low?: integer, high?: integer): number
+---@field log fun(...: any)
+shoal = {}
+
+---What stays when the script is loaded again.
+---@type table
+keep = {}

@@ -1,0 +1,171 @@
+// What scripts cannot do: reach outside, work or grow without end, use what has ended.
+
+#include "script_world.h"
+
+namespace shoal {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+TEST(Sandbox, has_no_files_libraries_bytecode_or_debugger) {
+    ScriptWorld test;
+    EXPECT_TRUE(
+        test.run("for _, name in ipairs{'io', 'os', 'package', 'debug', 'ffi', 'jit', 'load', 'loadstring', 'dofile',"
+                 "'loadfile', 'require', 'module', 'newproxy', 'getfenv', 'setfenv', 'collectgarbage', 'warn'} do "
+                 "assert(_G[name] == nil, name) end"));
+    EXPECT_TRUE(test.run("assert(string.dump == nil and ('').dump == nil and getmetatable('') == nil)"));
+    EXPECT_FALSE(test.scripts.run("\x1bLua bytes", "other").ok());
+    EXPECT_FALSE(test.scripts.run("\x1bLJ\x02", "other").ok());
+}
+
+TEST(Sandbox, scripts_do_not_change_what_others_use) {
+    ScriptWorld test;
+    ASSERT_TRUE(test.run("string.upper = nil shoal.alive = nil math.pi = 3 x = 1"));
+    EXPECT_TRUE(test.scripts.run(
+        "assert(string.upper('a') == 'A' and ('a'):upper() == 'A' and shoal.alive and x == nil)", "b"));
+    EXPECT_TRUE(test.run("assert(x == 1 and math.pi == 3)"));
+}
+
+TEST(Sandbox, whatever_runs_for_ever_ends_with_its_budget) {
+    const char* const endless[] = {
+        "while true do end",
+        "repeat until false",
+        "::again:: goto again",
+        "for i = 1, math.huge do end",
+        "for i = 1, 2, 0.000000000001 do end",
+        "local function f() return f() end f()",
+        "local function f() f() end while true do pcall(f) end",
+        "while true do pcall(function() while true do end end) end",
+        "local function f() pcall(f) return f() end f()",
+        "t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) while true do pcall(rawequal, t[1]) end",
+        "for k in function() return 1 end do end",
+        "while true do coroutine.wrap(function() while true do coroutine.yield() end end)() end",
+        "local c = coroutine.wrap(function() while true do pcall(coroutine.yield) end end) while true do c() end",
+        "while true do xpcall(function() while true do end end, function(e) while true do end end) end",
+        "table.sort({1, 2, 3}, function() while true do end end)",
+        "string.gsub(('x'):rep(100), 'x', function() while true do end end)",
+        "local t = {} t.f = function(self) return self.f(self) end t:f()",
+    };
+    for (const char* text : endless) {
+        ScriptWorld test({.steps = 200'000});
+        const std::string error = test.error_of(text);
+        EXPECT_TRUE(contains(error, "used all steps of its budget") || contains(error, "stack overflow") ||
+                    contains(error, "C stack"))
+            << text << "\n"
+            << error;
+        EXPECT_TRUE(test.run("assert(1 + 1 == 2)")) << text;  // the next call has a budget of its own
+        test.world.step(0.1f);
+    }
+}
+
+TEST(Sandbox, nothing_of_the_library_works_for_ever) {
+    const char* const costly[] = {
+        "string.rep('', 1e15) error('done')",
+        "string.rep('x', 1e15)",
+        "table.move({}, 1, 1e15, 2)",
+        "string.find(('a'):rep(40000), ('a*'):rep(30) .. 'b')",
+        "string.gsub(('a'):rep(40000), '.-.-.-.-.-b', '')",
+        "string.match(('a'):rep(40000), ('.-'):rep(20) .. 'b')",
+        "for _ in string.gmatch(('a'):rep(40000), '(a*)(a*)(a*)(a*)b') do end",
+        "table.concat(setmetatable({}, {__len = function() return 1e15 end, __index = type})) error('done')",
+        "table.insert(setmetatable({}, {__len = function() return 1e15 end}), 1, 2) while true do end",
+        "return {unpack = (unpack or table.unpack)({}, 1, 1e9)}",
+    };
+    for (const char* text : costly) {
+        ScriptWorld test({.memory_bytes = 8u << 20, .steps = 200'000});
+        EXPECT_FALSE(test.scripts.run(text, "test").ok()) << text;
+    }
+}
+
+TEST(Sandbox, memory_has_a_limit_and_the_world_goes_on) {
+    ScriptWorld test({.memory_bytes = 4u << 20});
+    for (const char* text :
+         {"t = {} for i = 1, 1e9 do t[i] = {} end", "s = 'x' while true do s = s .. s end",
+          "local t = {} while true do pcall(function() t[#t + 1] = ('x'):rep(100000) .. #t end) end"}) {
+        const std::string error = test.error_of(text);
+        EXPECT_TRUE(contains(error, "not enough memory") || contains(error, "budget")) << error;
+        EXPECT_LT(test.scripts.memory_used(), 5u << 20);
+        ASSERT_TRUE(test.run("t = nil s = nil"));
+        test.world.step(0.1f);
+    }
+    EXPECT_TRUE(test.run("local t = {} for i = 1, 1000 do t[i] = {i} end"));
+}
+
+TEST(Sandbox, there_are_no_finalizers) {
+    ScriptWorld test;
+    EXPECT_TRUE(contains(test.error_of("setmetatable({}, {__gc = function() end})"), "scripts have no finalizers"));
+}
+
+TEST(Sandbox, the_name_that_counts_steps_is_reserved_under_luajit) {
+    ScriptWorld test;
+    if (Scripts::version() != "LuaJIT 2.1") GTEST_SKIP() << "hooks count there";
+    EXPECT_TRUE(contains(test.error_of("shoal_tick_ = nil"), "the name shoal_tick_ is reserved"));
+    EXPECT_TRUE(contains(test.error_of("local function f(shoal_tick_) end"), "is reserved"));
+}
+
+TEST(Sandbox, counting_steps_changes_neither_lines_nor_meaning) {
+    ScriptWorld test;
+    EXPECT_TRUE(test.run(
+        "#!/usr/bin/lua\nlocal s = [==[ do while ]] function ]==] --[[ do\nrepeat ]] local n = 0x1p4 + 1e+2 + .5\n"
+        "for i = 1, 3 do (function(...) n = n + select('#', ...) end)(i, 2) end -- do\n"
+        "local t = {['do'] = 1, [ [[function]] ] = 2, f = function() return 'a\\'do\\\"' end}\n"
+        "for i = 1, 3 do if i == 2 then goto continue end n = n + 1 ::continue:: end\n"
+        "repeat local z = n n = n + 1 until z > 0\n"
+        "assert(n == 16 + 100 + .5 + 6 + 2 + 1, n) assert(t.f() == 'a\\'do\"' and s == ' do while ]] function ')"));
+    EXPECT_TRUE(contains(test.error_of("local a = 1\n\n  local b = nil + 1"), "test:3:"));
+    EXPECT_TRUE(contains(test.error_of("for i = 1, 2 do\n  local x = =\nend"), "test:2:"));
+}
+
+TEST(Sandbox, a_column_ends_with_the_call_that_it_was_given_to) {
+    ScriptWorld test;
+    test.make_wheels(10);
+    ASSERT_TRUE(test.run("q = shoal.query('&wheel', {'wheel.angle'}) q:each(function(b, a) batch, column = b, a end)"));
+    for (const char* use : {"return column[0]", "column[0] = 1", "return batch.count", "return batch.entities[0]",
+                            "return #column", "column:fill(1)", "return column:sum()"})
+        EXPECT_TRUE(contains(test.error_of(use), "the batch has ended")) << use << test.error_of(use);
+    EXPECT_TRUE(contains(test.error_of("q:each(function(b, a) return column[0] end)"), "the batch has ended"));
+    test.world.settle();
+    EXPECT_TRUE(contains(test.error_of("column[0] = 1"), "the batch has ended"));
+}
+
+TEST(Sandbox, rows_outside_of_a_batch_are_neither_read_nor_written) {
+    ScriptWorld test;
+    const std::vector<Entity> wheels = test.make_wheels(10);
+    ASSERT_TRUE(test.run("q = shoal.query('&wheel', {'wheel.angle'})"));
+    for (const char* row :
+         {"10", "-1", "1e300", "-1e300", "0/0", "math.huge", "'x'", "nil", "{}", "2^32", "1.5 + 9", "-0.5"}) {
+        const std::string place = std::string("a[") + row + "]";
+        EXPECT_NE("", test.error_of("q:each(function(b, a) " + place + " = 1 end)")) << row;
+        EXPECT_NE("", test.error_of("q:each(function(b, a) return " + place + ".x end)")) << row;
+    }
+    for (const Entity wheel : wheels) EXPECT_EQ(test.angle(wheel), 0);
+    EXPECT_TRUE(contains(test.error_of("q:each(function(b, a) a[10] = 1 end)"),
+                         "row 10 of \"wheel.angle\" is outside: rows are 0 to batch.count - 1, and the batch has 10"));
+}
+
+TEST(Sandbox, columns_that_a_query_only_reads_are_not_written) {
+    ScriptWorld test;
+    test.make_wheels(10);
+    ASSERT_TRUE(test.run("q = shoal.query('wheel', {'wheel.angle'})"));
+    const std::string error = test.error_of("q:each(function(b, a) a[0] = 1 end)");
+    EXPECT_TRUE(contains(error, "the query only reads \"wheel.angle\"; write &wheel in its text")) << error;
+    EXPECT_NE("", test.error_of("q:each(function(b, a) a:fill(1) end)"));
+    EXPECT_NE("", test.error_of("q:each(function(b, a) a.slot = 5 end)"));
+    EXPECT_NE("", test.error_of("q:each(function(b, a) return a.first + 1 end)"));
+}
+
+TEST(Sandbox, forged_tokens_reach_nothing) {
+    ScriptWorld test;
+    test.make_wheels(10);
+    ASSERT_TRUE(test.run("q = shoal.query('&wheel', {'wheel.angle'}) q:each(function(b, a) fill = a.fill end)"));
+    for (const char* use : {"fill(5, 1)", "fill({slot = 1, serial = 2}, 1)", "fill(q, 1)", "q.each({}, print)",
+                            "q.each(nil)", "fill(nil)", "fill()"})
+        EXPECT_NE("", test.error_of(use)) << use;
+    if (Scripts::version() == "LuaJIT 2.1") {
+        EXPECT_NE("", test.error_of("fill(0x200000001LL, 1)"));
+        EXPECT_NE("", test.error_of("q:each(function(b, a) fill(0xFFFFFFFFFFFFFFFFULL, 1) end)"));
+    }
+}
+
+}  // namespace
+}  // namespace shoal
