@@ -128,6 +128,7 @@ void WorldState::refuse_unknown(const std::string& name) const {
 KeptComponent WorldState::component(const std::string& name) {
     World& world = parts_->world;
     if (const KeptComponent kept = find_kept(world, ComponentId(name)); kept.store != nullptr) return kept;
+    require_no_hold(concat("the first use of ", quoted(name)));
     if (name == schema_of<ChildOf>().name() || name == schema_of<WorldPose>().name()) world.require_transforms();
     const RegisteredComponent* const known = schema_->registry.find(name);
     if (known == nullptr || known->schema == nullptr) {
@@ -150,14 +151,19 @@ KeptComponent WorldState::component(const std::string& name) {
     return kept;
 }
 
+/// Stores are not made while rows are held.
+void WorldState::require_no_hold(std::string_view what) const {
+    if (!holds_.empty()) throw BusyError(concat(uses(), " before ", what));
+}
+
 void WorldState::prepare_names(std::string_view text) {
     for (const RegisteredComponent* known : schema_->registry.components())
         if (known->id != schema_of<SpawnZone>().id() && known->id != schema_of<SpawnSwitchedOff>().id() &&
             names(text, known->name))
             component(known->name);
-    if (text.find('#') != std::string_view::npos) parts_->world.require_tags();
+    if (text.find('#') != std::string_view::npos) component(schema_of<Tag>().name());
     if (text.find('^') != std::string_view::npos || names(text, "child_of") || names(text, "world_pose"))
-        parts_->world.require_transforms();
+        component(schema_of<Transform>().name());
 }
 
 std::vector<std::byte> WorldState::images(const Schema& schema, std::size_t count, const py::dict& values) {
@@ -333,6 +339,7 @@ void WorldState::set(const py::object& entity, const std::string& path, const py
 py::array WorldState::read(std::span<const Entity> entities, const std::string& path) {
     World& world = require_open("reading values");
     require_living(entities);
+    component(path.substr(0, path.find_first_of(".[")));
     const FieldPath found = require(world.find_field(path));
     const ArrayType type = array_type(found.type(), path);
     std::vector<std::byte> bytes(entities.size() * found.type().num_bytes());

@@ -135,6 +135,7 @@ private:
     void require_living(std::span<const Entity> entities) const;
     void keep_arrays(const Blob& blob);
     std::string uses() const;
+    void require_no_hold(std::string_view what) const;
 
     std::shared_ptr<SchemaSet> schema_;
     bool in_database_;

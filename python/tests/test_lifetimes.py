@@ -174,3 +174,15 @@ def test_an_error_in_the_block_of_a_world_is_not_hidden():
     assert not world.closed and kept.sum() == 3
     del kept
     world.close()
+
+
+def test_no_store_is_made_while_a_block_is_open():
+    world = new_world(home="database")
+    ids = bodies(world, 3)
+    with world.query("body"):
+        for use in [lambda: world.has(ids, "point_mass"), lambda: world.query("point_mass"), lambda: world.query("#red"),
+                    lambda: world.read(ids, "point_mass.mass")]:
+            with pytest.raises(shoal.BusyError, match="is open; leave its block before the first use of"):
+                use()
+        assert world.has(ids, "health").sum() == 0
+    assert world.has(ids, "point_mass").sum() == 0
