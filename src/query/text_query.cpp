@@ -602,6 +602,7 @@ struct TextQuery::Held {
     struct Batch {
         TextBatch batch;
         const Plan* plan = nullptr;
+        Array<Place> places{Owner("query")};               // those of the batch, whose first_row_ is 0
         Array<Entity> entities{Owner("query")};            // empty: they follow each other in a table
         Array<Array<std::uint32_t>> rows{Owner("query")};  // by component; empty: they follow each other
 
@@ -666,8 +667,8 @@ struct TextQuery::Held {
         for (std::size_t c = 0; c < last.rows.size(); ++c) {
             const Place &from = before.places_[c], &to = found.places_[c];
             if (last.lists(c) || to.rows != nullptr || !is_same_table(from, to)) return false;
-            if (to.table != nullptr && !to.is_single && to.first_row != from.first_row + before.num_rows())
-                return false;
+            const std::uint32_t first_row = to.first_row + found.first_row_;
+            if (to.table != nullptr && !to.is_single && first_row != from.first_row + before.num_rows()) return false;
         }
         return true;
     }
@@ -680,7 +681,11 @@ struct TextQuery::Held {
             return;
         }
         Batch made{found, visited};
-        for (const Place& place : found.places_) {
+        made.places.assign(found.places_.begin(), found.places_.end());
+        made.batch.places_ = made.places;
+        made.batch.first_row_ = 0;
+        for (Place& place : made.places) {
+            if (place.rows == nullptr) place.first_row += found.first_row_;
             made.rows.push_back(Array<std::uint32_t>(Owner("query")));
             if (place.rows != nullptr) made.rows.back().assign(place.rows, place.rows + found.num_rows());
         }
@@ -715,8 +720,7 @@ struct TextQuery::Held {
         for (Batch& batch : batches) {
             if (!batch.entities.empty()) batch.batch.entities_ = batch.entities;
             for (std::size_t c = 0; c < batch.rows.size(); ++c)
-                if (batch.lists(c))
-                    batch.batch.places_[c].rows = batch.rows[c].data(), batch.batch.places_[c].first_row = 0;
+                if (batch.lists(c)) batch.places[c].rows = batch.rows[c].data(), batch.places[c].first_row = 0;
         }
     }
 };
