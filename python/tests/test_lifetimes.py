@@ -22,7 +22,6 @@ STRUCTURAL = {
 }
 
 
-# req: PY2
 @pytest.mark.parametrize("call", STRUCTURAL)
 def test_nothing_moves_rows_while_a_block_is_open_or_an_array_is_left(call):
     world = new_world()

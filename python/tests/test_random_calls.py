@@ -180,7 +180,6 @@ class Player:
                          [3, 2, 5, 1, 6, 5, 5, 3, 1, 2, 1, 2])[0]()
 
 
-# req: PY3
 def test_random_calls_answer_or_raise():
     player, raised = Player(random.Random(SEED)), 0
     for i in range(CALLS):

@@ -174,7 +174,6 @@ def random_columns(world, rng):
     return ids, model
 
 
-# req: PY1
 @pytest.mark.parametrize("home", ["managers", "database"])
 def test_random_queries_show_and_write_what_a_model_says(home):
     rng = np.random.default_rng(5)

@@ -66,7 +66,7 @@ Array<std::uint32_t> table_of(std::vector<TableValue> values) {
     return make_data_table(entries);
 }
 
-// req: G8
+// req: G7 G8
 TEST_F(DataOfEntities, an_entity_has_any_number_of_named_values_of_all_types) {
     ASSERT_TRUE(data.set(tank, "is_hidden", true));
     ASSERT_TRUE(data.set(tank, "crew", -3));

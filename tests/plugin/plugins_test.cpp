@@ -601,6 +601,7 @@ TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
     host.world.step(1);
 }
 
+// req: G7
 TEST(PluginStores, without_columns_are_found_by_queries_and_read_by_name) {
     const LeakCheck leaks;
     Host host;
