@@ -97,9 +97,10 @@ Status write_times(const Trace& trace, Run& run) {
 Status live(Run& run, Diagnostics& diagnostics) {
     ThreadedExecutor executor(static_cast<std::uint32_t>(run.options.num_workers));
     run.num_workers = executor.num_workers();
-    Sea sea(executor, {run.options.sources, run.options.num_fish, run.options.seed, run.options.watch});
+    Sea sea(executor,
+            {run.options.sources, run.options.num_fish, run.options.seed, run.options.watch, run.options.plugin});
     if (Status status = sea.spawn(diagnostics); !status) return status;
-    add_passes(sea);
+    if (Status status = add_passes(sea); !status) return status;
     Trace trace(executor.num_workers());
     if (!run.options.trace.empty()) sea.world.schedule().set_trace(&trace);
     if (run.options.watch) {

@@ -34,6 +34,7 @@ const Option kOptions[] = {
     {"--trace", "FILE.json", "write what each worker did when, for chrome://tracing or Perfetto", &Options::trace},
     {"--export-schema", "FILE", "write a schema file of all component types of the sea", &Options::schema},
     {"--sources", "FOLDER", "where sea.sjson and its prefabs are", &Options::sources},
+    {"--plugin", "FILE.so", "take the pass swim from a plugin (see swim_plugin.c)", &Options::plugin},
     {"--watch", "", "reload sources that are edited; runs until it is interrupted, or for --frames", &Options::watch},
     {"--json", "", "print one JSON object", &Options::json},
     {"--help", "", "print this", &Options::help},

@@ -9,7 +9,7 @@ namespace reef {
 
 struct Options {
     std::uint64_t num_fish = 100'000, num_frames = 600, num_workers = 0, seed = 1;
-    std::string sources, picture, trace, schema;
+    std::string sources, picture, trace, schema, plugin;
     bool json = false, help = false, watch = false;
 };
 

@@ -9,13 +9,14 @@
 
 namespace reef {
 
-void add_passes(Sea& sea) {
+Status add_passes(Sea& sea) {
     add_looking_around(sea);
     add_hunting(sea);
     add_eating(sea);
-    add_swimming(sea);
+    if (Status status = add_swimming(sea); !status) return status;
     add_births(sea);
     add_carrying(sea);
+    return {};
 }
 
 }  // namespace reef

@@ -15,7 +15,8 @@
 
 namespace shoal {
 class Diagnostics;
-}
+class Plugins;
+}  // namespace shoal
 
 namespace reef {
 
@@ -28,6 +29,7 @@ struct SeaOptions {
     std::uint64_t num_fish = 100'000;
     std::uint64_t seed = 1;
     bool watches = false;  ///< reload_edited() will be called
+    std::string plugin;    ///< a plugin whose pass "swim" takes the place of the sea's own; empty: none
 };
 
 /// The length of every frame.
@@ -64,6 +66,7 @@ struct Sea {
         touching;  ///< by tile: the zones of the tile, its neighbours, and things larger than a tile
     SeaCounts counts;
     std::unique_ptr<SeaSources> sources;
+    std::unique_ptr<shoal::Plugins> plugins;
 
     /// Returns the number of entities of an archetype in all zones.
     std::uint64_t database_rows(const shoal::Archetype& type) const;
@@ -72,13 +75,14 @@ struct Sea {
 };
 
 /// Adds all passes in order. Lifetime: `sea` outlives the runs of its schedule.
-void add_passes(Sea& sea);
+/// Errors: the plugin does not load, or has no pass "swim".
+Status add_passes(Sea& sea);
 
 // One file each.
 void add_looking_around(Sea& sea);  ///< sort, flock
 void add_hunting(Sea& sea);         ///< hunt
 void add_eating(Sea& sea);          ///< graze, digest, bloom
-void add_swimming(Sea& sea);        ///< swim, cross
+Status add_swimming(Sea& sea);      ///< swim, cross
 void add_births(Sea& sea);          ///< births
 void add_carrying(Sea& sea);        ///< carry, attach
 

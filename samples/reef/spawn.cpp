@@ -4,6 +4,7 @@
 
 #include <shoal/base/clock.h>
 #include <shoal/base/text.h>
+#include <shoal/plugin/plugins.h>
 
 #include <cmath>
 

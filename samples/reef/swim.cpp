@@ -1,11 +1,13 @@
 // Swimming: urges become motion, and what leaves a tile changes zones.
 //
-//     swim     computes velocities from urges and positions from velocities, for fish and sharks
+//     swim     computes velocities from urges and positions from velocities, for fish and sharks; a plugin may bring it
 //     cross    asks for moves to other zones, which are made when the world settles
 
 #include "around.h"
 
+#include <shoal/base/text.h>
 #include <shoal/command/commands.h>
+#include <shoal/plugin/plugins.h>
 
 namespace reef {
 
@@ -30,9 +32,7 @@ void cross(const Sea& sea, Commands& commands, const Batch& batch) {
     }
 }
 
-}  // namespace
-
-void add_swimming(Sea& sea) {
+void add_own(Sea& sea) {
     const auto swimmers =
         query<Write<&Place::position>, Write<&Swim::velocity>, Read<&Swim::urge>, Read<&Swim::speed>>(sea.database);
     sea.world.schedule().add("swim", swimmers, [](auto&& position, auto&& velocity, Vec2 urge, float speed) {
@@ -43,6 +43,22 @@ void add_swimming(Sea& sea) {
         velocity = v;
         position = Vec3{within_sea(p.x + v.x * kFrameSeconds), within_sea(p.y + v.y * kFrameSeconds), p.z};
     });
+}
+
+Status add_that_of_a_plugin(Sea& sea, const std::string& path) {
+    sea.plugins = std::make_unique<Plugins>(sea.world);
+    if (Status status = sea.plugins->load(path); !status) return status;
+    if (sea.world.schedule().is_taken("swim")) return {};
+    return Status::error(concat("the plugin ", quoted(path), " has no pass \"swim\""));
+}
+
+}  // namespace
+
+Status add_swimming(Sea& sea) {
+    if (sea.options.plugin.empty())
+        add_own(sea);
+    else if (Status status = add_that_of_a_plugin(sea, sea.options.plugin); !status)
+        return status;
     const auto places = query<Read<&Place::position>, With<Swim>>(sea.database);
     sea.world.schedule().add("cross", {reads<&Place::position>(sea.database)}, [&sea, places](PassContext& context) {
         places.for_each_batch(context.executor,
@@ -50,6 +66,7 @@ void add_swimming(Sea& sea) {
         context.num_rows = places.num_rows();
         context.num_bytes = context.num_rows * 2 * sizeof(float);
     });
+    return {};
 }
 
 }  // namespace reef

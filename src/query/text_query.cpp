@@ -213,9 +213,10 @@ public:
     void begin() {
         for (detail::ToldRows& told : told_) told.begin(0);
     }
-    /// Marks a batch that was visited before.
+    /// Marks a batch that was visited before. Requires: its first_row_ is 0.
     void mark(const TextBatch& visited) {
-        batch_ = visited;
+        std::copy(visited.places_.begin(), visited.places_.end(), places_.begin());
+        batch_.entities_ = visited.entities_;
         mark();
     }
     /// Tells stores that compute more from what is written which rows were marked.

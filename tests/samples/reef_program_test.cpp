@@ -43,6 +43,20 @@ TEST_F(ReefProgram, says_the_same_as_json_for_every_number_of_workers) {
     }
 }
 
+// req: A1
+TEST_F(ReefProgram, ends_in_the_same_state_when_a_plugin_swims) {
+    const std::string own = run({"--fish=800", "--frames=40", "--workers=1", "--json"}).json()["state_hash"];
+    for (const char* workers : {"1", "3"}) {
+        const ToolResult result =
+            run({"--fish=800", "--frames=40", "--workers", workers, "--plugin", REEF_PLUGIN, "--json"});
+        ASSERT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_EQ(result.json()["state_hash"], own) << workers;
+    }
+    const ToolResult other = run({"--fish=100", "--frames=1", "--plugin", SPIN_PLUGIN});
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_NE(other.err.find("has no pass \"swim\""), std::string::npos) << other.err;
+}
+
 TEST_F(ReefProgram, reloads_what_is_edited_while_it_runs) {
     const std::string sources = path("sources"), output = write("output", "");
     std::filesystem::copy(SHOAL_SOURCE_DIR "/samples/reef", sources, std::filesystem::copy_options::recursive);

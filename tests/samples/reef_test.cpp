@@ -20,7 +20,8 @@ struct Life {
         : executor(num_workers), sea(executor, {SHOAL_SOURCE_DIR "/samples/reef", num_fish, seed}) {
         const shoal::Status status = sea.spawn(diagnostics);
         EXPECT_TRUE(status.ok()) << status.message() << diagnostics.format();
-        add_passes(sea);
+        const shoal::Status added = add_passes(sea);
+        EXPECT_TRUE(added.ok()) << added.message();
     }
     void run(std::int64_t num_frames) {
         for (std::int64_t frame = 0; frame < num_frames; ++frame) sea.world.step(kFrameSeconds);
