@@ -29,7 +29,7 @@ struct SeaOptions {
     std::uint64_t num_fish = 100'000;
     std::uint64_t seed = 1;
     bool watches = false;  ///< reload_edited() will be called
-    std::string plugin;    ///< a plugin whose pass "swim" takes the place of the sea's own; empty: none
+    std::string plugin{};  ///< a plugin whose pass "swim" takes the place of the sea's own; empty: none
 };
 
 /// The length of every frame.
