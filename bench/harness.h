@@ -31,7 +31,7 @@ struct Options {
 
 /// One side of a comparison.
 struct Side {
-    std::function<void()> prepare;            ///< before each run, not timed; may be empty
+    std::function<void()> prepare{};          ///< before each run, not timed; may be empty
     std::function<void()> run;                ///< the timed work
     std::function<std::uint64_t()> checksum;  ///< of the state after the last run of a round
 };
