@@ -142,9 +142,12 @@ void Hold::close() {
     for (std::map<std::string, ShownColumn>& batch : shown)
         for (auto& [name, column] : batch)
             for (std::size_t i = 0; i < column.arrays.size(); ++i) {
-                if (!column.is_view && components[column.component].is_written)
+                // A program may have resized an array that owns its memory.
+                const std::size_t num_bytes = column.columns[i].num_rows * column.element_bytes;
+                if (!column.is_view && components[column.component].is_written &&
+                    static_cast<std::size_t>(column.arrays[i].nbytes()) == num_bytes)
                     copy_elements(column.columns[i], column.element_bytes,
-                                  static_cast<std::byte*>(column.arrays[i].mutable_data()), true);
+                                  const_cast<std::byte*>(static_cast<const std::byte*>(column.arrays[i].data())), true);
                 set_read_only(column.arrays[i]);
             }
     if (writes) rows.finish();

@@ -51,6 +51,20 @@ def test_arrays_are_read_only_behind_their_block():
         mass[0] = 4
 
 
+@pytest.mark.parametrize("change", [lambda a: a.setflags(write=False), lambda a: a.resize(0, refcheck=False)])
+def test_copies_that_were_locked_or_resized_end_with_their_block(change):
+    world = new_world()
+    ids = world.create(40, health={"value": range(40)})
+    world.add(ids[::-1], "body")
+    with world.query("&health, body") as batches:
+        batch = next(b for b in batches if not (b.is_view("health.value") and b.is_view("body.mass")))
+        name = "health.value" if not batch.is_view("health.value") else "body.mass"
+        array = batch[name]
+        change(array)
+        del array
+    world.destroy(ids)
+
+
 def test_batches_and_frames_end_with_their_block():
     world = new_world()
     bodies(world, 10)

@@ -169,6 +169,7 @@ struct shoal_query {
     std::vector<std::string> column_names;
     std::optional<shoal::TextQuery> query;  // none while a store that it names is not there
     shoal::Array<shoal::PluginColumn> columns{shoal::Owner("plugins")};
+    mutable std::uint32_t num_loops = 0;  // of for_each_batch(), which run now
 
     /// Makes the query. Errors: of TextQuery::make(); a column is not there. Then there is none.
     shoal::Status make();

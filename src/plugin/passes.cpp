@@ -246,6 +246,8 @@ int destroy(shoal_world* plugin, shoal_query* query, shoal_error* error) {
     for (const PluginPass* pass : plugin->passes)
         if (pass->query == query)
             return refuse(error, concat("destroy_query: the query is that of pass \"", pass->name, "\""));
+    if (query->num_loops != 0)
+        return refuse(error, "destroy_query: for_each_batch() runs over the query; destroy it when that has returned");
     end_query(*plugin, query);
     return 1;
 }
@@ -261,8 +263,11 @@ int for_each_batch(shoal_world* plugin, const shoal_query* query, int on_all_wor
     if (status) status = check_given("for_each_batch", {{reinterpret_cast<const void*>(run), "the function"}});
     if (status && !query->query)
         status = Status::error(concat("query \"", query->text, "\" names what no store keeps now"));
-    if (status)
+    if (status) {
+        ++query->num_loops;
         query->run(on_all_workers != 0 ? &query->owner.world.executor() : nullptr, {run, context, true}, nullptr);
+        --query->num_loops;
+    }
     return answer(error, status);
 }
 

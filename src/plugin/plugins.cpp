@@ -294,6 +294,7 @@ Status Plugins::reload(std::string_view name) {
     if (status) status = check_users(older->world, false);
     if (status) status = save_stores(older->world, shared_->saved);
     if (!status) {
+        shared_->saved.clear();
         destroy(*opened);
         return error_in(older->path, status.message());
     }

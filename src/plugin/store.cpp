@@ -394,6 +394,10 @@ Result<PluginStore*> make_store(shoal_world& plugin, const Schema& schema, const
     if (Status status = fill(plugin.host, *made, *replaced); !status) {
         made->let_go();
         destroy_owned(made);
+        if (*replaced != nullptr) {
+            plugin.world.end_schema_change(plugin.changes.back(), false);
+            plugin.changes.pop_back();
+        }
         return status;
     }
     if (*replaced != nullptr) {

@@ -96,20 +96,31 @@ Status add_from_table(lua_State* lua, State& state, Entity entity, const KeptCom
 
 /// Adds what a table says: {wheel = {angle = 1}, body = {}}.
 Status add_all(lua_State* lua, State& state, Entity entity, int table) {
+    // All are read before one is added: a store in Lua may change the table.
+    struct Given {
+        KeptComponent kept;
+        Array<std::byte> image{Owner("scripts")};
+    };
+    std::vector<Given> all;
     lua_pushnil(lua);
     while (lua_next(lua, table) != 0) {
         Status status;
         if (lua_type(lua, -2) != LUA_TSTRING || lua_type(lua, -1) != LUA_TTABLE) {
             status = Status::error("components are given as {name = {field = value}}");
+        } else if (const Result<KeptComponent> kept = require_component(state, lua_tostring(lua, -2)); !kept) {
+            status = kept.status();
         } else {
-            const Result<KeptComponent> kept = require_component(state, lua_tostring(lua, -2));
-            status = kept ? add_from_table(lua, state, entity, *kept, lua_gettop(lua)) : kept.status();
+            const std::span<const std::byte> defaults = kept->schema->default_image();
+            all.push_back({*kept, Array<std::byte>(defaults.begin(), defaults.end(), Owner("scripts"))});
+            status = read_image(lua, state, lua_gettop(lua), *kept->schema, all.back().image.data());
         }
         lua_pop(lua, 1);
         if (status) continue;
         lua_pop(lua, 1);
         return status;
     }
+    for (const Given& given : all)
+        if (Status status = add_component(state, entity, given.kept, given.image.data()); !status) return status;
     return {};
 }
 

@@ -403,6 +403,8 @@ int gmatch(lua_State* lua, State& state) {
 bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* first, const char* last,
               std::string_view replacement, std::string& out) {
     for (std::size_t i = 0; i < replacement.size(); ++i) {
+        if (out.size() > state.options.memory_bytes)
+            return fail(state, "not enough memory for what string.gsub makes"), false;
         if (replacement[i] != '%') {
             out += replacement[i];
             continue;
@@ -412,8 +414,12 @@ bool add_text(lua_State* lua, State& state, const Matcher& matcher, const char* 
             out += '%';
         } else if (c == '0') {
             out.append(first, last);
+            state.link.steps_left -= static_cast<double>(last - first) / 16;
         } else if (c >= '1' && c <= '9' && push_capture(lua, matcher, static_cast<std::size_t>(c - '1'), first, last)) {
-            out += lua_tostring(lua, -1);
+            std::size_t length = 0;
+            const char* const capture = lua_tolstring(lua, -1, &length);
+            out.append(capture, length);
+            state.link.steps_left -= static_cast<double>(length) / 16;
             lua_pop(lua, 1);
         } else {
             return fail(state, "the replacement has a '%' that is followed by neither '%' nor the number of a capture"),

@@ -87,6 +87,7 @@ int move(lua_State* lua, State& state) {
     if (!fits(first) || !fits(last) || !fits(to) ||
         last - first > static_cast<std::int64_t>(state.options.memory_bytes / 16))
         return fail(state, "table.move moves elements from -67108864 to 67108864, and as many as scripts may hold");
+    state.link.steps_left -= static_cast<double>(last - first + 1);
     const bool is_forward = to <= first || target == 5;
     for (std::int64_t i = 0; i <= last - first; ++i) {
         const std::int64_t k = is_forward ? i : last - first - i;
@@ -151,6 +152,12 @@ int call_with_raw_length(lua_State* lua) {
         if (lua_type(lua, -1) != LUA_TNIL) return luaL_error(lua, "this function takes no table with __len");
         lua_pop(lua, 2);
     }
+    // The length of a table with holes may be any number; it works on as many elements.
+    State& state = state_of(lua);
+    const std::size_t length = lua_type(lua, 1) == LUA_TTABLE ? raw_length(lua, 1) : 0;
+    if (length > state.options.memory_bytes / 16)
+        return luaL_error(lua, "this function takes no table whose length is more than scripts may hold");
+    state.link.steps_left -= static_cast<double>(length) / 8;
     lua_pushvalue(lua, lua_upvalueindex(1));
     lua_insert(lua, 1);
     lua_call(lua, lua_gettop(lua) - 1, LUA_MULTRET);

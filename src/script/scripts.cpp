@@ -119,14 +119,24 @@ Status run_chunk(Script& script) {
     return state.call(lua, 1, 0);
 }
 
+/// Gives stores of a newer version the rows of those of the older. Errors: a function of a store raised one.
+Status hand_on_rows(const Script& older, const Script& newer) {
+    for (LuaStore* from : older.stores)
+        for (LuaStore* to : newer.stores)
+            if (to->schema().id() == from->schema().id())
+                if (Status status = to->take_rows(*from); !status) return status;
+    return {};
+}
+
 /// Runs the function at the top as the first text of a script. Errors: it raised one, or its passes have no order; what it has
-/// made is taken back.
-Status start(Script& script) {
+/// made is taken back. `older`: the version whose rows it takes over, or nullptr.
+Status start(Script& script, Script* older = nullptr) {
     Schedule& schedule = script.state->world.schedule();
     const bool was_ordered = schedule.prepare().ok();
     script.is_loading = true;
     Status status = run_chunk(script);
     if (status && was_ordered) status = schedule.prepare();
+    if (status && older != nullptr) status = hand_on_rows(*older, script);
     end_load(script, status.ok());
     return status;
 }
@@ -149,15 +159,6 @@ void share_kept_table(const Script& older, const Script& newer) {
 void forget_script(State& state, Script* script) {
     std::erase(state.scripts, script);
     destroy(script);
-}
-
-/// Gives stores of a newer version the rows of those of the older. Errors: a function of a store raised one.
-Status hand_on_rows(const Script& older, const Script& newer) {
-    for (LuaStore* from : older.stores)
-        for (LuaStore* to : newer.stores)
-            if (to->schema().id() == from->schema().id())
-                if (Status status = to->take_rows(*from); !status) return status;
-    return {};
 }
 
 /// Starts a script again whose newer version has failed.
@@ -258,8 +259,7 @@ Status Scripts::reload(std::string_view name) {
     share_kept_table(*older, *newer);
     suspend(*older);
     state.scripts.push_back(newer);
-    Status status = start(*newer);
-    if (status) status = hand_on_rows(*older, *newer);
+    Status status = start(*newer, older);
     if (!status) {
         forget_script(state, newer);
         return restart(*older, status);

@@ -73,6 +73,12 @@ Status State::call(lua_State* on, int num_arguments, int num_results) {
     return status;
 }
 
+bool holds_too_much(lua_State* lua, State& state) {
+    lua_gc(lua, LUA_GCCOLLECT, 0);
+    if (state.memory_used <= state.options.memory_bytes) return false;
+    return fail(state, "not enough memory: scripts may hold ", state.options.memory_bytes, " bytes"), true;
+}
+
 int raise(lua_State* lua, State& state) {
     if (state.error.find(kTraceback) == std::string::npos)
         luaL_where(lua, 1);

@@ -199,12 +199,17 @@ using Body = int (*)(lua_State*, State&);
 
 inline State& state_of(lua_State* lua) { return *static_cast<State*>(link_of(lua).state); }
 int raise(lua_State* lua, State& state);
+/// Whether what a body has made is more than scripts may hold, also without what nobody refers to; then there is an error.
+bool holds_too_much(lua_State* lua, State& state);
 template <Body kBody>
 int run_body(lua_State* lua) {
     State& state = state_of(lua);
     ++state.num_unlimited;
     const int num_results = kBody(lua, state);
     --state.num_unlimited;
+    if (state.num_unlimited == 0 && state.memory_used > state.options.memory_bytes && num_results != kFailed &&
+        holds_too_much(lua, state))
+        return raise(lua, state);
     return num_results == kFailed ? raise(lua, state) : num_results;
 }
 

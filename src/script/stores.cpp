@@ -135,13 +135,16 @@ Result<std::uint32_t> LuaStore::add_values(const Schema& component, std::span<co
         return Status::error(concat("\"", schema_.name(), "\" is kept by a script with other fields"));
     if (values.write != nullptr) return Status::error(concat("\"", schema_.name(), "\" takes values that are bytes"));
     const CallScope scope(*script_.state, &script_);
+    Array<Entity> added{Owner("scripts")};
     for (std::size_t i = 0; i < entities.size(); ++i) {
+        const bool had = has(entities[i]);
         const std::byte* const image =
             values.images == nullptr ? schema_.default_image().data() : values.images + i * values.stride;
         if (Status status = add_image(entities[i], image); !status) {
-            while (i != 0) remove(entities[--i]);
+            for (const Entity entity : added) remove(entity);
             return status;
         }
+        if (!had) added.push_back(entities[i]);
     }
     return static_cast<std::uint32_t>(entities.size());
 }

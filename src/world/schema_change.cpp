@@ -82,6 +82,10 @@ Status SchemaChange::begin(const Schema& schema) {
 
 Result<SchemaChange*> World::begin_schema_change(const Schema& schema) {
     SHOAL_ASSERT(!passes_run_, "a pass changed the fields of a component type; change them between steps");
+    if (reactions_.is_telling())
+        return Status::error(
+            concat("component \"", schema.name(),
+                   "\" cannot get other fields while a reaction runs; declare it before the next step"));
     auto* const begun = ::new (allocate_memory(sizeof(SchemaChange), "world")) SchemaChange(*this);
     if (Status status = begun->begin(schema); !status) {
         destroy<SchemaChange>(begun);

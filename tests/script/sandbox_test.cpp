@@ -91,6 +91,19 @@ TEST(Sandbox, memory_has_a_limit_and_the_world_goes_on) {
     EXPECT_TRUE(test.run("local t = {} for i = 1, 1000 do t[i] = {i} end"));
 }
 
+TEST(Sandbox, what_functions_of_the_library_make_counts_as_memory_and_steps) {
+    ScriptWorld test({.memory_bytes = std::size_t(8) << 20, .steps = 50'000'000});
+    EXPECT_TRUE(contains(test.error_of("(('x'):rep(100000)):gsub('.+', ('%0'):rep(100000))"), "not enough memory"));
+    EXPECT_TRUE(
+        contains(test.error_of("t = {0, 0, 0, 0, 0, 0, 0, 0} for i = 1, 8 do t[i] = ('x'):rep(2000000 + i) end"),
+                 "not enough memory"));
+    EXPECT_TRUE(test.run("t = nil assert(#('x'):rep(2000000) == 2000000)"));
+    EXPECT_TRUE(contains(
+        test.error_of("t = {} for i = 1, 100000 do t[i] = i end while true do table.move(t, 1, 100000, 1) end"),
+        "budget"));
+    EXPECT_TRUE(test.run("assert((('a\\0b'):gsub('(.*)', '%1', 1)) == 'a\\0b')"));
+}
+
 TEST(Sandbox, there_are_no_finalizers) {
     ScriptWorld test;
     EXPECT_TRUE(contains(test.error_of("setmetatable({}, {__gc = function() end})"), "scripts have no finalizers"));

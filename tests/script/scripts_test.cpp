@@ -4,6 +4,7 @@
 
 #include "shoal/base/log.h"
 
+#include <cstring>
 #include <fstream>
 
 namespace shoal {
@@ -339,6 +340,38 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
     EXPECT_TRUE(test.run("shoal.add(other, 'glow') assert(shoal.has(other, 'glow'))"));
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
     EXPECT_EQ(test.world.find_store(ComponentId("glow")), nullptr);
+}
+
+TEST_F(ScriptFiles, a_store_in_lua_that_refuses_one_of_many_keeps_what_it_had) {
+    write(kStore);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    std::vector<Entity> both(2);
+    ASSERT_TRUE(test.entities.create(both));
+    Store* const store = test.world.find_store(ComponentId("glow"));
+    ASSERT_NE(store, nullptr);
+    const Schema& schema = *store->schemas()[0];
+    ASSERT_TRUE(store->add_values(schema, std::span(both).first(1), {.images = schema.default_image().data()}));
+    std::vector<std::byte> images(2 * schema.struct_bytes());
+    for (std::size_t i = 0; i < 2; ++i)
+        std::memcpy(images.data() + i * schema.struct_bytes(), schema.default_image().data(), schema.struct_bytes());
+    const float cold = -1;
+    for (const Field& field : schema.fields())
+        if (field.name == "kelvin") std::memcpy(images.data() + schema.struct_bytes() + field.struct_offset, &cold, 4);
+    EXPECT_FALSE(store->add_values(schema, both, {.images = images.data(), .stride = schema.struct_bytes()}));
+    EXPECT_TRUE(test.scripts.run("assert(count() == 1)", "wheels").ok());
+}
+
+TEST(Scripts, component_types_get_no_other_fields_while_a_reaction_runs) {
+    ScriptWorld test;
+    test.make_wheels(1);
+    ASSERT_TRUE(
+        test.run("shoal.component{name = 'rim', fields = {{'width', 'float'}}} shoal.on_remove('wheel', function() "
+                 "shoal.component{name = 'rim', fields = {{'depth', 'float'}}} end) "
+                 "for _, e in ipairs(shoal.find('wheel')) do shoal.remove(e, 'wheel') end"));
+    test.world.settle();
+    EXPECT_EQ(test.scripts.num_failures(), 1u);
+    EXPECT_NE(test.scripts.last_failure().message().find("while a reaction runs"), std::string::npos)
+        << test.scripts.last_failure().message();
 }
 
 TEST_F(ScriptFiles, commands_reach_a_store_in_lua) {  // req: G6

@@ -97,6 +97,8 @@ public:
     SHOAL_API void run(std::uint64_t stamp, std::span<Store* const> stores);
     /// Whether run() would do nothing.
     bool empty() const { return entries_.empty() && !journal_.is_kept(); }
+    /// Whether a reaction runs.
+    bool is_telling() const { return is_telling_; }
 
 private:
     struct Entry {

@@ -396,7 +396,7 @@ public:
     /// world is not settling; WorldOptions::reloadable.
     SHOAL_API Result<ReloadReport> reload(const Blob& before, const Blob& after);
     /// Gives a component type that is kept by a schema alone other fields, as reload() does: rows stay. The change is taken
-    /// back unless end_schema_change() keeps it. Errors: as of reload(); nothing has changed. Requires: no passes run.
+    /// back unless end_schema_change() keeps it. Errors: as of reload(); a reaction runs; nothing has changed. Requires: no passes run.
     SHOAL_API Result<SchemaChange*> begin_schema_change(const Schema& schema);
     SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
     /// Calls tell(context) after component types have got other fields, for whoever keeps queries by their texts: the stores are
