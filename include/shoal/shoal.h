@@ -44,5 +44,6 @@
 #include "shoal/transform/transform_text.h"
 #include "shoal/world/clock.h"
 #include "shoal/world/entity_blob.h"
+#include "shoal/world/named_components.h"
 #include "shoal/world/reload.h"
 #include "shoal/world/trace.h"

@@ -28,16 +28,6 @@ bool names(std::string_view text, std::string_view word) {
     return false;
 }
 
-KeptComponent find_kept(const World& world, ComponentId id) {
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == id) return {store, schema};
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->shown_schemas())
-            if (schema->id() == id) return {store, schema};
-    return {};
-}
-
 WorldOptions world_options(const WorldOptionsOfPython& options, Executor* executor, ResourceLibrary& library) {
     return {.executor = executor,
             .library = &library,

@@ -12,7 +12,7 @@
 #include "shoal/query/held_rows.h"
 #include "shoal/resource/library.h"
 #include "shoal/source/compiler.h"
-#include "shoal/world/world.h"
+#include "shoal/world/named_components.h"
 #include "values.h"
 
 #include <map>
@@ -47,11 +47,6 @@ struct LoadedBlob {
 struct Hold;
 struct QueryState;
 class PythonQuery;
-
-struct KeptComponent {
-    Store* store = nullptr;
-    const Schema* schema = nullptr;
-};
 
 struct WorldOptionsOfPython {
     std::uint64_t seed = 1;

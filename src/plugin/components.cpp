@@ -10,25 +10,8 @@
 
 namespace shoal {
 
-KeptComponent find_kept(const World& world, ComponentId component) {
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == component) return {store, schema};
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->shown_schemas())
-            if (schema->id() == component) return {store, schema};
-    return {};
-}
-
 Status unknown_component(const World& world, std::string_view name) {
-    Array<std::string_view> names{Owner("plugins")};
-    for (const Store* store : world.stores())
-        for (const Schema* schema : store->schemas()) names.push_back(schema->name());
-    const int close = closest_text(name, names.data(), names.size());
-    return Status::error(concat("no store keeps a component \"", name, "\"",
-                                close < 0
-                                    ? "; declare it, or load the plugin that does before"
-                                    : concat("; did you mean \"", names[static_cast<std::size_t>(close)], "\"?")));
+    return unknown_component(world, name, "declare it, or load the plugin that does before");
 }
 
 shoal_component* component_of(PluginHost& host, const Schema& schema) {
@@ -158,12 +141,6 @@ Result<Schema> read_schema(const shoal_schema& schema) {
 namespace {
 
 /// Whether rows need not change for a declaration.
-bool is_same(const Schema& a, const Schema& b) {
-    return a.layout_hash() == b.layout_hash() && a.version() == b.version() && a.whole() == b.whole() &&
-           a.toggled() == b.toggled() && a.many() == b.many() && a.single() == b.single() &&
-           std::ranges::equal(a.default_image(), b.default_image());
-}
-
 /// Whether `text` names a component, as a word.
 bool names(std::string_view text, std::string_view component) {
     const auto is_part = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
@@ -219,7 +196,7 @@ Status keep_rows(shoal_world& plugin, const Schema& schema) {
         if (Status status = make_table(plugin, schema); !status) return status;
         kept = find_kept(plugin.world, schema.id());
     }
-    return is_same(*kept.schema, schema) ? Status() : change_fields(plugin, schema, *kept.store);
+    return is_same_declaration(*kept.schema, schema) ? Status() : change_fields(plugin, schema, *kept.store);
 }
 
 const shoal_component* declare_component(shoal_world* plugin, const shoal_schema* given, shoal_error* error) {

@@ -358,24 +358,6 @@ int run_rows(shoal_world* plugin, const shoal_pass* pass, std::uint32_t num_rows
     return 1;
 }
 
-/// Errors: rows would refer to arrays in a blob that the plugin gives for the call only.
-Status check_arrays(const Blob& blob) {
-    for (const BlobComponents& components : blob.component_types())
-        if (components.schema->has(FieldType::kBlobArray))
-            return Status::error(
-                concat("the blob has \"", components.schema->name(),
-                       "\", whose read-only arrays stay in it; the program spawns it from its library"));
-    return {};
-}
-
-Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes) {
-    const Result<Blob> blob = Blob::load(bytes);
-    if (!blob) return blob.status();
-    if (Status status = check_arrays(*blob); !status) return status;
-    if (Status status = world.adopt_schemas(*blob); !status) return status;
-    return world.spawn(*blob, {.fail_on_unknown = true, .keep_names = false});
-}
-
 std::uint32_t spawn_blob(shoal_world* plugin, const void* bytes, std::size_t num_bytes, shoal_entity* first,
                          shoal_error* error) {
     if (Status status = check_given("spawn_blob", {{plugin, "the world"}, {bytes, "the blob"}}); !status)

@@ -12,7 +12,7 @@
 #include "shoal/plugin/shoal_abi.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/migration.h"
-#include "shoal/world/world.h"
+#include "shoal/world/named_components.h"
 
 #include <initializer_list>
 #include <optional>
@@ -25,13 +25,6 @@ class ComponentManager;
 class PluginStore;
 struct PluginPass;
 struct PluginType;
-
-/// A component type of a world.
-struct KeptComponent {
-    Store* store = nullptr;  ///< nullptr: no store keeps it, or shows it
-    const Schema* schema = nullptr;
-    explicit operator bool() const { return store != nullptr; }
-};
 
 /// What a store of a plugin had before that was exchanged.
 struct SavedStore {
@@ -312,8 +305,7 @@ const T* element_of(const T* list, std::uint32_t i, const Field T::* last) {
 
 /// Returns the handle of a component type; the same for all plugins.
 shoal_component* component_of(PluginHost& host, const Schema& schema);
-KeptComponent find_kept(const World& world, ComponentId component);
-/// The same for what is kept as bytes. Errors: it is not; the message says why.
+/// Finds what is kept as bytes. Errors: it is not; the message says why.
 Result<KeptComponent> find_bytes(const World& world, const shoal_component& component);
 /// The error for a component type that no store keeps.
 Status unknown_component(const World& world, std::string_view name);

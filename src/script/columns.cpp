@@ -520,7 +520,7 @@ Query* read_query(lua_State* lua, State& state) {
 bool check_query(State& state, const Query& query) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
     for (const TextComponent& component : query.query->components()) {
-        const KeptComponent kept = find_component(state.world, component.schema->id());
+        const KeptComponent kept = shoal::find_kept(state.world, component.schema->id());
         if (!kept) continue;
         const Status status = check_access(state, *kept.store, *kept.schema, component.is_written);
         if (!status) return fail(state, status.message()), false;

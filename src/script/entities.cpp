@@ -12,32 +12,15 @@ namespace shoal::lua {
 
 // --- component types ---------------------------------------------------------------------------------------------
 
-KeptComponent find_component(const World& world, ComponentId id) {
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->schemas())
-            if (schema->id() == id) return {store, schema};
-    for (Store* store : world.stores())
-        for (const Schema* schema : store->shown_schemas())
-            if (schema->id() == id) return {store, schema};
-    return {};
-}
-
 Result<KeptComponent> require_component(State& state, std::string_view name) {
     const ComponentId id(name);
-    if (const KeptComponent kept = find_component(state.world, id)) return kept;
+    if (const KeptComponent kept = find_kept(state.world, id)) return kept;
     if (!state.rows_are_held()) {
         const Status made = state.world.find_field(concat(name, ".")).status();  // makes the store of a built-in type
-        if (const KeptComponent kept = find_component(state.world, id)) return kept;
+        if (const KeptComponent kept = find_kept(state.world, id)) return kept;
         static_cast<void>(made);
     }
-    Array<std::string_view> names{Owner("scripts")};
-    for (const Store* store : state.world.stores())
-        for (const Schema* schema : store->schemas()) names.push_back(schema->name());
-    const int close = closest_text(name, names.data(), names.size());
-    return Status::error(concat("no store keeps a component \"", name, "\"",
-                                close < 0
-                                    ? "; declare it with shoal.component before"
-                                    : concat("; did you mean \"", names[static_cast<std::size_t>(close)], "\"?")));
+    return unknown_component(state.world, name, "declare it with shoal.component before");
 }
 
 Status check_access(const State& state, const Store& store, const Schema& schema, bool writes) {
@@ -227,7 +210,7 @@ const FieldPath* find_path(State& state, std::string_view name) {
 /// Whether a pass may use a path.
 bool check_path(State& state, const FieldPath& path, bool writes) {
     if (state.pass == nullptr || state.pass->is_everything) return true;
-    const KeptComponent kept = find_component(state.world, path.component());
+    const KeptComponent kept = find_kept(state.world, path.component());
     const Status status = kept ? check_access(state, path.store(), *kept.schema, writes) : Status();
     return status ? true : (fail(state, status.message()), false);
 }
@@ -317,24 +300,6 @@ int copy(lua_State* lua, State& state) {
         state.script->made_entities.insert(state.script->made_entities.end(), made.begin(), made.end());
     push_entity(lua, copied->entity(0));
     return 1;
-}
-
-/// Errors: rows would refer to arrays in a blob that lives in Lua only.
-Status check_arrays(const Blob& blob) {
-    for (const BlobComponents& components : blob.component_types())
-        if (components.schema->has(FieldType::kBlobArray))
-            return Status::error(
-                concat("the blob has \"", components.schema->name(),
-                       "\", whose read-only arrays stay in it; the program spawns it from its library"));
-    return {};
-}
-
-Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes) {
-    const Result<Blob> blob = Blob::load(bytes);
-    if (!blob) return blob.status();
-    if (Status status = check_arrays(*blob); !status) return status;
-    if (Status status = world.adopt_schemas(*blob); !status) return status;
-    return world.spawn(*blob, {.fail_on_unknown = true, .keep_names = false});
 }
 
 /// Whether a text is a source, not a blob: those hold a byte 0 early.

@@ -340,12 +340,6 @@ Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_
 
 namespace {
 
-bool is_same(const Schema& a, const Schema& b) {
-    return a.layout_hash() == b.layout_hash() && a.version() == b.version() && a.whole() == b.whole() &&
-           a.toggled() == b.toggled() && a.many() == b.many() && a.single() == b.single() &&
-           std::ranges::equal(a.default_image(), b.default_image());
-}
-
 /// Whether a script has what would not fit other fields.
 const Script* find_user(const State& state, const Schema& component, const Store& store) {
     for (const Script* script : state.scripts) {
@@ -393,11 +387,11 @@ int component(lua_State* lua, State& state) {
     const Result<Schema> schema = read_schema(lua, state, 1, "component");
     if (!schema) return fail(state, schema.message());
     state.forget_paths();
-    KeptComponent kept = find_component(state.world, schema->id());
+    KeptComponent kept = find_kept(state.world, schema->id());
     Status status;
     if (!kept) status = make_table(state, *schema);
-    if (status) kept = find_component(state.world, schema->id());
-    if (status && !is_same(*kept.schema, *schema)) status = change_fields(state, *schema, *kept.store);
+    if (status) kept = find_kept(state.world, schema->id());
+    if (status && !is_same_declaration(*kept.schema, *schema)) status = change_fields(state, *schema, *kept.store);
     return status ? 0 : fail(state, status.message());
 }
 

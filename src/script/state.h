@@ -16,7 +16,7 @@
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
 #include "shoal/script/scripts.h"
-#include "shoal/world/world.h"
+#include "shoal/world/named_components.h"
 
 #include <span>
 #include <string>
@@ -279,12 +279,6 @@ void push_image(lua_State* lua, const State& state, const Schema& schema, const 
 
 // --- what scripts make -------------------------------------------------------------------------------------------
 
-struct KeptComponent {
-    Store* store = nullptr;
-    const Schema* schema = nullptr;
-    explicit operator bool() const { return store != nullptr; }
-};
-KeptComponent find_component(const World& world, ComponentId id);
 /// Errors: no store keeps it; the message names what is close.
 Result<KeptComponent> require_component(State& state, std::string_view name);
 /// Errors: the pass that runs has not declared it.

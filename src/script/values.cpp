@@ -13,17 +13,8 @@ constexpr const char* kLanes[] = {"x", "y", "z", "w"};
 
 /// How many floats a value is, or 0 if it is none of floats.
 std::uint32_t num_lanes(FieldType type) {
-    switch (type) {
-        case FieldType::kVec2:
-            return 2;
-        case FieldType::kVec3:
-            return 3;
-        case FieldType::kVec4:
-        case FieldType::kQuaternion:
-            return 4;
-        default:
-            return 0;
-    }
+    const std::uint32_t lanes = field_type_lanes(type);
+    return lanes > 1 ? lanes : 0;
 }
 
 template <class T>

@@ -1,0 +1,30 @@
+#pragma once
+// Component types of a world as code without C++ types knows them, by their names: what plugins, scripts and Python share.
+// Thread: the structural thread of the world, or const calls.
+
+#include "shoal/world/world.h"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace shoal {
+
+/// A component type of a world.
+struct KeptComponent {
+    Store* store = nullptr;  ///< nullptr: no store keeps it, or shows it
+    const Schema* schema = nullptr;
+    explicit operator bool() const { return store != nullptr; }
+};
+
+/// Returns the store of a component type, or else one that shows it.
+SHOAL_API KeptComponent find_kept(const World& world, ComponentId component);
+/// The error for a component type that no store keeps: it names one that is close, or else says what to do.
+SHOAL_API Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do);
+/// Whether two declarations of a component type say the same.
+SHOAL_API bool is_same_declaration(const Schema& a, const Schema& b);
+/// Checks the bytes of a blob and spawns them. Errors: of Blob::load() and World::spawn(); rows would refer to arrays in the
+/// bytes, which the caller gives for the call only.
+SHOAL_API Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes);
+
+}  // namespace shoal

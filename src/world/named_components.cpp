@@ -1,0 +1,56 @@
+#include "shoal/world/named_components.h"
+
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+KeptComponent find_kept(const World& world, ComponentId component) {
+    for (Store* store : world.stores())
+        for (const Schema* schema : store->schemas())
+            if (schema->id() == component) return {store, schema};
+    for (Store* store : world.stores())
+        for (const Schema* schema : store->shown_schemas())
+            if (schema->id() == component) return {store, schema};
+    return {};
+}
+
+Status unknown_component(const World& world, std::string_view name, std::string_view what_to_do) {
+    Array<std::string_view> names{Owner("world")};
+    for (const Store* store : world.stores())
+        for (const Schema* schema : store->schemas()) names.push_back(schema->name());
+    const int close = closest_text(name, names.data(), names.size());
+    return Status::error(concat("no store keeps a component \"", name, "\"; ",
+                                close < 0 ? std::string(what_to_do)
+                                          : concat("did you mean \"", names[static_cast<std::size_t>(close)], "\"?")));
+}
+
+bool is_same_declaration(const Schema& a, const Schema& b) {
+    return a.layout_hash() == b.layout_hash() && a.version() == b.version() && a.whole() == b.whole() &&
+           a.toggled() == b.toggled() && a.many() == b.many() && a.single() == b.single() &&
+           std::ranges::equal(a.default_image(), b.default_image());
+}
+
+namespace {
+
+Status check_arrays(const Blob& blob) {
+    for (const BlobComponents& components : blob.component_types())
+        if (components.schema->has(FieldType::kBlobArray))
+            return Status::error(
+                concat("the blob has \"", components.schema->name(),
+                       "\", whose read-only arrays stay in it; the program spawns it from its library"));
+    return {};
+}
+
+}  // namespace
+
+Result<Spawned> spawn_bytes(World& world, std::span<const std::byte> bytes) {
+    const Result<Blob> blob = Blob::load(bytes);
+    if (!blob) return blob.status();
+    if (Status status = check_arrays(*blob); !status) return status;
+    if (Status status = world.adopt_schemas(*blob); !status) return status;
+    return world.spawn(*blob, {.fail_on_unknown = true, .keep_names = false});
+}
+
+}  // namespace shoal
