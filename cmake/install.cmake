@@ -81,7 +81,7 @@ foreach(flavour IN ITEMS "" ${flavours})
   string(REPLACE "_" "-" suffix "${flavour}")
   string(REPLACE "_checked" ", with contract checks" note "${flavour}")
   shoal_add_pc(shoal${suffix} runtime "${flavour}" "Data-oriented entity system${note}"
-               "" "tbb, libxxhash, libhwy" "-lstdc++ -pthread")
+               "" "tbb, libxxhash, libhwy, libzstd" "-lstdc++ -pthread")
   shoal_add_pc(shoal-source${suffix} source "${flavour}" "shoal: the compiler of sources${note}"
                "shoal${suffix} ${version_here}" "fmt, yaml-0.1" "-lstdc++")
   shoal_add_pc(shoal-inspect${suffix} inspect "${flavour}" "shoal: reports and pictures${note}"

@@ -93,7 +93,7 @@ endif()
 foreach(kind IN LISTS kinds)
   foreach(flavour IN ITEMS "" ${flavours})
     shoal_add_library(runtime shoal ${kind} "${flavour}" ROOMS ${SHOAL_RUNTIME_ROOMS} ${SHOAL_PLUGIN_ROOMS}
-                      PRIVATE PkgConfig::XXHASH PkgConfig::HWY TBB::tbb Threads::Threads)
+                      PRIVATE PkgConfig::XXHASH PkgConfig::HWY PkgConfig::ZSTD TBB::tbb Threads::Threads)
     if(NOT SHOAL_RUNTIME_ONLY)
       shoal_add_library(source shoal_source ${kind} "${flavour}" ROOMS ${SHOAL_OFFLINE_ROOMS}
                         PUBLIC shoal_lib_runtime${flavour}_${kind} PRIVATE fmt::fmt PkgConfig::YAML)

@@ -139,6 +139,29 @@ std::uint64_t CommandLog::count_pins(ResourceId resource) {
     return num_pins;
 }
 
+std::uint64_t CommandLog::num_waiting() {
+    std::uint64_t num_waiting = 0;
+    const std::lock_guard lock(mutex_);
+    for_each_chunk(open_, [&](CommandRecorder& chunk) {
+        for (const detail::CommandRun& run : chunk.runs()) num_waiting += run.num_rows;
+    });
+    return num_waiting;
+}
+
+void CommandLog::discard() {
+    {
+        const std::lock_guard lock(mutex_);
+        SHOAL_ASSERT(settling_.empty(), "a callback loaded the world that settles; load it later");
+        settling_.swap(open_);
+        if (std::exchange(num_pending_, 0) != 0) ++epoch_;
+    }
+    // As of apply(): the mutex is not held.
+    for_each_chunk(settling_, [](CommandRecorder& chunk) { chunk.close(), chunk.clear(); });
+    const std::lock_guard lock(mutex_);
+    for (CommandLoop* loop : settling_) recycle(loop);
+    settling_.clear();
+}
+
 detail::LogBlock CommandLog::take_memory(std::size_t num_bytes, bool large) {
     const std::lock_guard lock(mutex_);
     return blocks_.take(num_bytes, large);

@@ -41,6 +41,8 @@ public:
     detail::CommandRecorder* open(const WorkPlace& loop, std::uint32_t num_chunks);
     void apply(SettleCounts* counts) override;
     std::uint64_t count_pins(ResourceId resource) override;
+    std::uint64_t num_waiting() override;
+    void discard() override;
     void release() override;
 
     detail::LogBlock take_memory(std::size_t num_bytes, bool large);

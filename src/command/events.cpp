@@ -424,6 +424,26 @@ void EventLog::end_frame() {
     state.now = 1 - state.now;
 }
 
+void EventLog::replace(std::span<const std::byte> events, std::span<const std::byte> last_events) {
+    State& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    SHOAL_ASSERT(
+        state.num_open.load(std::memory_order_acquire) == 0 && !state.passes_run.load(std::memory_order_relaxed),
+        "events were replaced while passes run; do it when they have ended");
+    for (const std::size_t frame : {state.now, 1 - state.now}) {
+        const std::span<const std::byte> given = frame == state.now ? events : last_events;
+        SHOAL_ASSERT(given.size() % state.event_bytes == 0, "the bytes are not whole events");
+        state.recycle(frame);
+        state.frames[frame].array.clear(state.usual_bytes);
+        if (given.empty()) continue;
+        std::memcpy(state.frames[frame].array.append(given.size(), state.usual_bytes), given.data(), given.size());
+    }
+    state.outside = {};
+    state.tail_is_taken = false;
+}
+
+std::uint32_t EventLog::event_bytes() const { return state_->event_bytes; }
+
 void EventLog::hold(bool passes_run) { state_->passes_run.store(passes_run, std::memory_order_relaxed); }
 
 EventLog::EventLog(std::uint32_t event_bytes)

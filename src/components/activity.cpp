@@ -48,6 +48,8 @@ Status ActivityManager::spawn(const SpawnBatch& batch) {
     return {};
 }
 
+void ActivityManager::finish_load() { note(table().entities(), true); }
+
 /// Tells the entity manager what the living ones are by themselves.
 void ActivityManager::note(std::span<const Entity> entities, bool is_inactive) {
     Array<Entity> living{Owner("inactive entities")};

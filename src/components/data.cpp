@@ -2,6 +2,7 @@
 
 #include "shoal/components/data.h"
 
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"
@@ -457,6 +458,27 @@ void DataManager::hold_rows(bool hold) {
 void DataManager::settle(const SettleContext& context) {
     templates_.settle(context);
     own_.settle(context);
+}
+
+void DataManager::save(StateWriter& to) const {
+    {
+        const StatePath::Scope scope = to.in("templates");
+        templates_.save(to);
+    }
+    const StatePath::Scope scope = to.in("own");
+    own_.save(to);
+}
+
+Status DataManager::load(StateReader& from) {
+    Status status;
+    {
+        const StatePath::Scope scope = from.in("templates");
+        status = templates_.load(from);
+    }
+    const StatePath::Scope scope = from.in("own");
+    if (status) status = own_.load(from);
+    if (!status) templates_.clear();
+    return status;
 }
 
 std::size_t DataManager::statistics(std::span<StoreStatistics> out) const {

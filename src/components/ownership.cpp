@@ -3,6 +3,7 @@
 #include "shoal/components/ownership.h"
 
 #include "shoal/base/log.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/store/stable_span.h"
@@ -248,6 +249,13 @@ Status OwnershipManager::spawn(const SpawnBatch& batch) {
             link(batch.owner(copy, i), batch.translate(copy, Entity{owner}));
         }
     return {};
+}
+
+Status OwnershipManager::load(StateReader& from) {
+    Status status = rows_.load(from);
+    if (status && !from.is_trusted()) status = validate();
+    if (!status) rows_.clear();
+    return status;
 }
 
 Status OwnershipManager::validate() const {

@@ -1,5 +1,8 @@
 #include "shoal/entity/death_list.h"
 
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -91,6 +94,37 @@ void DeathList::rewind() {
     }
     last_length_ = length;
     base_ = end_;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+void DeathList::save(StateWriter& to) const {
+    to.value("end", end_);
+    to.array("dead", std::span<const Entity>(entries_.data() + (begin_ - base_), size()));
+}
+
+Status DeathList::load(StateReader& from) {
+    std::uint64_t end = 0;
+    if (Status status = from.value("end", end); !status) return status;
+    const Result<std::uint64_t> count = from.count("dead", sizeof(Entity));
+    if (!count) return count.status();
+    if (*count > max_entries_ || *count > end)
+        return from.error("dead", concat(*count, " deaths are listed, and ", max_entries_, " at most"));
+    if (Status status = from.elements("dead", static_cast<void*>(entries_.data()), sizeof(Entity), *count); !status)
+        return status;
+    base_ = begin_ = end - *count;
+    end_ = end;
+    num_touched_ = std::max(num_touched_, static_cast<std::size_t>(*count));
+    for (std::uint64_t& position : positions_)
+        if (position != kClosed) position = end_;
+    return {};
+}
+
+void DeathList::set_position(DeathCursor cursor, std::uint64_t position) {
+    position_of(cursor);
+    SHOAL_ASSERT(position <= end_, "a death cursor cannot be behind the last death");
+    positions_[cursor.number - 1] = position;
+    is_followed_ |= position >= begin_;
 }
 
 MemoryUse DeathList::memory_use() const {

@@ -57,6 +57,12 @@ void InactiveEntities::forget(Entity entity) {
     note(entity.index());
 }
 
+void InactiveEntities::forget_all() {
+    for (Speaker& one : speakers_) one.said.clear();
+    inactive_.clear();
+    num_inactive_ = 0;
+}
+
 InactiveEntities::Speaker& InactiveEntities::speaker(const void* store) { return find_speaker(speakers_, store); }
 
 bool InactiveEntities::is_by_itself(std::size_t index) const {

@@ -562,13 +562,23 @@ std::size_t ModelPoseManager::statistics(std::span<StoreStatistics> out) const {
 }
 
 Status ModelPoseManager::validate() const {
+    if (Status status = validate_blocks(); !status) return status;
+    for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
+        if (trees_[slot] != nullptr)
+            if (Status status = trees_[slot]->validate(); !status) return status;
+    return {};
+}
+
+/// Checks that each instance has a block of its own.
+Status ModelPoseManager::validate_blocks() const {
     if (Status status = instances_.validate(); !status) return status;
     std::size_t num_blocks = 0;
     for (const Tree* tree : trees_) num_blocks += tree != nullptr ? tree->num_blocks() : 0;
     if (num_blocks != instances_.num_rows())
         return Status::error(concat("model poses: ", num_blocks, " blocks for ", instances_.num_rows(), " instances"));
     for (std::uint32_t row = 0; row < instances_.num_rows(); ++row) {
-        const Tree* tree = trees_[value_at(instances_.table(), kTree, row)];
+        const std::uint32_t slot = value_at(instances_.table(), kTree, row);
+        const Tree* tree = slot < trees_.size() ? trees_[slot] : nullptr;
         const std::uint32_t block = value_at(instances_.table(), kBlock, row);
         if (tree == nullptr || block >= tree->num_blocks())
             return Status::error(concat("model poses: instance ", row, " has no block"));
@@ -576,9 +586,6 @@ Status ModelPoseManager::validate() const {
             if (tree->table.entities()[i] != instances_.owner(row))
                 return Status::error(concat("model poses: the block of instance ", row, " belongs to another entity"));
     }
-    for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
-        if (trees_[slot] != nullptr)
-            if (Status status = trees_[slot]->validate(); !status) return status;
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "shoal/store/component_mirror.h"
 
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/table/table.h"
 
@@ -324,6 +325,108 @@ void ComponentMirror::match_moves() {
         const std::byte* const image = gone_values_.data() + i * image_bytes;
         removed_values_.insert(removed_values_.end(), image, image + image_bytes);
     }
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint32_t kGone = 0xFFFFFFFF;
+
+struct SavedPicture {
+    std::uint64_t stamp;
+    std::uint32_t place;  // of its table in the list of the store, or kGone
+    std::uint32_t num_rows;
+};
+
+std::string picture_name(std::size_t number) { return concat("picture/", number); }
+
+/// The columns that are kept as one number each.
+template <class Columns>
+Array<std::uint32_t> numbers_of(const Columns& columns) {
+    Array<std::uint32_t> numbers{Owner("component mirror")};
+    for (const auto& column : columns) numbers.push_back(column.number * 2 + column.is_compared);
+    return numbers;
+}
+
+}  // namespace
+
+void ComponentMirror::save(StateWriter& to) const {
+    Array<ComponentTable> tables{Owner("component mirror")};
+    store_.list_tables(component_, tables);
+    Array<SavedPicture> saved{Owner("component mirror")};
+    for (const Picture& picture : pictures_) {
+        const auto at = std::find_if(tables.begin(), tables.end(), [&](const ComponentTable& listed) {
+            return listed.table == picture.table.table;
+        });
+        saved.push_back({picture.stamp, at == tables.end() ? kGone : static_cast<std::uint32_t>(at - tables.begin()),
+                         static_cast<std::uint32_t>(picture.owners.size())});
+    }
+    to.value("layout", component_.layout_hash());
+    const Array<std::uint32_t> numbers = numbers_of(columns_);
+    to.array("columns", std::span<const std::uint32_t>(numbers));
+    to.array("pictures", std::span<const SavedPicture>(saved));
+    for (std::size_t i = 0; i < pictures_.size(); ++i) {
+        const StatePath::Scope scope = to.in(picture_name(i));
+        to.array("owners", std::span<const Entity>(pictures_[i].owners));
+        for (std::size_t c = 0; c < columns_.size(); ++c)
+            to.elements(concat("column/", c), pictures_[i].columns[c].data(),
+                        component_.columns()[columns_[c].number].element_bytes, pictures_[i].owners.size());
+    }
+}
+
+void ComponentMirror::forget_all() {
+    pictures_.clear();
+    picture_of_.clear();
+    added_.clear(), removed_.clear(), changed_.clear();
+    changed_fields_.clear(), removed_values_.clear(), changed_values_.clear();
+}
+
+Result<bool> ComponentMirror::load(StateReader& from, Start otherwise) {
+    forget_all();
+    std::uint64_t layout = 0;
+    Array<std::uint32_t> numbers{Owner("component mirror")};
+    if (from.has("layout")) {
+        if (Status status = from.value("layout", layout); !status) return status;
+        if (Status status = from.array("columns", numbers); !status) return status;
+    }
+    if (layout == component_.layout_hash() && numbers == numbers_of(columns_)) {
+        Status status = load_pictures(from);
+        if (status) return true;
+        forget_all();
+        return status;
+    }
+    if (otherwise == Start::kRowsOfNow) compare();
+    added_.clear();
+    return false;
+}
+
+Status ComponentMirror::load_pictures(StateReader& from) {
+    Array<SavedPicture> saved{Owner("component mirror")};
+    if (Status status = from.array("pictures", saved); !status) return status;
+    tables_.clear();
+    store_.list_tables(component_, tables_);
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+        if (saved[i].place != kGone && saved[i].place >= tables_.size())
+            return from.error("pictures", concat("there is no table ", saved[i].place));
+        const StatePath::Scope scope = from.in(picture_name(i));
+        Picture& picture = pictures_.emplace_back();
+        picture.stamp = saved[i].stamp;
+        if (Status status = from.array("owners", picture.owners); !status) return status;
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            const std::uint32_t bytes = component_.columns()[columns_[c].number].element_bytes;
+            Bytes& kept = picture.columns.emplace_back(Owner("component mirror"));
+            kept.resize(picture.owners.size() * bytes);
+            if (Status status = from.elements(concat("column/", c), kept.data(), bytes, picture.owners.size()); !status)
+                return status;
+        }
+        if (saved[i].place == kGone) continue;
+        picture.table = tables_[saved[i].place];
+        if (!picture_of_.insert(reinterpret_cast<std::uintptr_t>(picture.table.table), static_cast<std::uint32_t>(i))
+                 .is_new)
+            return from.error("pictures", concat("table ", saved[i].place, " is there twice"));
+    }
+    return {};
 }
 
 }  // namespace shoal

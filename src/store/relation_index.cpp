@@ -1,5 +1,6 @@
 #include "shoal/store/relation_index.h"
 
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -82,6 +83,36 @@ Status RelationIndex::validate() const {
         const bool is_followed = link.next == 0 || links_[link.next].previous == index;
         if (link.referrer.index() != index || before != index || !is_followed) return broken(index);
     }
+    return {};
+}
+
+void RelationIndex::save(StateWriter& to) const {
+    to.array("links", std::span<const detail::ReferenceLink>(links_));
+    to.array("first", std::span<const std::uint32_t>(first_));
+    mirror_.save(to);
+}
+
+Status RelationIndex::load(StateReader& from) {
+    Status status;
+    links_.clear(), first_.clear();
+    if (from.has("links")) status = load_lists(from);
+    const Result<bool> is_known = mirror_.load(from, ComponentMirror::Start::kNoRows);
+    if (!status || !is_known || !*is_known) links_.clear(), first_.clear();
+    if (!status) return status;
+    return is_known.status();
+}
+
+Status RelationIndex::load_lists(StateReader& from) {
+    if (Status status = from.array("links", links_); !status) return status;
+    if (Status status = from.array("first", first_); !status) return status;
+    const std::size_t num_links = links_.size();
+    for (const detail::ReferenceLink& link : links_)
+        if (link.next >= num_links || link.previous >= num_links || link.target.index() >= std::max<std::size_t>(first_.size(), 1))
+            return from.error("links", "one of them leads nowhere");
+    for (const std::uint32_t first : first_)
+        if (first != 0 && first >= num_links) return from.error("first", "one of them leads nowhere");
+    if (!from.is_trusted() && !first_.empty())
+        return validate();
     return {};
 }
 

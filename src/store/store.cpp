@@ -2,6 +2,7 @@
 
 #include "shoal/base/assert.h"
 #include "shoal/base/running_pass.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/store/owned_rows.h"
 #include "shoal/table/field_part.h"
@@ -149,6 +150,15 @@ void translate_entities(const SpawnBatch& batch, std::uint32_t copy, const Schem
                 std::memcpy(place, &entity, sizeof entity);
             }
     }
+}
+
+void Store::save(StateWriter& to) const {
+    to.refuse(concat(kind(), schemas().empty() ? std::string() : concat(" of \"", schemas().front()->name(), '"'),
+                     " does not say what it keeps; its class overrides Store::save() and load()"));
+}
+
+Status Store::load(StateReader& from) {
+    return from.error("", concat(kind(), " does not read what was saved; its class overrides Store::save() and load()"));
 }
 
 }  // namespace shoal

@@ -1,5 +1,7 @@
 #include "shoal/table/detail/change_stamps.h"
 
+#include "shoal/base/saved_state.h"
+
 #include <algorithm>
 
 namespace shoal {
@@ -34,6 +36,43 @@ void ChangeStamps::mark_rows(RowRange rows) { fill_blocks(rows_.data(), rows, no
 std::uint64_t ChangeStamps::written(std::uint32_t column, std::uint32_t block) const {
     SHOAL_ASSERT(column < num_columns_ && block < num_blocks_, "the column or block does not exist");
     return std::max(columns_[column * num_blocks_ + block], rows_[block]);
+}
+
+namespace {
+std::size_t num_blocks_of(std::uint32_t num_rows) {
+    return (std::size_t(num_rows) + kRowsPerStampBlock - 1) / kRowsPerStampBlock;
+}
+}  // namespace
+
+void ChangeStamps::save(StateWriter& to, std::uint32_t num_rows) const {
+    const std::size_t num_used = num_blocks_of(num_rows);
+    Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
+    used.reserve((num_columns_ + 1) * num_used);
+    used.insert(used.end(), rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(num_used));
+    for (std::size_t c = 0; c < num_columns_; ++c) {
+        const std::uint64_t* const first = columns_.data() + c * num_blocks_;
+        used.insert(used.end(), first, first + num_used);
+    }
+    to.value("stamp", now_);
+    to.array("stamps", std::span<const std::uint64_t>(used));
+}
+
+Status ChangeStamps::load(StateReader& from, std::uint32_t num_rows) {
+    const std::size_t num_used = num_blocks_of(num_rows);
+    Array<std::uint64_t> used((num_columns_ + 1) * num_used, 0, Owner("table"));
+    std::uint64_t now = 0;
+    if (Status status = from.value("stamp", now); !status) return status;
+    if (Status status = from.elements("stamps", used.data(), sizeof(std::uint64_t), used.size()); !status)
+        return status;
+    if (!from.is_trusted() && std::any_of(used.begin(), used.end(), [&](std::uint64_t stamp) { return stamp > now; }))
+        return from.error("stamps", "one of them lies in the future");
+    now_ = now;
+    std::fill(rows_.begin(), rows_.end(), 0);
+    std::fill(columns_.begin(), columns_.end(), 0);
+    std::copy_n(used.begin(), num_used, rows_.begin());
+    for (std::size_t c = 0; c < num_columns_; ++c)
+        std::copy_n(used.data() + (c + 1) * num_used, num_used, columns_.data() + c * num_blocks_);
+    return {};
 }
 
 }  // namespace shoal

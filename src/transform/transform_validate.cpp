@@ -17,6 +17,11 @@ Status broken(std::string_view what, std::uint32_t row) {
 Status TransformManager::validate() const { return work_->validate(); }
 
 Status TransformManager::Work::validate() {
+    if (Status status = validate_rows(); !status) return status;
+    return validate_poses();
+}
+
+Status TransformManager::Work::validate_rows() {
     if (Status status = table_.validate(); !status) return status;
     if (manager_.num_clean_ > table_.num_rows()) return broken("more rows are clean than there are", table_.num_rows());
     for (std::uint32_t row = 0; row < manager_.num_clean_; ++row)
@@ -25,8 +30,7 @@ Status TransformManager::Work::validate() {
     for (std::uint32_t row = 0; row < table_.num_rows(); ++row)
         if (parent_entities()[row] != owner_or_null(parents()[row]))
             return broken("the entity of its parent is not that of the row that it is linked to", row);
-    if (Status status = validate_extents(); !status) return status;
-    return validate_poses();
+    return validate_extents();
 }
 
 /// A known extent is the size of the subtree, and the extents of its children are known and inside its range.

@@ -142,6 +142,14 @@ public:
     /// Computes rows whose parents come first and are among them.
     void compute_rows(RowRange rows);
     Status validate();
+    /// The same without computing the poses again.
+    Status validate_rows();
+
+    // --- saving (transform_state.cpp) ----------------------------------------------------------------------------
+
+    void save(StateWriter& to) const;
+    Status load(StateReader& from);
+    void forget_rows();
 
     // --- order (transform_order.cpp) -----------------------------------------------------------------------------
 
@@ -189,6 +197,7 @@ public:
     void destroy_children(std::span<const Entity> dead);
 
 private:
+    struct Progress;
     enum class Known : std::uint8_t { kNotYet, kTrue, kFalse };
 
     static constexpr std::uint32_t kStillFrames = 5;

@@ -1,5 +1,7 @@
 #include "shoal/world/journal.h"
 
+#include "shoal/base/saved_state.h"
+
 #include <algorithm>
 
 namespace shoal {
@@ -39,6 +41,59 @@ void ChangeJournal::trim() {
     entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(begin_));
     entities_.erase(entities_.begin(), entities_.begin() + static_cast<std::ptrdiff_t>(begin_));
     begin_ = 0;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct SavedEntry {
+    std::uint64_t stamp;
+    ComponentId component;
+    std::uint32_t kind, num_entities;
+};
+
+}  // namespace
+
+void ChangeJournal::save(StateWriter& to) const {
+    if (!is_kept()) return;
+    Array<SavedEntry> saved{Owner("journal")};
+    Array<Entity> entities{Owner("journal")};
+    for (std::size_t i = begin_; i < entries_.size(); ++i) {
+        const JournalEntry& entry = entries_[i];
+        saved.push_back({entry.stamp, entry.component, static_cast<std::uint32_t>(entry.kind),
+                         static_cast<std::uint32_t>(entry.entities.size())});
+        entities.insert(entities.end(), entry.entities.begin(), entry.entities.end());
+    }
+    to.value("complete_from", complete_from_);
+    to.array("entries", std::span<const SavedEntry>(saved));
+    to.array("entities", std::span<const Entity>(entities));
+}
+
+Status ChangeJournal::load(StateReader& from, std::uint64_t stamp) {
+    if (!is_kept()) return {};
+    keep(max_entities_, stamp);
+    if (!from.has("entries")) return {};
+    std::uint64_t complete_from = 0;
+    Array<SavedEntry> saved{Owner("journal")};
+    Array<Entity> entities{Owner("journal")};
+    if (Status status = from.value("complete_from", complete_from); !status) return status;
+    if (Status status = from.array("entries", saved); !status) return status;
+    if (Status status = from.array("entities", entities); !status) return status;
+    std::span<const Entity> rest(entities);
+    std::uint64_t last = 0;
+    for (const SavedEntry& entry : saved) {
+        if (entry.stamp < last || entry.kind > 1 || entry.num_entities > rest.size()) {
+            keep(max_entities_, stamp);
+            return from.error("entries", "they do not fit each other");
+        }
+        last = entry.stamp;
+        add(entry.stamp, entry.component, static_cast<JournalEntry::Kind>(entry.kind), rest.first(entry.num_entities));
+        rest = rest.subspan(entry.num_entities);
+    }
+    complete_from_ = complete_from;
+    trim();
+    return {};
 }
 
 }  // namespace shoal

@@ -39,6 +39,14 @@ void PassInterval::postpone() {
     if (seconds_ > 0) passed_s_ += static_cast<double>(seconds_);
 }
 
+void PassInterval::set_progress(const Progress& saved) {
+    // Times that are no times would be part of all later sums.
+    passed_s_ = std::isfinite(saved.passed_s) ? saved.passed_s : 0;
+    since_run_s_ = std::isfinite(saved.since_run_s) ? saved.since_run_s : 0;
+    dt_ = saved.dt;
+    frames_left_ = std::min(saved.frames_left, frames_ - 1);
+}
+
 bool PassInterval::is_due(float frame_dt) {
     if (seconds_ > 0) return reaches_multiple(frame_dt);
     if (frames_left_ > 0) return --frames_left_, false;

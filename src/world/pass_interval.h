@@ -24,6 +24,15 @@ public:
     /// Returns the dt of the run in the last frame counted: the time since the run before.
     float dt() const { return dt_; }
 
+    /// What has been counted, as it is saved.
+    struct Progress {
+        double passed_s, since_run_s;
+        float dt;
+        std::uint32_t frames_left;
+    };
+    Progress progress() const { return {passed_s_, since_run_s_, dt_, frames_left_}; }
+    void set_progress(const Progress& saved);
+
     std::uint32_t frames() const { return frames_; }
     float seconds() const { return seconds_; }
 

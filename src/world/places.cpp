@@ -1,6 +1,7 @@
 #include "shoal/world/places.h"
 
 #include "shoal/base/log.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
 #include "shoal/entity/entity_text.h"
@@ -260,6 +261,26 @@ bool FollowedPlaces::move_leaving(Database& database, const SettleContext& conte
         entities_.clear();
     }
     return have_all;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+void FollowedPlaces::save(StateWriter& to) const {
+    Array<std::uint64_t> since{Owner("places")};
+    for (const Followed& followed : followed_) since.push_back(followed.field.since);
+    for (const Tiled& tiled : tiled_) since.push_back(tiled.field.since);
+    to.array("since", std::span<const std::uint64_t>(since));
+}
+
+Status FollowedPlaces::load(StateReader& from) {
+    Array<std::uint64_t> since{Owner("places")};
+    if (from.has("since"))
+        if (Status status = from.array("since", since); !status) return status;
+    std::size_t i = 0;
+    const auto next = [&] { return i < since.size() ? since[i++] : 0; };
+    for (Followed& followed : followed_) followed.field.since = next();
+    for (Tiled& tiled : tiled_) tiled.field.since = next();
+    return {};
 }
 
 }  // namespace shoal

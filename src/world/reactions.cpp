@@ -1,6 +1,8 @@
 #include "shoal/world/reactions.h"
 
 #include "shoal/base/assert.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
 #include "shoal/store/component_mirror.h"
 
 #include <algorithm>
@@ -140,6 +142,47 @@ void Reactions::tell(const Entry& entry) {
         batch.values_before = values.data();
     }
     if (!batch.entities.empty()) entry.reaction->run(batch);
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The name of a reaction's part: reactions are the same in another run if they are made in the same order.
+std::string reaction_name(std::size_t number, const ComponentMirror& mirror) {
+    return concat("reaction/", number, '/', mirror.component().name());
+}
+std::string journal_name(const ComponentMirror& mirror) { return concat("journal/", mirror.component().name()); }
+
+}  // namespace
+
+void Reactions::save(StateWriter& to) const {
+    SHOAL_ASSERT(!is_telling_, "a reaction saved its world; save it when it has settled");
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const StatePath::Scope scope = to.in(reaction_name(i, *entries_[i].mirror));
+        entries_[i].mirror->save(to);
+    }
+    for (const ComponentMirror* mirror : mirrors_) {
+        const StatePath::Scope scope = to.in(journal_name(*mirror));
+        mirror->save(to);
+    }
+    const StatePath::Scope scope = to.in("journal");
+    journal_.save(to);
+}
+
+Status Reactions::load(StateReader& from, std::uint64_t stamp, std::span<Store* const> stores) {
+    SHOAL_ASSERT(!is_telling_, "a reaction loaded its world; load it when it has settled");
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        const StatePath::Scope scope = from.in(reaction_name(i, *entries_[i].mirror));
+        if (const Result<bool> known = entries_[i].mirror->load(from); !known) return known.status();
+    }
+    if (journal_.is_kept()) mirror_all(stores, false);
+    for (ComponentMirror* mirror : mirrors_) {
+        const StatePath::Scope scope = from.in(journal_name(*mirror));
+        if (const Result<bool> known = mirror->load(from); !known) return known.status();
+    }
+    const StatePath::Scope scope = from.in("journal");
+    return journal_.load(from, stamp);
 }
 
 }  // namespace shoal

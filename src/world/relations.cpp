@@ -1,5 +1,7 @@
 #include "shoal/world/relations.h"
 
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
 #include "shoal/store/relation_index.h"
 
 #include <algorithm>
@@ -85,6 +87,36 @@ void Relations::deal_with(std::span<const Entity> dead, Array<Entity>& doomed) {
             if (index->relation() == Relation::kDiesToo)
                 for (const Entity referrer : index->referrers(entity)) doomed.push_back(referrer);
         }
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string name_of(const RelationIndex& index) {
+    return concat(index.component().name(), '.', index.component().fields()[index.field()].name);
+}
+
+}  // namespace
+
+void Relations::save(StateWriter& to) const {
+    if (cursor_.number != 0) to.value("deaths_seen", entities_.death_position(cursor_));
+    for (const RelationIndex* index : indices_) {
+        const StatePath::Scope scope = to.in(name_of(*index));
+        index->save(to);
+    }
+}
+
+Status Relations::load(StateReader& from, std::span<Store* const> stores) {
+    find_new(stores);
+    for (RelationIndex* index : indices_) {
+        const StatePath::Scope scope = from.in(name_of(*index));
+        if (Status status = index->load(from); !status) return status;
+    }
+    if (cursor_.number == 0 || !from.has("deaths_seen")) return {};
+    std::uint64_t position = 0;
+    if (Status status = from.value("deaths_seen", position); !status) return status;
+    return entities_.set_death_position(cursor_, position);
 }
 
 }  // namespace shoal

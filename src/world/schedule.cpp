@@ -12,6 +12,7 @@
 #include "shoal/table/table.h"
 #include "shoal/table/write_guard.h"
 #include "shoal/world/trace.h"
+#include "shoal/base/saved_state.h"
 #include "world/pass_interval.h"
 #include "world/schedule_order.h"
 
@@ -517,6 +518,51 @@ PassStatistics Schedule::statistics(std::size_t pass) const {
     result.every_seconds = entry.interval.seconds();
     result.worker_ns = entry.worker_ns;
     return result;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct SavedPass {
+    PassInterval::Progress progress;
+    std::uint64_t enabled;
+};
+
+}  // namespace
+
+void Schedule::save(StateWriter& to) const {
+    SHOAL_ASSERT(!is_running_, "a pass saved the schedule that runs it; save it between steps");
+    to.value("seed", seed_);
+    for (const Entry* entry : entries_) {
+        const StatePath::Scope scope = to.in("pass");
+        to.value(entry->name, SavedPass{entry->interval.progress(), entry->enabled.load(std::memory_order_relaxed)});
+    }
+    for (const Group* group : groups_) {
+        const StatePath::Scope scope = to.in("group");
+        to.value(group->name, std::uint32_t(group->enabled.load(std::memory_order_relaxed)));
+    }
+}
+
+Status Schedule::load(StateReader& from) {
+    require_idle();
+    if (Status status = from.value("seed", seed_); !status) return status;
+    for (Entry* entry : entries_) {
+        const StatePath::Scope scope = from.in("pass");
+        if (!from.has(entry->name)) continue;
+        SavedPass saved{};
+        if (Status status = from.value(entry->name, saved); !status) return status;
+        entry->interval.set_progress(saved.progress);
+        entry->enabled.store(saved.enabled != 0, std::memory_order_relaxed);
+    }
+    for (Group* group : groups_) {
+        const StatePath::Scope scope = from.in("group");
+        if (!from.has(group->name)) continue;
+        std::uint32_t enabled = 0;
+        if (Status status = from.value(group->name, enabled); !status) return status;
+        group->enabled.store(enabled != 0, std::memory_order_relaxed);
+    }
+    return {};
 }
 
 }  // namespace shoal

@@ -1,5 +1,8 @@
 #include "world/spawn_log.h"
 
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+
 #include <algorithm>
 
 namespace shoal {
@@ -15,8 +18,11 @@ std::uint64_t version_of(const Blob& blob) {
 
 }  // namespace
 
-SpawnLog::~SpawnLog() {
+SpawnLog::~SpawnLog() { clear(); }
+
+void SpawnLog::clear() {
     by_version_.for_each([](std::uint64_t, SpawnedCopies* copies) { delete copies; });
+    by_version_.clear();
 }
 
 SpawnedCopies* SpawnLog::find(const Blob& blob) { return by_version_.find_or(version_of(blob), nullptr); }
@@ -75,6 +81,63 @@ void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entit
     by_version_.erase(version_of(older));
     append(copies_of(newer), before->num_copies, entities, before->root_poses);
     delete before;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct SavedCopies {
+    std::uint64_t version;
+    std::uint32_t num_blob_entities, num_copies;
+    std::uint64_t num_looked_at;
+};
+
+std::string name_of(std::uint64_t version) {
+    std::string name;
+    append_hex(name, version);
+    return name;
+}
+
+}  // namespace
+
+void SpawnLog::save(StateWriter& to) const {
+    Array<SavedCopies> saved{Owner("spawn log")};
+    by_version_.for_each([&](std::uint64_t version, const SpawnedCopies* copies) {
+        saved.push_back({version, copies->num_blob_entities, copies->num_copies, copies->num_looked_at});
+    });
+    std::sort(saved.begin(), saved.end(),
+              [](const SavedCopies& a, const SavedCopies& b) { return a.version < b.version; });
+    to.array("blobs", std::span<const SavedCopies>(saved));
+    for (const SavedCopies& one : saved) {
+        const SpawnedCopies& copies = **by_version_.find(one.version);
+        const StatePath::Scope scope = to.in(name_of(one.version));
+        to.array("entities", std::span<const Entity>(copies.entities));
+        to.array("root_poses", std::span<const RootPose>(copies.root_poses));
+    }
+}
+
+Status SpawnLog::load(StateReader& from) {
+    clear();
+    if (!from.has("blobs")) return {};
+    Array<SavedCopies> saved{Owner("spawn log")};
+    if (Status status = from.array("blobs", saved); !status) return status;
+    for (const SavedCopies& one : saved) {
+        const StatePath::Scope scope = from.in(name_of(one.version));
+        auto* const copies = new SpawnedCopies;
+        const bool is_new = by_version_.insert(one.version, copies).is_new;
+        copies->num_blob_entities = one.num_blob_entities;
+        copies->num_copies = one.num_copies;
+        copies->num_looked_at = static_cast<std::size_t>(one.num_looked_at);
+        Status status = from.array("entities", copies->entities);
+        if (status) status = from.array("root_poses", copies->root_poses);
+        const bool fits = copies->entities.size() == std::uint64_t(one.num_blob_entities) * one.num_copies &&
+                          (copies->root_poses.empty() || copies->root_poses.size() == one.num_copies);
+        if (status && (!fits || !is_new)) status = from.error("entities", "they do not fit the number of copies");
+        if (!is_new) delete copies;
+        if (!status) return clear(), status;
+    }
+    return {};
 }
 
 }  // namespace shoal

@@ -45,7 +45,12 @@ public:
     /// for each copy of `older`.
     void replace(const Blob& older, const Blob& newer, Array<Entity> entities);
 
+    void save(StateWriter& to) const;
+    /// Puts what save() wrote in place of what is there. Errors: it does not fit; nothing is known then.
+    Status load(StateReader& from);
+
 private:
+    void clear();
     SpawnedCopies& copies_of(const Blob& blob);
     void forget_dead(SpawnedCopies& copies) const;
     void append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,

@@ -18,6 +18,7 @@
 #include "shoal/world/trace.h"
 #include "world/current_blob.h"
 #include "world/entity_texts.h"
+#include "world/frame_history.h"
 #include "world/spawn_log.h"
 
 #include <algorithm>
@@ -97,6 +98,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
       pool_(options.pages),
       random_(options.seed),
       relations_(entities) {
+    entities_.add_world();
     schedule_.set_seed(options.seed);
     if (options.reloadable) spawn_log_ = new SpawnLog(entities);
     if (library_ != nullptr)
@@ -113,6 +115,8 @@ World::~World() {
     for (const OwnedEvents& events : events_) events.destroy(events.object);
     if (singles_) entities_.destroy(std::span(&singles_, 1));
     delete spawn_log_;
+    delete history_;
+    entities_.remove_world();
 }
 
 // --- stores ------------------------------------------------------------------------------------------------------
@@ -524,7 +528,7 @@ Result<detail::EventLog*> World::events(std::string_view name, std::uint32_t eve
     }
     void* const memory = allocate_memory(sizeof(NamedEvents), "world");
     auto& made = *::new (memory) NamedEvents{std::string(name), event_bytes, detail::EventLog(event_bytes)};
-    own_events({&made, &made, &made.log, destroy_named});
+    own_events({&made, &made, &made.log, destroy_named, made.name});
     return &made.log;
 }
 
@@ -881,6 +885,7 @@ void World::run_frame(float dt) {
 void World::step_and_settle(float dt) {
     run_frame(dt);
     settle();
+    if (SHOAL_UNLIKELY(history_ != nullptr)) history_->keep(*this);
 }
 
 void World::settle() {

@@ -25,6 +25,11 @@ public:
     SHOAL_API std::string_view text(StringId id) const;
 
     std::size_t size() const { return texts_.size(); }
+    /// Calls visit(StringId, text) for all texts, in no particular order.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        texts_.for_each(visit);
+    }
 
 private:
     std::string_view copy(std::string_view text);

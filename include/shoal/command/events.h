@@ -44,6 +44,7 @@
 
 #include "shoal/command/detail/event_log.h"
 
+#include <string_view>
 #include <type_traits>
 
 namespace shoal {
@@ -137,6 +138,14 @@ namespace detail {
 /// Its address stands for a type of events, as TypedSlot does for one of components.
 template <class T>
 inline char event_type = 0;
+
+/// The name of a type of events in saves, as the compiler writes it.
+template <class T>
+constexpr std::string_view event_name() {
+    const std::string_view text = __PRETTY_FUNCTION__;  // ... [with T = Name; ...] or [T = Name]
+    const std::size_t begin = text.find("T = ") + 4;
+    return text.substr(begin, text.find_first_of(";]", begin) - begin);
+}
 }  // namespace detail
 
 }  // namespace shoal

@@ -64,6 +64,9 @@ public:
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
     void settle(const SettleContext& context) override { rows_.settle(context); }
+    void save(StateWriter& to) const override { rows_.save(to); }
+    Status load(StateReader& from) override { return rows_.load(from); }
+    SHOAL_API void finish_load() override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
 

@@ -212,6 +212,8 @@ public:
     }
     SHOAL_API void hold_rows(bool hold) override;
     SHOAL_API void settle(const SettleContext& context) override;
+    SHOAL_API void save(StateWriter& to) const override;
+    SHOAL_API Status load(StateReader& from) override;
     std::span<const Table* const> tables() const override { return tables_; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
 

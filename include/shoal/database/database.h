@@ -369,6 +369,11 @@ public:
     SHOAL_API ComponentRow find_row(ComponentId component, Entity entity, std::uint32_t index) const override;
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
     SHOAL_API std::uint64_t hash_beside_tables(std::uint64_t hash) const override;
+    /// With the numbers of tables and archetypes, which decide in which order queries visit rows. Refused while commands
+    /// wait. load() drops commands that wait.
+    SHOAL_API void save(StateWriter& to) const override;
+    /// As Store::load(). Errors: also a component type that this database does not have.
+    SHOAL_API Status load(StateReader& from) override;
 
     // --- for the command room ------------------------------------------------------------------------------------
 
@@ -494,6 +499,10 @@ private:
     SHOAL_API ComponentRow find_value(ComponentType component, Entity entity, std::uint32_t index) const;
     ComponentRow find_further(ComponentRow found, ComponentType component, Entity entity, std::uint32_t index) const;
     Status validate_further(ComponentType component) const;
+
+    Status load_archetypes(StateReader& from, Array<const Archetype*>& types);
+    Status load_rows(StateReader& from);
+    Status note_loaded(StateReader& from, DatabaseTable& table);
 
     EntityManager& entities_;
     PagePool& pool_;

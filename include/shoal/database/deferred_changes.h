@@ -13,6 +13,10 @@ public:
     virtual void apply(SettleCounts* counts) = 0;
     /// Returns how many values that wait to be made refer to `resource`.
     virtual std::uint64_t count_pins(ResourceId resource) = 0;
+    /// Returns how many changes wait to be made.
+    virtual std::uint64_t num_waiting() = 0;
+    /// Drops the changes that wait.
+    virtual void discard() = 0;
     /// Ends the object and gives its memory back.
     virtual void release() = 0;
 

@@ -19,6 +19,9 @@
 
 namespace shoal {
 
+class StateReader;
+class StateWriter;
+
 /// A reader's place in a death list. 0 is none.
 struct DeathCursor {
     std::uint32_t number = 0;
@@ -52,6 +55,15 @@ public:
     /// Moves a cursor to `position`. Requires: from where the cursor is to end(); if the cursor fell behind, at least
     /// the `end` of the range that said so.
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
+
+    /// Where a cursor is.
+    std::uint64_t position(DeathCursor cursor) const { return position_of(cursor); }
+    /// Puts a cursor where it was, or says that it has fallen behind. Requires: position <= end().
+    SHOAL_API void set_position(DeathCursor cursor, std::uint64_t position);
+
+    /// Writes what the cursors have not passed. After load(), all cursors are at the end, until set_position().
+    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API Status load(StateReader& from);
 
     /// The number of entries kept for the slowest cursor.
     std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }

@@ -104,6 +104,23 @@ public:
     std::uint64_t deaths_end() const { return deaths_.end(); }
     SHOAL_API void advance(DeathCursor cursor, std::uint64_t position);
 
+    /// Where a cursor is in the list of deaths, for saves.
+    std::uint64_t death_position(DeathCursor cursor) const { return deaths_.position(cursor); }
+    /// Puts a cursor where it was when death_position() was saved. Errors: there are fewer deaths.
+    SHOAL_API Status set_death_position(DeathCursor cursor, std::uint64_t position);
+
+    /// Writes which entities live, the order in which ids will be used again, and the deaths that somebody has not looked at.
+    SHOAL_API void save(StateWriter& to) const;
+    /// Puts what save() wrote in place of what is there. Nobody is told; all count as active, and all cursors are at the
+    /// end, until the stores say otherwise. Errors: there are too many entities for this manager, or they do not fit each
+    /// other; nothing has changed. Requires: no destruction is under way.
+    SHOAL_API Status load(StateReader& from);
+
+    /// Worlds say that they use these entities, and that they do no more: what one world loads is no other's.
+    void add_world() { ++num_worlds_; }
+    void remove_world() { --num_worlds_; }
+    std::uint32_t num_worlds() const { return num_worlds_; }
+
     /// Which living entities queries pass over.
     const InactiveEntities& inactive() const { return inactive_; }
     InactiveEntities& inactive() { return inactive_; }
@@ -155,6 +172,8 @@ private:
     }
     SHOAL_API Entity recycle_one();
     SHOAL_API Status exhausted(std::size_t num_asked) const;
+    Status check_loaded(StateReader& from, std::span<const Generation> generations,
+                        std::span<const Entity> waiting) const;
 
     std::size_t num_recyclable() const;
     void recycle(std::span<Entity> out);
@@ -185,6 +204,7 @@ private:
     Array<Entity> next_deaths_{Owner("entity manager")};  // passed to destroy_next() by callbacks, in order
     std::uint64_t next_callback_ = 1;
     std::uint32_t callback_depth_ = 0;
+    std::uint32_t num_worlds_ = 0;
     bool busy_ = false;
 };
 

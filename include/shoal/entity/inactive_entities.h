@@ -40,6 +40,8 @@ public:
     SHOAL_API bool is_inactive_for(const void* speaker, Entity entity) const;
     /// Forgets an entity.
     SHOAL_API void forget(Entity entity);
+    /// Forgets all that was said. Nobody is told.
+    SHOAL_API void forget_all();
 
     /// Calls visit(RowRange) for each run of rows whose owners are not inactive. Shape: owners: by row.
     template <class Visit>

@@ -59,6 +59,8 @@ public:
         add_run(1);
     }
 
+    /// Forgets all.
+    void clear() { oldest_ = num_ids_ = 0; }
     SHOAL_API MemoryUse memory_use() const;
 
 private:

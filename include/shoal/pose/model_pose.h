@@ -194,6 +194,9 @@ public:
     void drop(std::span<const Entity> entities) override { remove(entities); }
     void hold_rows(bool hold) override { instances_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
+    SHOAL_API void save(StateWriter& to) const override;
+    /// As Store::load(). Errors: also a resource that is not loaded. Constraints stay.
+    SHOAL_API Status load(StateReader& from) override;
     /// Returns the table of instances, then one table per tree.
     std::span<const Table* const> tables() const override { return tables_; }
     SHOAL_API std::size_t statistics(std::span<StoreStatistics> out) const override;
@@ -220,6 +223,9 @@ private:
     void remove_tree(std::uint32_t slot);
     void remove_unused_trees();
     void list_all_tables();
+    Status load_trees(StateReader& from);
+    Status check_loaded(StateReader& from) const;
+    Status validate_blocks() const;
     Status reserve_blocks(std::uint32_t slot, std::size_t count);
     Status spawn_all(const SpawnBatch& batch, bool replaces);
     void append(Entity entity, std::uint32_t slot);

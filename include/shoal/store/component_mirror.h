@@ -62,6 +62,12 @@ public:
     const std::byte* removed_values() const { return removed_values_.data(); }
     const std::byte* changed_values() const { return changed_values_.data(); }
 
+    /// Writes what is remembered. Requires: nothing of what the last compare() found is needed any more.
+    SHOAL_API void save(StateWriter& to) const;
+    /// Remembers what save() wrote, and returns true. If that was of another component type or other fields, or is not there,
+    /// starts anew, and returns false. Errors: it does not fit; nothing is remembered then. Requires: the store was loaded.
+    SHOAL_API Result<bool> load(StateReader& from, Start otherwise = Start::kRowsOfNow);
+
     /// Bookkeeping memory of what is remembered.
     SHOAL_API std::size_t num_bytes() const;
 
@@ -88,6 +94,8 @@ private:
         bool is_compared;
     };
 
+    Status load_pictures(StateReader& from);
+    void forget_all();
     void keep_column(std::uint32_t number, bool is_compared);
     void find_pictures();
     void compare_picture(std::uint32_t picture);

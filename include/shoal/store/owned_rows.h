@@ -213,6 +213,14 @@ public:
     /// Cost: four probes when nobody died, none when empty; holes are not probed. Source: Frykholm, part 2.
     SHOAL_API CollectCounts collect(Random& random, std::uint32_t max_removed);
 
+    // --- saving --------------------------------------------------------------------------------------------------
+
+    /// Writes all rows, and which deaths it has not looked at yet.
+    SHOAL_API void save(StateWriter& to) const;
+    /// Puts rows that save() wrote in place of those that are there. Errors: no memory, or they do not fit; no row is
+    /// there then. Requires: the entity manager has been loaded; they are its own rows (see show()).
+    SHOAL_API Status load(StateReader& from);
+
     // --- locks ---------------------------------------------------------------------------------------------------
 
     /// Until unlock(), structural calls end the program. Counted. Thread: any.
@@ -263,6 +271,7 @@ private:
     void count_owned();
     void forget_shown();
     Status find_shown(std::span<const Entity> owners, std::span<const std::uint32_t> next);
+    Status index_loaded(StateReader& from);
     Status require_free(const SpawnBatch& batch);
     void place_owners(const SpawnBatch& batch, std::uint32_t copy, RowRange rows, Entity* owners);
     void spawn_in_place(const SpawnBatch& batch);

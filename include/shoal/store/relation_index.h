@@ -49,11 +49,17 @@ public:
     SHOAL_API void clear_references(Entity target);
     /// Forgets the references of the dead, and appends the targets that do not live any more. Cost: O(indices).
     SHOAL_API void find_dead(Array<Entity>& dead_targets);
+    /// Writes the lists, whose order depends on what was referred to when.
+    SHOAL_API void save(StateWriter& to) const;
+    /// Takes over what save() wrote; without it, knows no references until the next refresh(). Errors: the lists do not fit
+    /// each other; no reference is known then.
+    SHOAL_API Status load(StateReader& from);
     /// Checks the lists. Errors: a link does not lead back. Cost: O(indices).
     SHOAL_API Status validate() const;
 
 private:
     Entity refer(Entity referrer);
+    Status load_lists(StateReader& from);
 
     const EntityManager& entities_;
     std::uint32_t field_;

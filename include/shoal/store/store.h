@@ -24,6 +24,8 @@ class EntityManager;
 class Executor;
 class OwnedRows;
 class Random;
+class StateReader;
+class StateWriter;
 class Table;
 struct FieldPart;
 
@@ -288,6 +290,16 @@ public:
     /// Shape: part.type.num_bytes(). Errors: the store does not take the value; the message says why. Nothing has
     /// changed. Thread: as for the setters of the store, or as for writing to its table.
     SHOAL_API virtual Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value);
+
+    /// Writes all that the store keeps: rows in their order, and whatever decides what it does next. See
+    /// base/saved_state.h; most stores forward to OwnedRows::save() and load().
+    /// As it is here, it refuses, because it does not know what there is.
+    SHOAL_API virtual void save(StateWriter& to) const;
+    /// Puts what save() wrote in place of what is there. The entity manager was loaded before. What is read may be false:
+    /// it must do no harm. Errors: no memory, or it does not fit; the store is whole then, and keeps arbitrary rows.
+    SHOAL_API virtual Status load(StateReader& from);
+    /// Called when all stores of the world are loaded, for what one tells another.
+    virtual void finish_load() {}
 
     /// Adds whatever the tables do not show to a hash of the state.
     virtual std::uint64_t hash_beside_tables(std::uint64_t hash) const { return hash; }

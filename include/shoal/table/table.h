@@ -23,6 +23,8 @@
 namespace shoal {
 
 class EntityManager;
+class StateReader;
+class StateWriter;
 class TakePlan;
 
 inline constexpr std::uint32_t kDefaultCapacityRows = 1u << (kIndexBits < 22 ? kIndexBits : 22);
@@ -210,6 +212,14 @@ public:
     /// leave none.
     std::uint64_t placed_stamp(std::uint32_t block) const { return stamps_.placed(block); }
 
+    // --- saving --------------------------------------------------------------------------------------------------
+
+    /// Writes all rows: owners, columns, links and stamps; columns by the names of their fields. Refuses opaque fields.
+    SHOAL_API void save(StateWriter& to) const;
+    /// Puts rows that save() wrote in place of those that are there. The index is the caller's. Errors: no memory, or it
+    /// does not fit this table; what is there then is whole, but arbitrary.
+    SHOAL_API Status load(StateReader& from);
+
     // --- memory and health ---------------------------------------------------------------------------------------
 
     /// To be called once a frame: gives back pages that the last few calls found unused.
@@ -238,6 +248,8 @@ private:
     void move_rows(RowList from, RowList to);
     void write_entries(RowList rows);
     void require_rows(RowRange rows) const;
+    Status load_rows(StateReader& from);
+    void clear_rows();
     Status validate_index() const;
     Status validate_chains() const;
     bool is_displaced(Entity owner) const;

@@ -226,6 +226,8 @@ public:
     SHOAL_API Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     void hold_rows(bool hold) override { rows_.hold(hold); }
     SHOAL_API void settle(const SettleContext& context) override;
+    SHOAL_API void save(StateWriter& to) const override;
+    SHOAL_API Status load(StateReader& from) override;
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
     /// The columns of a transform are those of Transform, and `world`, a matrix. WorldPose and ChildOf are found too.

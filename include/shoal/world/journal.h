@@ -26,6 +26,9 @@
 
 namespace shoal {
 
+class StateReader;
+class StateWriter;
+
 /// Entities that have gained or lost components of one type, at one settle.
 struct JournalEntry {
     enum class Kind : std::uint8_t { kAdded, kRemoved };
@@ -54,6 +57,9 @@ public:
     /// Adds an entry, unless it names nobody. Requires: `stamp` is no less than before.
     SHOAL_API void add(std::uint64_t stamp, ComponentId component, JournalEntry::Kind kind,
                        std::span<const Entity> entities);
+    /// Writes the entries. Forgets those that are there, and takes over what save() wrote, if it keeps any.
+    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API Status load(StateReader& from, std::uint64_t stamp);
     /// Forgets the oldest settles until few enough entities are named.
     SHOAL_API void trim();
 

@@ -49,6 +49,9 @@ public:
     SHOAL_API void move_transforms(TransformManager& transforms, const SettleContext& context);
     /// Called when the stores have settled: lets fields follow, then moves rows to their tiles.
     SHOAL_API void move_fields(TransformManager* transforms, const SettleContext& context);
+    /// Writes from when on rows were not looked at yet, or takes it over for the fields that are declared here.
+    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API Status load(StateReader& from);
     /// Forgets what was declared of a store.
     SHOAL_API void forget(const Store& store);
 

@@ -93,6 +93,11 @@ public:
     SHOAL_API void keep_journal(std::size_t max_entities, std::uint64_t stamp, std::span<Store* const> stores);
     const ChangeJournal& journal() const { return journal_; }
 
+    /// Writes what the last settle was like, or takes it over: the next one tells how it differs from that. Reactions are told
+    /// of nothing. Requires: the stores were loaded; no reaction runs.
+    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API Status load(StateReader& from, std::uint64_t stamp, std::span<Store* const> stores);
+
     /// Finds what has happened to components of the stores until `stamp`, and tells of it.
     SHOAL_API void run(std::uint64_t stamp, std::span<Store* const> stores);
     /// Whether run() would do nothing.

@@ -38,6 +38,9 @@ public:
     SHOAL_API void settle(std::span<Store* const> stores);
     /// Returns who refers to an entity through a field; nobody if it is no relation of a store of the last settle.
     SHOAL_API Referrers referrers(ComponentId component, std::uint32_t field, Entity target) const;
+    /// Writes what it knows, or takes it over; see RelationIndex::load(). Requires: the stores were loaded.
+    SHOAL_API void save(StateWriter& to) const;
+    SHOAL_API Status load(StateReader& from, std::span<Store* const> stores);
     /// Forgets what it knows of a store.
     SHOAL_API void forget(const Store& store);
 

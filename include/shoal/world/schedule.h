@@ -130,6 +130,12 @@ public:
     SHOAL_API void set_trace(Trace* trace);
     Trace* trace() const { return trace_; }
 
+    /// Writes, by name, which passes and groups are switched on, and when passes are due; and the seed.
+    SHOAL_API void save(StateWriter& to) const;
+    /// Takes over what save() wrote of the passes and groups that are here. Requires: the schedule is not running.
+    /// Errors: it does not fit.
+    SHOAL_API Status load(StateReader& from);
+
     std::size_t num_passes() const { return entries_.size(); }
     /// Returns what a pass has cost; passes are numbered in the order of adding. Requires: pass < num_passes().
     SHOAL_API PassStatistics statistics(std::size_t pass) const;

@@ -48,8 +48,10 @@ namespace shoal {
 
 class ActivityManager;
 class DataManager;
+class FrameHistory;
 class ModelPoseManager;
 class OwnershipManager;
+class SavedState;
 class SchemaChange;
 class SpawnLog;
 class TransformManager;
@@ -79,6 +81,14 @@ struct WorldOptions {
     DefaultHome default_home = DefaultHome::kManagers;
     bool reloadable = false;  ///< remembers which entities were spawned from which blob, for World::reload()
     PagePoolOptions pages{};
+};
+
+/// The states that keep_frames() has kept. Units: bytes.
+struct FrameStatistics {
+    std::uint32_t num_frames = 0;
+    std::uint64_t first = 0, last = 0;   ///< World::frame() of the oldest and of the newest
+    std::uint64_t last_state_bytes = 0;  ///< all that the newest has
+    std::uint64_t last_own_bytes = 0;    ///< what it does not share with the one before
 };
 
 class World {
@@ -239,7 +249,7 @@ public:
     Events<T>& events() {
         if (void* owned = find_events(&detail::event_type<T>)) return *static_cast<Events<T>*>(owned);
         auto& made = *::new (allocate_memory(sizeof(Events<T>), "world")) Events<T>();
-        own_events({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>});
+        own_events({&detail::event_type<T>, &made, &made.log_, destroy<Events<T>>, detail::event_name<T>()});
         return made;
     }
     /// Returns the channel of a name whose events are bytes, for code without C++ types. The first call makes it.
@@ -440,6 +450,29 @@ public:
     /// Returns the stamp that writes have carried since the last settle.
     std::uint64_t stamp() const { return stamp_; }
 
+    // --- saving --------------------------------------------------------------------------------------------------
+
+    /// Saves the whole world to a file, or loads it: ids, all stores, events, clocks, random numbers, and what passes,
+    /// reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See base/saved_state.h.
+    /// Errors: something cannot be saved, or the file does not fit; the message says what, and what to do. The file is as it
+    /// was then, and so is the world. Requires: no passes run, and the world is not settling.
+    SHOAL_API Status save(const std::string& path) const;
+    SHOAL_API Status load(const std::string& path);
+    /// The same in memory. `to` shares memory with `before`, an earlier state of this world, where nothing has changed.
+    /// Errors: as above; what is not trusted is checked as a file is.
+    SHOAL_API Status save(SavedState& to, const SavedState* before = nullptr) const;
+    SHOAL_API Status load(const SavedState& from, bool is_trusted = true);
+
+    /// Keeps the states at the ends of the last `max_frames` steps from now on, and that of now; 0: none. A state takes memory
+    /// for what has changed since the one before it.
+    /// Requires: no passes run, and the world is not settling.
+    SHOAL_API void keep_frames(std::uint32_t max_frames);
+    /// Takes the world back to the end of a step: frame() is `frame` then, and later states are forgotten. Stepping goes on
+    /// from there. Reactions are told of nothing; what programs keep beside the world is theirs to take back.
+    /// Errors: the frame is not kept; the message says which ones are. Requires: as above.
+    SHOAL_API Status rewind(std::uint64_t frame);
+    SHOAL_API FrameStatistics frame_statistics() const;
+
     // --- what the world is made of ------------------------------------------------------------------------------
 
     EntityManager& entities() { return entities_; }
@@ -457,8 +490,10 @@ public:
     SHOAL_API std::uint64_t state_hash() const;
 
 private:
+    friend class FrameHistory;
     friend class ReloadCall;
     friend class SchemaChange;
+    friend class WorldState;
 
     struct Owned {
         void* object;
@@ -473,6 +508,7 @@ private:
         void* object;
         detail::EventLog* log;
         void (*destroy)(void* object);
+        std::string_view name;
     };
 
     template <class S, class... Arguments>
@@ -525,6 +561,8 @@ private:
     void hold_rows(bool hold);
     void settle_stores();
     void move_transforms(const SettleContext& context);
+    Status load_kept(const SavedState& from);
+    void forget_frames();
     std::uint64_t count_pins(ResourceId resource) const;
 
     EntityManager& entities_;
@@ -557,6 +595,7 @@ private:
     Reactions reactions_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1;
+    FrameHistory* history_ = nullptr;  // nullptr: no frames are kept
     bool passes_run_ = false;
     bool is_settling_ = false;
     bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it

@@ -56,6 +56,10 @@ public:
     SHOAL_API std::span<const std::byte> read() const;
     SHOAL_API std::span<const std::byte> read_last() const;
     SHOAL_API void end_frame();
+    /// Puts events of this frame and of the last in place of those that are there. Shape: multiples of the size of an event.
+    /// Requires: no passes run.
+    SHOAL_API void replace(std::span<const std::byte> events, std::span<const std::byte> last_events);
+    SHOAL_API std::uint32_t event_bytes() const;
     /// Whether the passes of the world run that owns the channel: then, only they write.
     SHOAL_API void hold(bool passes_run);
 

@@ -10,8 +10,12 @@
 #include "shoal/base/assert.h"
 #include "shoal/base/memory.h"
 #include "shoal/base/row_range.h"
+#include "shoal/base/status.h"
 
 namespace shoal {
+
+class StateReader;
+class StateWriter;
 
 inline constexpr std::uint32_t kRowsPerStampBlock = 1024;
 
@@ -49,6 +53,10 @@ public:
         SHOAL_ASSERT(block < rows_.size(), "the block does not exist");
         return rows_[block];
     }
+
+    /// Writes the stamps of so many rows, or reads them. Requires: stamps are kept for the rows.
+    SHOAL_API void save(StateWriter& to, std::uint32_t num_rows) const;
+    SHOAL_API Status load(StateReader& from, std::uint32_t num_rows);
 
 private:
     SHOAL_API void grow(std::uint32_t num_rows);

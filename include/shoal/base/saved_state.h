@@ -1,0 +1,206 @@
+#pragma once
+// The state of a world, or of a part of one, at one moment: what saves, snapshots and rewinding are made of.
+//
+//     part                        element    elements    blocks, each in memory of its own
+//     "entities/generations"      1 byte     1,000,001   [ a ][ b ][ c ] ...
+//     "body/rows/field/position"        12 bytes   20,000      [ d ][ e ] ...         1,024 elements each
+//
+// A part is an array of plain values with a path. Whoever has state writes it to parts and reads it from them, part by
+// part:
+//
+//     void Clock::save(StateWriter& to) const { to.value("ticks", ticks_); }
+//     Status Clock::load(StateReader& from) { return from.value("ticks", ticks_); }
+//
+// A SavedState may share blocks with the one that was written before it: those of columns that have not been written since,
+// as their stamps say, and those of other parts that are equal. So the second state of two takes memory for what differs.
+//
+// What is read may come from a file that somebody made to do harm. The reader checks sizes; whoever reads checks values.
+// Thread: one at a time for all states that share blocks.
+
+#include "shoal/base/hash_map.h"
+#include "shoal/base/status.h"
+
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace shoal {
+
+class StateBlocks;
+struct StateBlock;
+
+/// The elements of a part that are kept together.
+inline constexpr std::uint32_t kElementsPerStateBlock = 1024;
+
+/// One array of a state. An element that is large has fewer of its kind in a block: see elements_per_block.
+struct StatePart {
+    std::string_view path;  ///< such as "body/rows/field/position". Lifetime: that of the state
+    std::uint32_t element_bytes = 0;
+    std::uint32_t elements_per_block = 0;
+    std::uint64_t num_elements = 0;
+    std::size_t first_block = 0;
+
+    std::uint64_t num_bytes() const { return num_elements * element_bytes; }
+    std::size_t num_blocks() const {
+        return static_cast<std::size_t>((num_elements + elements_per_block - 1) / elements_per_block);
+    }
+};
+
+/// Bytes of each element that say nothing, such as those between the members of a struct: they are saved as zeros.
+struct StateGap {
+    std::uint32_t begin = 0, num_bytes = 0;
+};
+
+class SavedState {
+public:
+    SHOAL_API SavedState();
+    SHOAL_API ~SavedState();
+    SHOAL_API SavedState(SavedState&& other) noexcept;
+    SHOAL_API SavedState& operator=(SavedState&& other) noexcept;
+
+    bool empty() const { return parts_.empty(); }
+    std::size_t num_parts() const { return parts_.size(); }
+    SHOAL_API StatePart part(std::size_t number) const;
+    /// Returns the number of the part with this path, or num_parts().
+    SHOAL_API std::size_t find(std::string_view path) const;
+    /// The bytes of one block of a part.
+    SHOAL_API std::span<const std::byte> block(const StatePart& part, std::size_t number) const;
+    /// Copies elements of a part. Requires: they exist; `to` has room for them.
+    SHOAL_API void copy(const StatePart& part, std::uint64_t first, std::uint64_t count, void* to) const;
+
+    /// What the elements of all parts take.
+    std::uint64_t num_bytes() const { return num_bytes_; }
+    /// What those blocks take that the state does not share with the one before it.
+    std::uint64_t num_own_bytes() const { return num_own_bytes_; }
+    /// Removes all parts. Memory is kept for other states that share blocks, as long as there is one.
+    SHOAL_API void clear();
+
+private:
+    friend class StateWriter;
+    struct Part {
+        std::size_t path_begin, path_bytes;
+        std::uint32_t element_bytes, elements_per_block;
+        std::uint64_t num_elements;
+        std::size_t first_block;
+    };
+
+    StateBlocks* pool_;
+    Array<char> paths_{Owner("saved state")};
+    Array<Part> parts_{Owner("saved state")};
+    Array<StateBlock*> blocks_{Owner("saved state")};
+    HashMap<std::uint64_t, std::uint32_t> part_by_path_{Owner("saved state")};  // by the hash of the path
+    std::uint64_t num_bytes_ = 0, num_own_bytes_ = 0;
+};
+
+/// The path of what is written or read now, from outside in.
+class StatePath {
+public:
+    /// While it lives, names are within `name`.
+    class Scope {
+    public:
+        Scope(StatePath& path, std::string_view name) : path_(path), num_bytes_(path.text_.size()) {
+            path.text_.append(name).push_back('/');
+        }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+        ~Scope() { path_.text_.resize(num_bytes_); }
+
+    private:
+        StatePath& path_;
+        std::size_t num_bytes_;
+    };
+
+    const std::string& text() const { return text_; }
+    SHOAL_API std::string_view with(std::string_view name);
+
+private:
+    std::string text_, with_;
+};
+
+class StateWriter {
+public:
+    /// Appends parts to `to`. `before` is an earlier state of the same, or nullptr; its blocks of columns are shared whose
+    /// last write has a stamp below `since`.
+    SHOAL_API explicit StateWriter(SavedState& to, const SavedState* before = nullptr, std::uint64_t since = 0);
+    StateWriter(const StateWriter&) = delete;
+    StateWriter& operator=(const StateWriter&) = delete;
+
+    [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
+
+    /// Writes a part of plain elements.
+    SHOAL_API void elements(std::string_view name, const void* data, std::uint32_t element_bytes,
+                            std::uint64_t num_elements);
+    template <class T>
+    void array(std::string_view name, std::span<const T> values) {
+        static_assert(std::is_trivially_copyable_v<T>, "only values that are bytes are saved");
+        elements(name, values.data(), sizeof(T), values.size());
+    }
+    template <class T>
+    void value(std::string_view name, const T& value) {
+        array(name, std::span<const T>(&value, 1));
+    }
+    void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
+    /// The same for a column: stamp_of(context, b) is the stamp of the last write to block b of 1,024 elements.
+    SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
+                          std::uint64_t num_elements, std::uint64_t (*stamp_of)(const void* context, std::uint32_t block),
+                          const void* context, std::span<const StateGap> gaps = {});
+
+    /// Notes that something cannot be saved; `why` says what, and what to do. The first note counts.
+    SHOAL_API void refuse(std::string_view why);
+    /// Errors: what was refused, with its path.
+    const Status& status() const { return status_; }
+
+private:
+    StatePart begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
+                         std::uint64_t num_elements);
+    StateBlock& add_block(const std::byte* data, std::size_t num_bytes);
+    void share_block(StateBlock& block);
+
+    SavedState& to_;
+    const SavedState* before_;
+    std::uint64_t since_;
+    StatePath path_;
+    Status status_;
+};
+
+class StateReader {
+public:
+    /// `from` outlives the reader. `is_trusted`: this program has written it, and nobody has changed it since.
+    explicit StateReader(const SavedState& from, bool is_trusted = true) : from_(from), is_trusted_(is_trusted) {}
+    StateReader(const StateReader&) = delete;
+    StateReader& operator=(const StateReader&) = delete;
+
+    bool is_trusted() const { return is_trusted_; }
+    [[nodiscard]] StatePath::Scope in(std::string_view name) { return {path_, name}; }
+
+    /// Whether there is such a part.
+    SHOAL_API bool has(std::string_view name);
+    /// Returns how many elements a part has. Errors: there is none, or its elements have another size.
+    SHOAL_API Result<std::uint64_t> count(std::string_view name, std::uint32_t element_bytes);
+    /// Copies all elements of a part. Errors: as count(); it has another number of elements.
+    SHOAL_API Status elements(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements);
+    template <class T>
+    Status value(std::string_view name, T& to) {
+        static_assert(std::is_trivially_copyable_v<T>, "only values that are bytes are saved");
+        return elements(name, static_cast<void*>(&to), sizeof(T), 1);
+    }
+    template <class T>
+    Status array(std::string_view name, Array<T>& to) {
+        static_assert(std::is_trivially_copyable_v<T>, "only values that are bytes are saved");
+        const Result<std::uint64_t> count = this->count(name, sizeof(T));
+        if (!count) return count.status();
+        to.resize(static_cast<std::size_t>(*count));
+        return elements(name, static_cast<void*>(to.data()), sizeof(T), *count);
+    }
+    SHOAL_API Result<std::string> text(std::string_view name);
+
+    /// An error about what is read: `what` says what is wrong with it.
+    SHOAL_API Status error(std::string_view name, std::string_view what);
+
+private:
+    const SavedState& from_;
+    bool is_trusted_;
+    StatePath path_;
+};
+
+}  // namespace shoal

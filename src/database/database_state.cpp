@@ -1,0 +1,257 @@
+// The tables of a database in a saved state.
+
+#include "database/owned_objects.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+#include "shoal/database/database.h"
+#include "shoal/entity/entity_text.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+std::string table_name(std::uint32_t number) { return concat("table/", number); }
+
+/// A copy of the bits of some rows: those past the last row are 0.
+Array<std::uint64_t> bits_of_rows(const std::uint64_t* words, std::uint32_t num_rows) {
+    Array<std::uint64_t> bits(words, words + (num_rows + 63) / 64, OwnedAllocator<std::uint64_t>("database"));
+    if (num_rows % 64 != 0) bits.back() &= (std::uint64_t(1) << num_rows % 64) - 1;
+    return bits;
+}
+
+}  // namespace
+
+// --- tables by number --------------------------------------------------------------------------------------------
+
+/// A table as it is saved.
+struct TableSet::SavedTable {
+    std::uint32_t number, archetype;
+    Zone zone;
+    std::uint32_t empty_visits;
+};
+
+void TableSet::save(StateWriter& to, std::span<const std::uint32_t> saved_types) const {
+    Array<SavedTable> saved{Owner("database")};
+    Array<Zone> zones{Owner("database")};
+    first_in_zone_.for_each([&](Zone zone, std::uint32_t) { zones.push_back(zone); });
+    std::sort(zones.begin(), zones.end());
+    for (const Zone zone : zones) {  // the list of each from its end
+        const std::size_t begin = saved.size();
+        for_each_of_zone(zone, [&](const DatabaseTable& table) {
+            saved.push_back({table.number(), saved_types[table.type_number()], zone, empty_visits_[table.number()]});
+        });
+        std::reverse(saved.begin() + static_cast<std::ptrdiff_t>(begin), saved.end());
+    }
+    to.value("num_numbers", tables_.size());
+    to.array("tables", std::span<const SavedTable>(saved));
+    to.array("free_numbers", std::span<const std::uint32_t>(free_numbers_));
+    to.value("next_visited", next_visited_);
+}
+
+Status TableSet::load(StateReader& from, std::span<const Archetype* const> types) {
+    std::size_t num_numbers = 0, next_visited = 0;
+    Array<SavedTable> saved{Owner("database")};
+    Array<std::uint32_t> free_numbers{Owner("database")};
+    if (Status status = from.value("num_numbers", num_numbers); !status) return status;
+    if (Status status = from.array("tables", saved); !status) return status;
+    if (Status status = from.array("free_numbers", free_numbers); !status) return status;
+    if (Status status = from.value("next_visited", next_visited); !status) return status;
+    if (saved.size() + free_numbers.size() != num_numbers)
+        return from.error("tables", concat(saved.size(), " tables and ", free_numbers.size(), " free numbers are not ",
+                                           num_numbers));
+    BitSet seen{Owner("database")};
+    const auto is_new = [&](std::uint32_t number) { return number < num_numbers && !seen.test_and_set(number); };
+    for (const std::uint32_t number : free_numbers)
+        if (!is_new(number)) return from.error("free_numbers", concat("table number ", number, " is not free"));
+    for (const SavedTable& table : saved)
+        if (!is_new(table.number) || table.archetype >= types.size() || table.zone >= kMaxZones)
+            return from.error("tables", concat("table number ", table.number, " cannot be one"));
+    if (Status status = directory_->reserve_tables(static_cast<std::uint32_t>(num_numbers)); !status) return status;
+
+    // A table that is there already, as after a short time it mostly is, is used again, with its memory.
+    Array<DatabaseTable*> kept(num_numbers, nullptr, OwnedAllocator<DatabaseTable*>("database"));
+    for (const SavedTable& table : saved)
+        if (table.number < tables_.size() && tables_[table.number] != nullptr &&
+            &tables_[table.number]->type() == types[table.archetype] && tables_[table.number]->zone() == table.zone)
+            kept[table.number] = std::exchange(tables_[table.number], nullptr);
+    for (const DatabaseTable* table : tables_) destroy_owned(table);
+    tables_ = std::move(kept);
+    free_numbers_ = std::move(free_numbers);
+    next_visited_ = std::min(next_visited, num_numbers);
+    next_in_zone_.assign(num_numbers, kNone);
+    empty_visits_.assign(num_numbers, 0);
+    occupied_.clear(num_numbers);
+    number_by_place_.clear();
+    first_in_zone_.clear();
+    ++epoch_;
+    Status status;
+    for (const SavedTable& table : saved) {
+        const Archetype& type = *types[table.archetype];
+        if (find(type, table.zone) != nullptr)
+            status = from.error("tables", concat("zone ", table.zone, " has two tables of one archetype"));
+        if (tables_[table.number] == nullptr)
+            tables_[table.number] =
+                make_owned<DatabaseTable>(table.number, type, table.zone, *pool_, capacity_rows_, directory_->rows());
+        empty_visits_[table.number] = table.empty_visits;
+        number_by_place_.set(pair_key(table.zone, type.number()), table.number);
+        next_in_zone_[table.number] = first_in_zone_.find_or(table.zone, kNone);
+        first_in_zone_.set(table.zone, table.number);
+    }
+    list_tables();
+    count_changes();
+    return status;
+}
+
+// --- rows --------------------------------------------------------------------------------------------------------
+
+void DatabaseTable::save(StateWriter& to, std::span<const Schema* const> schemas) const {
+    table_.save(to);
+    for (std::size_t i = 0; i < presence_.size(); ++i) {
+        const Array<std::uint64_t> bits = bits_of_rows(presence_[i].words(), num_rows());
+        to.array(concat("on/", schemas[type_->toggled()[i].number]->name()), std::span<const std::uint64_t>(bits));
+    }
+}
+
+Status DatabaseTable::load(StateReader& from, std::span<const Schema* const> schemas) {
+    if (Status status = table_.load(from); !status) return status;
+    for (std::size_t i = 0; i < presence_.size(); ++i) {
+        if (Status status = presence_[i].reserve(num_rows()); !status) return status;
+        if (Status status = from.elements(concat("on/", schemas[type_->toggled()[i].number]->name()),
+                                          presence_[i].words(), sizeof(std::uint64_t), (num_rows() + 63) / 64);
+            !status)
+            return status;
+    }
+    last_added_ = last_removed_ = {};
+    last_switched_ = {};
+    return {};
+}
+
+// --- the database ------------------------------------------------------------------------------------------------
+
+void Database::save(StateWriter& to) const {
+    if (deferred_changes_ != nullptr && deferred_changes_->num_waiting() != 0)
+        return to.refuse(concat(deferred_changes_->num_waiting(),
+                                " commands wait, and functions among them cannot be saved; save after World::settle()"));
+    std::string names;
+    for (const Schema* schema : schemas()) names += concat(schema->name(), '\n');
+    // The archetypes of the tables, in their order: which others were ever asked for is no part of the state.
+    constexpr std::uint32_t kNotSaved = 0xFFFFFFFF;
+    Array<std::uint32_t> saved_types(archetypes().size(), kNotSaved, OwnedAllocator<std::uint32_t>("database"));
+    Array<std::uint32_t> members{Owner("database")};  // for each archetype: how many, and their numbers
+    std::uint32_t num_types = 0;
+    tables_.for_each([&](const DatabaseTable& table) {
+        if (saved_types[table.type_number()] != kNotSaved) return;
+        saved_types[table.type_number()] = num_types++;
+        members.push_back(static_cast<std::uint32_t>(table.type().components().size()));
+        for (const ComponentType component : table.type().components()) members.push_back(component.number);
+    });
+    to.text("components", names);
+    to.array("archetypes", std::span<const std::uint32_t>(members));
+    to.value("stamp", stamp_);
+    to.value("deaths_seen", deaths_seen_);
+    tables_.save(to, saved_types);
+    tables_.for_each([&](const DatabaseTable& table) {
+        const StatePath::Scope in_table = to.in(table_name(table.number()));
+        table.save(to, schemas());
+    });
+    for (std::uint32_t number = 0; number < further_.size(); ++number) {
+        if (further_[number] == nullptr) continue;
+        const StatePath::Scope in_further = to.in(concat("further/", schemas()[number]->name()));
+        further_[number]->save(to);
+    }
+}
+
+Status Database::load(StateReader& from) {
+    require_unlocked("load()");
+    if (deferred_changes_ != nullptr) deferred_changes_->discard();
+    Array<const Archetype*> types{Owner("database")};
+    if (Status status = load_archetypes(from, types); !status) return status;
+    std::uint64_t stamp = 0, deaths_seen = 0;
+    if (Status status = from.value("stamp", stamp); !status) return status;
+    if (Status status = from.value("deaths_seen", deaths_seen); !status) return status;
+    // From here on rows go. If reading fails, there are none.
+    tables_.for_each([](DatabaseTable& table) { table.table_.clear(); });
+    Status status = tables_.load(from, types);
+    if (status) status = load_rows(from);
+    if (status && !from.is_trusted()) status = validate();
+    if (!status) {
+        tables_.for_each([&](DatabaseTable& table) { table.table_.clear(), tables_.note_rows(table); });
+        directory_.rows().clear();
+        for (OwnedRows* further : further_)
+            if (further != nullptr) further->clear();
+    }
+    forget_steps();
+    if (!status) return status;
+    stamp_ = stamp;
+    if (Status seen = entities_.set_death_position(cursor_, deaths_seen); !seen) return seen;
+    deaths_seen_ = deaths_seen;
+    return {};
+}
+
+/// Finds the archetypes that were saved, and makes those that are new here.
+Status Database::load_archetypes(StateReader& from, Array<const Archetype*>& types) {
+    const Result<std::string> names = from.text("components");
+    if (!names) return names.status();
+    Array<ComponentType> components{Owner("database")};
+    for (std::size_t begin = 0; begin < names->size();) {
+        const std::size_t end = std::min(names->find('\n', begin), names->size());
+        const std::string_view name(names->data() + begin, end - begin);
+        components.push_back(find_component(ComponentId(name)));
+        if (!components.back())
+            return from.error("components", concat("this database has no component type \"", name,
+                                                   "\"; name it before, as with database.component<T>()"));
+        begin = end + 1;
+    }
+    Array<std::uint32_t> members{Owner("database")};
+    if (Status status = from.array("archetypes", members); !status) return status;
+    Array<ComponentType> of_one{Owner("database")};
+    for (std::size_t i = 0; i < members.size();) {
+        const std::uint32_t count = members[i++];
+        of_one.clear();
+        for (std::uint32_t k = 0; k < count; ++k, ++i) {
+            if (i >= members.size() || members[i] >= components.size())
+                return from.error("archetypes", concat("archetype ", types.size(), " has a component type that is none"));
+            of_one.push_back(components[members[i]]);
+        }
+        types.push_back(&graph_.archetype(of_one));
+    }
+    return {};
+}
+
+/// Reads the rows of all tables, and says where the row of each entity is.
+Status Database::load_rows(StateReader& from) {
+    Status status;
+    directory_.rows().clear();
+    if (Status room = directory_.reserve(static_cast<std::uint32_t>(entities_.num_indices_used())); !room) return room;
+    tables_.for_each([&](DatabaseTable& table) {
+        if (!status) return;
+        const StatePath::Scope in_table = from.in(table_name(table.number()));
+        status = table.load(from, schemas());
+        if (status) status = note_loaded(from, table);
+        tables_.note_rows(table);
+    });
+    for (std::uint32_t number = 0; status && number < further_.size(); ++number) {
+        if (further_[number] == nullptr) continue;
+        const StatePath::Scope in_further = from.in(concat("further/", schemas()[number]->name()));
+        status = further_[number]->load(from);
+    }
+    return status;
+}
+
+Status Database::note_loaded(StateReader& from, DatabaseTable& table) {
+    const std::span<const Entity> owners = table.entities();
+    for (std::uint32_t row = 0; row < owners.size(); ++row) {
+        const Entity owner = owners[row];
+        if (!owner || owner.index() > entities_.num_indices_used() ||
+            owner != make_entity(owner.index(), owner.generation()))
+            return from.error("owner", concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
+        if (directory_.rows().find_any_generation(owner) != kNilRow)
+            return from.error("owner", concat("row ", row, " belongs to ", entity_text(owner), ", which has another"));
+        directory_.rows().set(owner, row);
+        directory_.set_table(owner.index(), table.number());
+    }
+    return {};
+}
+
+}  // namespace shoal

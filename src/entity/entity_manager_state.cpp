@@ -1,0 +1,95 @@
+// The lives of entities in a saved state.
+
+#include "entity/life.h"
+#include "shoal/base/bit_set.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+#include "shoal/entity/entity_manager.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+
+void EntityManager::save(StateWriter& to) const {
+    SHOAL_ASSERT(callback_depth_ == 0, "a destruction callback saved the entities; save them afterwards");
+    const StatePath::Scope scope = to.in("entities");
+    to.value("id_bytes", std::uint32_t(sizeof(Entity)));
+    to.value("index_bits", std::uint32_t(kIndexBits));
+    to.array("generations", std::span<const Generation>(generations_.data(), static_cast<std::size_t>(next_index_)));
+    Array<Entity> waiting{Owner("entity manager")};
+    waiting.reserve(waiting_.size());
+    for (std::size_t i = 0; i < waiting_.size(); ++i) waiting.push_back(waiting_[i]);
+    to.array("waiting", std::span<const Entity>(waiting));
+    to.value("num_ignored_destroys", num_ignored_destroys_);
+    deaths_.save(to);
+}
+
+Status EntityManager::load(StateReader& from) {
+    const StructuralCall call(busy_);
+    SHOAL_ASSERT(callback_depth_ == 0, "a destruction callback loaded the entities; load them afterwards");
+    const StatePath::Scope scope = from.in("entities");
+    std::uint32_t id_bytes = 0, index_bits = 0;
+    if (Status status = from.value("id_bytes", id_bytes); !status) return status;
+    if (Status status = from.value("index_bits", index_bits); !status) return status;
+    if (id_bytes != sizeof(Entity) || index_bits != kIndexBits)
+        return from.error("index_bits", concat("its entities have ", id_bytes * 8, "-bit ids with ", index_bits,
+                                               " bits of index, and this program's have ", sizeof(Entity) * 8,
+                                               " with ", kIndexBits, "; build it with the same SHOAL_WIDE_IDS and "
+                                               "SHOAL_INDEX_BITS"));
+    Array<Generation> generations{Owner("entity manager")};
+    Array<Entity> waiting{Owner("entity manager")};
+    std::uint64_t num_ignored_destroys = 0;
+    if (Status status = from.array("generations", generations); !status) return status;
+    if (Status status = from.array("waiting", waiting); !status) return status;
+    if (Status status = from.value("num_ignored_destroys", num_ignored_destroys); !status) return status;
+    if (Status status = check_loaded(from, generations, waiting); !status) return status;
+    if (Status status = deaths_.load(from); !status) return status;
+    const std::uint64_t num_before = next_index_;
+    next_index_ = generations.size();
+    std::memcpy(generations_.data(), generations.data(), generations.size() * sizeof(Generation));
+    if (num_before > next_index_)
+        std::memset(generations_.data() + next_index_, 0, (num_before - next_index_) * sizeof(Generation));
+    waiting_.clear();
+    waiting_.make_room(waiting.size());
+    for (const Entity entity : waiting) waiting_.add(entity);
+    num_ignored_destroys_ = num_ignored_destroys;
+    inactive_.forget_all();
+    choose_source();
+    return {};
+}
+
+/// Errors: there are too many for this manager, or an index neither lives nor waits, or does both.
+Status EntityManager::check_loaded(StateReader& from, std::span<const Generation> generations,
+                                   std::span<const Entity> waiting) const {
+    if (generations.empty() || generations.size() > end_index_)
+        return from.error("generations", concat(generations.empty() ? 0 : generations.size() - 1,
+                                                " entity indices were used, and this entity manager has ",
+                                                max_entities(), "; raise EntityManagerOptions::max_entities"));
+    if (from.is_trusted()) return {};
+    if (generations.front() != 0) return from.error("generations", "the null entity lives");
+    BitSet waits{Owner("entity manager")};
+    for (const Entity entity : waiting) {
+        const std::uint32_t index = entity.index();
+        if (index == 0 || index >= generations.size() || generations[index] != 0 || waits.test(index) ||
+            entity.generation() == 0 || entity != make_entity(index, entity.generation()))
+            return from.error("waiting", concat("entity index ", index, " cannot wait to be used again"));
+        waits.set(index);
+    }
+    const auto num_dead = static_cast<std::size_t>(std::count(generations.begin() + 1, generations.end(), Generation(0)));
+    if (num_dead != waiting.size())
+        return from.error("waiting", concat(num_dead, " entity indices are free, and ", waiting.size(), " wait"));
+    if (std::any_of(generations.begin(), generations.end(), [](Generation g) { return g > kLastGeneration; }))
+        return from.error("generations", "one of them is higher than generations are");
+    return {};
+}
+
+Status EntityManager::set_death_position(DeathCursor cursor, std::uint64_t position) {
+    if (position > deaths_.end())
+        return Status::error(concat("the saved state: a store has seen ", position, " deaths, and there were ",
+                                    deaths_.end()));
+    deaths_.set_position(cursor, position);
+    return {};
+}
+
+}  // namespace shoal

@@ -1,0 +1,63 @@
+// Rows that entities own, in a saved state.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+#include "shoal/entity/entity_text.h"
+#include "shoal/store/owned_rows.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+void OwnedRows::save(StateWriter& to) const {
+    const StatePath::Scope scope = to.in("rows");
+    table_.save(to);
+    if (cursor_.number != 0) to.value("deaths_seen", entities_.death_position(cursor_));
+}
+
+Status OwnedRows::load(StateReader& from) {
+    require_unlocked("load()");
+    SHOAL_ASSERT(shown_ == nullptr, "rows that a plugin keeps are loaded by the plugin");
+    const StatePath::Scope scope = from.in("rows");
+    ++num_structural_changes_;
+    index_.clear();
+    if (Status status = table_.load(from); !status) return status;
+    if (Status status = index_loaded(from); !status) {
+        index_.clear();
+        table_.clear();
+        return status;
+    }
+    if (cursor_.number == 0 || !from.has("deaths_seen")) return {};
+    std::uint64_t position = 0;
+    if (Status status = from.value("deaths_seen", position); !status) return status;
+    return entities_.set_death_position(cursor_, position);
+}
+
+/// Makes the index anew. Of two rows on one entity index, that of the living entity is found, or else the later one.
+Status OwnedRows::index_loaded(StateReader& from) {
+    const std::span<const Entity> owners = table_.entities();
+    std::uint32_t highest = 0;
+    for (const Entity owner : owners) highest = std::max(highest, owner.index());
+    if (highest > entities_.num_indices_used())
+        return from.error("owner", concat("entity index ", highest, " owns a row, and there are ",
+                                          entities_.num_indices_used()));
+    const bool is_identity = options_.index == RowIndexKind::kIdentity;
+    if (Status status = index_.reserve(table_.num_rows(), highest); !status) return status;
+    const std::span<const std::uint32_t> previous =
+        table_.has_chain() ? table_.links(LinkColumn::kChainPrevious) : std::span<const std::uint32_t>();
+    for (std::uint32_t row = 0; row < owners.size(); ++row) {
+        const Entity owner = owners[row];
+        if (!owner && is_identity) continue;
+        if (!owner || owner != make_entity(owner.index(), owner.generation()) || (is_identity && owner.index() != row))
+            return from.error("owner", concat("row ", row, " belongs to ", entity_text(owner),
+                                              ", which cannot own it"));
+        if (!previous.empty() && previous[row] != kNilRow) continue;  // not the first of its chain
+        const std::uint32_t other = index_.find_any_generation(owner);
+        if (other == kNilRow || !entities_.alive(owners[other])) index_.set(owner, row);
+    }
+    if (!from.is_trusted())
+        if (Status status = table_.validate(); !status) return status;
+    return {};
+}
+
+}  // namespace shoal

@@ -1,0 +1,136 @@
+// Rows of a table in a saved state.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/base/text.h"
+#include "shoal/table/table.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+constexpr std::string_view kLinkNames[] = {"next",        "previous",   "parent",
+                                           "first_child", "next_child", "previous_child"};
+
+/// What a column is called in a state: after its field, so that it is found in a table with other columns too.
+std::string name_of_column(const Schema& schema, std::uint32_t column) {
+    const ColumnDefinition& definition = schema.columns()[column];
+    if (definition.field_index == ColumnDefinition::kWholeComponent) {
+        // Of the component type: a table with several has several such columns.
+        for (const Field& field : schema.fields())
+            if (field.first_column == column) return concat("field/", field.name, "...");
+    }
+    const Field& field = schema.fields()[definition.field_index];
+    if (field.num_columns == 1) return concat("field/", field.name);
+    return concat("field/", field.name, '.', "xyzw"[definition.lane]);
+}
+
+/// The bytes of a column that belong to no field.
+Array<StateGap> gaps_in(const Schema& schema, std::uint32_t column) {
+    Array<StateGap> gaps{Owner("table")};
+    const ColumnDefinition& definition = schema.columns()[column];
+    if (definition.field_index != ColumnDefinition::kWholeComponent) return gaps;
+    Array<StateGap> fields{Owner("table")};
+    for (const Field& field : schema.fields())
+        if (field.first_column == column) fields.push_back({schema.offset_in_column(field), field.size});
+    fields.push_back({definition.element_bytes, 0});
+    std::sort(fields.begin(), fields.end(), [](const StateGap& a, const StateGap& b) { return a.begin < b.begin; });
+    std::uint32_t end = 0;
+    for (const StateGap& field : fields) {
+        if (field.begin > end) gaps.push_back({end, field.begin - end});
+        end = field.begin + field.num_bytes;
+    }
+    return gaps;
+}
+
+std::uint64_t placed_stamp_of(const void* table, std::uint32_t block) {
+    return static_cast<const Table*>(table)->placed_stamp(block);
+}
+
+struct ColumnOfTable {
+    const Table& table;
+    std::uint32_t column;
+};
+std::uint64_t written_stamp_of(const void* context, std::uint32_t block) {
+    const auto& at = *static_cast<const ColumnOfTable*>(context);
+    return at.table.written_stamp(at.column, block);
+}
+
+}  // namespace
+
+void Table::save(StateWriter& to) const {
+    to.value("num_rows", num_rows());
+    to.column("owner", entities().data(), sizeof(Entity), num_rows(), placed_stamp_of, this);
+    for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
+        const ColumnDefinition& definition = schema().columns()[c];
+        const std::string name = name_of_column(schema(), c);
+        if (definition.opaque != nullptr && num_rows() != 0)
+            to.refuse(concat("the field \"", schema().fields()[definition.field_index].name, "\" of \"",
+                             schema().name(), "\" has a type that only C++ knows; keep what it holds in plain fields, or remove the "
+                             "components before"));
+        if (definition.opaque != nullptr) continue;
+        const ColumnOfTable at{*this, c};
+        const Array<StateGap> gaps = gaps_in(schema(), c);
+        to.column(name, column(c), definition.element_bytes, num_rows(), written_stamp_of, &at, gaps);
+    }
+    for (int link = 0; link < 6; ++link)
+        if (link < 2 ? has_chain() : has_tree())
+            to.array(concat("links/", kLinkNames[link]), links(static_cast<LinkColumn>(link)));
+    stamps_.save(to, num_rows());
+}
+
+Status Table::load(StateReader& from) {
+    std::uint32_t new_rows = 0;
+    if (Status status = from.value("num_rows", new_rows); !status) return status;
+    if (new_rows > capacity_rows())
+        return from.error("num_rows", concat(new_rows, " rows, but the table of \"", schema().name(),
+                                             "\" holds at most ", capacity_rows()));
+    if (new_rows != 0 && schema().has_opaque())
+        return from.error("num_rows", concat("\"", schema().name(), "\" has fields that only C++ knows"));
+    storage_.destroy_opaque({0, num_rows()});
+    storage_.cut(0);
+    if (Status status = storage_.reserve(new_rows); !status) return status;
+    note_places();
+    storage_.extend(new_rows);
+    num_holes_ = 0;
+    if (num_rows() != 0) links_.clear({0, num_rows()});
+    const Status status = load_rows(from);
+    if (!status) clear_rows();
+    storage_.renew_placement();
+    return status;
+}
+
+/// Reads what the rows hold. Errors: something is missing or does not fit; rows are arbitrary then.
+Status Table::load_rows(StateReader& from) {
+    if (Status status = from.elements("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows()); !status)
+        return status;
+    for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
+        const ColumnDefinition& column = schema().columns()[c];
+        if (column.opaque != nullptr) continue;
+        if (Status status = from.elements(name_of_column(schema(), c), storage_.column(c), column.element_bytes,
+                                          num_rows());
+            !status)
+            return status;
+    }
+    std::uint32_t number = 0;
+    for (int link = 0; link < 6; ++link) {
+        if (link < 2 ? !has_chain() : !has_tree()) continue;
+        if (Status status = from.elements(concat("links/", kLinkNames[link]), storage_.links(number++),
+                                          sizeof(std::uint32_t), num_rows());
+            !status)
+            return status;
+    }
+    if (!from.is_trusted())
+        if (Status status = links_.validate(num_rows(), schema().name()); !status) return status;
+    num_holes_ = static_cast<std::uint32_t>(
+        std::count(storage_.owners(), storage_.owners() + num_rows(), kNullEntity));
+    return stamps_.load(from, num_rows());
+}
+
+/// Leaves no row. The index is the caller's.
+void Table::clear_rows() {
+    storage_.cut(0);
+    num_holes_ = 0;
+}
+
+}  // namespace shoal

@@ -1,0 +1,94 @@
+// Transforms in a saved state.
+
+#include "shoal/base/saved_state.h"
+#include "transform/transform_work.h"
+
+#include <algorithm>
+
+namespace shoal {
+
+/// What decides how the manager goes on, beside its rows.
+struct TransformManager::Work::Progress {
+    std::uint64_t num_loose;
+    std::uint32_t mode, num_clean;
+    std::uint32_t tick, pending;
+    std::uint32_t frame_begins[kStillFrames];
+    std::uint32_t ended_frame, all_known, repeats, parents_first, reserved;
+};
+
+void TransformManager::save(StateWriter& to) const {
+    rows_.save(to);
+    work_->save(to);
+}
+
+void TransformManager::Work::save(StateWriter& to) const {
+    SHOAL_ASSERT(!in_batch(), "transforms were saved while a TransformBatch is open; save them after it");
+    Progress progress{num_loose_,
+                      static_cast<std::uint32_t>(manager_.options_.mode),
+                      manager_.num_clean_,
+                      tick_,
+                      pending_,
+                      {},
+                      ended_frame_,
+                      all_known_,
+                      repeats_,
+                      static_cast<std::uint32_t>(parents_first_),
+                      0};
+    std::copy(std::begin(frame_begins_), std::end(frame_begins_), progress.frame_begins);
+    to.value("progress", progress);
+    to.value("counts", manager_.counts_);
+    to.array("moved", std::span<const std::uint32_t>(moved_));
+}
+
+Status TransformManager::load(StateReader& from) {
+    SHOAL_ASSERT(!work_->in_batch(), "transforms were loaded while a TransformBatch is open; load them after it");
+    Status status = rows_.load(from);
+    if (status) status = work_->load(from);
+    if (status && !from.is_trusted()) status = work_->validate_rows();
+    if (!status) {
+        rows_.clear();
+        work_->forget_rows();
+    }
+    return status;
+}
+
+Status TransformManager::Work::load(StateReader& from) {
+    Progress progress{};
+    TransformCounts counts;
+    Array<std::uint32_t> moved{Owner("transform manager")};
+    if (Status status = from.value("progress", progress); !status) return status;
+    if (Status status = from.value("counts", counts); !status) return status;
+    if (Status status = from.array("moved", moved); !status) return status;
+    const auto is_flag = [](std::uint32_t value) { return value <= 1; };
+    if (progress.mode > std::uint32_t(TransformMode::kDeferred) || progress.num_clean > num_rows() ||
+        progress.tick >= kMostTicks || !is_flag(progress.ended_frame) || !is_flag(progress.all_known) ||
+        !is_flag(progress.repeats) || progress.parents_first > std::uint32_t(Known::kFalse) ||
+        std::any_of(moved.begin(), moved.end(), [&](std::uint32_t row) { return row >= kIndexMask; }))
+        return from.error("progress", "it says what cannot be");
+    manager_.options_.mode = static_cast<TransformMode>(progress.mode);
+    manager_.num_clean_ = progress.num_clean;
+    manager_.counts_ = counts;
+    tick_ = progress.tick;
+    pending_ = progress.pending;
+    std::copy(std::begin(progress.frame_begins), std::end(progress.frame_begins), frame_begins_);
+    ended_frame_ = progress.ended_frame != 0;
+    all_known_ = progress.all_known != 0;
+    repeats_ = progress.repeats != 0;
+    parents_first_ = static_cast<Known>(progress.parents_first);
+    num_loose_ = progress.num_loose;
+    moved_ = std::move(moved);
+    stamped_block_ = kNilRow;
+    return {};
+}
+
+/// After all rows are gone.
+void TransformManager::Work::forget_rows() {
+    manager_.num_clean_ = 0;
+    moved_.clear();
+    repeats_ = false;
+    all_known_ = true;
+    parents_first_ = Known::kNotYet;
+    stamped_block_ = kNilRow;
+}
+
+}  // namespace shoal

@@ -1,0 +1,238 @@
+#include "world/state_file.h"
+
+#include "shoal/base/page_memory.h"
+#include "shoal/base/text.h"
+#include "shoal/job/row_ranges.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 's', 'a', 'v'};
+constexpr std::uint32_t kVersion = 1, kByteOrder = 0x01020304;
+constexpr std::size_t kPieceBytes = std::size_t(1) << 20;
+constexpr int kLevel = -3;  // the fastest that still halves columns of floats; see docs/decisions.md
+constexpr std::uint32_t kMaxElementBytes = 1u << 20;
+constexpr std::size_t kMaxPathBytes = 4096;
+
+struct FileHeader {
+    char magic[8];
+    std::uint32_t version, byte_order;
+    std::uint64_t file_bytes;
+    std::uint64_t raw_bytes;    // of the elements of all parts
+    std::uint64_t num_parts;
+    std::uint64_t table_bytes;  // of the table of parts
+    std::uint64_t num_pieces;
+    std::uint64_t checksum;     // XXH3-64 of all that follows
+};
+static_assert(sizeof(FileHeader) == 64);
+
+/// Begins the entry of a part; its path follows, then zeros up to a multiple of 8 bytes.
+struct PartHeader {
+    std::uint64_t num_elements;
+    std::uint32_t element_bytes, path_bytes;
+};
+
+std::size_t num_pieces_of(std::uint64_t raw_bytes) {
+    return static_cast<std::size_t>((raw_bytes + kPieceBytes - 1) / kPieceBytes);
+}
+
+/// The elements of all parts as one array of bytes.
+class RawBytes {
+public:
+    explicit RawBytes(const SavedState& state) : state_(state) {
+        for (std::size_t i = 0; i < state.num_parts(); ++i) {
+            begins_.push_back(size_);
+            size_ += state.part(i).num_bytes();
+        }
+    }
+    std::uint64_t size() const { return size_; }
+    void copy(std::uint64_t begin, std::size_t num_bytes, std::byte* to) const {
+        auto part = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
+        while (num_bytes != 0) {
+            const StatePart at = state_.part(part);
+            const std::uint64_t first = begin - begins_[part], block_bytes = std::uint64_t(at.element_bytes) * at.elements_per_block;
+            if (first >= at.num_bytes()) {
+                ++part;
+                continue;
+            }
+            const std::span<const std::byte> block = state_.block(at, static_cast<std::size_t>(first / block_bytes));
+            const auto skipped = static_cast<std::size_t>(first % block_bytes);
+            const std::size_t some = std::min(num_bytes, block.size() - skipped);
+            std::memcpy(to, block.data() + skipped, some);
+            to += some, begin += some, num_bytes -= some;
+        }
+    }
+
+private:
+    const SavedState& state_;
+    Array<std::uint64_t> begins_{Owner("saved state")};
+    std::uint64_t size_ = 0;
+};
+
+template <class T>
+void append_bytes(Array<std::byte>& bytes, const T* data, std::size_t count) {
+    const auto* first = reinterpret_cast<const std::byte*>(data);
+    bytes.insert(bytes.end(), first, first + count * sizeof(T));
+}
+
+/// Calls function(number) for each piece, on the workers.
+template <class Function>
+void for_pieces(Executor& executor, std::size_t num_pieces, Function&& function) {
+    if (num_pieces == 0) return;
+    for_rows(executor, cut_rows(static_cast<std::uint32_t>(num_pieces), 1, 1), [&](RowRange some, std::uint32_t) {
+        for (std::uint32_t i = some.begin; i < some.end; ++i) function(i);
+    });
+}
+
+Status damaged(std::string_view what) {
+    return Status::error(concat("the file is no whole save: ", what, "; take another copy of it"));
+}
+
+/// The pages of one reservation, given back in the end.
+struct Pages {
+    PageRange range;
+    ~Pages() {
+        if (range.data != nullptr) release_pages(range);
+    }
+};
+
+Status check_header(const FileHeader& header, std::span<const std::byte> bytes, std::uint64_t max_bytes) {
+    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+        return Status::error("the file is no save of a world: it does not begin with \"shoalsav\"");
+    if (header.byte_order != kByteOrder)
+        return Status::error(
+            "the save was made on a machine of the other byte order, which this one does not read; make it there "
+            "again as a blob, with save_zones()");
+    if (header.version != kVersion)
+        return Status::error(concat("the save has version ", header.version, " of the format, and this program reads version ",
+                                    kVersion, "; load it with the program that made it"));
+    if (header.file_bytes != bytes.size())
+        return damaged(concat("it has ", bytes.size(), " bytes, and had ", header.file_bytes));
+    if (hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header) != header.checksum)
+        return damaged("its checksum is wrong");
+    if (header.raw_bytes > max_bytes)
+        return Status::error(concat("the save takes ", header.raw_bytes, " bytes in memory, more than ", max_bytes));
+    const std::uint64_t body_bytes = bytes.size() - sizeof header;
+    if (header.num_pieces != num_pieces_of(header.raw_bytes) || header.table_bytes % 8 != 0 ||
+        header.num_pieces > body_bytes / sizeof(std::uint32_t) ||
+        header.table_bytes > body_bytes - header.num_pieces * sizeof(std::uint32_t))
+        return damaged("the sizes in its header do not fit");
+    return {};
+}
+
+}  // namespace
+
+Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor) {
+    const RawBytes raw(state);
+    const std::size_t num_pieces = num_pieces_of(raw.size());
+    Array<Array<std::byte>> pieces(num_pieces, Array<std::byte>("saved state"), "saved state");
+    std::atomic<bool> failed{false};
+    for_pieces(executor, num_pieces, [&](std::size_t i) {
+        const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
+        const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw.size() - begin));
+        Array<std::byte> whole(num_bytes, std::byte(0), "saved state");
+        raw.copy(begin, num_bytes, whole.data());
+        pieces[i].resize(ZSTD_compressBound(num_bytes));
+        const std::size_t size = ZSTD_compress(pieces[i].data(), pieces[i].size(), whole.data(), num_bytes, kLevel);
+        if (ZSTD_isError(size)) failed.store(true, std::memory_order_relaxed);
+        pieces[i].resize(ZSTD_isError(size) ? 0 : size);
+    });
+    if (failed.load()) return Status::error("there is no memory to compress the save");
+
+    FileHeader header{{}, kVersion, kByteOrder, 0, raw.size(), state.num_parts(), 0, num_pieces, 0};
+    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    Array<std::byte> bytes(sizeof header, std::byte(0), "saved state");
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        const PartHeader head{part.num_elements, part.element_bytes, static_cast<std::uint32_t>(part.path.size())};
+        append_bytes(bytes, &head, 1);
+        append_bytes(bytes, part.path.data(), part.path.size());
+        bytes.resize(round_up(bytes.size(), 8));
+    }
+    header.table_bytes = bytes.size() - sizeof header;
+    for (const Array<std::byte>& piece : pieces) {
+        const auto size = static_cast<std::uint32_t>(piece.size());
+        append_bytes(bytes, &size, 1);
+    }
+    for (const Array<std::byte>& piece : pieces) append_bytes(bytes, piece.data(), piece.size());
+    header.file_bytes = bytes.size();
+    header.checksum = hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    return bytes;
+}
+
+namespace {
+
+/// Reads the table of parts, whose elements lie in `raw`, one part behind the other.
+Status read_parts(std::span<const std::byte> table, const FileHeader& header, const std::byte* raw, SavedState& state) {
+    StateWriter to(state);
+    std::uint64_t used = 0;
+    for (std::uint64_t i = 0; i < header.num_parts; ++i) {
+        PartHeader part{};
+        if (table.size() < sizeof part) return damaged("its table of parts is cut short");
+        std::memcpy(&part, table.data(), sizeof part);
+        const std::size_t entry_bytes = round_up(sizeof part + part.path_bytes, 8);
+        if (part.path_bytes == 0 || part.path_bytes > kMaxPathBytes || entry_bytes > table.size())
+            return damaged(concat("part ", i, " has no path"));
+        const std::string_view path(reinterpret_cast<const char*>(table.data()) + sizeof part, part.path_bytes);
+        if (!is_utf8(path)) return damaged(concat("the path of part ", i, " is no text"));
+        if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes ||
+            part.num_elements > (header.raw_bytes - used) / part.element_bytes)
+            return damaged(concat("part \"", path, "\" reaches beyond the end"));
+        if (state.find(path) != state.num_parts()) return damaged(concat("part \"", path, "\" is there twice"));
+        to.elements(path, raw + used, part.element_bytes, part.num_elements);
+        used += part.num_elements * part.element_bytes;
+        table = table.subspan(entry_bytes);
+    }
+    if (used != header.raw_bytes || !table.empty()) return damaged("its parts do not fill it");
+    return {};
+}
+
+}  // namespace
+
+Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& executor, std::uint64_t max_bytes) {
+    FileHeader header{};
+    if (bytes.size() < sizeof header) return damaged(concat("it has ", bytes.size(), " bytes"));
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (Status status = check_header(header, bytes, max_bytes); !status) return status;
+
+    const std::byte* const table = bytes.data() + sizeof header;
+    const std::byte* const sizes = table + header.table_bytes;
+    const auto num_pieces = static_cast<std::size_t>(header.num_pieces);
+    Array<std::uint64_t> begins(num_pieces + 1, 0, "saved state");
+    begins[0] = sizeof header + header.table_bytes + header.num_pieces * sizeof(std::uint32_t);
+    for (std::size_t i = 0; i < num_pieces; ++i) {
+        std::uint32_t size = 0;
+        std::memcpy(&size, sizes + i * sizeof size, sizeof size);
+        begins[i + 1] = begins[i] + size;
+    }
+    if (begins[num_pieces] != bytes.size()) return damaged("its pieces do not fill it");
+
+    Pages raw;
+    if (header.raw_bytes != 0) {
+        Result<PageRange> range = reserve_pages(static_cast<std::size_t>(header.raw_bytes));
+        if (!range) return range.status();
+        raw.range = *range;
+    }
+    std::atomic<bool> failed{false};
+    for_pieces(executor, num_pieces, [&](std::size_t i) {
+        const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
+        const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, header.raw_bytes - begin));
+        const std::size_t size = ZSTD_decompress(raw.range.data + begin, num_bytes, bytes.data() + begins[i],
+                                                 static_cast<std::size_t>(begins[i + 1] - begins[i]));
+        if (size != num_bytes) failed.store(true, std::memory_order_relaxed);
+    });
+    if (failed.load()) return damaged("a piece of it cannot be decompressed");
+    SavedState state;
+    Status status = read_parts({table, static_cast<std::size_t>(header.table_bytes)}, header, raw.range.data, state);
+    if (!status) return status;
+    return state;
+}
+
+}  // namespace shoal

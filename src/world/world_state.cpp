@@ -1,0 +1,340 @@
+#include "world/world_state.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/text.h"
+#include "shoal/resource/blob_writer.h"
+#include "world/frame_history.h"
+#include "world/spawn_log.h"
+#include "world/state_file.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+constexpr std::uint32_t kFormat = 1;
+
+struct Clocks {
+    std::uint64_t frame, stamp, random;
+};
+
+/// Calls visit(part) for the lines of a text.
+template <class Visit>
+void for_each_line(std::string_view text, Visit&& visit) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        visit(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+/// Everybody who has something in a store.
+Array<Entity> owners_in(const Store& store) {
+    Array<Entity> owners{Owner("world")};
+    for (const Table* table : store.tables())
+        for (const Entity owner : table->entities())
+            if (owner) owners.push_back(owner);
+    return owners;
+}
+
+}  // namespace
+
+std::string WorldState::name_of(const Store& store) const {
+    if (dynamic_cast<const Database*>(&store) == nullptr)
+        return store.schemas().empty() ? std::string(store.kind()) : store.schemas().front()->name();
+    std::uint32_t number = 0;
+    for (const Store* other : world_.stores_) {
+        if (other == &store) break;
+        number += dynamic_cast<const Database*>(other) != nullptr;
+    }
+    return number == 0 ? std::string("database") : concat("database ", number);
+}
+
+Store* WorldState::find_store(std::string_view name) const {
+    for (Store* store : world_.stores_)
+        if (name_of(*store) == name) return store;
+    return nullptr;
+}
+
+// --- saving ------------------------------------------------------------------------------------------------------
+
+Status WorldState::save(SavedState& state, const SavedState* before, bool is_lasting) const {
+    Clocks clocks{world_.frame_, world_.stamp_, world_.random_.state()};
+    std::uint64_t since = 0;
+    if (before != nullptr) {
+        StateReader earlier(*before);
+        const StatePath::Scope scope = earlier.in("world");
+        Clocks then{};
+        if (earlier.has("clocks") && earlier.value("clocks", then)) since = then.stamp;
+    }
+    StateWriter to(state, before, since);
+    {
+        const StatePath::Scope scope = to.in("world");
+        to.value("format", kFormat);
+        to.value("clocks", clocks);
+        to.value("singles", world_.singles_);
+    }
+    if (is_lasting) save_types(to);
+    world_.entities_.save(to);
+    std::string stores;
+    for (const Store* store : world_.stores_) {
+        const std::string name = name_of(*store);
+        stores += concat(name, '\t', store->kind(), '\n');
+        const StatePath::Scope scope = to.in(concat("stores/", name));
+        store->save(to);
+    }
+    to.text("stores", stores);
+    const auto save_part = [&](const char* name, const auto& part) {
+        const StatePath::Scope scope = to.in(name);
+        part.save(to);
+    };
+    save_part("schedule", world_.schedule_);
+    save_part("relations", world_.relations_);
+    save_part("places", world_.places_);
+    save_part("reactions", world_.reactions_);
+    if (world_.spawn_log_ != nullptr) save_part("spawns", *world_.spawn_log_);
+    for (const World::OwnedEvents& events : world_.events_) {
+        const StatePath::Scope scope = to.in(concat("events/", events.name));
+        const std::uint32_t bytes = events.log->event_bytes();
+        const std::span<const std::byte> now = events.log->read(), last = events.log->read_last();
+        to.elements("now", now.data(), bytes, now.size() / bytes);
+        to.elements("last", last.data(), bytes, last.size() / bytes);
+    }
+    return to.status();
+}
+
+void WorldState::save_types(StateWriter& to) const {
+    BlobWriter types;
+    types.set_name("types");
+    Array<std::string_view> texts{Owner("world")};
+    for (const Store* store : world_.stores_)
+        for (const Schema* schema : store->schemas())
+            if (!schema->has_opaque())
+                if (const Result<std::uint32_t> type = types.add_component_type(*schema); !type)
+                    to.refuse(type.message());
+    world_.strings_.for_each([&](StringId, std::string_view text) { texts.push_back(text); });
+    std::sort(texts.begin(), texts.end());
+    for (const std::string_view text : texts)
+        if (const Result<StringId> kept = types.add_text(text); !kept) to.refuse(kept.message());
+    const Result<std::vector<std::byte>> bytes = types.write();
+    if (!bytes) return to.refuse(bytes.message());
+    to.array("types", std::span<const std::byte>(*bytes));
+}
+
+// --- loading -----------------------------------------------------------------------------------------------------
+
+Status WorldState::load(const SavedState& state, bool is_trusted) {
+    if (world_.entities_.num_worlds() != 1)
+        return Status::error(concat(world_.entities_.num_worlds(),
+                                    " worlds share the entities, which a state has all of; load it into a world with "
+                                    "an entity manager of its own"));
+    StateReader from(state, is_trusted);
+    if (Status status = make_stores(from); !status) return status;
+    if (is_trusted) return replace(state, true);
+    // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back.
+    SavedState now;
+    if (Status status = save(now, nullptr, false); !status)
+        return Status::error(concat("what is in the world now could not be brought back if loading fails, because ",
+                                    status.message()));
+    Status status = replace(state, false);
+    if (status) return {};
+    const Status restored = replace(now, true);
+    SHOAL_ASSERT(restored.ok(), restored.ok() ? "" : restored.message().data());
+    return status;
+}
+
+/// Reads which stores there are, and makes those that the world does not have.
+Status WorldState::make_stores(StateReader& from) {
+    saved_.clear();
+    {
+        const StatePath::Scope scope = from.in("world");
+        std::uint32_t format = 0;
+        if (Status status = from.value("format", format); !status) return status;
+        if (format != kFormat)
+            return from.error("format", concat("it has version ", format, ", and this program reads version ", kFormat));
+    }
+    const Result<std::string> lines = from.text("stores");
+    if (!lines) return lines.status();
+    for_each_line(*lines, [&](std::string_view line) {
+        const std::size_t tab = std::min(line.find('\t'), line.size());
+        saved_.push_back({std::string(line.substr(0, tab)), std::string(line.substr(std::min(tab + 1, line.size())))});
+    });
+    if (from.has("types"))
+        if (Status status = load_types(from); !status) return status;
+    for (const SavedStore& saved : saved_)
+        if (find_store(saved.name) == nullptr)
+            return from.error("stores", concat("it has ", saved.kind, " for \"", saved.name,
+                                               "\", and the world has none; make it before loading, as the program did "
+                                               "that saved"));
+    return {};
+}
+
+/// Makes stores for the component types that have none, and keeps the texts.
+Status WorldState::load_types(StateReader& from) {
+    Array<std::byte> bytes{Owner("world")};
+    if (Status status = from.array("types", bytes); !status) return status;
+    const Result<Blob> types = Blob::load(bytes);
+    if (!types) return from.error("types", types.message());
+    for (const BlobComponents& type : types->component_types()) {
+        const Store* const keeper = world_.find_store(type.id);
+        const Schema* taken = nullptr;
+        for (std::size_t i = 0; keeper != nullptr && i < keeper->schemas().size(); ++i)
+            if (keeper->schemas()[i]->id() == type.id) taken = keeper->schemas()[i];
+        if (taken != nullptr && taken->layout_hash() != type.schema->layout_hash())
+            return from.error("types", concat("it has ", type.schema->to_text(), ", and the world has ",
+                                              taken->to_text(), "; say what has changed: see resource/migration.h"));
+    }
+    for (const BlobText& text : types->texts())
+        if (const Result<StringId> kept = world_.strings_.intern(types->string(text.text)); !kept) return kept.status();
+    for (const SavedStore& saved : saved_) {
+        Store* store = find_store(saved.name);
+        if (store == nullptr && saved.name == "database") store = &world_.database();
+        if (auto* const database = dynamic_cast<Database*>(store); database != nullptr) {
+            const StatePath::Scope scope = from.in(concat("stores/", saved.name));
+            const Result<std::string> names = from.text("components");
+            if (!names) return names.status();
+            Status status;
+            for_each_line(*names, [&](std::string_view name) {
+                const BlobComponents* const type = types->find_components(ComponentId(name));
+                if (status && type != nullptr && world_.find_store(type->id) == nullptr)
+                    status = database->take_component(*type->schema);
+            });
+            if (!status) return status;
+        }
+        if (store != nullptr) continue;
+        const BlobComponents* const type = types->find_components(ComponentId(std::string_view(saved.name)));
+        if (type == nullptr || world_.find_store(type->id) != nullptr) continue;
+        const Result<Store*> made = world_.home_of(*type->schema);
+        if (!made) return made.status();
+        if (*made == nullptr)
+            if (const Result<ComponentManager*> manager = world_.manager(*type->schema); !manager)
+                return manager.status();
+    }
+    return {};
+}
+
+Status WorldState::replace(const SavedState& state, bool is_trusted) {
+    StateReader from(state, is_trusted);
+    for (Store* store : world_.stores_) {
+        const std::string name = name_of(*store);
+        const auto is_of = [&](const SavedStore& saved) { return saved.name == name; };
+        if (std::none_of(saved_.begin(), saved_.end(), is_of)) store->drop(owners_in(*store));
+    }
+    if (Status status = world_.entities_.load(from); !status) return status;
+    if (Status status = load_world(from); !status) return status;
+    if (Status status = load_stores(from); !status) return status;
+    return load_rest(from);
+}
+
+Status WorldState::load_world(StateReader& from) {
+    const StatePath::Scope scope = from.in("world");
+    Clocks clocks{};
+    Entity singles;
+    if (Status status = from.value("clocks", clocks); !status) return status;
+    if (Status status = from.value("singles", singles); !status) return status;
+    if (clocks.stamp == 0 || clocks.stamp > ~std::uint64_t(0) / 2) return from.error("clocks", "the stamp cannot be");
+    world_.frame_ = clocks.frame;
+    world_.stamp_ = clocks.stamp;
+    world_.random_ = Random(clocks.random);
+    world_.singles_ = singles;
+    return {};
+}
+
+Status WorldState::load_stores(StateReader& from) {
+    for (const SavedStore& saved : saved_) {
+        const StatePath::Scope scope = from.in(concat("stores/", saved.name));
+        if (Status status = find_store(saved.name)->load(from); !status) return status;
+    }
+    for (Store* store : world_.stores_) store->finish_load();
+    // A single that the state does not have is there with its defaults.
+    for (const World::Owned& owned : world_.owned_) {
+        if (owned.manager == nullptr || !owned.manager->schema().single()) continue;
+        const ComponentManager& single = *owned.manager;
+        if (single.num_rows() == 0) {
+            if (Status status = world_.make_single(*owned.manager); !status) return status;
+        } else if (!from.is_trusted() && (single.num_rows() != 1 || !world_.entities_.alive(single.table().entities()[0]))) {
+            return from.error(concat("stores/", single.schema().name()), "a single has one row, of a living entity");
+        }
+    }
+    return {};
+}
+
+Status WorldState::load_rest(StateReader& from) {
+    Status status;
+    const auto load_part = [&](const char* name, auto&& load) {
+        const StatePath::Scope scope = from.in(name);
+        if (status) status = load();
+    };
+    load_part("schedule", [&] { return world_.schedule_.load(from); });
+    load_part("relations", [&] { return world_.relations_.load(from, world_.stores_); });
+    load_part("places", [&] { return world_.places_.load(from); });
+    load_part("reactions", [&] { return world_.reactions_.load(from, world_.stamp_, world_.stores_); });
+    load_part("spawns", [&] { return world_.spawn_log_ == nullptr ? Status() : world_.spawn_log_->load(from); });
+    return status ? load_events(from) : status;
+}
+
+/// Channels that the state does not have are empty.
+Status WorldState::load_events(StateReader& from) {
+    for (const World::OwnedEvents& events : world_.events_) {
+        const StatePath::Scope scope = from.in(concat("events/", events.name));
+        Array<std::byte> bytes[2] = {Array<std::byte>("world"), Array<std::byte>("world")};
+        const char* const names[2] = {"now", "last"};
+        const std::uint32_t event_bytes = events.log->event_bytes();
+        for (int i = 0; i < 2 && from.has("now"); ++i) {
+            const Result<std::uint64_t> count = from.count(names[i], event_bytes);
+            if (!count) return count.status();
+            bytes[i].resize(static_cast<std::size_t>(*count) * event_bytes);
+            if (Status status = from.elements(names[i], bytes[i].data(), event_bytes, *count); !status) return status;
+        }
+        events.log->replace(bytes[0], bytes[1]);
+    }
+    return {};
+}
+
+// --- the calls of a world ----------------------------------------------------------------------------------------
+
+Status World::save(SavedState& to, const SavedState* before) const {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback saved the world; save it after World::step()");
+    to.clear();
+    return WorldState(const_cast<World&>(*this)).save(to, before, false);
+}
+
+Status World::load(const SavedState& from, bool is_trusted) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded the world; load it after World::step()");
+    Status status = WorldState(*this).load(from, is_trusted);
+    if (status) forget_frames();
+    return status;
+}
+
+Status World::load_kept(const SavedState& from) { return WorldState(*this).load(from, true); }
+
+/// Begins the history of frames anew.
+void World::forget_frames() {
+    if (history_ == nullptr) return;
+    history_->clear();
+    history_->keep(*this);
+}
+
+Status World::save(const std::string& path) const {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback saved the world; save it after World::step()");
+    SavedState state;
+    Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, true);
+    if (!status) return Status::error(concat(path, ": ", status.message()));
+    const Result<Array<std::byte>> bytes = write_state(state, *executor_);
+    if (!bytes) return Status::error(concat(path, ": ", bytes.message()));
+    return write_file(path, *bytes);
+}
+
+Status World::load(const std::string& path) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded the world; load it after World::step()");
+    const Result<std::string> bytes = read_file(path);
+    if (!bytes) return bytes.status();
+    const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), *executor_);
+    if (!state) return Status::error(concat(path, ": ", state.message()));
+    if (Status status = WorldState(*this).load(*state, false); !status)
+        return Status::error(concat(path, ": ", status.message()));
+    forget_frames();
+    return {};
+}
+
+}  // namespace shoal

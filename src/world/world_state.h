@@ -1,0 +1,50 @@
+#pragma once
+// What a world puts into a saved state, and how it takes it over.
+//
+//     world            clocks, random numbers, the entity of the singles
+//     types            a blob without entities: the component types, and the texts of string ids   (files only)
+//     entities         see EntityManager::save()
+//     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
+//     schedule, relations, places, reactions, events/NAME, spawns
+//
+// Thread: the structural thread of the world.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/world/world.h"
+
+namespace shoal {
+
+class WorldState {
+public:
+    explicit WorldState(World& world) : world_(world) {}
+
+    /// Writes the world. `is_lasting`: for another run of the program, which needs the schemas and the texts too.
+    /// Errors: something cannot be saved.
+    Status save(SavedState& to, const SavedState* before, bool is_lasting) const;
+    /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
+    Status load(const SavedState& from, bool is_trusted);
+
+private:
+    /// A store of the state.
+    struct SavedStore {
+        std::string name, kind;
+    };
+
+    std::string name_of(const Store& store) const;
+    Store* find_store(std::string_view name) const;
+    void save_types(StateWriter& to) const;
+    Status load_types(StateReader& from);
+    Status make_stores(StateReader& from);
+    Status make_store(StateReader& from, const SavedStore& saved);
+    Status take_components(StateReader& from, Store& database);
+    Status replace(const SavedState& from, bool is_trusted);
+    Status load_stores(StateReader& from);
+    Status load_world(StateReader& from);
+    Status load_rest(StateReader& from);
+    Status load_events(StateReader& from);
+
+    World& world_;
+    Array<SavedStore> saved_{Owner("world")};
+};
+
+}  // namespace shoal

@@ -1,0 +1,522 @@
+// Saving and loading a world: what is loaded goes on as what was saved, whatever it keeps, and what is false does no harm.
+
+#include "shoal/base/file.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/command/commands.h"
+#include "shoal/components/activity.h"
+#include "shoal/components/data.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/database/grid_zones.h"
+#include "shoal/pose/model_pose.h"
+#include "shoal/query/query.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+#include "world/state_file.h"
+
+#include "support/testing.h"
+#include "support/thread_pool_executor.h"
+
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace save_test {
+
+using namespace shoal;
+using shoal_test::LeakCheck;
+
+// In managers.
+struct Fin {
+    Vec3 velocity{1, 0, 0};
+    float drag = 0;
+};
+SHOAL_COMPONENT(Fin, (velocity, split), drag)
+struct Scar {
+    std::uint32_t day = 0;
+};
+SHOAL_COMPONENT((Scar, many), day)
+struct Age {
+    std::uint32_t frames = 0;
+};
+SHOAL_COMPONENT((Age, whole), frames)
+
+// In the database.
+struct Spot {
+    Vec3 position{};
+};
+SHOAL_COMPONENT(Spot, position)
+struct Hungry {
+    float since = 0;
+};
+SHOAL_COMPONENT((Hungry, toggled), since)
+struct Egg {
+    std::uint16_t weight = 3;
+};
+SHOAL_COMPONENT((Egg, many), weight)
+struct Plankton {
+    std::uint64_t cells = 0;
+    std::uint8_t kind = 0;
+};
+SHOAL_COMPONENT((Plankton, whole), cells, kind)
+
+// Beside.
+struct Hunts {
+    Entity prey;
+};
+SHOAL_COMPONENT(Hunts, (prey, relation))
+struct Current {
+    Vec3 force{};
+    std::uint64_t turns = 0;
+};
+SHOAL_COMPONENT((Current, single), force, turns)
+
+struct Bite {
+    Entity who;
+    std::uint32_t strength = 0;
+};
+
+/// A world with something of all that a world can keep, and passes that change all of it.
+struct Sea {
+    explicit Sea(Executor* executor = nullptr, std::uint64_t seed = 1)
+        : world(entities, {.executor = executor, .seed = seed}), sea(world.database()) {
+        sea.component<Spot>(), sea.component<Hungry>(), sea.component<Egg>(), sea.component<Plankton>();
+        world.manager<Fin>(), world.manager<Scar>();
+        world.manager<Age>({.index = RowIndexKind::kHash, .death = DeathPolicy::kRandomProbe});
+        world.manager<Hunts>({.death = DeathPolicy::kByCallback});
+        world.transforms({.mode = TransformMode::kDeferred});
+        world.ownership(), world.activity(), world.data(), world.manager<Tag>(), world.manager<DebugName>();
+        world.single<Current>();
+        world.keep_journal(1000);
+        world.on_add<Fin>([this](std::span<const Entity> all) { told += "+" + std::to_string(all.size()); });
+        world.on_remove<Spot>([this](std::span<const Entity> all, std::span<const Spot> before) {
+            for (std::size_t i = 0; i < all.size(); ++i) told += "-" + std::to_string(before[i].position.x);
+        });
+        world.on_change<&Fin::drag>([this](std::span<const Entity> all) { told += "~" + std::to_string(all.size()); });
+        add_passes();
+    }
+
+    void add_passes() {
+        auto& bites = world.events<Bite>();
+        Schedule& schedule = world.schedule();
+        schedule.add("swim", world.query<Write<&Fin::velocity>, Read<&Fin::drag>>(),
+                     [](const PassContext& frame, Entity who, auto&& v, float drag) {
+                         Random random = frame.random_for(who);
+                         v.x += (random.unit() - 0.5f) * frame.dt - drag * v.x;
+                     });
+        schedule.add("tire", world.query<Write<&Fin::drag>>(), [](const PassContext& frame, Entity who, auto&& drag) {
+            if (frame.random_for(who).below(20) == 0) drag += 0.25f;
+        }).every_frames(3);
+        schedule
+            .add("bite", world.query<Read<&Spot::position>>(), {writes(bites)},
+                 [&bites](const PassContext& frame, Commands& commands, Entity who, Vec3 at) {
+                     Random random = frame.random_for(who);
+                     const std::uint32_t dice = random.below(60);
+                     if (dice == 0) bites.write({who, random.below(9)});
+                     if (dice == 1) commands.add(who, Hungry{at.x});
+                     if (dice == 2) commands.remove<Hungry>(who);
+                     if (dice == 3) commands.move(who, Zone(random.below(5)));
+                     if (dice == 4) commands.add(who, Egg{std::uint16_t(random.below(100))});
+                     if (dice == 5) commands.add(who, Plankton{random.next(), 1});
+                     if (dice == 6) commands.remove<Plankton>(who);
+                     if (dice == 7) commands.add(commands.create(Spot{{at.x + 1, 0, 0}}), Fin{});
+                     if (dice == 8) commands.tag(who, "shy");
+                 })
+            .every_frames(2);
+        schedule.add("count", world.query<Single<Write<&Current::turns>>>(), {reads(bites)}, [&bites](auto&& turns) {
+            turns += bites.read().size() + 100 * bites.read_last().size();
+        });
+        schedule.add("late", {writes_everything()}, [this](PassContext&) { late += 1; }).every_seconds(0.05f);
+    }
+
+    Entity any(Random& random) {
+        const auto ids = entities.num_indices_used();
+        if (ids == 0) return {};
+        const std::uint32_t index = 1 + random.below(static_cast<std::uint32_t>(ids));
+        for (std::uint32_t generation = 1; generation < 200; ++generation)
+            if (const Entity entity = make_entity(index, Generation(generation)); entities.alive(entity)) return entity;
+        return {};
+    }
+
+    /// What a program does between steps, all of it drawn from the world's generator.
+    void meddle() {
+        Random& random = world.random();
+        for (int i = 0; i < 12; ++i) {
+            const Entity made = *entities.create();
+            static_cast<void>(sea.insert(made, random.below(4), Spot{{random.unit() * 50, 0, 0}}, Hungry{1}));
+            if (i % 2 == 0) static_cast<void>(world.manager<Fin>().add(made, {{1, 2, 3}, random.unit()}));
+            if (i % 3 == 0) static_cast<void>(world.manager<Age>().add(made, {7}));
+            if (i % 3 == 1) static_cast<void>(world.transforms().add({&made, 1}, {{random.unit(), 1, 2}}));
+        }
+        for (int i = 0; i < 40; ++i) change(random, any(random), any(random));
+    }
+    void change(Random& random, Entity a, Entity b) {
+        if (!a || !b || a == world.singles() || b == world.singles()) return;
+        switch (random.below(14)) {
+            case 0: case 1: entities.destroy(a); break;
+            case 2: static_cast<void>(world.manager<Scar>().add(a, {random.below(100)})); break;
+            case 3: static_cast<void>(world.ownership().own(a, b)); break;
+            case 4:
+                if (world.transforms().has(a) && world.transforms().has(b))
+                    static_cast<void>(world.transforms().link(world.transforms().instance(a), world.transforms().instance(b)));
+                break;
+            case 5: static_cast<void>(world.transforms().add({&a, 1}, {{random.unit(), 0, 0}})); break;
+            case 6:
+                if (world.transforms().has(a)) world.transforms().set_position(world.transforms().instance(a), {1, random.unit(), 2});
+                break;
+            case 7: static_cast<void>(world.data().set(a, DataPath("armor.front"), random.unit())); break;
+            case 8: static_cast<void>(world.set_active(a, random.below(2) == 0)); break;
+            case 9: static_cast<void>(world.manager<Hunts>().add(a, {b})); break;
+            case 10: static_cast<void>(world.manager<Age>().add(a, {random.below(9)})); break;
+            case 11: world.manager<Fin>().remove(std::span<const Entity>(&a, 1)); break;
+            case 12: world.events<Bite>().write({a, 1}); break;
+            default: static_cast<void>(sea.add(a, Spot{{random.unit(), 1, 1}}));
+        }
+    }
+
+    void run(int frames) {
+        for (int i = 0; i < frames; ++i) {
+            meddle();
+            if (world.frame() % 2 == 0) world.transforms().compute_moved();
+            world.step(1.0f / 60);
+        }
+    }
+
+    EntityManager entities;
+    World world;
+    Database& sea;
+    std::string told;
+    int late = 0;
+};
+
+/// The first part in which two states differ, or nothing.
+std::string difference(const SavedState& a, const SavedState& b) {
+    for (std::size_t i = 0; i < a.num_parts(); ++i) {
+        const StatePart part = a.part(i);
+        const std::size_t other = b.find(part.path);
+        if (other == b.num_parts()) return "only one has " + std::string(part.path);
+        const StatePart in_b = b.part(other);
+        if (part.num_elements != in_b.num_elements || part.element_bytes != in_b.element_bytes)
+            return std::string(part.path) + ": " + std::to_string(part.num_elements) + " and " + std::to_string(in_b.num_elements);
+        std::vector<std::byte> bytes_a(part.num_bytes()), bytes_b(part.num_bytes());
+        a.copy(part, 0, part.num_elements, bytes_a.data());
+        b.copy(in_b, 0, part.num_elements, bytes_b.data());
+        for (std::size_t k = 0; k < bytes_a.size(); ++k)
+            if (bytes_a[k] != bytes_b[k])
+                return std::string(part.path) + ", element " + std::to_string(k / part.element_bytes);
+    }
+    return a.num_parts() == b.num_parts() ? "" : "the second has more parts";
+}
+
+SavedState state_of(const World& world) {
+    SavedState state;
+    const Status status = world.save(state);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return state;
+}
+
+void expect_sound(Sea& sea) {
+    for (const Status& status : {sea.sea.validate(), sea.world.transforms().validate(), sea.world.ownership().validate(),
+                                 sea.world.activity().validate(), sea.world.data().validate(),
+                                 sea.world.manager<Scar>().core().validate(), sea.world.manager<Age>().core().validate()})
+        EXPECT_TRUE(status.ok()) << status.message();
+}
+
+std::string temporary_path(const std::string& name) {
+    return (std::filesystem::temp_directory_path() / ("shoal_save_test_" + name)).string();
+}
+
+// req: E20
+TEST(Save, a_world_that_was_loaded_into_another_program_goes_on_as_the_one_that_was_saved) {
+    const std::string path = temporary_path("goes_on.save");
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        const LeakCheck leaks;
+        Sea saved(nullptr, seed);
+        saved.run(30);
+        saved.meddle();  // what was not settled is saved too
+        ASSERT_TRUE(saved.world.save(path).ok()) << saved.world.save(path).message();
+        Sea loaded(nullptr, 99);
+        loaded.run(7);  // what was there before is gone
+        const Status status = loaded.world.load(path);
+        ASSERT_TRUE(status.ok()) << status.message();
+        ASSERT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "");
+        expect_sound(loaded);
+        saved.told.clear(), loaded.told.clear();
+        saved.late = loaded.late = 0;
+        for (int frame = 0; frame < 20; ++frame) {
+            saved.run(1), loaded.run(1);
+            ASSERT_EQ(difference(state_of(saved.world), state_of(loaded.world)), "") << "frame " << frame;
+            ASSERT_EQ(saved.told, loaded.told) << "frame " << frame;
+        }
+        EXPECT_EQ(saved.late, loaded.late);
+        EXPECT_FALSE(saved.told.empty());
+        EXPECT_EQ(saved.world.state_hash(), loaded.world.state_hash());
+        expect_sound(loaded);
+    }
+    std::filesystem::remove(path);
+}
+
+TEST(Save, a_state_in_memory_brings_a_world_back_and_the_program_that_goes_on_does_the_same_again) {
+    for (const std::uint64_t seed : {4, 5}) {
+        Sea sea(nullptr, seed);
+        sea.run(25);
+        const SavedState then = state_of(sea.world);
+        sea.told.clear();
+        sea.run(15);
+        const SavedState first = state_of(sea.world);
+        const std::string told = std::exchange(sea.told, {});
+        const Status status = sea.world.load(then);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(difference(then, state_of(sea.world)), "");
+        EXPECT_EQ(sea.told, "") << "reactions are told of nothing when a state is loaded";
+        sea.run(15);
+        EXPECT_EQ(difference(first, state_of(sea.world)), "");
+        EXPECT_EQ(sea.told, told);
+        expect_sound(sea);
+    }
+}
+
+TEST(Save, the_state_is_the_same_for_any_number_of_workers) {
+    Sea one(nullptr, 6);
+    one.run(20);
+    for (const std::uint32_t num_workers : {2u, 5u}) {
+        shoal_test::ThreadPoolExecutor executor(num_workers);
+        Sea many(&executor, 6);
+        many.run(20);
+        EXPECT_EQ(difference(state_of(one.world), state_of(many.world)), "");
+    }
+}
+
+TEST(Save, a_state_shares_with_the_one_before_it_what_has_not_changed) {
+    EntityManager entities;
+    World world(entities);
+    auto& fins = world.manager<Fin>();
+    std::vector<Entity> all(100 * 1024);
+    ASSERT_TRUE(entities.create(all).ok());
+    ASSERT_TRUE(fins.add(all, Fin{}).ok());
+    world.step(0.1f);
+    SavedState first, second, third;
+    ASSERT_TRUE(world.save(first).ok());
+    fins.set<&Fin::drag>(fins.instance(all[5000]), 7);
+    ASSERT_TRUE(world.save(second, &first).ok());
+    EXPECT_EQ(first.num_bytes(), second.num_bytes());
+    EXPECT_LT(second.num_own_bytes(), first.num_bytes() / 20) << "one block of one column, and what is small";
+    first.clear();  // what is shared stays
+    ASSERT_TRUE(world.load(second).ok());
+    EXPECT_EQ(fins.get<&Fin::drag>(fins.instance(all[5000])), 7);
+    fins.set<&Fin::drag>(fins.instance(all[5000]), 8);
+    ASSERT_TRUE(world.save(third, &second).ok());
+    SavedState whole;
+    ASSERT_TRUE(world.save(whole).ok());
+    EXPECT_EQ(difference(third, whole), "");
+}
+
+TEST(Rewind, the_world_goes_back_to_any_kept_frame_and_on_from_there_as_it_did) {
+    const LeakCheck leaks;
+    Sea sea(nullptr, 7);
+    sea.run(10);
+    constexpr std::uint32_t kKept = 8;
+    sea.world.keep_frames(kKept);
+    std::vector<SavedState> states(200);
+    std::vector<std::string> told(200);
+    const auto note = [&] { states[sea.world.frame()] = state_of(sea.world); };
+    note();
+    Random random(shoal_test::seed());
+    SCOPED_TRACE(shoal_test::seed_text());
+    for (int round = 0; round < 40; ++round) {
+        const std::uint64_t frame = sea.world.frame();
+        sea.told.clear();
+        sea.run(1);
+        // A frame that was there before is the same again.
+        if (!states[frame + 1].empty()) {
+            ASSERT_EQ(difference(states[frame + 1], state_of(sea.world)), "") << "frame " << frame + 1;
+            ASSERT_EQ(told[frame + 1], sea.told);
+        }
+        note();
+        told[frame + 1] = sea.told;
+        if (random.below(3) != 0) continue;
+        const FrameStatistics kept = sea.world.frame_statistics();
+        const std::uint64_t back = kept.first + random.below(kept.num_frames);
+        const Status status = sea.world.rewind(back);
+        ASSERT_TRUE(status.ok()) << status.message();
+        ASSERT_EQ(sea.world.frame(), back);
+        ASSERT_EQ(difference(states[back], state_of(sea.world)), "") << "back at frame " << back;
+        ASSERT_EQ(sea.world.frame_statistics().last, back);
+        expect_sound(sea);
+    }
+    EXPECT_LE(sea.world.frame_statistics().num_frames, kKept);
+}
+
+TEST(Rewind, a_frame_that_is_not_kept_is_refused) {
+    Sea sea;
+    sea.run(3);
+    EXPECT_EQ(sea.world.rewind(2).message(),
+              "the world keeps no frames that it could go back to; call World::keep_frames() before");
+    sea.world.keep_frames(2);
+    sea.run(3);
+    EXPECT_EQ(sea.world.rewind(4).message(),
+              "frame 4 is not kept; those from 5 to 6 are, of 2 at most; keep more frames");
+    EXPECT_EQ(sea.world.frame(), 6u);
+}
+
+// --- what is refused ---------------------------------------------------------------------------------------------
+
+struct Notebook {
+    std::string text;
+};
+SHOAL_COMPONENT(Notebook, text)
+
+TEST(Save, what_cannot_be_saved_is_named_and_the_file_stays_as_it_was) {
+    const std::string path = temporary_path("refused.save");
+    ASSERT_TRUE(write_file(path, "what was there").ok());
+    EntityManager entities;
+    World world(entities);
+    ASSERT_TRUE(world.manager<Notebook>().add(*entities.create(), Notebook{"x"}).ok());
+    EXPECT_EQ(world.save(path).message(),
+              path + ": it cannot be saved: the field \"text\" of \"notebook\" has a type that only C++ knows; keep what it "
+                     "holds in plain fields, or remove the components before");
+    world.manager<Notebook>().clear();
+    world.commands().destroy(*entities.create());
+    EXPECT_EQ(world.save(path).message(),
+              path + ": it cannot be saved: 1 commands wait, and functions among them cannot be saved; save after "
+                     "World::settle()");
+    EXPECT_EQ(*read_file(path), "what was there");
+    world.settle();
+    EXPECT_TRUE(world.save(path).ok());
+    std::filesystem::remove(path);
+}
+
+TEST(Save, a_state_of_shared_entities_is_not_loaded_into_one_of_several_worlds) {
+    EntityManager entities;
+    World world(entities);
+    const SavedState state = state_of(world);
+    World other(entities);
+    EXPECT_EQ(world.load(state).message(),
+              "2 worlds share the entities, which a state has all of; load it into a world with an entity manager of "
+              "its own");
+}
+
+TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_file_knows) {
+    const std::string path = temporary_path("types.save");
+    ComponentDefinition definition{.name = "coral", .fields = {{.name = "height"}}};
+    const Schema schema = Schema::make(definition).value();
+    Entity coral;
+    {
+        EntityManager entities;
+        World world(entities);
+        ComponentManager& corals = **world.manager(schema);
+        coral = *entities.create();
+        const float height = 2.5f;
+        ASSERT_TRUE(corals.add_images({&coral, 1}, reinterpret_cast<const std::byte*>(&height), 0).ok());
+        ASSERT_TRUE(world.database().add(coral, Spot{{1, 2, 3}}).ok());
+        ASSERT_TRUE(world.strings().intern("staghorn").ok());
+        ASSERT_TRUE(world.save(path).ok()) << world.save(path).message();
+    }
+    EntityManager entities;
+    World world(entities);
+    const Status status = world.load(path);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(*world.field<float>(coral, "coral.height"), 2.5f);
+    EXPECT_EQ(world.field<Vec3>(coral, "spot.position")->y, 2);
+    EXPECT_EQ(world.strings().text(StringId("staghorn")), "staghorn");
+    definition.fields[0].type = FieldType::kDouble;
+    EntityManager other_entities;
+    World other(other_entities);
+    ASSERT_TRUE(other.manager(Schema::make(definition).value()).ok());
+    EXPECT_EQ(other.load(path).message(),
+              path + ": the saved state, part \"types\": it has coral v1 {height float}, and the world has coral v1 "
+                     "{height double}; say what has changed: see resource/migration.h");
+    std::filesystem::remove(path);
+}
+
+// --- files that are false ----------------------------------------------------------------------------------------
+
+/// A small file with something of everything.
+Array<std::byte> small_file() {
+    Sea sea(nullptr, 8);
+    sea.run(6);
+    const std::string path = temporary_path("small.save");
+    EXPECT_TRUE(sea.world.save(path).ok()) << sea.world.save(path).message();
+    const std::string text = *read_file(path);
+    std::filesystem::remove(path);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+    return Array<std::byte>(bytes, bytes + text.size(), "test");
+}
+
+Status load_bytes(World& world, std::span<const std::byte> bytes) {
+    SerialExecutor serial;
+    const Result<SavedState> state = read_state(bytes, serial);
+    return state ? world.load(*state, false) : state.status();
+}
+
+TEST(Save, a_file_that_is_cut_short_or_damaged_is_refused_and_the_world_stays_as_it_was) {
+    const Array<std::byte> file = small_file();
+    Sea sea(nullptr, 9);
+    sea.run(5);
+    const SavedState before = state_of(sea.world);
+    Random random(shoal_test::seed());
+    for (int i = 0; i < 300; ++i) {
+        Array<std::byte> bytes = file;
+        if (i % 2 == 0)
+            bytes.resize(random.below(static_cast<std::uint32_t>(bytes.size())));
+        else
+            bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] ^= std::byte(1 << random.below(8));
+        EXPECT_FALSE(load_bytes(sea.world, bytes).ok());
+    }
+    EXPECT_EQ(difference(before, state_of(sea.world)), "");
+    EXPECT_TRUE(load_bytes(sea.world, file).ok());
+}
+
+/// A copy of a state in which bytes of some parts are others.
+SavedState damaged_copy(const SavedState& from, Random& random) {
+    SavedState result;
+    StateWriter to(result);
+    const std::size_t chosen = random.below(static_cast<std::uint32_t>(from.num_parts()));
+    for (std::size_t i = 0; i < from.num_parts(); ++i) {
+        const StatePart part = from.part(i);
+        std::vector<std::byte> bytes(part.num_bytes());
+        from.copy(part, 0, part.num_elements, bytes.data());
+        std::uint64_t num_elements = part.num_elements;
+        if (i == chosen && !bytes.empty()) {
+            const std::uint32_t kind = random.below(4);
+            if (kind == 0) --num_elements;
+            if (kind == 1) continue;  // it is missing
+            for (std::uint32_t n = 0; kind >= 2 && n < 1 + random.below(4); ++n) {
+                std::byte& byte = bytes[random.below(static_cast<std::uint32_t>(bytes.size()))];
+                byte = kind == 2 ? byte ^ std::byte(1 << random.below(8)) : std::byte(random.below(256));
+            }
+        }
+        to.elements(part.path, bytes.data(), part.element_bytes, num_elements);
+    }
+    return result;
+}
+
+TEST(Save, a_false_state_is_refused_and_changes_nothing_or_gives_a_world_that_works) {
+    SerialExecutor serial;
+    const Result<SavedState> state = read_state(small_file(), serial);
+    ASSERT_TRUE(state.ok());
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    int num_refused = 0, num_taken = 0;
+    for (std::int64_t i = 0, end = shoal_test::scaled_operations(2000); i < end; ++i) {
+        Sea sea(nullptr, 10);
+        sea.run(2);
+        const SavedState before = state_of(sea.world);
+        const SavedState damaged = damaged_copy(*state, random);
+        const Status status = sea.world.load(damaged, false);
+        if (!status) {
+            ++num_refused;
+            ASSERT_EQ(difference(before, state_of(sea.world)), "") << status.message();
+        } else {
+            ++num_taken;
+        }
+        sea.run(2);
+    }
+    EXPECT_GT(num_refused, 0);
+    EXPECT_GT(num_taken, 0);
+}
+
+}  // namespace save_test
