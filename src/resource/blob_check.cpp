@@ -3,6 +3,8 @@
 
 #include "resource/blob_check.h"
 
+#include "shoal/table/value_check.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -22,49 +24,6 @@ bool is_known(std::uint32_t kind) { return kind > 0 && kind < kNumBlobSectionKin
 constexpr std::uint32_t kSchemaFlags = kBlobSchemaWhole | kBlobSchemaToggled | kBlobSchemaMany | kBlobSchemaSingle;
 constexpr std::uint8_t kFieldFlags = kBlobFieldSplit | kBlobFieldHasRange;
 constexpr std::uint32_t kMaxStructBytes = 1u << 20;
-
-/// Returns the index of the first value that is not valid, or `count`. Values are `stride` bytes apart.
-template <class Valid>
-std::uint64_t find_invalid(const std::byte* first, std::uint64_t stride, std::uint64_t count, Valid valid) {
-    constexpr std::uint64_t kBlock = 256;  // tested without a branch per value
-    for (std::uint64_t begin = 0; begin < count; begin += kBlock) {
-        const std::uint64_t end = std::min(count, begin + kBlock);
-        bool all_valid = true;
-        for (std::uint64_t i = begin; i < end; ++i) all_valid &= valid(first + i * stride);
-        if (all_valid) continue;
-        for (std::uint64_t i = begin;; ++i)
-            if (!valid(first + i * stride)) return i;
-    }
-    return count;
-}
-
-bool is_fixed_string(const std::byte* value, std::uint32_t capacity) {
-    const auto* text = reinterpret_cast<const char*>(value);
-    const std::size_t length = ::strnlen(text, capacity);
-    if (length == capacity || !is_utf8({text, length})) return false;
-    return std::all_of(text + length, text + capacity, [](char c) { return c == 0; });
-}
-
-/// The values of an enum, sorted.
-struct EnumValues {
-    explicit EnumValues(const Field& field) : num_bytes(field.value_bytes) {
-        for (const EnumeratorDefinition& e : field.enumerators)
-            values.push_back(static_cast<std::uint64_t>(e.value) & mask());
-        std::sort(values.begin(), values.end());
-    }
-    std::uint64_t mask() const {
-        return num_bytes == 8 ? ~std::uint64_t(0) : (std::uint64_t(1) << (8 * num_bytes)) - 1;
-    }
-    bool contains(const std::byte* place) const {
-        const std::uint64_t value = num_bytes == 1   ? read_value<std::uint8_t>(place)
-                                    : num_bytes == 2 ? read_value<std::uint16_t>(place)
-                                    : num_bytes == 4 ? read_value<std::uint32_t>(place)
-                                                     : read_value<std::uint64_t>(place);
-        return std::binary_search(values.begin(), values.end(), value);
-    }
-    std::uint32_t num_bytes;
-    Array<std::uint64_t> values{Owner("blob check")};
-};
 
 }  // namespace
 
@@ -595,41 +554,22 @@ Status BlobCheck::check_component_values(const BlobComponents& components) const
 /// Checks the values of a field in `count` rows; types for which all bytes are valid cost nothing.
 Status BlobCheck::check_values(const Field& field, const std::byte* first, std::uint64_t stride,
                                std::uint32_t count) const {
-    const auto check = [&](std::string_view problem, auto valid) -> Status {
-        const bool packed = stride == field.size;
-        const std::uint64_t num_rows = packed ? 1 : count;
-        const std::uint64_t num_values = packed ? std::uint64_t(count) * field.num_values() : field.num_values();
-        for (std::uint64_t row = 0; row < num_rows; ++row) {
-            const std::byte* values = first + row * stride;
-            const std::uint64_t bad = find_invalid(values, field.value_bytes, num_values, valid);
-            if (bad < num_values)
-                return fail_at(values + bad * field.value_bytes, "field \"", field.name, "\" holds ", problem);
-        }
-        return {};
-    };
-    switch (field.type) {
-        case FieldType::kBool:
-            return check("a bool that is neither 0 nor 1", [](const std::byte* v) { return *v <= std::byte(1); });
-        case FieldType::kEntity:
-            return check("a reference to an entity that does not exist", [n = num_entities()](const std::byte* v) {
-                const auto index = read_value<EntityBits>(v);
-                return (index < n) | (index == static_cast<EntityBits>(~EntityBits(0)));
-            });
-        case FieldType::kEnum: {
-            const EnumValues values(field);
-            return check("a number that its enum does not name",
-                         [&](const std::byte* v) { return values.contains(v); });
-        }
-        case FieldType::kFixedString:
-            return check("a string that is not UTF-8 or has no end",
-                         [&](const std::byte* v) { return is_fixed_string(v, field.value_bytes); });
-        case FieldType::kBlobArray:
-            return check("a reference to an array that does not exist", [&](const std::byte* v) {
-                return is_array(read_value<BlobArrayBase>(v), field.element_type);
-            });
-        default:
-            return {};
-    }
+    const FieldRows rows{first, stride, count};
+    BadValue bad = find_bad_value(field, rows);
+    if (field.type == FieldType::kEntity)
+        bad = {find_invalid_value(field, rows,
+                                  [n = num_entities()](const std::byte* v) {
+                                      const auto index = read_value<EntityBits>(v);
+                                      return (index < n) | (index == static_cast<EntityBits>(~EntityBits(0)));
+                                  }),
+               "a reference to an entity that does not exist"};
+    if (field.type == FieldType::kBlobArray)
+        bad = {find_invalid_value(
+                   field, rows,
+                   [&](const std::byte* v) { return is_array(read_value<BlobArrayBase>(v), field.element_type); }),
+               "a reference to an array that does not exist"};
+    if (bad) return fail_at(bad.place, "field \"", field.name, "\" holds ", bad.problem);
+    return {};
 }
 
 // --- optional sections -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/table/table.h"
+#include "shoal/table/value_check.h"
 
 #include <algorithm>
 
@@ -121,10 +122,24 @@ Status Table::load_rows(StateReader& from) {
             return status;
     }
     if (!from.is_trusted())
+        if (Status status = check_values(from); !status) return status;
+    if (!from.is_trusted())
         if (Status status = links_.validate(num_rows(), schema().name()); !status) return status;
     num_holes_ = static_cast<std::uint32_t>(
         std::count(storage_.owners(), storage_.owners() + num_rows(), kNullEntity));
     return stamps_.load(from, num_rows());
+}
+
+/// Errors: bytes are no value of their field.
+Status Table::check_values(StateReader& from) const {
+    for (const Field& field : schema().fields()) {
+        if (field.opaque != nullptr || field.num_columns != 1 || num_rows() == 0) continue;
+        const std::byte* const first = column(field.first_column) + schema().offset_in_column(field);
+        const BadValue bad =
+            find_bad_value(field, {first, schema().columns()[field.first_column].element_bytes, num_rows()});
+        if (bad) return from.error("field", concat("\"", field.name, "\" of \"", schema().name(), "\" holds ", bad.problem));
+    }
+    return {};
 }
 
 /// Leaves no row. The index is the caller's.

@@ -57,11 +57,14 @@ struct Egg {
     std::uint16_t weight = 3;
 };
 SHOAL_COMPONENT((Egg, many), weight)
+enum class Kind : std::uint8_t { kPlant, kAnimal };
+SHOAL_ENUM(Kind, kPlant, kAnimal)
 struct Plankton {
     std::uint64_t cells = 0;
-    std::uint8_t kind = 0;
+    Kind kind = Kind::kPlant;
+    bool glows = false;
 };
-SHOAL_COMPONENT((Plankton, whole), cells, kind)
+SHOAL_COMPONENT((Plankton, whole), cells, kind, glows)
 
 // Beside.
 struct Hunts {
@@ -120,7 +123,7 @@ struct Sea {
                      if (dice == 2) commands.remove<Hungry>(who);
                      if (dice == 3) commands.move(who, Zone(random.below(5)));
                      if (dice == 4) commands.add(who, Egg{std::uint16_t(random.below(100))});
-                     if (dice == 5) commands.add(who, Plankton{random.next(), 1});
+                     if (dice == 5) commands.add(who, Plankton{random.next(), Kind(random.below(2)), random.below(2) == 0});
                      if (dice == 6) commands.remove<Plankton>(who);
                      if (dice == 7) commands.add(commands.create(Spot{{at.x + 1, 0, 0}}), Fin{});
                      if (dice == 8) commands.tag(who, "shy");

@@ -249,6 +249,7 @@ private:
     void write_entries(RowList rows);
     void require_rows(RowRange rows) const;
     Status load_rows(StateReader& from);
+    Status check_values(StateReader& from) const;
     void clear_rows();
     Status validate_index() const;
     Status validate_chains() const;
