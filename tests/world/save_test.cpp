@@ -232,7 +232,6 @@ std::string temporary_path(const std::string& name) {
     return (std::filesystem::temp_directory_path() / ("shoal_save_test_" + name)).string();
 }
 
-// req: E20
 TEST(Save, a_world_that_was_loaded_into_another_program_goes_on_as_the_one_that_was_saved) {
     const std::string path = temporary_path("goes_on.save");
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -363,6 +362,52 @@ TEST(Rewind, a_frame_that_is_not_kept_is_refused) {
     EXPECT_EQ(sea.world.rewind(4).message(),
               "frame 4 is not kept; those from 5 to 6 are, of 2 at most; keep more frames");
     EXPECT_EQ(sea.world.frame(), 6u);
+}
+
+struct Game {
+    EntityManager entities;
+    World world{entities};
+};
+
+/// What a program does that saves when it is told to.
+Status save_and_load(World& world, const std::string& path) {
+    // [save]
+    if (Status status = world.save(path); !status) return status;  // what was in the file before is there until this has worked
+    world.step(0.1f);
+    if (Status status = world.load(path); !status) return status;  // as if the step had not been
+    // [save]
+    return {};
+}
+
+/// What one does that steps again what a late input has changed.
+Status step_again(World& world, const std::function<void(std::uint64_t frame)>& apply_inputs) {
+    // [rewind]
+    world.keep_frames(8);
+    for (int i = 0; i < 5; ++i) world.step(1.0f / 60);
+    const std::uint64_t now = world.frame();
+    if (Status status = world.rewind(now - 3); !status) return status;  // an input of then has come
+    while (world.frame() < now) {
+        apply_inputs(world.frame());
+        world.step(1.0f / 60);
+    }
+    // [rewind]
+    return {};
+}
+
+TEST(Save, what_the_guide_shows_works) {
+    const std::string path = temporary_path("guide.save");
+    Game game;
+    auto& ages = game.world.manager<Age>();
+    const Entity one = *game.entities.create();
+    ASSERT_TRUE(ages.add(one, {0}).ok());
+    game.world.schedule().add("grow", query<Write<&Age::frames>>(ages), [](auto&& frames) { ++frames; });
+    EXPECT_TRUE(save_and_load(game.world, path).ok());
+    EXPECT_EQ(ages.get<&Age::frames>(ages.instance(one)), 0u);
+    std::vector<std::uint64_t> applied;
+    EXPECT_TRUE(step_again(game.world, [&](std::uint64_t frame) { applied.push_back(frame); }).ok());
+    EXPECT_EQ(applied, (std::vector<std::uint64_t>{2, 3, 4}));
+    EXPECT_EQ(ages.get<&Age::frames>(ages.instance(one)), 5u);
+    std::filesystem::remove(path);
 }
 
 // --- what is refused ---------------------------------------------------------------------------------------------

@@ -1,0 +1,51 @@
+#include "shoal/table/value_check.h"
+
+#include "shoal/base/text.h"
+#include "shoal/table/enum_bytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+bool is_fixed_string(const std::byte* value, std::uint32_t capacity) {
+    const auto* text = reinterpret_cast<const char*>(value);
+    const std::size_t length = ::strnlen(text, capacity);
+    if (length == capacity || !is_utf8({text, length})) return false;
+    return std::all_of(text + length, text + capacity, [](char c) { return c == 0; });
+}
+
+/// The numbers of an enum as its values hold them, ascending.
+Array<std::int64_t> numbers_of(const Field& field) {
+    Array<std::int64_t> numbers{Owner("value check")};
+    for (const EnumeratorDefinition& enumerator : field.enumerators) {
+        std::byte bytes[sizeof(std::int64_t)];
+        write_enum_number(bytes, field.value_bytes, enumerator.value);
+        numbers.push_back(read_enum_number(bytes, field.value_bytes));
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+}
+
+}  // namespace
+
+BadValue find_bad_value(const Field& field, const FieldRows& rows) {
+    if (field.type == FieldType::kBool)
+        return {find_invalid_value(field, rows, [](const std::byte* v) { return *v <= std::byte(1); }),
+                "a bool that is neither 0 nor 1"};
+    if (field.type == FieldType::kEnum) {
+        const Array<std::int64_t> numbers = numbers_of(field);
+        const auto is_named = [&](const std::byte* v) {
+            return std::binary_search(numbers.begin(), numbers.end(), read_enum_number(v, field.value_bytes));
+        };
+        return {find_invalid_value(field, rows, is_named), "a number that its enum does not name"};
+    }
+    if (field.type == FieldType::kFixedString)
+        return {find_invalid_value(field, rows,
+                                   [&](const std::byte* v) { return is_fixed_string(v, field.value_bytes); }),
+                "a string that is not UTF-8 or has no end"};
+    return {};
+}
+
+}  // namespace shoal
