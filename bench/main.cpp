@@ -70,6 +70,7 @@ std::vector<Measurement> measure(const Options& options) {
     measure_transforms(bench);
     measure_spawning(bench);
     measure_reloading(bench);
+    measure_saving(bench);
     measure_compiling(bench);
     measure_jobs(bench);
     measure_commands(bench);

@@ -1,5 +1,6 @@
 #include "shoal/base/saved_state.h"
 
+#include "shoal/base/page_memory.h"
 #include "shoal/base/text.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@ namespace {
 
 constexpr const char* kOwner = "saved state";
 constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;  // of parts that are no columns
-constexpr std::size_t kSlabBytes = std::size_t(1) << 20;
+constexpr std::size_t kFirstSlabBytes = std::size_t(128) << 10;
+constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
 constexpr std::size_t kStepBytes = 1024;  // blocks that are kept for others are whole steps long
 constexpr std::size_t kMaxSteps = 64;     // longer blocks are allocated one by one
 
@@ -35,7 +37,7 @@ public:
     void use() { ++num_states_; }
     void leave() {
         if (--num_states_ != 0) return;
-        for (std::byte* slab : slabs_) release_memory(slab, kSlabBytes + sizeof(StateBlock), kOwner);
+        for (const Slab& slab : slabs_) release(slab);
         this->~StateBlocks();
         release_memory(this, sizeof(StateBlocks), kOwner);
     }
@@ -63,6 +65,12 @@ public:
     }
 
 private:
+    struct Slab {
+        std::byte* data;
+        std::size_t num_bytes;
+        bool in_pages;
+    };
+
     static std::size_t long_bytes(std::size_t num_bytes) { return num_bytes + 2 * sizeof(StateBlock); }
     /// The first place in `memory` that is aligned for a block. A long block remembers where its memory begins.
     static StateBlock* header_in(std::byte* memory) {
@@ -73,17 +81,32 @@ private:
         return block;
     }
     StateBlock* cut(std::size_t num_bytes) {
-        if (slabs_.empty() || used_ + num_bytes > kSlabBytes) {
-            slabs_.push_back(static_cast<std::byte*>(allocate_memory(kSlabBytes + sizeof(StateBlock), kOwner)));
+        if (slabs_.empty() || used_ + num_bytes > slabs_.back().num_bytes) {
+            slabs_.push_back(make_slab(slabs_.empty() ? kFirstSlabBytes : slabs_.back().num_bytes * 2));
             used_ = 0;
         }
-        StateBlock* const block = header_in(slabs_.back() + used_);
+        StateBlock* const block = header_in(slabs_.back().data + used_);
         used_ += num_bytes;
         return block;
     }
+    /// Large slabs lie in large pages: filling pages of 4 KiB for the first time takes three times as long as the copy.
+    static Slab make_slab(std::size_t num_bytes) {
+        num_bytes = std::min(num_bytes, kMaxSlabBytes);
+        if (num_bytes >= kLargePageBytes)
+            if (Result<PageRange> range = reserve_pages(num_bytes, kLargePageBytes)) {
+                prefer_large_pages(range->data, num_bytes);
+                return {range->data, num_bytes, true};
+            }
+        auto* const memory = static_cast<std::byte*>(allocate_memory(num_bytes + alignof(StateBlock), kOwner));
+        return {memory, num_bytes, false};
+    }
+    static void release(const Slab& slab) {
+        if (slab.in_pages) return release_pages({slab.data, slab.num_bytes});
+        release_memory(slab.data, slab.num_bytes + alignof(StateBlock), kOwner);
+    }
 
     std::uint32_t num_states_ = 0;
-    Array<std::byte*> slabs_{Owner(kOwner)};
+    Array<Slab> slabs_{Owner(kOwner)};
     std::size_t used_ = 0;  // of the last slab
     StateBlock* free_[kMaxSteps + 1] = {};
 };

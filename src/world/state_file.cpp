@@ -81,13 +81,13 @@ void append_bytes(Array<std::byte>& bytes, const T* data, std::size_t count) {
     bytes.insert(bytes.end(), first, first + count * sizeof(T));
 }
 
-/// Calls function(number) for each piece, on the workers.
+/// Calls function(pieces) for some pieces after the others, on the workers.
 template <class Function>
 void for_pieces(Executor& executor, std::size_t num_pieces, Function&& function) {
+    constexpr std::uint32_t kPiecesAtOnce = 8;
     if (num_pieces == 0) return;
-    for_rows(executor, cut_rows(static_cast<std::uint32_t>(num_pieces), 1, 1), [&](RowRange some, std::uint32_t) {
-        for (std::uint32_t i = some.begin; i < some.end; ++i) function(i);
-    });
+    for_rows(executor, cut_rows(static_cast<std::uint32_t>(num_pieces), 1, kPiecesAtOnce),
+             [&](RowRange some, std::uint32_t) { function(some); });
 }
 
 Status damaged(std::string_view what) {
@@ -133,15 +133,22 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
     const std::size_t num_pieces = num_pieces_of(raw.size());
     Array<Array<std::byte>> pieces(num_pieces, Array<std::byte>("saved state"), "saved state");
     std::atomic<bool> failed{false};
-    for_pieces(executor, num_pieces, [&](std::size_t i) {
-        const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
-        const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw.size() - begin));
-        Array<std::byte> whole(num_bytes, std::byte(0), "saved state");
-        raw.copy(begin, num_bytes, whole.data());
-        pieces[i].resize(ZSTD_compressBound(num_bytes));
-        const std::size_t size = ZSTD_compress(pieces[i].data(), pieces[i].size(), whole.data(), num_bytes, kLevel);
-        if (ZSTD_isError(size)) failed.store(true, std::memory_order_relaxed);
-        pieces[i].resize(ZSTD_isError(size) ? 0 : size);
+    for_pieces(executor, num_pieces, [&](RowRange some) {
+        Array<std::byte> whole(kPieceBytes, std::byte(0), "saved state");
+        Array<std::byte> compressed(ZSTD_compressBound(kPieceBytes), std::byte(0), "saved state");
+        ZSTD_CCtx* const context = ZSTD_createCCtx();
+        for (std::uint32_t i = some.begin; i < some.end && context != nullptr; ++i) {
+            const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
+            const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw.size() - begin));
+            raw.copy(begin, num_bytes, whole.data());
+            const std::size_t size = ZSTD_compressCCtx(context, compressed.data(), compressed.size(), whole.data(),
+                                                       num_bytes, kLevel);
+            if (ZSTD_isError(size)) break;
+            pieces[i].assign(compressed.begin(), compressed.begin() + static_cast<std::ptrdiff_t>(size));
+        }
+        ZSTD_freeCCtx(context);
+        for (std::uint32_t i = some.begin; i < some.end; ++i)
+            if (pieces[i].empty()) failed.store(true, std::memory_order_relaxed);
     });
     if (failed.load()) return Status::error("there is no memory to compress the save");
 
@@ -216,17 +223,26 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
 
     Pages raw;
     if (header.raw_bytes != 0) {
-        Result<PageRange> range = reserve_pages(static_cast<std::size_t>(header.raw_bytes));
+        Result<PageRange> range = reserve_pages(static_cast<std::size_t>(header.raw_bytes), kLargePageBytes);
         if (!range) return range.status();
         raw.range = *range;
+        prefer_large_pages(raw.range.data, raw.range.num_bytes / kLargePageBytes * kLargePageBytes);
     }
     std::atomic<bool> failed{false};
-    for_pieces(executor, num_pieces, [&](std::size_t i) {
-        const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
-        const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, header.raw_bytes - begin));
-        const std::size_t size = ZSTD_decompress(raw.range.data + begin, num_bytes, bytes.data() + begins[i],
-                                                 static_cast<std::size_t>(begins[i + 1] - begins[i]));
-        if (size != num_bytes) failed.store(true, std::memory_order_relaxed);
+    for_pieces(executor, num_pieces, [&](RowRange some) {
+        ZSTD_DCtx* const context = ZSTD_createDCtx();
+        for (std::uint32_t i = some.begin; i < some.end; ++i) {
+            const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
+            const auto num_bytes =
+                static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, header.raw_bytes - begin));
+            const std::size_t size =
+                context == nullptr ? 0
+                                   : ZSTD_decompressDCtx(context, raw.range.data + begin, num_bytes,
+                                                         bytes.data() + begins[i],
+                                                         static_cast<std::size_t>(begins[i + 1] - begins[i]));
+            if (size != num_bytes) failed.store(true, std::memory_order_relaxed);
+        }
+        ZSTD_freeDCtx(context);
     });
     if (failed.load()) return damaged("a piece of it cannot be decompressed");
     SavedState state;

@@ -1,0 +1,145 @@
+// What it costs to save a world in memory, to keep a frame in which little has changed, and to bring both back, beside
+// copying the same bytes.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/world/world.h"
+
+#include "workloads.h"
+
+#include <cstring>
+#include <filesystem>
+
+namespace shoal_bench {
+namespace {
+
+using namespace shoal;
+
+/// 100 bytes in 9 columns.
+struct Hull {
+    Matrix3x4 pose{};
+    Quaternion rotation{};
+    Vec3 velocity{}, force{};
+    float mass = 1, drag = 2, fuel = 3;
+};
+SHOAL_COMPONENT(Hull, pose, rotation, velocity, force, mass, drag, fuel)
+constexpr std::uint32_t kColumnBytes[] = {48, 16, 12, 12, 4, 4, 4};
+
+/// A world with n hulls, and the same columns as plain arrays.
+struct Fleet {
+    explicit Fleet(std::size_t n) : entities({.max_entities = n}), world(entities, {.executor = &workers}), ids(n) {
+        need_ok(entities.create(ids));
+        need_ok(hulls.add(ids, Hull{}));
+        world.settle();
+        for (const std::uint32_t bytes : kColumnBytes) {
+            columns.emplace_back(n * bytes, std::byte(1));
+            copies.emplace_back(n * bytes, std::byte(2));
+        }
+        owners.assign(ids.begin(), ids.end());
+        owner_copies = owners;
+    }
+    void copy_all() {
+        for (std::size_t c = 0; c < columns.size(); ++c)
+            std::memcpy(copies[c].data(), columns[c].data(), columns[c].size());
+        std::memcpy(static_cast<void*>(owner_copies.data()), owners.data(), owners.size() * sizeof(Entity));
+    }
+    void copy_all_back() {
+        for (std::size_t c = 0; c < columns.size(); ++c)
+            std::memcpy(columns[c].data(), copies[c].data(), columns[c].size());
+        std::memcpy(static_cast<void*>(owners.data()), owner_copies.data(), owners.size() * sizeof(Entity));
+    }
+    /// Writes every column of every `step`-th row of the first `num_rows`.
+    void touch(std::size_t num_rows, std::size_t step) {
+        Table& table = hulls.core().table();
+        for (std::uint32_t c = 0; c < std::size(kColumnBytes); ++c)
+            for (std::size_t row = 0; row < num_rows; row += step)
+                *table.write_element(c, static_cast<std::uint32_t>(row)) = std::byte(1);
+    }
+
+    ThreadedExecutor workers{2};
+    EntityManager entities;
+    World world;
+    Manager<Hull>& hulls = world.manager<Hull>();
+    std::vector<Entity> ids, owners, owner_copies;
+    std::vector<std::vector<std::byte>> columns, copies;
+    SavedState state;
+};
+
+void save_whole(Bench& bench, std::size_t n) {
+    if (!bench.wants("save/whole")) return;
+    Fleet fleet(n);
+    need_ok(fleet.world.save(fleet.state));
+    bench.compare({"save/whole", n, from_100k(n, 1.3), n * 104},
+                  {{}, [&] { need_ok(fleet.world.save(fleet.state)); }, [&] { return n; }},
+                  {{}, [&] { fleet.copy_all(); }, [&] { return n; }});
+}
+
+void load_whole(Bench& bench, std::size_t n) {
+    if (!bench.wants("save/load")) return;
+    Fleet fleet(n);
+    need_ok(fleet.world.save(fleet.state));
+    bench.compare({"save/load", n, from_100k(n, 1.5), n * 104},
+                  {{}, [&] { need_ok(fleet.world.load(fleet.state)); }, [&] { return n; }},
+                  {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }});
+}
+
+/// One row in a hundred has changed since the state before: side by side, or one in each hundred.
+void keep_frame(Bench& bench, std::size_t n, const char* name, double target, std::size_t num_rows, std::size_t step) {
+    if (!bench.wants(name)) return;
+    Fleet fleet(n);
+    SavedState states[2];
+    need_ok(fleet.world.save(states[0]));
+    std::size_t last = 0;
+    bench.compare({name, n, from_100k(n, target)},
+                  {[&] { fleet.world.settle(), fleet.touch(num_rows, step); },
+                   [&] {
+                       need_ok(fleet.world.save(states[1 - last], &states[last]));
+                       last = 1 - last;
+                   },
+                   [&] { return n; }},
+                  {{}, [&] { fleet.copy_all(); }, [&] { return n; }});
+}
+
+/// Eight frames back, and again.
+void rewind(Bench& bench, std::size_t n) {
+    if (!bench.wants("save/rewind")) return;
+    Fleet fleet(n);
+    fleet.world.keep_frames(9);
+    bench.compare({"save/rewind", n, 0},
+                  {[&] {
+                       for (int i = 0; i < 8; ++i) fleet.touch(n / 100, 1), fleet.world.step(0.01f);
+                   },
+                   [&] { need_ok(fleet.world.rewind(fleet.world.frame() - 8)); }, [&] { return n; }},
+                  {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }});
+}
+
+void save_file(Bench& bench, std::size_t n) {
+    const std::string path = (std::filesystem::temp_directory_path() / "shoal_bench.save").string();
+    Fleet fleet(n);
+    if (bench.wants("save/to_file"))
+        bench.compare({"save/to_file", n, 0, n * 104, true},
+                      {{}, [&] { need_ok(fleet.world.save(path)); }, [&] { return n; }},
+                      {{}, [&] { fleet.copy_all(); }, [&] { return n; }},
+                      [](Measurement& result) { result.target_mb_per_s = 500; });
+    need_ok(fleet.world.save(path));
+    if (bench.wants("save/from_file"))
+        bench.compare({"save/from_file", n, 0, n * 104, true},
+                      {{}, [&] { need_ok(fleet.world.load(path)); }, [&] { return n; }},
+                      {{}, [&] { fleet.copy_all_back(); }, [&] { return n; }},
+                      [](Measurement& result) { result.target_mb_per_s = 1000; });
+    std::filesystem::remove(path);
+}
+
+}  // namespace
+
+void measure_saving(Bench& bench) {
+    for (const std::size_t n : bench.sizes({20'000, 100'000, 1'000'000})) {
+        save_whole(bench, n);
+        load_whole(bench, n);
+        keep_frame(bench, n, "save/frame_blocks", 0.1, n / 100, 1);
+        keep_frame(bench, n, "save/frame_scattered", 0.4, n, 100);
+        rewind(bench, n);
+        if (bench.wants("save/to_file") || bench.wants("save/from_file")) save_file(bench, n);
+    }
+}
+
+}  // namespace shoal_bench
