@@ -1,6 +1,7 @@
 #include "plugin/store.h"
 
 #include "shoal/base/log.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/store/component_manager.h"
@@ -316,6 +317,27 @@ Status PluginStore::load(const SavedStore& saved) {
     if (!status)
         return Status::error(concat("the store of \"", schema().name(), "\" cannot be loaded: ", status.message()));
     return refresh();
+}
+
+void PluginStore::save(StateWriter& to) const {
+    if (!is_saved())
+        return to.refuse(concat("the plugin's store of \"", schema().name(), "\" has no functions save and load"));
+    Array<std::byte> bytes{Owner("plugins")};
+    if (const Status status = save(bytes); !status) return to.refuse(status.message());
+    to.value("version", schema().version());
+    to.array("bytes", std::span<const std::byte>(bytes));
+}
+
+Status PluginStore::load(StateReader& from) {
+    if (!is_saved())
+        return from.error("bytes", concat("the plugin's store of \"", schema().name(), "\" has no functions save and load"));
+    SavedStore saved{.component = schema().name()};
+    if (Status status = from.value("version", saved.version); !status) return status;
+    if (Status status = from.array("bytes", saved.bytes); !status) return status;
+    const std::span<const Entity> owners = rows_.table().entities();
+    const Array<Entity> all(owners.begin(), owners.end(), "plugins");
+    remove(all);
+    return load(saved);
 }
 
 // --- what plugins call -------------------------------------------------------------------------------------------

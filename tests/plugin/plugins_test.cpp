@@ -4,6 +4,7 @@
 
 #include "shoal/base/file.h"
 #include "shoal/base/log.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/query/text_query.h"
 #include "shoal/resource/blob_writer.h"
@@ -577,6 +578,31 @@ TEST(PluginStores, keep_their_data_while_the_plugin_is_exchanged) {
         << log.text();
     EXPECT_EQ(host.world.find_store(ComponentId("item")), nullptr);
     host.world.step(1);
+}
+
+TEST(PluginStores, are_saved_and_loaded_with_their_world) {
+    for (const char* version : {"stock_1", "stock_3"}) {
+        SCOPED_TRACE(version);
+        Host host;
+        ASSERT_TRUE(host.load(version));
+        const std::vector<Entity> items = host.make("item", 20);
+        for (std::size_t i = 0; i < items.size(); ++i)
+            ASSERT_TRUE(host.world.set_field(items[i], "item.weight", static_cast<float>(i)));
+        host.world.settle();
+        const std::uint64_t hash = host.world.state_hash();
+        SavedState state;
+        const Status saved = host.world.save(state);
+        ASSERT_TRUE(saved) << saved.message();
+        host.entities.destroy(std::span(items).first(5));
+        ASSERT_TRUE(host.world.set_field(items[7], "item.weight", 100.0f));
+        host.world.settle();
+        ASSERT_NE(host.world.state_hash(), hash);
+        const Status loaded = host.world.load(state);
+        ASSERT_TRUE(loaded) << loaded.message();
+        EXPECT_EQ(host.world.state_hash(), hash);
+        EXPECT_EQ(host.value<float>(items[3], "item.weight"), 3);
+        EXPECT_EQ(host.value<float>(items[7], "item.weight"), 7);
+    }
 }
 
 TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
