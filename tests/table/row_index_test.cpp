@@ -100,12 +100,14 @@ TEST(RowIndex, a_block_that_was_used_before_is_empty_again) {
     PagePool pool;
     for (int life = 0; life < 3; ++life) {
         RowIndex index(RowIndexKind::kPaged, &pool);
-        ASSERT_TRUE(index.reserve(60'000, 60'000));
-        for (std::uint32_t i = 1; i <= 60'000; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
-        for (std::uint32_t i = 1; i <= 60'000; ++i) index.set(make_entity(i, 1), i);
+        constexpr std::uint32_t kCount =
+            59 * 1024 - 1;  // room is made in steps, of which this is the last index of one
+        ASSERT_TRUE(index.reserve(kCount, kCount));
+        for (std::uint32_t i = 1; i <= kCount; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
+        for (std::uint32_t i = 1; i <= kCount; ++i) index.set(make_entity(i, 1), i);
         index.clear(life == 1);
-        ASSERT_TRUE(index.reserve(60'000, 60'000));
-        for (std::uint32_t i = 1; i <= 60'000; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
+        ASSERT_TRUE(index.reserve(kCount, kCount));
+        for (std::uint32_t i = 1; i <= kCount; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
         index.set(make_entity(5, 1), 5);
     }
 }
@@ -115,6 +117,20 @@ TEST(RowIndex, made_for_few_among_many_it_keeps_to_the_pages_it_touches) {
     RowIndex index(RowIndexKind::kPaged, &pool);
     ASSERT_TRUE(index.reserve(10, std::min(1'000'000u, kMostRows - 1)));
     EXPECT_EQ(pool.statistics().slab_used_bytes, 0u);
+}
+
+TEST_P(RowIndexOfKind, clearing_forgets_the_highest_index_that_it_had_room_for) {
+    for (const bool release : {false, true}) {
+        RowIndex index(GetParam());
+        for (const std::uint32_t end : {1024u, 4096u}) {  // room is made in steps
+            const Entity highest = make_entity(end - 1, 2);
+            ASSERT_TRUE(index.reserve(1, end - 1));
+            index.set(highest, end - 1);
+            index.clear(release);
+            EXPECT_EQ(index.find(highest), kNilRow);
+            EXPECT_EQ(index.find_any_generation(highest), kNilRow);
+        }
+    }
 }
 
 TEST_P(RowIndexOfKind, an_empty_index_finds_nothing) {
