@@ -133,6 +133,38 @@ TEST_P(RowIndexOfKind, clearing_forgets_the_highest_index_that_it_had_room_for) 
     }
 }
 
+TEST(RowIndex, a_hash_index_counts_the_entities_that_it_has) {
+    RowIndex index(RowIndexKind::kHash);
+    ASSERT_TRUE(index.reserve(10, 100));
+    index.set(make_entity(1, 1), 0);
+    const std::size_t entry_bytes = index.memory_use().used_bytes;
+    EXPECT_GT(entry_bytes, 0u);
+    index.set(make_entity(1, 2), 3);
+    EXPECT_EQ(index.memory_use().used_bytes, entry_bytes) << "the newer takes the entry of the older";
+    index.set(make_entity(2, 1), 1);
+    EXPECT_EQ(index.memory_use().used_bytes, 2 * entry_bytes);
+    index.erase(make_entity(2, 1), 7);
+    EXPECT_EQ(index.memory_use().used_bytes, 2 * entry_bytes) << "it has another row";
+    index.erase(make_entity(2, 1), 1);
+    EXPECT_EQ(index.memory_use().used_bytes, entry_bytes);
+    index.clear();
+    EXPECT_EQ(index.memory_use().used_bytes, 0u);
+}
+
+TEST(RowIndex, indices_are_free_when_none_of_them_has_an_entry) {
+    RowIndex index(RowIndexKind::kPaged);
+    EXPECT_TRUE(index.is_free(5, 100)) << "there is no room yet";
+    ASSERT_TRUE(index.reserve(2, 200));
+    index.set(make_entity(20, 1), 0);
+    index.set(make_entity(30, 1), 1);
+    EXPECT_TRUE(index.is_free(21, 29));
+    EXPECT_FALSE(index.is_free(21, 30));
+    EXPECT_FALSE(index.is_free(20, 29));
+    EXPECT_TRUE(index.is_free(31, kIndexMask)) << "beyond the room";
+    EXPECT_FALSE(index.is_free({25, 31}, 7));
+    EXPECT_FALSE(index.is_free({31, 150}, 7)) << "too far apart to look";
+}
+
 TEST_P(RowIndexOfKind, an_empty_index_finds_nothing) {
     RowIndex index(GetParam());
     for (const Entity entity : {kNullEntity, make_entity(1, 1), make_entity(kIndexMask, 255), Entity{~EntityBits(0)}}) {

@@ -67,6 +67,20 @@ TEST(TableStamps, exactly_the_blocks_written_change) {
     expect_valid(table);
 }
 
+TEST(TableStamps, a_permutation_stamps_its_rows) {
+    constexpr std::uint32_t kBlock = kRowsPerStampBlock;
+    PagePool pool;
+    const Schema schema = uniform_schema(FieldType::kFloat, 2);
+    Table table(schema, pool);
+    append_filled(table, 4 * kBlock, Image(schema.struct_bytes()));
+    table.set_stamp(7);
+    std::vector<std::uint32_t> from;
+    for (std::uint32_t row = kBlock + 100; row-- > kBlock - 100;) from.push_back(row);
+    table.permute({kBlock - 100, kBlock + 100}, from);
+    for (std::uint32_t block = 0; block < 4; ++block)
+        EXPECT_EQ(table.placed_stamp(block), block < 2 ? 7u : 1u) << block;
+}
+
 TEST(TableStamps, rows_that_are_removed_together_stamp_the_places_that_others_move_to) {
     constexpr std::uint32_t kBlock = kRowsPerStampBlock, kNumRows = 8 * kBlock;
     const std::uint32_t scattered[] = {5, 3 * kBlock + 7, 3 * kBlock + 900,
