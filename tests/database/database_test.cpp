@@ -346,6 +346,13 @@ TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
     EXPECT_EQ(database.num_structural_changes(), before + 40);
     EXPECT_TRUE(database.destroy(out[99]));
     EXPECT_EQ(database.num_structural_changes(), before + 41);
+    std::vector<Entity> scattered, dead;
+    for (std::size_t i = 61; i < 97; i += 2) scattered.push_back(out[i]), dead.push_back(out[i + 1]);
+    EXPECT_EQ(database.destroy(scattered), 18u);
+    EXPECT_EQ(database.num_structural_changes(), before + 59);
+    entities.destroy(dead);
+    database.settle({.stamp = 2});
+    EXPECT_EQ(database.num_structural_changes(), before + 77) << "those that died elsewhere go at settle";
 }
 
 TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_frame) {
