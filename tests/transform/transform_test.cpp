@@ -88,6 +88,23 @@ TEST_F(TransformTest, a_setter_stamps_the_columns_that_it_writes_in_the_blocks_t
     const Entity scattered[] = {ids[2999], ids[3], ids[2998]};
     transforms.set_positions(scattered, std::vector<Vec3>(3, Vec3{8, 0, 0}));
     EXPECT_EQ(all(), "+-+ --- ---");
+    settle();
+    transforms.set_positions(std::span(ids).subspan(1021, 6), std::vector<Vec3>(6, Vec3{9, 0, 0}));
+    EXPECT_EQ(all(), "++- --- ---") << "a few rows, of which the last are in the next block";
+    for (int frame = 0; frame < 2; ++frame) {  // what was stamped in another block or frame does not count
+        settle();
+        for (const Entity entity : {ids[0], ids[1500]}) {
+            transforms.set_position(at_entity(entity), {2, 0, 0});
+            transforms.set_rotation(at_entity(entity), about_z(2));
+        }
+        EXPECT_EQ(all(), "++- ++- ---");
+    }
+    for (int frame = 0; frame < 2; ++frame) {
+        settle();
+        transforms.set_position(at_entity(ids[0]), {3, 0, 0});
+        transforms.set_rotation(at_entity(ids[0]), about_z(3));
+        EXPECT_EQ(all(), "+-- +-- ---");
+    }
 }
 
 // --- immediate ---------------------------------------------------------------------------------------------------
