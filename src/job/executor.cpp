@@ -81,7 +81,7 @@ struct UnseenByThreadSanitizer {
 /// microseconds. Waiting is done here and not by tbb::task_group, which would run chunks of any loop on top of the waiting
 /// one, with the same worker number.
 struct ThreadedExecutor::Threads {
-    explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner) {
+    explicit Threads(std::uint32_t num) : num_workers(num), arena(int(num), 1), loops(num, kOwner), called(num - 1) {
         const std::lock_guard lock(list_mutex);
         number = ++last_number;
         next = std::exchange(first, this);
@@ -98,31 +98,20 @@ struct ThreadedExecutor::Threads {
 
     /// Calls threads until `num_wanted` are idle or all have been called.
     void call(std::uint32_t num_wanted) {
-        while (num_idle.load(std::memory_order_seq_cst) < num_wanted) {
-            if (!enter()) return;
+        while (called.num_idle() < num_wanted) {
+            if (!called.enter()) return;
             const UnseenByThreadSanitizer unseen;
-            arena.enqueue([called = number] { come(called); });
+            arena.enqueue([executor = number] { come(executor); });
         }
-    }
-
-    /// Counts one more thread as called and idle. Returns false when all are called.
-    bool enter() {
-        std::uint32_t called = num_called.load(std::memory_order_seq_cst);
-        while (called < num_workers - 1)
-            if (num_called.compare_exchange_weak(called, called + 1, std::memory_order_seq_cst)) {
-                num_idle.fetch_add(1, std::memory_order_seq_cst);
-                return true;
-            }
-        return false;
     }
 
     /// Runs on a thread that was called. All threads of oneTBB may be busy until long after the call, possibly with the very
     /// chunk that destroys the executor, so nobody waits for threads that have not come yet.
-    static void come(std::uint64_t called) {
+    static void come(std::uint64_t called_by) {
         Threads* executor;
         {
             const std::lock_guard lock(list_mutex);
-            for (executor = first; executor != nullptr && executor->number != called;) executor = executor->next;
+            for (executor = first; executor != nullptr && executor->number != called_by;) executor = executor->next;
             if (executor == nullptr) return;
             executor->num_inside.fetch_add(1, std::memory_order_relaxed);
         }
@@ -137,10 +126,7 @@ struct ThreadedExecutor::Threads {
                 if (help()) i = 0;
                 pause_briefly();
             }
-            num_idle.fetch_sub(1, std::memory_order_seq_cst);
-            num_called.fetch_sub(1, std::memory_order_seq_cst);
-            // A loop that was opened before these two did not call a thread; one that is opened after them does.
-        } while (!stopping.load(std::memory_order_relaxed) && loops.any_open() && enter());
+        } while (!called.leave(loops) && !stopping.load(std::memory_order_relaxed));
         t_place = before;
         num_inside.fetch_sub(1, std::memory_order_release);  // the last access: the executor may be destroyed now
     }
@@ -149,9 +135,9 @@ struct ThreadedExecutor::Threads {
     bool help() {
         OpenLoops::Loop* const loop = loops.join();
         if (loop == nullptr) return false;
-        num_idle.fetch_sub(1, std::memory_order_seq_cst);
+        called.begin_help();
         loop->chunks->run(t_place.worker);
-        num_idle.fetch_add(1, std::memory_order_seq_cst);
+        called.end_help();
         loops.leave(*loop);
         return true;
     }
@@ -197,10 +183,9 @@ struct ThreadedExecutor::Threads {
     std::uint32_t num_workers;
     tbb::task_arena arena;
     OpenLoops loops;
+    CalledThreads called;
     std::atomic<bool> stopping{false};
     std::atomic<std::uint32_t> num_inside{0};  // threads in stay()
-    std::atomic<std::uint32_t> num_called{0};  // threads that were called and have not decided to leave
-    std::atomic<std::uint32_t> num_idle{0};    // those of them that are idle
 };
 
 ThreadedExecutor::ThreadedExecutor(std::uint32_t num_workers) {

@@ -123,4 +123,42 @@ private:
     std::atomic<std::uint64_t>* open_;  // read all the time: on a cache line of its own, in memory_
 };
 
+/// Counts the threads that were called to help with loops, and those of them that are idle. A loop that finds enough idle
+/// threads calls none, so an idle thread may leave only if no loop counts on it.
+/// Thread: any.
+class CalledThreads {
+public:
+    /// At most `most` are called at a time.
+    explicit CalledThreads(std::uint32_t most) : most_(most) {}
+
+    std::uint32_t num_idle() const { return num_idle_.load(std::memory_order_seq_cst); }
+
+    /// Counts one more thread as called and idle. Returns false when all are called.
+    bool enter() {
+        std::uint32_t called = num_called_.load(std::memory_order_seq_cst);
+        while (called < most_)
+            if (num_called_.compare_exchange_weak(called, called + 1, std::memory_order_seq_cst)) {
+                num_idle_.fetch_add(1, std::memory_order_seq_cst);
+                return true;
+            }
+        return false;
+    }
+    /// Between these two, the calling thread is not idle.
+    void begin_help() { num_idle_.fetch_sub(1, std::memory_order_seq_cst); }
+    void end_help() { num_idle_.fetch_add(1, std::memory_order_seq_cst); }
+
+    /// Lets an idle thread leave. Returns false when a loop is open that may have counted on it: then it has entered again.
+    bool leave(const OpenLoops& loops) {
+        num_idle_.fetch_sub(1, std::memory_order_seq_cst);
+        num_called_.fetch_sub(1, std::memory_order_seq_cst);
+        // A loop that was opened before these two did not call a thread; one that is opened after them does.
+        return !loops.any_open() || !enter();
+    }
+
+private:
+    const std::uint32_t most_;
+    std::atomic<std::uint32_t> num_called_{0};  // threads that were called and have not decided to leave
+    std::atomic<std::uint32_t> num_idle_{0};    // those of them that are idle
+};
+
 }  // namespace shoal

@@ -112,6 +112,18 @@ TEST(PagePool, a_freed_block_makes_room_for_the_next) {
     pool.free_block(whole, PagePool::kMaxBlockBytes);
 }
 
+TEST(PagePool, a_slab_that_was_full_is_used_again_when_a_block_of_it_is_freed) {
+    constexpr std::size_t kHalf = kLargePageBytes / 2;
+    PagePool pool;
+    std::byte* halves[4];
+    for (std::byte*& half : halves) half = *pool.allocate_block(kHalf);  // for the third, the first slab is searched
+    EXPECT_EQ(pool.statistics().num_slabs, 2u);
+    pool.free_block(halves[0], kHalf);
+    EXPECT_EQ(*pool.allocate_block(kHalf), halves[0]);
+    EXPECT_EQ(pool.statistics().num_slabs, 2u);
+    for (std::byte* half : halves) pool.free_block(half, kHalf);
+}
+
 TEST(PagePool, trim_gives_free_slab_pages_back_after_a_burst) {
     PagePool pool;
     std::vector<std::byte*> blocks;

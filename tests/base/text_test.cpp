@@ -57,10 +57,12 @@ TEST(Text, the_closest_text_is_the_one_with_the_fewest_edits) {
     EXPECT_EQ(closest("postion", {"rotation", "position", "portion"}), 1);
     EXPECT_EQ(closest("scale", {"scale", "scales"}), 0);
     EXPECT_EQ(closest("mas", {"acceleration", "mass"}), 1);
+    EXPECT_EQ(closest("abcdef", {"abcxyz"}), 0) << "three edits";
 }
 
 TEST(Text, nothing_is_close_to_another_word) {
     EXPECT_EQ(closest("velocity", {"mass", "position"}), -1);
+    EXPECT_EQ(closest("abcdef", {"abwxyz"}), -1) << "four edits";
     EXPECT_EQ(closest("velocity", {}), -1);
     EXPECT_EQ(closest("", {"position"}), -1);
     const std::string endless(1000000, 'a');

@@ -38,6 +38,25 @@ struct Ownership : ::testing::Test {
     }
 };
 
+TEST_F(Ownership, a_row_half_way_down_is_removed_while_the_last_row_owns_many) {
+    const Entities all = create(103);
+    const std::span<const Entity> owned = std::span(all).subspan(2, 100);
+    const Entity before = all[0], last = all[1];
+    ASSERT_TRUE(ownership.own(before, owned).ok());
+    ASSERT_TRUE(ownership.own(before, all[102]).ok());  // keeps its row
+    ASSERT_TRUE(ownership.own(last, owned).ok());
+    const std::span<const Entity> rows = ownership.table().entities();
+    ASSERT_EQ(rows.back(), last);
+    const Entity released = rows[(rows.size() - 1) / 2];
+    ASSERT_EQ(ownership.owner(released), last);
+    EXPECT_EQ(ownership.release(released), 1u);
+    const Status status = ownership.validate();
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_FALSE(ownership.owner(released));
+    EXPECT_EQ(owned_by(last).size(), 99u);
+    EXPECT_EQ(owned_by(before), Entities{all[102]});
+}
+
 // req: G5
 TEST_F(Ownership, what_an_entity_owns_dies_with_it_at_once) {
     const Entities e = create(6);  // 0 owns 1 and 2, 2 owns 3 and 4

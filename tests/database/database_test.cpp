@@ -317,6 +317,81 @@ TEST_F(Databases, a_toggled_component_is_born_off_with_its_value) {
     EXPECT_TRUE(database.validate().ok());
 }
 
+TEST_F(Databases, each_row_that_comes_goes_or_moves_counts_as_a_change) {
+    std::vector<Entity> out = make(100);
+    const auto num_changes = [&](auto&& call) {
+        const std::uint64_t before = database.num_structural_changes();
+        EXPECT_TRUE(call().ok());
+        return database.num_structural_changes() - before;
+    };
+    const std::span<const Entity> all = out, some = all.first(40), one = all.last(1);
+    const Velocity velocity;
+    const auto* const image = reinterpret_cast<const std::byte*>(&velocity);
+    const ComponentType moving[] = {database.component<Velocity>()};
+    const ComponentValues faster[] = {{.component = moving[0], .images = image}};
+    EXPECT_EQ(num_changes([&] { return database.add(all, Position{}, Mass{}); }), 100u);
+    EXPECT_EQ(num_changes([&] { return database.add(some, faster); }), 40u) << "a run moves as a whole";
+    EXPECT_EQ(num_changes([&] { return database.add(one, faster); }), 1u);
+    EXPECT_EQ(num_changes([&] { return database.add(one, faster); }), 0u) << "it has one, and gets another value";
+    EXPECT_EQ(num_changes([&] { return database.add(out[50], Velocity{}); }), 1u);
+    EXPECT_EQ(num_changes([&] { return database.remove(one, moving); }), 1u);
+    EXPECT_EQ(num_changes([&] { return database.remove(some, moving); }), 40u);
+    EXPECT_EQ(num_changes([&] { return database.remove<Velocity>(out[0]); }), 0u) << "it has none";
+    EXPECT_EQ(num_changes([&] { return database.add(out[60], Asleep{}); }), 1u);
+    EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 1u) << "it is switched off";
+    EXPECT_EQ(num_changes([&] { return database.remove<Asleep>(out[60]); }), 0u) << "it is off";
+    EXPECT_EQ(num_changes([&] { return database.move(some, 3); }), 40u);
+    const std::uint64_t before = database.num_structural_changes();
+    EXPECT_EQ(database.destroy(some), 40u);
+    EXPECT_EQ(database.num_structural_changes(), before + 40);
+    EXPECT_TRUE(database.destroy(out[99]));
+    EXPECT_EQ(database.num_structural_changes(), before + 41);
+    std::vector<Entity> scattered, dead;
+    for (std::size_t i = 61; i < 97; i += 2) scattered.push_back(out[i]), dead.push_back(out[i + 1]);
+    EXPECT_EQ(database.destroy(scattered), 18u);
+    EXPECT_EQ(database.num_structural_changes(), before + 59);
+    entities.destroy(dead);
+    database.settle({.stamp = 2});
+    EXPECT_EQ(database.num_structural_changes(), before + 77) << "those that died elsewhere go at settle";
+}
+
+TEST_F(Databases, what_is_set_or_switched_in_place_carries_the_stamp_of_the_frame) {
+    std::vector<Entity> out(3 * kRowsPerStampBlock);
+    ASSERT_TRUE((database.create<Mass, Velocity, Asleep>(out, 0).ok()));
+    const DatabaseTable& rows = *database.find(out[0]).table;
+    std::uint64_t stamp = 1;
+    const auto stamped = [&](ComponentType component, std::uint32_t num_columns) {
+        std::string text;
+        for (std::uint32_t block = 0; block < 3; ++block)
+            for (std::uint32_t c = 0; c < num_columns; ++c)
+                text += rows.table().written_stamp(rows.first_column(component) + c, block) == stamp ? '+' : '-';
+        return text;
+    };
+    const auto in_mass = [&] { return stamped(database.component<Mass>(), 1); };
+    const auto in_velocity = [&] { return stamped(database.component<Velocity>(), 3); };
+    const auto settle = [&] { database.settle({.stamp = ++stamp}); };
+    settle();
+    EXPECT_EQ(database.add(out[1500], Velocity{{4, 5, 6}})->num_set, 1u);
+    EXPECT_EQ(in_velocity(), "---+++---");
+    EXPECT_EQ(in_mass(), "---");
+    settle();
+    EXPECT_EQ(database.add(std::span<const Entity>(out).subspan(1000, 100), Velocity{{1, 1, 1}})->num_set, 100u);
+    EXPECT_EQ(in_velocity(), "++++++---");
+    EXPECT_EQ(in_mass(), "---");
+    settle();
+    EXPECT_TRUE(*database.remove<Asleep>(out[2500]));
+    EXPECT_EQ(in_mass(), "--+") << "switching counts as placing the row";
+    settle();
+    EXPECT_FALSE(*database.remove<Asleep>(out[2500]));
+    EXPECT_EQ(in_mass(), "---") << "it was off";
+    const ComponentValues without_value[] = {{.component = database.component<Asleep>()}};
+    EXPECT_EQ(database.add({&out[2500], 1}, without_value)->num_added, 1u);
+    EXPECT_EQ(in_mass(), "--+");
+    settle();
+    EXPECT_EQ(database.add({&out[2500], 1}, without_value)->num_added, 0u);
+    EXPECT_EQ(in_mass(), "---") << "it was on";
+}
+
 TEST_F(Databases, bits_follow_their_rows) {
     std::vector<Entity> out(300);
     ASSERT_TRUE((database.create<Mass, Asleep, Hungry>(out, 0).ok()));

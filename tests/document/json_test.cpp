@@ -244,6 +244,15 @@ TEST(Json, numbers_halfway_between_two_doubles_are_rounded_to_even) {
     }
 }
 
+TEST(Json, a_number_that_is_rounded_up_to_a_power_of_two_is_that) {
+    for (int power = 54; power <= 60; ++power) {
+        const std::uint64_t number = (std::uint64_t(1) << power) - 1;
+        const std::string text = shoal::concat(number, "e0");
+        EXPECT_EQ(shoal_test::read_as_json(text).root().as_double(), std::ldexp(1.0, power)) << text;
+    }
+    EXPECT_EQ(shoal_test::read_as_json("9007199254740991.9").root().as_double(), 9007199254740992.0);
+}
+
 TEST(Json, depth_is_limited) {
     const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
     EXPECT_TRUE(shoal_test::read_as_json(nested(128)));

@@ -6,8 +6,19 @@
 
 #include <vector>
 
+#include <sys/mman.h>
+
 namespace shoal {
 namespace {
+
+/// Bytes of a list's entries that are backed by memory, as the system says.
+std::size_t resident_bytes(const Entity* entries, std::size_t num_entries) {
+    std::vector<unsigned char> present(num_entries * sizeof(Entity) / kPageBytes);
+    EXPECT_EQ(::mincore(const_cast<Entity*>(entries), present.size() * kPageBytes, present.data()), 0);
+    std::size_t count = 0;
+    for (const unsigned char page : present) count += page & 1;
+    return count * kPageBytes;
+}
 
 std::vector<Entity> numbered(std::uint32_t first, std::size_t count) {
     std::vector<Entity> result;
@@ -74,14 +85,17 @@ TEST(DeathList, pages_of_a_burst_are_given_back) {
     const DeathCursor cursor = list.open();
     list.append(numbered(1, 1'000'000));
     EXPECT_GE(list.memory_use().committed_bytes, 1'000'000 * sizeof(Entity));
+    const Entity* const entries = list.read(cursor).entities.data();
     list.advance(cursor, list.read(cursor).end);
-    EXPECT_GE(list.memory_use().committed_bytes, 1'000'000 * sizeof(Entity)) << "the next batch may be as large";
     for (int i = 0; i < 2; ++i) {
+        EXPECT_GE(list.memory_use().committed_bytes, 1'000'000 * sizeof(Entity)) << "the next batch may be as large";
+        EXPECT_GE(resident_bytes(entries, 1'000'000), 900'000 * sizeof(Entity));
         list.append(numbered(7, 10));
         EXPECT_EQ(copy(list.read(cursor).entities), numbered(7, 10));
         list.advance(cursor, list.read(cursor).end);
     }
     EXPECT_LE(list.memory_use().committed_bytes, std::size_t(128) << 10);
+    EXPECT_LE(resident_bytes(entries, 1'000'000), list.memory_use().committed_bytes) << "what it reports is true";
     list.append(numbered(1, 100'000));
     EXPECT_EQ(copy(list.read(cursor).entities), numbered(1, 100'000)) << "discarded pages can be used again";
 }

@@ -258,5 +258,21 @@ TEST(EntityManagerDeathTest, nonsense_options_are_refused) {
     EXPECT_DEATH(EntityManager({.max_entities = kMaxEntities + 1}), "max_entities");
 }
 
+TEST(EntityManager, what_was_inactive_is_forgotten_with_its_death) {
+    EntityManager entities({.minimum_waiting = 1});
+    int store = 0;
+    entities.inactive().add_speaker(&store);
+    std::vector<Entity> made(10), again(10);
+    ASSERT_TRUE(entities.create(made));
+    entities.inactive().set_by_itself(&store, made, true);
+    EXPECT_EQ(entities.inactive().size(), 10u);
+    EXPECT_TRUE(entities.destroy(made[3]));
+    EXPECT_EQ(entities.inactive().size(), 9u);
+    EXPECT_EQ(entities.destroy(made), 9u);
+    EXPECT_TRUE(entities.inactive().empty());
+    ASSERT_TRUE(entities.create(again));
+    for (const Entity entity : again) EXPECT_FALSE(entities.inactive().has(entity)) << "the next on the index";
+}
+
 }  // namespace
 }  // namespace shoal

@@ -19,6 +19,7 @@ TEST(TextTable, thousands_are_parted_by_commas) {
 TEST(TextTable, bytes_have_a_unit_and_never_four_digits_before_the_point) {
     EXPECT_EQ(bytes_text(0), "0 B");
     EXPECT_EQ(bytes_text(1023), "1023 B");
+    EXPECT_EQ(bytes_text(1024), "1.0 KiB");
     EXPECT_EQ(bytes_text(1536), "1.5 KiB");
     EXPECT_EQ(bytes_text((1 << 20) - 1), "1.0 MiB");
     EXPECT_EQ(bytes_text(std::uint64_t(5) << 30), "5.0 GiB");
@@ -40,6 +41,9 @@ TEST(TextTable, the_first_column_is_aligned_left_and_the_others_right) {
               "pass        rows\n"
               "simulate       7\n"
               "flöße     12,345\n");
+    TextTable short_one({"a", "n"});
+    short_one.add_row({"äöü", "1"});
+    EXPECT_EQ(short_one.text(), "a    n\näöü  1\n") << "characters count, not bytes";
 }
 
 }  // namespace

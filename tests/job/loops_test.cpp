@@ -38,5 +38,59 @@ TEST(ChunkLoop, is_free_when_its_last_user_has_gone) {
     EXPECT_TRUE(loop.drop_user());
 }
 
+TEST(OpenLoops, a_loop_is_not_started_again_before_its_helpers_have_left) {
+    const shoal_test::LeakCheck leaks;
+    OpenLoops loops(2, "test");
+    const auto count = [](void* context, std::uint32_t, std::uint32_t) { ++*static_cast<int*>(context); };
+    int num_run = 0;
+    OpenLoops::Loop* const first = loops.open(3, count, &num_run, nullptr);
+    ASSERT_NE(first, nullptr);
+    OpenLoops::Loop* const joined = loops.join();
+    ASSERT_EQ(joined, first);
+    first->chunks->run(0);
+    loops.close(*first);
+    loops.finish(*first);  // by the thread that opened it; the helper is still inside
+    EXPECT_TRUE(loops.none_in_use());
+    OpenLoops::Loop* const second = loops.open(5, count, &num_run, nullptr);
+    ASSERT_NE(second, nullptr);
+    EXPECT_NE(second, first) << "the helper would run chunks of the new loop, or count as its user";
+    loops.leave(*joined);
+    second->chunks->run(1);
+    loops.close(*second);
+    loops.finish(*second);
+    EXPECT_EQ(num_run, 8);
+    OpenLoops::Loop* const third = loops.open(1, count, &num_run, nullptr);
+    EXPECT_EQ(third, first) << "all have left";
+    third->chunks->run(0);
+    loops.close(*third);
+    loops.finish(*third);
+}
+
+TEST(CalledThreads, one_does_not_leave_a_loop_that_counted_on_it) {
+    OpenLoops loops(2, "test");
+    CalledThreads called(1);
+    ASSERT_TRUE(called.enter());
+    EXPECT_FALSE(called.enter()) << "all are called";
+    EXPECT_EQ(called.num_idle(), 1u);
+    OpenLoops::Loop* const loop = loops.open(1, nullptr, nullptr, nullptr);  // one thread is idle, so it calls none
+    EXPECT_FALSE(called.leave(loops)) << "nobody else would come";
+    EXPECT_EQ(called.num_idle(), 1u);
+    EXPECT_FALSE(called.enter()) << "it counts as called again";
+    loops.close(*loop);
+    loops.finish(*loop);
+    EXPECT_TRUE(called.leave(loops));
+    EXPECT_EQ(called.num_idle(), 0u);
+    EXPECT_TRUE(called.enter()) << "and may be called again";
+}
+
+TEST(CalledThreads, one_that_helps_is_not_idle) {
+    CalledThreads called(3);
+    ASSERT_TRUE(called.enter() && called.enter());
+    called.begin_help();
+    EXPECT_EQ(called.num_idle(), 1u);
+    called.end_help();
+    EXPECT_EQ(called.num_idle(), 2u);
+}
+
 }  // namespace
 }  // namespace shoal

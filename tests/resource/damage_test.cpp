@@ -246,6 +246,20 @@ std::vector<Case> cases() {
              put(b, type_entry(b, 2) + 8, get<std::uint32_t>(b, type_entry(b, 1) + 8));
          },
          "\"marker\" has 1 columns, its schema 0"},
+        {"data too short",
+         [](Bytes& b) {
+             const std::size_t bytes = type_entry(b, 0) + offsetof(BlobComponentType, data_bytes);
+             const auto end = column_of(b, "stone", "cell") + 2 * 6;
+             put(b, bytes,
+                 end - 1 - get<std::uint64_t>(b, type_entry(b, 0) + offsetof(BlobComponentType, data_offset)));
+         },
+         "of \"stone\" reaches past its data"},
+        {"columns overlap",
+         [](Bytes& b) {
+             const std::size_t columns = type_entry(b, 4);  // after the last type
+             put(b, columns + 8, get<std::uint64_t>(b, columns));
+         },
+         "column 1 of \"stone\" overlaps what lies before it"},
         {"spawn order", [](Bytes& b) { put(b, type_entry(b, 0) + offsetof(BlobComponentType, spawn_order), 99); },
          "not in spawn order"},
         {"data overlap",

@@ -35,6 +35,13 @@ public:
         return {};
     }
 
+    void begin_spawn() override { num_rows_before = rows.size(); }
+    Status finish_spawn() override {
+        if (!is_full_at_end) return {};
+        rows.resize(num_rows_before);
+        return Status::error("the store is full in the end");
+    }
+
     void drop(std::span<const Entity> entities) override {
         ++num_drops;
         std::erase_if(rows, [&](const Row& row) {
@@ -58,7 +65,9 @@ public:
     int num_drops = 0;
     std::vector<std::uint32_t> parents;  // of the last batch
     std::size_t num_root_poses = 0;
+    std::size_t num_rows_before = 0;  // the spawn
     bool is_full = false;
+    bool is_full_at_end = false;
 
 private:
     void translate(std::vector<std::byte>& image, std::span<const Entity> entities) const {

@@ -102,6 +102,9 @@ TEST(Library, a_pinned_blob_is_not_unloaded_and_the_count_is_told) {
     EXPECT_NE(refused.message().find("3 values"), std::string_view::npos) << refused.message();
     EXPECT_NE(library.find("pinned"), nullptr);
     EXPECT_TRUE(library.unload("free"));
+    pins.count = 1;
+    EXPECT_NE(library.unload("pinned").message().find("1 values"), std::string_view::npos) << "one is enough";
+    EXPECT_NE(library.find("pinned"), nullptr);
     pins.count = 0;
     EXPECT_TRUE(library.unload("pinned"));
     EXPECT_EQ(library.find("pinned"), nullptr);

@@ -174,6 +174,9 @@ TEST(Endianness, every_number_is_swapped_where_it_lies) {
     EXPECT_EQ(std::memcmp(big.data(), kBlobMagic, 8), 0);
     expect_swapped(&blob->header().endianness, 4, 2);
     expect_swapped(&blob->header().total_bytes, 8, 2);
+    const std::size_t guids = section_of(native, BlobSectionKind::kGuids);
+    expect_swapped(blob->bytes().data() + guids, 8, 5);
+    expect_swapped(blob->bytes().data() + guids + 5 * 8, 4, 5);
     const BlobComponents& stones = *blob->find_components(schema_of<Stone>().id());
     const auto column = [&](std::string_view field) {
         return stones

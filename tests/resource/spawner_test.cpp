@@ -163,6 +163,19 @@ TEST_F(Spawn, a_step_that_fails_undoes_the_ones_before) {
     for (const FakeStore::Row& row : stones.rows) EXPECT_TRUE(entities.alive(row.owner));
 }
 
+TEST_F(Spawn, an_end_that_fails_undoes_all_that_was_sent) {
+    for (FakeStore* full : {&stones, &notes, &markers, &bodies}) {
+        full->is_full_at_end = true;
+        const Result<Spawned> spawned = run({.copies = 3});
+        ASSERT_FALSE(spawned);
+        EXPECT_EQ(spawned.message(), "cannot spawn \"levels/reef\": the store is full in the end");
+        EXPECT_EQ(entities.num_alive(), 0u);
+        for (const FakeStore* store : {&stones, &notes, &markers, &bodies}) EXPECT_TRUE(store->rows.empty());
+        full->is_full_at_end = false;
+    }
+    EXPECT_TRUE(run());
+}
+
 TEST_F(Spawn, too_few_ids_change_nothing) {
     EntityManager few({.max_entities = 7});
     const Result<Spawned> one = spawn({few, targets}, blob, {});

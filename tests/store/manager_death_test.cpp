@@ -42,6 +42,21 @@ TYPED_TEST(ManagerDeath, components_die_with_their_entity) {
         }
 }
 
+TYPED_TEST(ManagerDeath, deaths_are_kept_until_a_settle_has_read_them) {
+    EntityManager entities, untouched;
+    Manager<TypeParam> manager(entities, this->pool, {.death = DeathPolicy::kAtSettle});
+    for (EntityManager* each : {&entities, &untouched}) {
+        const std::vector<Entity> made = create(*each, 100);
+        if (each == &entities) {
+            ASSERT_TRUE(manager.add(made).ok());
+        }
+        EXPECT_EQ(each->destroy(std::span(made).first(10)), 10u);
+    }
+    EXPECT_GT(entities.memory_use().used_bytes, untouched.memory_use().used_bytes);
+    Settler().settle(manager.core());
+    EXPECT_EQ(entities.memory_use().used_bytes, untouched.memory_use().used_bytes);
+}
+
 TYPED_TEST(ManagerDeath, a_manager_that_ended_hears_of_no_death) {
     EntityManager entities, untouched;
     for (EntityManager* each : {&entities, &untouched}) {

@@ -100,12 +100,14 @@ TEST(RowIndex, a_block_that_was_used_before_is_empty_again) {
     PagePool pool;
     for (int life = 0; life < 3; ++life) {
         RowIndex index(RowIndexKind::kPaged, &pool);
-        ASSERT_TRUE(index.reserve(60'000, 60'000));
-        for (std::uint32_t i = 1; i <= 60'000; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
-        for (std::uint32_t i = 1; i <= 60'000; ++i) index.set(make_entity(i, 1), i);
+        constexpr std::uint32_t kCount =
+            59 * 1024 - 1;  // room is made in steps, of which this is the last index of one
+        ASSERT_TRUE(index.reserve(kCount, kCount));
+        for (std::uint32_t i = 1; i <= kCount; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
+        for (std::uint32_t i = 1; i <= kCount; ++i) index.set(make_entity(i, 1), i);
         index.clear(life == 1);
-        ASSERT_TRUE(index.reserve(60'000, 60'000));
-        for (std::uint32_t i = 1; i <= 60'000; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
+        ASSERT_TRUE(index.reserve(kCount, kCount));
+        for (std::uint32_t i = 1; i <= kCount; ++i) ASSERT_EQ(index.find_any_generation(make_entity(i, 1)), kNilRow);
         index.set(make_entity(5, 1), 5);
     }
 }
@@ -115,6 +117,52 @@ TEST(RowIndex, made_for_few_among_many_it_keeps_to_the_pages_it_touches) {
     RowIndex index(RowIndexKind::kPaged, &pool);
     ASSERT_TRUE(index.reserve(10, std::min(1'000'000u, kMostRows - 1)));
     EXPECT_EQ(pool.statistics().slab_used_bytes, 0u);
+}
+
+TEST_P(RowIndexOfKind, clearing_forgets_the_highest_index_that_it_had_room_for) {
+    for (const bool release : {false, true}) {
+        RowIndex index(GetParam());
+        for (const std::uint32_t end : {1024u, 4096u}) {  // room is made in steps
+            const Entity highest = make_entity(end - 1, 2);
+            ASSERT_TRUE(index.reserve(1, end - 1));
+            index.set(highest, end - 1);
+            index.clear(release);
+            EXPECT_EQ(index.find(highest), kNilRow);
+            EXPECT_EQ(index.find_any_generation(highest), kNilRow);
+        }
+    }
+}
+
+TEST(RowIndex, a_hash_index_counts_the_entities_that_it_has) {
+    RowIndex index(RowIndexKind::kHash);
+    ASSERT_TRUE(index.reserve(10, 100));
+    index.set(make_entity(1, 1), 0);
+    const std::size_t entry_bytes = index.memory_use().used_bytes;
+    EXPECT_GT(entry_bytes, 0u);
+    index.set(make_entity(1, 2), 3);
+    EXPECT_EQ(index.memory_use().used_bytes, entry_bytes) << "the newer takes the entry of the older";
+    index.set(make_entity(2, 1), 1);
+    EXPECT_EQ(index.memory_use().used_bytes, 2 * entry_bytes);
+    index.erase(make_entity(2, 1), 7);
+    EXPECT_EQ(index.memory_use().used_bytes, 2 * entry_bytes) << "it has another row";
+    index.erase(make_entity(2, 1), 1);
+    EXPECT_EQ(index.memory_use().used_bytes, entry_bytes);
+    index.clear();
+    EXPECT_EQ(index.memory_use().used_bytes, 0u);
+}
+
+TEST(RowIndex, indices_are_free_when_none_of_them_has_an_entry) {
+    RowIndex index(RowIndexKind::kPaged);
+    EXPECT_TRUE(index.is_free(5, 100)) << "there is no room yet";
+    ASSERT_TRUE(index.reserve(2, 200));
+    index.set(make_entity(20, 1), 0);
+    index.set(make_entity(30, 1), 1);
+    EXPECT_TRUE(index.is_free(21, 29));
+    EXPECT_FALSE(index.is_free(21, 30));
+    EXPECT_FALSE(index.is_free(20, 29));
+    EXPECT_TRUE(index.is_free(31, kIndexMask)) << "beyond the room";
+    EXPECT_FALSE(index.is_free({25, 31}, 7));
+    EXPECT_FALSE(index.is_free({31, 150}, 7)) << "too far apart to look";
 }
 
 TEST_P(RowIndexOfKind, an_empty_index_finds_nothing) {

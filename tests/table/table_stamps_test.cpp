@@ -2,6 +2,8 @@
 
 #include "table/table_fixture.h"
 
+#include <algorithm>
+
 namespace shoal {
 namespace {
 
@@ -63,6 +65,46 @@ TEST(TableStamps, exactly_the_blocks_written_change) {
                     << "operation " << choice << ", column " << column << ", block " << block;
     }
     expect_valid(table);
+}
+
+TEST(TableStamps, a_permutation_stamps_its_rows) {
+    constexpr std::uint32_t kBlock = kRowsPerStampBlock;
+    PagePool pool;
+    const Schema schema = uniform_schema(FieldType::kFloat, 2);
+    Table table(schema, pool);
+    append_filled(table, 4 * kBlock, Image(schema.struct_bytes()));
+    table.set_stamp(7);
+    std::vector<std::uint32_t> from;
+    for (std::uint32_t row = kBlock + 100; row-- > kBlock - 100;) from.push_back(row);
+    table.permute({kBlock - 100, kBlock + 100}, from);
+    for (std::uint32_t block = 0; block < 4; ++block)
+        EXPECT_EQ(table.placed_stamp(block), block < 2 ? 7u : 1u) << block;
+}
+
+TEST(TableStamps, rows_that_are_removed_together_stamp_the_places_that_others_move_to) {
+    constexpr std::uint32_t kBlock = kRowsPerStampBlock, kNumRows = 8 * kBlock;
+    const std::uint32_t scattered[] = {5, 3 * kBlock + 7, 3 * kBlock + 900,
+                                       kNumRows - 2};  // the last one leaves no gap
+    const struct {
+        RowList rows;
+        std::vector<std::uint32_t> stamped;
+    } cases[] = {{RowList(scattered), {0, 3}},
+                 {RowList(RowRange{2 * kBlock - 3, 2 * kBlock + 4}), {1, 2}},
+                 {RowList(RowRange{kNumRows - 100, kNumRows}), {}}};
+    PagePool pool;
+    const Schema schema = uniform_schema(FieldType::kFloat, 2);
+    const Image image(schema.struct_bytes());
+    for (const auto& [rows, stamped] : cases) {
+        Table table(schema, pool);
+        append_filled(table, kNumRows, image);
+        table.set_stamp(7);
+        table.remove_rows(rows);
+        for (std::uint32_t block = 0; block < 7; ++block) {
+            const bool is_stamped = std::find(stamped.begin(), stamped.end(), block) != stamped.end();
+            EXPECT_EQ(table.written_stamp(0, block), is_stamped ? 7u : 1u) << block;
+            EXPECT_EQ(table.placed_stamp(block), is_stamped ? 7u : 1u) << block;
+        }
+    }
 }
 
 }  // namespace

@@ -272,6 +272,23 @@ TEST(Table, rows_of_an_identity_index_are_entity_indices_and_may_be_holes) {
     }
 }
 
+TEST(Table, a_cleared_table_has_no_holes) {
+    PagePool pool;
+    const Schema schema = mixed_schema(Layout::kApart);
+    Table table(schema, pool);
+    RowIndex index(RowIndexKind::kIdentity);
+    table.attach_index(&index);
+    ASSERT_TRUE(table.reserve(100) && index.reserve(2, 50));
+    table.occupy(make_entity(50, 1));
+    EXPECT_EQ(table.num_holes(), 50u);
+    table.clear();
+    EXPECT_EQ(table.num_rows(), 0u);
+    EXPECT_EQ(table.num_holes(), 0u);
+    table.occupy(make_entity(3, 1));
+    EXPECT_EQ(table.num_holes(), 3u);
+    expect_valid(table);
+}
+
 TEST(Table, validate_finds_a_wrong_index) {
     PagePool pool;
     const Schema schema = mixed_schema(Layout::kApart);

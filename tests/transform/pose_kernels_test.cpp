@@ -3,8 +3,10 @@
 #include "shoal/transform/pose_kernels.h"
 
 #include "shoal/table/row_index.h"
+#include "shoal/transform/pose_math.h"
 #include "support/testing.h"
 #include "transform/highway_targets.h"
+#include "transform_testing.h"
 
 #include <gtest/gtest.h>
 
@@ -285,6 +287,20 @@ TEST(PoseKernelsTest, cutting_the_rows_does_not_change_a_bit) {
         begin = end;
     }
     expect_same_bits(cut.world, whole.world);
+}
+
+TEST(PoseMathTest, a_composed_pose_has_the_product_of_the_matrices_and_of_the_rotations) {
+    SCOPED_TRACE(seed_text());
+    Random random(seed());
+    for (std::int64_t i = scaled_operations(10'000); i > 0; --i) {
+        const Transform root = shoal_test::random_pose(random);  // of even scale
+        Transform local = shoal_test::random_pose(random);
+        local.scale = {0.5f + random.unit(), -0.5f - random.unit(), 1 + random.unit()};
+        const Transform both = compose(root, local);
+        const shoal_test::Pose4x4 expected = shoal_test::pose_of(root) * shoal_test::pose_of(local);
+        ASSERT_LT(shoal_test::difference(expected, local_matrix(both.position, both.rotation, both.scale)), 1e-5);
+        ASSERT_NEAR(squared_length(both.rotation), 1, 1e-5);
+    }
 }
 
 }  // namespace

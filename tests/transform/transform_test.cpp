@@ -52,6 +52,61 @@ TEST_F(TransformTest, the_schema_is_that_of_the_component_and_the_table_has_colu
     EXPECT_GE(rows.find_field("world"), 0);
 }
 
+TEST_F(TransformTest, a_setter_stamps_the_columns_that_it_writes_in_the_blocks_that_it_writes) {
+    const std::vector<Entity> ids = create(3000);
+    ASSERT_TRUE(transforms.add(ids, at(1)).ok());
+    std::uint64_t stamp = 1;
+    const auto stamped = [&](const char* field) {  // by block
+        const Schema& schema = transforms.table().schema();
+        const Field& of = schema.fields()[static_cast<std::size_t>(schema.find_field(field))];
+        std::string text;
+        for (std::uint32_t block = 0; block < 3; ++block)
+            text += transforms.table().written_stamp(of.first_column, block) == stamp ? '+' : '-';
+        return text;
+    };
+    const auto all = [&] { return stamped("position") + ' ' + stamped("rotation") + ' ' + stamped("scale"); };
+    const auto settle = [&] { transforms.settle({.stamp = ++stamp}); };
+    settle();
+    EXPECT_EQ(all(), "--- --- ---");
+    transforms.set_position(at_entity(ids[0]), {2, 0, 0});
+    EXPECT_EQ(all(), "+-- --- ---");
+    transforms.set_position(at_entity(ids[1500]), {2, 0, 0});
+    EXPECT_EQ(all(), "++- --- ---") << "the block before is not the one that was written last";
+    transforms.set_rotation(at_entity(ids[2500]), about_z(1));
+    EXPECT_EQ(all(), "++- --+ ---");
+    transforms.set_scale(at_entity(ids[1]), {2, 2, 2});
+    EXPECT_EQ(all(), "++- --+ +--");
+    settle();
+    transforms.set_scale(at_entity(ids[1]), {3, 3, 3});
+    EXPECT_EQ(all(), "--- --- +--") << "in another frame the same block is stamped again";
+    transforms.set_local(at_entity(ids[1100]), at(5));
+    EXPECT_EQ(all(), "-+- -+- ++-");
+    settle();
+    transforms.set_positions(std::span(ids).subspan(1000, 50), std::vector<Vec3>(50, Vec3{7, 0, 0}));
+    EXPECT_EQ(all(), "++- --- ---") << "a run of rows in two blocks";
+    settle();
+    const Entity scattered[] = {ids[2999], ids[3], ids[2998]};
+    transforms.set_positions(scattered, std::vector<Vec3>(3, Vec3{8, 0, 0}));
+    EXPECT_EQ(all(), "+-+ --- ---");
+    settle();
+    transforms.set_positions(std::span(ids).subspan(1021, 6), std::vector<Vec3>(6, Vec3{9, 0, 0}));
+    EXPECT_EQ(all(), "++- --- ---") << "a few rows, of which the last are in the next block";
+    for (int frame = 0; frame < 2; ++frame) {  // what was stamped in another block or frame does not count
+        settle();
+        for (const Entity entity : {ids[0], ids[1500]}) {
+            transforms.set_position(at_entity(entity), {2, 0, 0});
+            transforms.set_rotation(at_entity(entity), about_z(2));
+        }
+        EXPECT_EQ(all(), "++- ++- ---");
+    }
+    for (int frame = 0; frame < 2; ++frame) {
+        settle();
+        transforms.set_position(at_entity(ids[0]), {3, 0, 0});
+        transforms.set_rotation(at_entity(ids[0]), about_z(3));
+        EXPECT_EQ(all(), "+-- +-- ---");
+    }
+}
+
 // --- immediate ---------------------------------------------------------------------------------------------------
 
 TEST_F(TransformTest, after_setting_a_local_pose_the_subtree_is_up_to_date_at_once) {
