@@ -1,7 +1,7 @@
 // A pass that a plugin gives through the C interface, against the same pass in C++, both in a world of their own.
 //
 //     plugin/pass_arrays    the function of the plugin runs over columns as arrays
-//     plugin/pass_commands  the same; it may ask for changes, and does not
+//     plugin/pass_commands  the same; both passes may ask for changes, and do not
 //
 // The sum of step() is compared, settling included, which is the same for both.
 
@@ -42,7 +42,8 @@ void turn(void*, const shoal_pass* pass, const shoal_batch* batch) {
     if (shoal_is_array(angles, sizeof(float)) == 0 || shoal_is_array(speeds, sizeof(float)) == 0) return;
     auto* const __restrict angle = static_cast<float*>(angles->first_written);
     const auto* const __restrict speed = static_cast<const float*>(speeds->first);
-    for (std::uint32_t i = 0; i < batch->num_rows; ++i) angle[i] += pass->dt * speed[i];
+    const float dt = pass->dt;
+    for (std::uint32_t i = 0; i < batch->num_rows; ++i) angle[i] += dt * speed[i];
 }
 
 }  // namespace
@@ -61,9 +62,14 @@ void measure_plugins(Bench& bench) {
         pass.columns = columns, pass.num_columns = 2;
         pass.flags = may_command ? 0 : SHOAL_NO_COMMANDS;
         need_ok(plugin_host_table().add_pass(&plugin, &pass, nullptr) != 0 ? Status() : Status::error("no pass"));
-        in_cpp.world.schedule().add(
-            "turn", query<Write<&Wheel::angle>, Read<&Wheel::speed>>(in_cpp.world.manager<Wheel>()),
-            [](const PassContext& frame, auto&& angle, float speed) { angle += frame.dt * speed; });
+        const auto rows = in_cpp.world.query<Write<&Wheel::angle>, Read<&Wheel::speed>>();
+        if (may_command)
+            in_cpp.world.schedule().add(
+                "turn", rows,
+                [](const PassContext& frame, Commands&, auto&& angle, float speed) { angle += frame.dt * speed; });
+        else
+            in_cpp.world.schedule().add(
+                "turn", rows, [](const PassContext& frame, auto&& angle, float speed) { angle += frame.dt * speed; });
         bench.compare({name, kNumWheels, 1.05},
                       {{}, [&] { by_plugin.world.step(kStep); }, [&] { return by_plugin.world.state_hash(); }},
                       {{}, [&] { in_cpp.world.step(kStep); }, [&] { return in_cpp.world.state_hash(); }});

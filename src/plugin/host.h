@@ -15,6 +15,7 @@
 #include "shoal/world/named_components.h"
 
 #include <initializer_list>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct SavedStore {
     std::uint32_t version = 0;
     std::uint64_t num_rows = 0;
     Array<std::byte> bytes{Owner("plugins")};
+    bool has_bytes = true;  // false: the store cannot be saved, and its rows are lost
     bool was_loaded = false;
 };
 
@@ -50,7 +52,8 @@ struct PluginHost {
     Array<shoal_component*> components{Owner("plugins")};
     Array<shoal_world*> plugins{Owner("plugins")};  // that are loaded, or load
     std::uint32_t num_calls = 0;                    // of load(), unload(), verbs and reactions that are under way
-    std::vector<SavedStore> saved;                  // of the plugin that is exchanged now
+    std::mutex compiling;           // held while a compile function runs: sources are compiled on several threads
+    std::vector<SavedStore> saved;  // of the plugin that is exchanged now
 };
 
 /// A reaction that a plugin has added, and how it is added again.

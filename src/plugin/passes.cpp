@@ -54,40 +54,64 @@ void limit_writes(TextQuery& query, std::span<const PluginColumn> columns) {
     }
 }
 
+shoal_column show_column(const PluginColumn& wanted, const TextBatch& rows) {
+    const TextColumn column = rows.column(wanted.component, wanted.column);
+    std::byte* const first = column.first == nullptr ? nullptr : column.first + wanted.offset;
+    return {sizeof(shoal_column), static_cast<std::uint32_t>(column.stride), first, column.is_written ? first : nullptr,
+            column.rows};
+}
+
+/// The columns of a table, if the batches of a loop are parts of it. Found out once, they need not be looked up for each.
+struct PluginTable {
+    explicit PluginTable(const shoal_query& of) : query(of) { query.query->look_at_table(look, this); }
+    PluginTable(const PluginTable&) = delete;
+    PluginTable& operator=(const PluginTable&) = delete;
+    /// The row where a batch begins; num_rows or more: it is no part of the table.
+    std::size_t first_row(const TextBatch& rows) const {
+        const auto owner = reinterpret_cast<std::uintptr_t>(rows.entities().data());
+        return (owner - reinterpret_cast<std::uintptr_t>(owners)) / sizeof(Entity);
+    }
+
+    const shoal_query& query;
+    const Entity* owners = nullptr;
+    std::size_t num_rows = 0;
+    shoal_column columns[kMostPluginColumns];
+
+private:
+    static void look(void* self, const TextBatch& all) {
+        PluginTable& table = *static_cast<PluginTable*>(self);
+        table.owners = all.entities().data();
+        table.num_rows = all.entities().size();
+        for (std::size_t i = 0; i < table.query.columns.size(); ++i)
+            table.columns[i] = show_column(table.query.columns[i], all);
+    }
+};
+
 /// The columns of one batch, as a plugin sees them.
 struct PluginBatch {
-    explicit PluginBatch(const shoal_query& query);
-    /// Shows rows. The parts that are the same for all batches stay.
-    const shoal_batch& show(const shoal_query& query, const TextBatch& rows);
+    PluginBatch(const PluginTable& table, const TextBatch& rows);
 
     shoal_batch batch{};
     shoal_column columns[kMostPluginColumns];
     const shoal_column* places[kMostPluginColumns];
 };
 
-PluginBatch::PluginBatch(const shoal_query& query) {
-    for (std::size_t i = 0; i < query.columns.size(); ++i) {
-        columns[i].size = sizeof(shoal_column);
-        places[i] = &columns[i];
-    }
-    batch.size = sizeof batch;
-    batch.columns = places;
-}
-
-const shoal_batch& PluginBatch::show(const shoal_query& query, const TextBatch& rows) {
+PluginBatch::PluginBatch(const PluginTable& table, const TextBatch& rows) {
     static_assert(sizeof(Entity) == sizeof(shoal_entity));
-    for (std::size_t i = 0; i < query.columns.size(); ++i) {
-        const PluginColumn& wanted = query.columns[i];
-        const TextColumn column = rows.column(wanted.component, wanted.column);
-        std::byte* const first = column.first == nullptr ? nullptr : column.first + wanted.offset;
-        columns[i].stride = static_cast<std::uint32_t>(column.stride);
-        columns[i].first = first;
-        columns[i].first_written = column.is_written ? first : nullptr;
-        columns[i].rows = column.rows;
+    const std::size_t first_row = table.first_row(rows), num_columns = table.query.columns.size();
+    for (std::size_t i = 0; i < num_columns; ++i) {
+        places[i] = &columns[i];
+        if (first_row >= table.num_rows) {
+            columns[i] = show_column(table.query.columns[i], rows);
+            continue;
+        }
+        const shoal_column& all = table.columns[i];
+        const std::size_t offset = first_row * all.stride;
+        std::byte* const written = static_cast<std::byte*>(all.first_written);
+        columns[i] = {all.size, all.stride, static_cast<const std::byte*>(all.first) + offset,
+                      written == nullptr ? nullptr : written + offset, nullptr};
     }
-    batch.num_rows = rows.num_rows();
-    batch.entities = reinterpret_cast<const shoal_entity*>(rows.entities().data());
-    return batch;
+    batch = {sizeof batch, rows.num_rows(), reinterpret_cast<const shoal_entity*>(rows.entities().data()), places};
 }
 
 }  // namespace
@@ -107,23 +131,23 @@ namespace {
 
 /// The calls of a function of a plugin in one loop.
 struct PluginCalls {
-    const shoal_query& query;
+    const PluginTable table;
     const PluginFunction& function;
     const PassContext* context;
+    const PluginPassView pass{context, nullptr};  // without commands it is the same for all
 
-    void call(shoal_commands* commands, const TextBatch& rows) const {
-        const PluginPassView pass(context, commands);
-        PluginBatch batch(query);
-        function.run(function.context, &pass, &batch.show(query, rows));
-    }
     static void call_plainly(void* calls, const TextBatch& rows) {
-        static_cast<const PluginCalls*>(calls)->call(nullptr, rows);
+        const PluginCalls& self = *static_cast<const PluginCalls*>(calls);
+        const PluginBatch shown(self.table, rows);
+        self.function.run(self.function.context, &self.pass, &shown.batch);
     }
     static void call_with_commands(void* calls, Commands& commands, const TextBatch& rows) {
         const PluginCalls& self = *static_cast<const PluginCalls*>(calls);
-        shoal_commands given{commands, self.query.owner.world};
+        shoal_commands given{commands, self.table.query.owner.world};
         const CommandScope scope(given);
-        self.call(&given, rows);
+        const PluginPassView pass(self.context, &given);
+        const PluginBatch shown(self.table, rows);
+        self.function.run(self.function.context, &pass, &shown.batch);
     }
 };
 
@@ -144,8 +168,8 @@ shoal::Status shoal_query::make() {
 
 void shoal_query::run(shoal::Executor* executor, const shoal::PluginFunction& function,
                       const shoal::PassContext* context) const {
-    shoal::PluginCalls calls{*this, function, context};
     if (!query) return;
+    shoal::PluginCalls calls{shoal::PluginTable(*this), function, context};
     shoal::SerialExecutor serial;
     shoal::Executor& workers = executor == nullptr ? serial : *executor;
     if (function.may_command)

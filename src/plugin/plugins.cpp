@@ -114,21 +114,27 @@ Status check_users(const shoal_world& plugin, bool by_plugins) {
 Status save_stores(const shoal_world& plugin, std::vector<SavedStore>& saved) {
     saved.clear();
     for (const PluginStore* store : plugin.stores) {
-        if (!store->is_saved()) continue;
+        if (!store->is_saved() && store->num_rows() == 0) continue;
         saved.emplace_back();
         saved.back().component = store->schema().name();
         saved.back().version = store->schema().version();
         saved.back().num_rows = store->num_rows();
+        saved.back().has_bytes = store->is_saved();
+        if (!store->is_saved()) continue;
         if (Status status = store->save(saved.back().bytes); !status) return status;
     }
     return {};
 }
 
 void log_lost(const shoal_world& plugin, const std::vector<SavedStore>& saved) {
-    for (const SavedStore& store : saved)
-        if (!store.was_loaded)
-            log(LogLevel::kWarning, concat("plugin \"", plugin.name, "\" has no store of \"", store.component,
-                                           "\" any more, so ", store.num_rows, " components of it are gone"));
+    for (const SavedStore& store : saved) {
+        if (store.was_loaded) continue;
+        const std::string why =
+            store.has_bytes ? concat("has no store of \"", store.component, "\" any more")
+                            : concat("was exchanged, and its store of \"", store.component, "\" has no function save");
+        log(LogLevel::kWarning,
+            concat("plugin \"", plugin.name, "\" ", why, ", so ", store.num_rows, " components of it are gone"));
+    }
 }
 
 Array<std::string> names_of_passes(const shoal_world& plugin) {
@@ -320,7 +326,10 @@ Status Plugins::exchange(std::size_t index, Loaded* newer) {
     destroy(newer);
     for (SavedStore& saved : shared_->saved) saved.was_loaded = false;
     const Status again = start(*older, was_ordered);
-    if (again) return error_in(older->path, concat(status.message(), "; the one before works on"));
+    if (again) {
+        log_lost(older->world, shared_->saved);
+        return error_in(older->path, concat(status.message(), "; the one before works on"));
+    }
     const Status both =
         error_in(older->path, concat(status.message(), "; and the one before failed to load again: ", again.message()));
     log_lost(older->world, shared_->saved);

@@ -355,7 +355,12 @@ Status check_store(const Schema& schema, const shoal_store& store) {
     if (store.show == nullptr) return fail("has no function show");
     if (store.first == nullptr) return fail("has no function first");
     if (schema.many() && store.next == nullptr) return fail("has no function next, which SHOAL_MANY needs");
-    if (schema.single() || schema.toggled()) return fail("cannot keep a single, or what is switched on and off");
+    if (schema.single())
+        return fail("cannot keep a single; declare it with declare_component(), and the world keeps its value");
+    if (schema.toggled())
+        return fail(
+            "cannot keep what is switched on and off; give it a field for that, or declare it with "
+            "declare_component()");
     const auto is_relation = [](const Field& field) { return field.relation != Relation::kNone; };
     if (store.get != nullptr && std::ranges::any_of(schema.fields(), is_relation))
         return fail("shows no columns, so that nobody finds who refers to whom by its relations");
@@ -365,7 +370,7 @@ Status check_store(const Schema& schema, const shoal_store& store) {
 
 SavedStore* find_saved(PluginHost& host, std::string_view component) {
     for (SavedStore& saved : host.saved)
-        if (saved.component == component) return &saved;
+        if (saved.component == component && saved.has_bytes) return &saved;
     return nullptr;
 }
 

@@ -105,7 +105,13 @@ void StartedLoop::start(Executor* executor, std::uint32_t grain, bool takes_comm
 
 void StartedLoop::wait() {
     if (executor_ != nullptr) executor_->wait(fence_);
-    for (const QueryPart& part : cuts_.parts()) done_(context_, part);
+    const std::span<const QueryPart> parts = cuts_.parts();
+    for (std::size_t i = 0; i < parts.size();) {
+        QueryPart part = parts[i++];
+        for (; i < parts.size() && parts[i].table == part.table && parts[i].rows.begin == part.rows.end; ++i)
+            part.rows.end = parts[i].rows.end;
+        done_(context_, part);
+    }
     cuts_ = QueryCuts();
 }
 

@@ -194,13 +194,19 @@ public:
             places.push_back({&plan.places.stores[0].rows->table(), plan.places.first_column[i], 0, nullptr, false});
         return places;
     }
+    /// The batch of all rows of that table; empty if there are no places.
+    static TextBatch all_of(const Plan& plan, std::span<const TextBatch::Place> places) {
+        TextBatch all({plan.components.data(), plan.components.size()}, places);
+        if (!places.empty()) all.entities_ = places[0].table->entities();
+        return all;
+    }
     /// Calls visit(context, batch) for rows of that table.
-    static void visit_table(const Plan& plan, std::span<const TextBatch::Place> places, const QueryPart& part,
-                            Visit visit, void* context) {
-        detail::for_each_run(plan.places.left_out(), part, [&](RowRange rows) {
-            TextBatch batch({plan.components.data(), plan.components.size()}, places);
+    static void visit_table(const TextBatch& all, const InactiveEntities* left_out, const QueryPart& part, Visit visit,
+                            void* context) {
+        detail::for_each_run(left_out, part, [&](RowRange rows) {
+            TextBatch batch = all;
             batch.first_row_ = rows.begin;
-            batch.entities_ = part.table->entities().subspan(rows.begin, rows.size());
+            batch.entities_ = all.entities_.subspan(rows.begin, rows.size());
             visit(context, batch);
         });
     }
@@ -463,19 +469,26 @@ struct TextQuery::Visitor {
 
 /// A loop that threads share.
 struct TextQuery::SharedLoop {
-    SharedLoop(const Plan& of, const Visitor& calls) : plan(of), visitor(calls), whole(Loop::places_of_table(of)) {}
+    SharedLoop(const Plan& of, const Visitor& calls)
+        : plan(of),
+          visitor(calls),
+          places(Loop::places_of_table(of)),
+          all(Loop::all_of(of, {places.data(), places.size()})),
+          left_out(places.empty() ? nullptr : of.places.left_out()) {}
 
     const Plan& plan;
     const Visitor& visitor;
-    const Array<TextBatch::Place> whole;  // by component, if all rows of one table are visited; else empty
+    const Array<TextBatch::Place> places;  // by component, if all rows of one table are visited; else empty
+    const TextBatch all;                   // these
+    const InactiveEntities* const left_out;
     Failure failure{};
 
     static void run(void* shared, detail::CommandRecorder* recorder, const QueryPart& part) {
         SharedLoop& self = *static_cast<SharedLoop*>(shared);
         self.failure.guard(reinterpret_cast<std::uintptr_t>(&part), [&] {
             self.visitor.bind(recorder, [&](Loop::Visit visit, void* context) {
-                if (self.whole.empty()) return Loop(self.plan, visit, context, false).run_part(part);
-                Loop::visit_table(self.plan, {self.whole.data(), self.whole.size()}, part, visit, context);
+                if (self.places.empty()) return Loop(self.plan, visit, context, false).run_part(part);
+                Loop::visit_table(self.all, self.left_out, part, visit, context);
             });
         });
     }
@@ -552,6 +565,12 @@ void TextQuery::run(const Plan& plan, Executor* executor, const Visitor& visitor
                SharedLoop::mark);
     loop.wait();
     shared.failure.rethrow();
+}
+
+void TextQuery::look_at_table(void (*look)(void* context, const TextBatch& batch), void* context) const {
+    const Array<TextBatch::Place> places = Loop::places_of_table(*plan_);
+    if (places.empty()) return;
+    look(context, Loop::all_of(*plan_, {places.data(), places.size()}));
 }
 
 void TextQuery::for_each_batch(void (*visit)(void* context, const TextBatch& batch), void* context) const {

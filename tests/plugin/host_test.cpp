@@ -3,11 +3,14 @@
 #include "plugin/host.h"
 
 #include "shoal/base/log.h"
+#include "shoal/resource/blob_writer.h"
 #include "shoal/store/component_manager.h"
 #include "shoal/world/entity_blob.h"
 #include "support/testing.h"
 
+#include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +24,13 @@ struct Crate {
     Vec3 place{};
 };
 SHOAL_COMPONENT(Crate, mass, (place, split))
+
+/// A compiler without entities and fields.
+struct NoReferences final : CompileHost {
+    std::uint32_t find_entity(std::string_view) const override { return kNoBlobEntity; }
+    bool read_field(Node) override { return false; }
+    bool read_value(const Field&, Node, std::byte*) override { return false; }
+};
 
 /// A world with a plugin that is made of the calls of a test.
 struct Guest {
@@ -95,6 +105,97 @@ TEST(PluginHost, a_bad_declaration_says_what_is_wrong) {
     schema.fields = twice;
     EXPECT_NE(declare(schema).find("mass"), std::string::npos);
     EXPECT_TRUE(guest.world.stores().empty());
+}
+
+TEST(PluginHost, a_store_that_cannot_work_is_refused_with_a_reason) {
+    Guest guest;
+    constexpr auto create = [](void*, const shoal_entity*, std::uint32_t, const void*, std::size_t, shoal_error*) {
+        return 0;
+    };
+    constexpr auto destroy = [](void*, const shoal_entity*, std::uint32_t) { return 0u; };
+    constexpr auto show = [](void*, shoal_rows*) {};
+    constexpr auto first = [](void*, shoal_entity) { return SHOAL_NO_ROW; };
+    constexpr auto get = [](void*, std::uint32_t, std::uint32_t, void*) {};
+    constexpr auto save = [](void*, shoal_writer*, shoal_error*) { return 1; };
+    shoal_store works{};
+    works.size = sizeof works;
+    works.create = create, works.destroy = destroy, works.show = show, works.first = first;
+    shoal_store store = works;
+    shoal_schema schema = box();
+    const auto refused = [&] {
+        EXPECT_EQ(guest.table.add_store(&guest.plugin, &schema, &store, &guest.error), nullptr);
+        store = works, schema = box();
+        return guest.take_error();
+    };
+    store.size = 8;
+    EXPECT_EQ(refused(), "the store of \"box\" does not begin with sizeof(shoal_store)");
+    store.create = nullptr;
+    EXPECT_EQ(refused(), "the store of \"box\" has no function create");
+    store.destroy = nullptr;
+    EXPECT_EQ(refused(), "the store of \"box\" has no function destroy");
+    store.show = nullptr;
+    EXPECT_EQ(refused(), "the store of \"box\" has no function show");
+    store.first = nullptr;
+    EXPECT_EQ(refused(), "the store of \"box\" has no function first");
+    schema.flags = SHOAL_MANY;
+    EXPECT_EQ(refused(), "the store of \"box\" has no function next, which SHOAL_MANY needs");
+    schema.flags = SHOAL_SINGLE;
+    EXPECT_EQ(refused(),
+              "the store of \"box\" cannot keep a single; declare it with declare_component(), and the world keeps its "
+              "value");
+    schema.flags = SHOAL_TOGGLED;
+    EXPECT_EQ(refused(),
+              "the store of \"box\" cannot keep what is switched on and off; give it a field for that, or "
+              "declare it with declare_component()");
+    const shoal_field owner = {
+        sizeof(shoal_field), SHOAL_ENTITY, "owner", nullptr, nullptr, 0, 0, SHOAL_RELATION, 0, NULL, 0, 0};
+    store.get = get, schema.fields = &owner;
+    EXPECT_EQ(refused(),
+              "the store of \"box\" shows no columns, so that nobody finds who refers to whom by its relations");
+    store.save = save;
+    EXPECT_EQ(refused(), "the store of \"box\" has one of save and load; give both or none");
+    EXPECT_TRUE(guest.world.stores().empty());
+    EXPECT_NE(guest.table.add_store(&guest.plugin, &schema, &works, &guest.error), nullptr) << guest.error.text;
+}
+
+/// What a compile function of a plugin may have, since it is called by one thread at a time.
+struct Tally {
+    int num_calls = 0, num_inside = 0, most_inside = 0;
+};
+
+TEST(PluginHost, compile_functions_are_called_one_at_a_time_by_any_number_of_threads) {
+    Guest guest;
+    const shoal_schema schema = box();
+    const shoal_component* const component = guest.table.declare_component(&guest.plugin, &schema, &guest.error);
+    ASSERT_NE(component, nullptr);
+    Tally tally;
+    shoal_component_definition given{};
+    given.size = sizeof given, given.context = &tally;
+    given.compile = [](void* context, const shoal_compile*) {
+        Tally& at = *static_cast<Tally*>(context);
+        at.most_inside = std::max(at.most_inside, ++at.num_inside);
+        std::this_thread::yield();
+        --at.num_inside;
+        return ++at.num_calls, 1;
+    };
+    ASSERT_NE(guest.table.define_component(&guest.plugin, component, &given, &guest.error), 0) << guest.error.text;
+    const RegisteredComponent& type = *guest.world.registry().find("box");
+    constexpr int kThreads = 4, kCalls = 2'000;
+    const auto compile_many = [&] {
+        Diagnostics diagnostics;
+        BlobWriter blob;
+        NoReferences host;
+        std::byte image[sizeof(float)] = {};
+        CompileOutput output(*type.schema, image, blob, host);
+        for (int i = 0; i < kCalls; ++i)
+            EXPECT_TRUE(type.compile(type.compile_context, {{}, *type.schema, 0, "", diagnostics}, output));
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) threads.emplace_back(compile_many);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(tally.num_calls, kThreads * kCalls);
+    EXPECT_EQ(tally.most_inside, 1);
+    EXPECT_EQ(guest.host.num_calls, 0u);
 }
 
 TEST(PluginHost, fields_do_not_change_behind_queries_that_name_them) {

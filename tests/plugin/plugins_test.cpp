@@ -605,6 +605,37 @@ TEST(PluginStores, are_saved_and_loaded_with_their_world) {
     }
 }
 
+TEST(PluginStores, that_do_not_save_lose_their_rows_with_a_line_in_the_log) {
+    const LeakCheck leaks;
+    const LogText log;
+    Host host;
+    const ExchangedFile file;
+    file.become("stock_7");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    ASSERT_TRUE(host.plugins.reload("stock"));
+    EXPECT_FALSE(log.has("gone")) << "there were none";
+    make_items(host, 30);
+    file.become("stock_1");
+    ASSERT_TRUE(host.plugins.reload("stock"));
+    const char* const text =
+        "plugin \"stock\" was exchanged, and its store of \"item\" has no function save, so 30 components of it are "
+        "gone";
+    EXPECT_TRUE(log.has(text)) << log.text();
+    EXPECT_EQ(host.world.find_store(ComponentId("item"))->tables()[0]->num_rows(), 0u);
+}
+
+TEST(PluginStores, that_do_not_save_lose_their_rows_also_when_the_one_before_works_on) {
+    const LogText log;
+    Host host;
+    const ExchangedFile file;
+    file.become("stock_7");
+    ASSERT_TRUE(host.plugins.load(file.path()));
+    make_items(host, 20);
+    file.become("stock_8");
+    EXPECT_TRUE(host.plugins.reload("stock").message().ends_with("; the one before works on"));
+    EXPECT_TRUE(log.has("has no function save, so 20 components of it are gone")) << log.text();
+}
+
 TEST(PluginStores, go_with_the_plugin_unless_somebody_uses_them) {
     const LeakCheck leaks;
     const LogText log;

@@ -1,5 +1,6 @@
 // A plugin with a store of its own, in versions: 1 has columns, 2 has another version of the fields and loads what 1 has saved,
-// 3 keeps them in a form without columns, 4 lets entities have several, 5 has no store any more, and 6 cannot load.
+// 3 keeps them in a form without columns, 4 lets entities have several, 5 has no store any more, 6 cannot load, 7 does not save,
+// and 8 does not start.
 // What the functions of the store were called for, its verb "tally" prints. Beside the store it has a component type without
 // rows, "order": sources say what is ordered, and spawning one adds to the tally.
 
@@ -271,7 +272,8 @@ static int add_store(shoal_error* error) {
     shoal_store store = {.size = sizeof(store), .create = create, .destroy = destroy, .show = show, .first = first};
     store.context = g.stock, store.next = next;
     store.set_parents = set_parents, store.after_spawn = after_spawn, store.drop_dead = drop_dead;
-    store.set = set, store.memory = use_of_memory, store.save = save, store.load = load_rows, store.end = end;
+    store.set = set, store.memory = use_of_memory, store.end = end;
+    if (STOCK != 7) store.save = save, store.load = load_rows;
     if (STOCK == 3)
         store.get = get;
     else
@@ -294,6 +296,7 @@ static int load(const shoal_host* host, shoal_world* world, void** state, shoal_
     memset(&g, 0, sizeof(g));
     g.host = host, g.world = world;
     if (STOCK == 5) return 1;
+    if (STOCK == 8) return strcpy(error->text, "the eighth does not start"), 0;
     g.stock = make_stock();
     if (g.stock == NULL) return 0;
     if (!add_store(error)) return end(g.stock), 0;

@@ -6,13 +6,16 @@
 #include "shoal/base/random.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
+#include "shoal/job/executor.h"
 #include "shoal/query/held_rows.h"
 #include "shoal/store/manager.h"
 #include "support/testing.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -403,6 +406,50 @@ TEST(TextQuery, a_table_of_which_all_rows_match_is_one_batch) {
         EXPECT_TRUE(batch.column(0, 3).values<double>().empty());
     });
     EXPECT_EQ(num_batches, 1u);
+}
+
+/// The batch of a table, and the places of batches in it.
+struct TableParts {
+    const Entity* owners = nullptr;
+    const std::byte* masses = nullptr;
+    std::size_t num_rows = 0;
+    std::atomic<std::size_t> num_visited = 0;
+
+    static void look(void* self, const TextBatch& all) {
+        TableParts& parts = *static_cast<TableParts*>(self);
+        parts.owners = all.entities().data(), parts.num_rows = all.num_rows();
+        parts.masses = all.column(0, 3).first;
+    }
+    static void visit(void* self, const TextBatch& batch) {
+        TableParts& parts = *static_cast<TableParts*>(self);
+        const auto begin = static_cast<std::size_t>(batch.entities().data() - parts.owners);
+        EXPECT_LE(begin + batch.num_rows(), parts.num_rows);
+        EXPECT_EQ(batch.column(0, 3).first, parts.masses + begin * sizeof(float));
+        parts.num_visited += batch.num_rows();
+    }
+};
+
+TEST(TextQuery, batches_are_parts_of_the_table_that_can_be_looked_at_before) {
+    Sea sea(0);
+    std::vector<Entity> made(9000);
+    ASSERT_TRUE(sea.entities.create(made).ok());
+    ASSERT_TRUE(sea.bodies.add(made).ok());
+    const auto workers = std::make_unique<ThreadedExecutor>(2);
+    sea.bodies.core().settle({.stamp = 7});
+    TableParts all;
+    const Result<TextQuery> query = TextQuery::make(sea.stores, "&body");
+    query->look_at_table(TableParts::look, &all);
+    ASSERT_EQ(all.num_rows, made.size());
+    query->for_each_batch(*workers, TableParts::visit, &all);
+    EXPECT_EQ(all.num_visited, made.size());
+    const Table& table = sea.bodies.core().table();
+    for (std::uint32_t block = 0; block * kRowsPerStampBlock < made.size(); ++block)
+        EXPECT_EQ(table.written_stamp(3, block), 7u) << "parts that were cut for workers are marked as one";
+    for (const char* text : {"body, !health", "body.mass > 3", "health, body"}) {
+        TableParts parts;
+        TextQuery::make(sea.stores, text)->look_at_table(TableParts::look, &parts);
+        EXPECT_EQ(parts.owners, nullptr) << text;
+    }
 }
 
 TEST(HeldRows, runs_of_several_stores_are_one_batch) {

@@ -94,7 +94,8 @@ typedef struct shoal_component_definition { /* of a component type of its own; *
     uint32_t size;
     int32_t spawn_order; /* lower ones first */
     void* context;
-    int (*compile)(void* context, const shoal_compile*);           /* * the image by the fields; 0: it was reported */
+    /* * the image by the fields; 0: it was reported. Thread: any, while sources are compiled, but one call at a time */
+    int (*compile)(void* context, const shoal_compile*);
     int (*spawn)(void* context, const shoal_spawn*, shoal_error*); /* * the store takes them */
     const shoal_migration* migrations;                             /* all with the size of the first */
     uint32_t num_migrations, reserved;

@@ -64,9 +64,10 @@ SHOAL_API RowRange next_changed(const Table& table, std::span<const std::uint32_
 
 /// Marks rows of a column as written.
 SHOAL_INLINE void mark_column(Table& table, std::uint32_t column, RowRange rows) {
-    for (std::uint32_t row = rows.begin; row < rows.end;
-         row = row / kRowsPerStampBlock * kRowsPerStampBlock + kRowsPerStampBlock)
-        static_cast<void>(table.write_element(column, row));
+    if (rows.size() == 1)
+        static_cast<void>(table.write_element(column, rows.begin));
+    else
+        table.mark_written(column, rows);
 }
 
 /// Returns the recorder of a loop of one chunk. Requires: a database.
@@ -75,7 +76,8 @@ SHOAL_API CommandRecorder& open_commands_of_loop(Database* asked);
 /// A loop that was started: its chunks, and what becomes of them.
 class StartedLoop {
 public:
-    /// What is called for each part, by any thread, and for each part when all are done, by the one that waits.
+    /// What is called for each part, by any thread, and, when all are done, by the one that waits. Parts that were cut for
+    /// chunks are one again then.
     using PartFunction = void (*)(void* context, CommandRecorder* commands, const QueryPart& part);
     using DoneFunction = void (*)(void* context, const QueryPart& part);
 
