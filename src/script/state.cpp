@@ -89,6 +89,12 @@ int raise(lua_State* lua, State& state) {
     return lua_error(lua);
 }
 
+int refuse_in_compilation(State& state) {
+    return fail(state,
+                "a compile function uses what it is given; of the table shoal it may call log() only, because there is "
+                "no world where sources are compiled");
+}
+
 void State::begin_call() {
     if (num_calls != 0) return;
     // LuaJIT does not collect when an allocation fails.
@@ -144,8 +150,10 @@ void run_prelude(State& state) {
 State::State(World& of_world, const ScriptOptions& given)
     : world(of_world), options(given), random(of_world.random().next()) {
     link.state = this;
+    world.tell_schema_changes([](void* self) { renew_queries(*static_cast<State*>(self)); }, this);
     lua = lua_newstate(allocate, &link);
     SHOAL_ASSERT(lua != nullptr, "Lua has made no state");
+    running = lua;
     lua_gc(lua, LUA_GCSETPAUSE, 120);
     lua_gc(lua, LUA_GCSETSTEPMUL, 400);
     open_libraries(lua);
@@ -156,6 +164,7 @@ State::State(World& of_world, const ScriptOptions& given)
 }
 
 State::~State() {
+    world.stop_telling(this);
     forget_paths();
     lua_close(lua);
 }
