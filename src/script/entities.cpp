@@ -360,7 +360,9 @@ int write_log(lua_State* lua, State& state) {
         const int type = lua_type(lua, i);
         if (type == LUA_TSTRING || type == LUA_TNUMBER) {
             lua_pushvalue(lua, i);  // a copy, because a number becomes a text
-            text += lua_tostring(lua, -1);
+            std::size_t length = 0;
+            const char* const first = lua_tolstring(lua, -1, &length);
+            text.append(first, length);
             lua_pop(lua, 1);
         } else if (type == LUA_TBOOLEAN) {
             text += lua_toboolean(lua, i) != 0 ? "true" : "false";

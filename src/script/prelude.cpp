@@ -1,6 +1,7 @@
 // The part of the room that is written in Lua: what calls a function with the columns of a batch. Under LuaJIT, columns are
 // cdata whose accesses compile to a check and a load. They hold two numbers, a slot and the serial of a batch, never an address:
-// those lie in the slots, which scripts do not reach. So a script gains nothing by reading the fields of a column.
+// those lie in the slots, which scripts do not reach. So a script gains nothing by reading the fields of a column. What is compared
+// is int32_t: others become doubles in each comparison, and stay in the loop, where LuaJIT checks these once before it.
 
 #include "script/state.h"
 
@@ -24,7 +25,7 @@ if ffi then
                 float* as_6; double* as_7; bool* as_8;
             };
             const uint32_t* rows;
-            uint32_t count, serial, step, form, stride, unused;
+            int32_t count, serial, step, form, stride, unused;
             const void* plan;
             bool is_written;
         } shoal_slot;
@@ -37,7 +38,7 @@ if ffi then
     }
     local text = [[
         local ffi, type, slots, index, set, length = ...
-        ffi.cdef"typedef struct { const uint32_t slot, serial; } shoal_column_FORM;"
+        ffi.cdef"typedef struct { const int32_t slot, serial; } shoal_column_FORM;"
         local class = {__len = length, __tostring = function() return "a column" end}
         function class.__index(column, i)
             local s = slots[column.slot]
@@ -83,8 +84,8 @@ if ffi then
     local spent = "the script has used all steps of its budget; do less in one call, or raise ScriptOptions::steps"
     local function take()
         if budget[0] < 0 then error(spent, 3) end
-        budget[0] = budget[0] - 100
-        left = 99
+        budget[0] = budget[0] - 1000
+        left = 999
     end
     function tick()
         left = left - 1

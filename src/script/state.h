@@ -183,7 +183,11 @@ struct State {
     void forget_paths();
     /// Whether rows must stay where they are.
     bool rows_are_held() const;
-    std::uint32_t next_serial() { return ++last_serial == 0 ? ++last_serial : last_serial; }
+    /// Of 31 bits, as the prelude compares them.
+    std::uint32_t next_serial() {
+        last_serial = (last_serial + 1) & 0x7FFFFFFF;
+        return last_serial == 0 ? ++last_serial : last_serial;
+    }
 };
 
 /// What runs now, until the end of the scope.

@@ -96,7 +96,7 @@ std::string by_scripts(ScriptWorld& test, const std::string& text) {
 
 TEST(Patterns, mean_what_they_mean_in_lua) {
     SCOPED_TRACE(shoal_test::seed_text());
-    constexpr int kRounds = shoal_test::kSanitized ? 10 : 100, kCount = 2000;
+    constexpr int kRounds = 10, kCount = shoal_test::kSanitized ? 2000 : 20000;
     ScriptWorld test({.steps = 1'000'000'000});
     for (int round = 0; round < kRounds; ++round) {
         const std::string text = cases(shoal_test::seed() + static_cast<std::uint64_t>(round) * 7919, kCount);
