@@ -206,9 +206,12 @@ Status LuaStore::tell(Entity entity) {
     if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
     Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
     read_row(rows_.find(entity), image.data());
-    const CallScope scope(*script_.state, &script_);
+    State& state = *script_.state;
+    const CallScope scope(state, &script_);
+    ++state.num_loops;  // a loop may hold the rows: what set() changes beside them becomes commands
     Status status = call(set_, entity, image.data());
     Status shown = show(entity);
+    --state.num_loops;
     return status ? std::move(shown) : std::move(status);
 }
 
