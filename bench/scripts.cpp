@@ -1,6 +1,7 @@
 // What a pass in Lua costs beside the same pass in C++, and look-ups from Lua beside those in C++.
 //
 //     script/pass_loop     p[i] = p[i] + v[i] * dt for each row, checked accesses that LuaJIT compiles
+//     script/bare_loop     the same loop over plain pointers, without checks and counted steps, which scripts do not get: the bound
 //     script/pass_column   p:add(v, dt), one call for all rows of a batch
 //     script/alive         shoal.alive(e) of one entity after the other, against EntityManager::alive()
 
@@ -8,6 +9,8 @@
 #include "workloads.h"
 
 #if defined(SHOAL_BENCH_HAS_SCRIPTS)
+
+#include <lua.hpp>
 
 #include "shoal/script/scripts.h"
 #include "shoal/world/world.h"
@@ -66,6 +69,33 @@ void compare_passes(Bench& bench, const std::string& name, std::size_t n, double
     if (lua.scripts.num_failures() != 0) fail(std::string(lua.scripts.last_failure().message()));
 }
 
+/// LuaJIT itself, with the columns of a manager as pointers.
+void compare_bare_loops(Bench& bench, std::size_t n) {
+    if (!bench.wants("script/bare_loop")) return;
+    Motes bare(n), plain(n);
+    lua_State* const lua = luaL_newstate();
+    luaL_openlibs(lua);
+    if (luaL_dostring(lua,
+                      "local ffi = require('ffi') "
+                      "return function(p, v, n, dt) p, v = ffi.cast('float*', p), ffi.cast('float*', v) "
+                      "for i = 0, n - 1 do p[i] = p[i] + v[i] * dt end end") != 0)
+        fail(lua_tostring(lua, -1));
+    const Table& table = bare.world.manager<Mote>().core().table();
+    const auto run = [&] {
+        lua_pushvalue(lua, 1);
+        for (std::uint32_t c = 0; c < 2; ++c)
+            lua_pushlightuserdata(lua, const_cast<std::byte*>(table.column(c)));  // NOLINT: the loop writes it
+        lua_pushnumber(lua, static_cast<double>(n));
+        lua_pushnumber(lua, 0.5);
+        if (lua_pcall(lua, 4, 0, 0) != 0) fail(lua_tostring(lua, -1));
+    };
+    plain.world.schedule().add("move", query<Write<&Mote::x>, Read<&Mote::speed>>(plain.world.manager<Mote>()),
+                               [](const PassContext& frame, auto&& x, float speed) { x += speed * frame.dt; });
+    bench.compare({.name = "script/bare_loop", .n = n}, {.run = run, .checksum = [&] { return bare.checksum(); }},
+                  {.run = [&] { plain.world.step(0.5f); }, .checksum = [&] { return plain.checksum(); }});
+    lua_close(lua);
+}
+
 void compare_look_ups(Bench& bench, std::size_t n) {
     if (!bench.wants("script/alive")) return;
     Motes motes(n);
@@ -95,6 +125,7 @@ void measure_scripts(Bench& bench) {
     for (const std::size_t n : bench.sizes({10'000, 1'000'000})) {
         compare_passes(bench, "script/pass_loop", n, from_100k(n, 1.5),
                        "for i = 0, batch.count - 1 do p[i] = p[i] + v[i] * dt end");
+        compare_bare_loops(bench, n);
         compare_passes(bench, "script/pass_column", n, from_100k(n, 1.5), "p:add(v, dt)");
         compare_look_ups(bench, n);
     }

@@ -18,6 +18,7 @@ constexpr Flag kFlags[] = {
     kSchemaFlag,
     kSourceSchemaFlag,
     kPluginFlag,
+    kScriptFlag,
     kStdinNameFlag,
     kStrictFlag,
     {.name = "up-to-date", .help = "of blobs: say whether their sources would give the same now, or what has changed"},

@@ -29,6 +29,7 @@ constexpr Flag kFlags[] = {
     kSchemaFlag,
     kSourceSchemaFlag,
     kPluginFlag,
+    kScriptFlag,
     kStdinNameFlag,
     {.name = "endian",
      .value = "little|big",

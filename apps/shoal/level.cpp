@@ -4,6 +4,7 @@
 #include "shoal/base/file.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/document/traceback.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/transform/transform.h"
 #include "shoal/world/reload.h"
@@ -87,6 +88,10 @@ std::optional<LoadedLevel> load_level(const Arguments& arguments, Files& files, 
         compile_source(session.path, session.registry, session.options, session.diagnostics);
     session.options.compose.dependencies = nullptr;
     for (const SourceDependency& dependency : dependencies) tried.paths.push_back(dependency.path);
+    if (session.depends_on_scripts)
+        for (const std::string& script : arguments.values(kScriptFlag.name)) tried.paths.push_back(script);
+    if (!compiled && !session.scripts_failure)
+        add_with_traceback(session.diagnostics, {}, session.scripts_failure.message());
     if (!compiled && session.diagnostics.num_errors() == 0) return refuse(compiled.message());
     if (!compiled || !add_inputs(files, *compiled, session)) return std::nullopt;
     Result<Blob> blob = Blob::load(compiled->blob);

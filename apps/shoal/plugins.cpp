@@ -16,12 +16,7 @@ Status check_plugin_paths(std::span<const std::string> paths) {
 }
 
 Status LoadedPlugins::load(std::span<const std::string> paths, const ComponentRegistry& known) {
-    for (const RegisteredComponent* component : known.components()) {
-        if (component->schema == nullptr || component->schema->has_opaque()) continue;
-        const Result<Store*> home = world_.home_of(*component->schema);
-        if (home && *home == nullptr)
-            if (Status status = world_.manager(*component->schema).status(); !status) return status;
-    }
+    if (Status status = make_managers(world_, known); !status) return status;
     for (const std::string& path : paths)
         if (Status status = plugins_.load(path); !status) return status;
     for (std::size_t i = 0; i < plugins_.num_verbs(); ++i)

@@ -8,6 +8,7 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/text.h"
 #include "shoal/components/point_mass.h"
+#include "shoal/document/traceback.h"
 #include "shoal/inspect/picture.h"
 #include "shoal/inspect/report.h"
 #include "shoal/inspect/text_table.h"
@@ -113,7 +114,10 @@ constexpr std::string_view kManual =
     "\n"
     "A script is a text in Lua that adds component types, passes and reactions, without a compiler; "
     "docs/guide/scripts.md "
-    "is about them. An error in a pass of a script is shown with its line, and the world goes on. With --watch a "
+    "is about them. It is loaded twice: before the level is compiled, for its component types and their compile "
+    "functions, and in "
+    "the world of the level. An error in a pass of a script is shown with its line, and the world goes on. With "
+    "--watch a "
     "script "
     "is loaded again when its file changes; if that fails, the one before works on.\n"
     "\n"
@@ -150,6 +154,8 @@ struct Outcome {
     std::int64_t load_ns = 0, spawn_ns = 0, run_ns = 0, settle_ns = 0, last_settle_ns = 0;
     std::uint64_t num_reloads = 0;
     std::vector<std::string> plugins;  ///< names and versions
+    std::uint64_t num_script_failures = 0;
+    std::string script_failure;  ///< the last, with its traceback
     std::uint32_t num_workers = 0;
     std::uint64_t state_hash = 0;
     Bounds bounds;
@@ -171,8 +177,7 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.plugins = arguments.values("plugin");
     if (Status status = check_plugin_paths(task.plugins); !status) return status;
     task.scripts = arguments.values("script");
-    for (const std::string& script : task.scripts)
-        if (is_standard_stream(script)) return Status::error("--script needs a file, not standard input");
+    if (Status status = check_script_paths(task.scripts); !status) return status;
     task.watches = arguments.has("watch");
     if (task.watches && is_standard_stream(task.level))
         return Status::error("--watch needs a file that can change, not standard input");
@@ -227,14 +232,6 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
     return {};
 }
 
-/// Prints the lines of a message but the first, which is the error: a traceback, or places in a source.
-Status first_line(Console& console, const Status& status) {
-    const std::string_view text = status.message();
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end != text.size()) console.print_error(std::string(text.substr(end + 1)) + "\n");
-    return Status::error(text.substr(0, end));
-}
-
 /// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough or somebody
 /// interrupts.
 void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, LevelScripts& scripts,
@@ -242,10 +239,8 @@ void run_frames(World& world, Task& task, Console& console, LevelWatch* watch, L
     const std::int64_t begin_ns = monotonic_ns();
     const auto frame_ns = static_cast<std::int64_t>(std::max(task.dt, kShortestWatchedFrame) * 1e9);
     const auto look = [&] {
-        const std::uint64_t num_before = watch->num_reloads();
         watch->look();
-        scripts.look(watch->num_reloads() != num_before,
-                     [&](const std::string& line) { console.print_error(line + "\n"); });
+        scripts.look([&](const std::string& line) { console.print_error(line + "\n"); });
     };
     std::uint64_t frame = 0;
     for (; frame < task.num_frames && !was_interrupted(); ++frame) {
@@ -375,6 +370,8 @@ void write_outcome(DocumentBuilder& builder, const Task& task, const Outcome& ou
         for (const std::string& plugin : outcome.plugins) builder.string(utf8_text(plugin));
         builder.end();
     }
+    if (!task.scripts.empty()) builder.unsigned_integer("script_failures", outcome.num_script_failures);
+    if (outcome.num_script_failures != 0) builder.string("last_script_failure", utf8_text(outcome.script_failure));
     builder.string("state_hash", hash_text_of(outcome.state_hash));
     write_report(outcome.report, builder);
 }
@@ -439,7 +436,10 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
     if (Status status = prepare_world(world, level.blob, plugins, task, outcome); !status) return status;
     if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     LevelScripts scripts(world);
-    if (Status status = scripts.load(task.scripts); !status) return first_line(console, status);
+    if (Status status = scripts.load(task.scripts); !status) {
+        add_with_traceback(diagnostics, {}, status.message());
+        return Status::error("a script was not loaded");
+    }
     add_passes(world, outcome.bounds);
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
@@ -448,6 +448,8 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
     if (task.watches) watch.emplace(arguments, files, console, world, library, level);
     run_frames(world, task, console, watch ? &*watch : nullptr, scripts, outcome);
     outcome.num_reloads = watch ? watch->num_reloads() : 0;
+    outcome.num_script_failures = scripts.num_failures();
+    outcome.script_failure = scripts.last_failure();
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;
     world.schedule().set_trace(nullptr);
     gather(world, task, outcome);

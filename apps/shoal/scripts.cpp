@@ -5,6 +5,8 @@
 #include "shoal/source/compiler.h"
 #include "sources.h"
 
+#include <algorithm>
+
 #if defined(SHOAL_TOOL_HAS_SCRIPTS)
 #include "shoal/script/lua_types.h"
 #include "shoal/script/scripts.h"
@@ -18,15 +20,45 @@ using namespace shoal;
 
 namespace {
 
-/// Sources that scripts spawn are compiled with the component types that the world has then.
-Status compile_for_script(void* of, std::string_view source, Array<std::byte>& bytes) {
-    const World& world = *static_cast<const World*>(of);
-    ComponentRegistry registry;
+Status compile_for_script(void* of, std::string_view source, Array<std::byte>& bytes);
+
+ScriptOptions options_for(void* loaded, bool is_quiet) {
+    ScriptOptions options;
+    options.compile = compile_for_script;
+    options.compile_context = loaded;
+    options.is_quiet = is_quiet;
+    return options;
+}
+
+}  // namespace
+
+struct LevelScripts::Loaded {
+    Loaded(World& of_world, LevelScripts& of, bool is_quiet)
+        : world(of_world), scripts(world, options_for(&of, is_quiet)) {}
+
+    World& world;
+    Scripts scripts;
+    std::vector<FileWatch*> watches;  // by script
+};
+
+namespace {
+
+/// The component types that scripts have declared, with their compile functions, and all that the world has.
+Status add_types(const World& world, const LevelScripts& scripts, ComponentRegistry& registry) {
     if (Status status = add_built_ins(registry); !status) return status;
+    if (Status status = scripts.register_components(registry); !status) return status;
     for (const Store* store : world.stores())
         for (const Schema* schema : store->schemas())
             if (registry.find(schema->name()) == nullptr)
                 if (Status status = registry.add(*schema); !status) return status;
+    return {};
+}
+
+/// Compiles a source that a script spawns.
+Status compile_for_script(void* of, std::string_view source, Array<std::byte>& bytes) {
+    const LevelScripts& scripts = *static_cast<const LevelScripts*>(of);
+    ComponentRegistry registry;
+    if (Status status = add_types(scripts.world(), scripts, registry); !status) return status;
     Diagnostics diagnostics;
     const std::uint32_t file = diagnostics.add_file("text of a script", std::string(source));
     const Result<CompiledSource> compiled = compile_file(file, registry, {}, diagnostics);
@@ -35,30 +67,24 @@ Status compile_for_script(void* of, std::string_view source, Array<std::byte>& b
     return {};
 }
 
-ScriptOptions options_for(World& world) {
-    ScriptOptions options;
-    options.compile = compile_for_script;
-    options.compile_context = &world;
-    return options;
-}
-
 }  // namespace
 
-struct LevelScripts::Loaded {
-    explicit Loaded(World& world) : scripts(world, options_for(world)) {}
+LevelScripts::LevelScripts(World& world, bool is_quiet) : loaded_(new Loaded(world, *this, is_quiet)) {}
 
-    Scripts scripts;
-    std::vector<FileWatch*> watches;  // by script
-};
+World& LevelScripts::world() const { return loaded_->world; }
 
-LevelScripts::LevelScripts(World& world) : loaded_(new Loaded(world)) {}
+Status LevelScripts::register_components(ComponentRegistry& registry) const {
+    return loaded_->scripts.register_components(registry);
+}
+std::uint64_t LevelScripts::num_failures() const { return loaded_->scripts.num_failures(); }
+std::string LevelScripts::last_failure() const { return std::string(loaded_->scripts.last_failure().message()); }
 
 LevelScripts::~LevelScripts() {
     for (const FileWatch* watch : loaded_->watches) delete watch;
     delete loaded_;
 }
 
-Status LevelScripts::load(const std::vector<std::string>& paths) {
+Status LevelScripts::load(std::span<const std::string> paths) {
     for (const std::string& path : paths) {
         auto* const watch = new FileWatch;
         loaded_->watches.push_back(watch);
@@ -68,14 +94,12 @@ Status LevelScripts::load(const std::vector<std::string>& paths) {
     return {};
 }
 
-void LevelScripts::look(bool all, const std::function<void(const std::string& line)>& tell) {
+void LevelScripts::look(const std::function<void(const std::string& line)>& tell) {
     for (std::size_t i = 0; i < loaded_->watches.size() && i < loaded_->scripts.num_scripts(); ++i) {
-        const bool has_changed = loaded_->watches[i]->has_changed();
-        if (!has_changed && !all) continue;
+        if (!loaded_->watches[i]->has_changed()) continue;
         const ScriptInfo script = loaded_->scripts.script(i);
         const std::string name(script.name), path(script.path);
         const Status status = loaded_->scripts.reload(name);
-        if (status && !has_changed) continue;
         tell(status ? concat("reloaded ", path) : std::string(status.message()));
     }
 }
@@ -89,12 +113,40 @@ Status no_lua() { return Status::error("this tool was built without LuaJIT; inst
 }  // namespace
 
 struct LevelScripts::Loaded {};
-LevelScripts::LevelScripts(World&) : loaded_(nullptr) {}
+LevelScripts::LevelScripts(World&, bool) : loaded_(nullptr) {}
 LevelScripts::~LevelScripts() = default;
-Status LevelScripts::load(const std::vector<std::string>& paths) { return paths.empty() ? Status() : no_lua(); }
-void LevelScripts::look(bool, const std::function<void(const std::string& line)>&) {}
+Status LevelScripts::load(std::span<const std::string> paths) { return paths.empty() ? Status() : no_lua(); }
+void LevelScripts::look(const std::function<void(const std::string& line)>&) {}
+Status LevelScripts::register_components(ComponentRegistry&) const { return {}; }
+std::uint64_t LevelScripts::num_failures() const { return 0; }
+std::string LevelScripts::last_failure() const { return {}; }
 Result<std::string> annotations_of(std::span<const Schema* const>) { return no_lua(); }
 
 #endif
+
+Status SourceScripts::load(std::span<const std::string> paths, const ComponentRegistry& known) {
+    if (Status status = make_managers(world_, known); !status) return status;
+    return scripts_.load(paths);
+}
+
+Status SourceScripts::register_components(ComponentRegistry& registry, bool& any) const {
+    const auto count = [&] {
+        return std::ranges::count_if(registry.components(),
+                                     [](const RegisteredComponent* component) {
+                                         return component->schema != nullptr && component->compile != nullptr;
+                                     }) +
+               static_cast<std::ptrdiff_t>(registry.components().size());
+    };
+    const std::ptrdiff_t num_before = count();
+    const Status status = scripts_.register_components(registry);
+    any = count() != num_before;
+    return status;
+}
+
+Status check_script_paths(std::span<const std::string> paths) {
+    for (const std::string& path : paths)
+        if (is_standard_stream(path)) return Status::error("--script needs a file, not standard input");
+    return {};
+}
 
 }  // namespace shoal_tool

@@ -1,31 +1,68 @@
 #pragma once
-// Scripts of `shoal run --script`. Built without LuaJIT, the tool says so instead.
+// Scripts of --script: those that run in a level, and those whose component types sources name. Built without LuaJIT, the tool
+// says so instead.
 
+#include "arguments.h"
 #include "shoal/base/status.h"
+#include "shoal/resource/registry.h"
 #include "shoal/world/world.h"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace shoal_tool {
 
+inline constexpr Flag kScriptFlag{
+    .name = "script",
+    .value = "FILE.lua",
+    .help =
+        "load a script in Lua, whose component types and compile functions sources may name; several are loaded in "
+        "their order",
+    .takes = Takes::kInput,
+    .repeats = true};
+
 /// The scripts that run in the world of a level, until it ends.
 class LevelScripts {
 public:
-    explicit LevelScripts(shoal::World& world);
+    /// `is_quiet`: what they log is not shown.
+    explicit LevelScripts(shoal::World& world, bool is_quiet = false);
     LevelScripts(const LevelScripts&) = delete;
     LevelScripts& operator=(const LevelScripts&) = delete;
     ~LevelScripts();
 
-    shoal::Status load(const std::vector<std::string>& paths);
-    /// Loads those again whose files have changed, or all of them, because the level has, and tells what came of it.
-    void look(bool all, const std::function<void(const std::string& line)>& tell);
+    shoal::Status load(std::span<const std::string> paths);
+    shoal::World& world() const;
+    /// Loads those again whose files have changed, and tells what came of it.
+    void look(const std::function<void(const std::string& line)>& tell);
+    /// Registers their component types, with their compile functions.
+    shoal::Status register_components(shoal::ComponentRegistry& registry) const;
+    /// How often a function of them has failed, and how the last time.
+    std::uint64_t num_failures() const;
+    std::string last_failure() const;
 
 private:
     struct Loaded;
     Loaded* loaded_;
 };
+
+/// A world without entities, and the scripts in it: for the component types that sources name.
+class SourceScripts {
+public:
+    /// Makes a store for each component type of `known` first. Errors: a script does not load.
+    shoal::Status load(std::span<const std::string> paths, const shoal::ComponentRegistry& known);
+    /// `any` becomes whether there are some. Errors: the registry has another type, or another function, of a name.
+    shoal::Status register_components(shoal::ComponentRegistry& registry, bool& any) const;
+
+private:
+    shoal::EntityManager entities_;
+    shoal::World world_{entities_};
+    LevelScripts scripts_{world_, true};
+};
+
+/// Errors: standard input was named as a script.
+shoal::Status check_script_paths(std::span<const std::string> paths);
 
 /// Returns annotations of component types for editors of scripts. Errors: the tool was built without LuaJIT.
 shoal::Result<std::string> annotations_of(std::span<const shoal::Schema* const> schemas);

@@ -9,6 +9,7 @@
 #include "shoal/components/point_mass.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/spawn_zone.h"
+#include "shoal/document/traceback.h"
 #include "shoal/inspect/text_table.h"
 #include "shoal/pose/attached_to_node.h"
 #include "shoal/pose/model_pose_text.h"
@@ -101,6 +102,16 @@ Status add_built_ins(ComponentRegistry& registry) {
     return {};
 }
 
+Status make_managers(World& world, const ComponentRegistry& known) {
+    for (const RegisteredComponent* component : known.components()) {
+        if (component->schema == nullptr || component->schema->has_opaque()) continue;
+        const Result<Store*> home = world.home_of(*component->schema);
+        if (home && *home == nullptr)
+            if (Status status = world.manager(*component->schema).status(); !status) return status;
+    }
+    return {};
+}
+
 bool refuse_blob(Files& files, const std::string& path, const std::string& name, Diagnostics& diagnostics) {
     if (!is_blob_file(files, path)) return false;
     diagnostics.error({}, concat("\"", name, "\" is a blob, not a source"),
@@ -119,6 +130,20 @@ static void load_plugins(const Arguments& arguments, SourceSession& session) {
     if (!status) session.diagnostics.error({}, std::string(status.message()));
 }
 
+/// Registers what scripts say of component types. Errors: in the session's diagnostics. A script that `shoal run` loads again in
+/// the world of the level may need what that holds: its error counts if the level does not compile.
+static void load_scripts(const Arguments& arguments, SourceSession& session) {
+    const std::vector<std::string> paths = arguments.values(kScriptFlag.name);
+    if (paths.empty()) return;
+    session.scripts = std::make_unique<SourceScripts>();
+    Status status = check_script_paths(paths);
+    if (status) status = session.scripts->load(paths, session.registry);
+    const bool may_need_level = arguments.verb().name == std::string_view("run");
+    if (!status && may_need_level) session.scripts_failure = std::exchange(status, Status());
+    if (status) status = session.scripts->register_components(session.registry, session.depends_on_scripts);
+    if (!status) add_with_traceback(session.diagnostics, {}, status.message());
+}
+
 bool prepare(const Arguments& arguments, Files& files, Console& console, const std::string& source,
              SourceSession& session) {
     session.path = source;
@@ -134,6 +159,7 @@ bool prepare(const Arguments& arguments, Files& files, Console& console, const s
         session.diagnostics.error({}, std::string(status.message()));
     read_schemas(arguments, files, session);
     if (session.diagnostics.num_errors() == 0) load_plugins(arguments, session);
+    if (session.diagnostics.num_errors() == 0) load_scripts(arguments, session);
     if (session.diagnostics.num_errors() == 0) read_source_schemas(arguments, files, session);
     return session.diagnostics.num_errors() == 0;
 }

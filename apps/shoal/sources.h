@@ -5,6 +5,7 @@
 #include "console.h"
 #include "files.h"
 #include "plugins.h"
+#include "scripts.h"
 #include "shoal/resource/blob.h"
 #include "shoal/source/compiler.h"
 
@@ -51,9 +52,15 @@ std::span<const BuiltInComponent> built_in_components();
 /// Registers all of them.
 shoal::Status add_built_ins(shoal::ComponentRegistry& registry);
 
+/// Makes a store for each component type that has none, which plugins and scripts may ask for.
+shoal::Status make_managers(shoal::World& world, const shoal::ComponentRegistry& known);
+
 /// Everything that one source is compiled with, and the diagnostics about it.
 struct SourceSession {
     std::unique_ptr<LoadedPlugins> plugins;  ///< whose component types the registry has, and which outlive it
+    std::unique_ptr<SourceScripts> scripts;  ///< the same
+    bool depends_on_scripts = false;         ///< they have declared component types
+    shoal::Status scripts_failure;           ///< of `shoal run`: a script does not load without the level
     shoal::Diagnostics diagnostics;
     shoal::ComponentRegistry registry;
     shoal::CompileOptions options;

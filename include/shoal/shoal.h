@@ -23,6 +23,7 @@
 #include "shoal/document/json.h"
 #include "shoal/document/scalar_text.h"
 #include "shoal/document/sjson.h"
+#include "shoal/document/traceback.h"
 #include "shoal/entity/entity_text.h"
 #include "shoal/job/crew.h"
 #include "shoal/pose/attached_to_node.h"

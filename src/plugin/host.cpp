@@ -47,7 +47,7 @@ PluginHost::PluginHost(World& world_of_all) : world(world_of_all) {
 }
 
 PluginHost::~PluginHost() {
-    world.tell_schema_changes(nullptr, nullptr);
+    world.stop_telling(this);
     for (shoal_component* component : components) destroy_owned(component);
 }
 

@@ -435,26 +435,53 @@ Status add_all_columns(lua_State* lua, Query& query) {
 
 }  // namespace
 
-Result<Query*> make_query(lua_State* lua, Script& script, std::string_view text, Array<std::string>&& names) {
-    State& state = *script.state;
-    Result<TextQuery> made = TextQuery::make(state.world.stores(), text);
-    if (!made) return Status::error(concat("query \"", text, "\": ", made.message()));
+namespace {
+
+void forget_plan(Query& query) {
+    luaL_unref(query.script->state->lua, LUA_REGISTRYINDEX, std::exchange(query.shapes, LUA_NOREF));
+    query.columns.clear();
+    if (query.query != nullptr) destroy_owned(std::exchange(query.query, nullptr));
+}
+
+}  // namespace
+
+Status prepare_query(Query& query) {
+    State& state = *query.script->state;
+    forget_plan(query);
+    Result<TextQuery> made = TextQuery::make(state.world.stores(), query.text);
+    Status status = made.status();
+    if (status) {
+        query.query = ::new (allocate_memory(sizeof(TextQuery), "scripts")) TextQuery(std::move(*made));
+        status = add_all_columns(state.running, query);
+    }
+    query.problem = status ? Status() : Status::error(concat("query \"", query.text, "\": ", status.message()));
+    if (!status) forget_plan(query);
+    return query.problem;
+}
+
+Result<Query*> make_query(Script& script, std::string_view text, Array<std::string>&& names) {
     auto* const query = make_owned<Query>(&script, text, std::move(names));
-    query->query = ::new (allocate_memory(sizeof(TextQuery), "scripts")) TextQuery(std::move(*made));
     script.queries.push_back(query);
-    const Status status = add_all_columns(lua, *query);
+    Status status = prepare_query(*query);
     if (status) return query;
     destroy_query(query);
-    return Status::error(concat("query \"", text, "\": ", status.message()));
+    return status;
 }
 
 void destroy_query(Query* query) {
-    State& state = *query->script->state;
-    drop(state.queries, *query);
+    drop(query->script->state->queries, *query);
     std::erase(query->script->queries, query);
-    luaL_unref(state.lua, LUA_REGISTRYINDEX, query->shapes);
-    destroy_owned(query->query);
+    forget_plan(*query);
     destroy_owned(query);
+}
+
+void renew_queries(State& state) {
+    state.forget_paths();
+    for (Script* script : state.scripts) {
+        for (Query* query : script->queries) static_cast<void>(prepare_query(*query));  // those that use it say why
+        for (PassEntry* pass : script->passes) renew_pass(*pass);
+        for (ReactionEntry& entry : script->reactions) renew_reaction(*script, entry);
+    }
 }
 
 namespace {
@@ -512,7 +539,8 @@ Query* read_query(lua_State* lua, State& state) {
     Token token;
     if (!read_token(lua, state, 1, kQuery, "a query", token)) return nullptr;
     Query* const query = find_kept(state.queries, token);
-    if (query == nullptr) fail(state, "the script that has made the query was unloaded");
+    if (query == nullptr) return fail(state, "the script that has made the query was unloaded"), nullptr;
+    if (query->query == nullptr) return fail(state, query->problem.message()), nullptr;
     return query;
 }
 
@@ -540,7 +568,7 @@ int query(lua_State* lua, State& state) {
         lua_setfield(lua, -2, "columns");
         if (const Status status = read_texts(lua, 3, "columns", names); !status) return fail(state, status.message());
     }
-    const Result<Query*> made = make_query(lua, *state.script, text, std::move(names));
+    const Result<Query*> made = make_query(*state.script, text, std::move(names));
     if (!made) return fail(state, made.message());
     const std::uint32_t serial = state.next_serial();
     push_token(lua, state, {keep(state.queries, **made, serial), serial, kQuery});
@@ -594,13 +622,14 @@ int find(lua_State* lua, State& state) {
 constexpr Function kColumnMethods[] = {{"fill", run_body<fill>},  {"copy", run_body<fill>}, {"add", run_body<add>},
                                        {"mul", run_body<mul>},    {"sum", run_body<sum>},   {"min", run_body<minimum>},
                                        {"max", run_body<maximum>}};
-constexpr Function kQueryMethods[] = {
-    {"each", run_body<each>}, {"count", run_body<count>}, {"entities", run_body<entities>}};
+constexpr Function kQueryMethods[] = {{"each", run_body<in_world<each>>},
+                                      {"count", run_body<in_world<count>>},
+                                      {"entities", run_body<in_world<entities>>}};
 constexpr Function kNative[] = {{"index", run_body<index>},
                                 {"set", run_body<set>},
                                 {"length", run_body<length>},
                                 {"column", run_body<make_column>}};
-constexpr Function kFunctions[] = {{"query", run_body<query>}, {"find", run_body<find>}};
+constexpr Function kFunctions[] = {{"query", run_body<in_world<query>>}, {"find", run_body<in_world<find>>}};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Entities and their components. While rows must stay, in passes and loops, changes become commands.
 
-#include "script/store.h"
+#include "script/state.h"
 
 #include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
@@ -169,8 +169,6 @@ int has(lua_State* lua, State& state) {
     if (const Status status = check_access(state, *kept.store, *kept.schema, false); !status)
         return fail(state, status.message());
     const bool lives = state.world.entities().alive(entity);
-    if (const LuaStore* const store = find_lua_store(state, kept.store); store != nullptr)
-        return lua_pushboolean(lua, lives && store->has(entity) ? 1 : 0), 1;
     const ComponentRow row = lives ? kept.store->find_row(kept.schema->id(), entity, 0) : ComponentRow{};
     lua_pushboolean(lua, row && row.is_on ? 1 : 0);
     return 1;
@@ -221,10 +219,6 @@ int get_component(lua_State* lua, State& state, Entity entity, std::string_view 
     if (!kept) return fail(state, kept.message());
     if (const Status status = check_access(state, *kept->store, *kept->schema, false); !status)
         return fail(state, status.message());
-    if (LuaStore* const store = find_lua_store(state, kept->store); store != nullptr && store->has(entity)) {
-        const Status status = store->push_values(lua, entity);
-        return status ? 1 : fail(state, status.message());
-    }
     const ComponentRow row = kept->store->find_row(kept->schema->id(), entity, 0);
     if (!row || !row.is_on) return fail(state, FieldPath::absence_of(state.world.entities(), entity, name).message());
     lua_createtable(lua, 0, static_cast<int>(row.schema->fields().size()));
@@ -270,14 +264,17 @@ int set(lua_State* lua, State& state) {
     return status ? 0 : fail(state, status.message());
 }
 
-constexpr Function kOfEntities[] = {
-    {"alive", alive},         {"create", run_body<create>}, {"destroy", run_body<destroy>},
-    {"name", run_body<name>}, {"tag", run_body<tag>},       {"untag", run_body<untag>}};
-constexpr Function kOfRows[] = {{"has", run_body<has>},
-                                {"add", run_body<add>},
-                                {"remove", run_body<remove>},
-                                {"get", run_body<get>},
-                                {"set", run_body<set>}};
+constexpr Function kOfEntities[] = {{"alive", alive},
+                                    {"create", run_body<in_world<create>>},
+                                    {"destroy", run_body<in_world<destroy>>},
+                                    {"name", run_body<in_world<name>>},
+                                    {"tag", run_body<in_world<tag>>},
+                                    {"untag", run_body<in_world<untag>>}};
+constexpr Function kOfRows[] = {{"has", run_body<in_world<has>>},
+                                {"add", run_body<in_world<add>>},
+                                {"remove", run_body<in_world<remove>>},
+                                {"get", run_body<in_world<get>>},
+                                {"set", run_body<in_world<set>>}};
 
 }  // namespace
 
@@ -355,6 +352,7 @@ int draw(lua_State* lua, State& state) {
 
 /// Writes its arguments on one line of the log, as tostring gives them in the prelude of the environment.
 int write_log(lua_State* lua, State& state) {
+    if (state.options.is_quiet) return 0;
     std::string text = state.script == nullptr ? "script" : state.script->name;
     text += ':';
     for (int i = 1; i <= lua_gettop(lua); ++i) {
@@ -362,7 +360,9 @@ int write_log(lua_State* lua, State& state) {
         const int type = lua_type(lua, i);
         if (type == LUA_TSTRING || type == LUA_TNUMBER) {
             lua_pushvalue(lua, i);  // a copy, because a number becomes a text
-            text += lua_tostring(lua, -1);
+            std::size_t length = 0;
+            const char* const first = lua_tolstring(lua, -1, &length);
+            text.append(first, length);
             lua_pop(lua, 1);
         } else if (type == LUA_TBOOLEAN) {
             text += lua_toboolean(lua, i) != 0 ? "true" : "false";
@@ -376,8 +376,10 @@ int write_log(lua_State* lua, State& state) {
     return 0;
 }
 
-constexpr Function kOthers[] = {
-    {"copy", run_body<copy>}, {"spawn", run_body<spawn>}, {"random", run_body<draw>}, {"log", run_body<write_log>}};
+constexpr Function kOthers[] = {{"copy", run_body<in_world<copy>>},
+                                {"spawn", run_body<in_world<spawn>>},
+                                {"random", run_body<in_world<draw>>},
+                                {"log", run_body<write_log>}};
 
 }  // namespace
 

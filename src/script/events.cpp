@@ -181,14 +181,14 @@ int end_reaction(lua_State* lua, State& state) {
     return 0;
 }
 
-constexpr Function kEvents[] = {{"events", run_body<events>},
-                                {"write", run_body<write>},
-                                {"read", run_body<read>},
-                                {"read_last", run_body<read_last>}};
-constexpr Function kReactions[] = {{"on_add", run_body<on_add>},
-                                   {"on_remove", run_body<on_remove>},
-                                   {"on_change", run_body<on_change>},
-                                   {"off", run_body<end_reaction>}};
+constexpr Function kEvents[] = {{"events", run_body<in_world<events>>},
+                                {"write", run_body<in_world<write>>},
+                                {"read", run_body<in_world<read>>},
+                                {"read_last", run_body<in_world<read_last>>}};
+constexpr Function kReactions[] = {{"on_add", run_body<in_world<on_add>>},
+                                   {"on_remove", run_body<in_world<on_remove>>},
+                                   {"on_change", run_body<in_world<on_change>>},
+                                   {"off", run_body<in_world<end_reaction>>}};
 
 }  // namespace
 
@@ -205,7 +205,17 @@ Status add_reaction(Script& script, ReactionEntry& entry) {
     const Result<ReactionId> added = state.world.react(kept->schema->id(), *to, *reaction, end);
     if (!added) return destroy_owned(reaction), added.status();
     entry.id = *added;
+    entry.store = kept->store;
     return {};
+}
+
+void renew_reaction(Script& script, ReactionEntry& entry) {
+    World& world = script.state->world;
+    const std::string_view component = std::string_view(entry.name).substr(0, entry.name.find('.'));
+    if (entry.store != nullptr && find_kept(world, ComponentId(component)).store == entry.store) return;
+    world.remove_reaction(entry.id);
+    entry.store = nullptr;
+    if (script.is_active) static_cast<void>(add_reaction(script, entry));  // nothing is told while nobody keeps it
 }
 
 std::span<const Function> event_functions() { return kEvents; }

@@ -59,12 +59,16 @@ constexpr std::string_view kHead = R"lua(---@meta shoal
 ---@field toggled? boolean
 ---@field many? boolean
 ---@field single? boolean
+---@field compile? fun(source: table, refuse: fun(message: string, ...: string|integer)): table?
+---@field keys? string[]|string
+---@field spawn_order? integer
 
 ---@class shoal.store_definition
 ---@field component shoal.component_definition
 ---@field add fun(entity: shoal.entity, values: table)
 ---@field remove fun(entity: shoal.entity)
 ---@field get fun(entity: shoal.entity): table
+---@field set? fun(entity: shoal.entity, values: table)
 ---@field settle? fun()
 
 )lua";
@@ -90,6 +94,7 @@ constexpr std::string_view kFunctions = R"lua(
 ---@field enable fun(pass: string, is_on?: boolean)
 ---@field component fun(definition: shoal.component_definition)
 ---@field store fun(definition: shoal.store_definition)
+---@field changed fun(entity: shoal.entity, component: shoal.component_name)
 ---@field events fun(definition: shoal.component_definition): shoal.channel
 ---@field on_add fun(component: shoal.component_name, run: fun(entities: shoal.entity[])): integer
 ---@field on_remove fun(component: shoal.component_name, run: fun(entities: shoal.entity[], before: fun(i: integer): table)): integer

@@ -1,7 +1,8 @@
 // Passes of scripts, and component types that scripts declare.
 
-#include "script/state.h"
+#include "script/compile.h"
 
+#include "shoal/base/log.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/store/component_manager.h"
 
@@ -64,7 +65,9 @@ struct ScriptRows {
     static constexpr bool kFits = std::is_invocable_v<Function&, Executor&>;
     static constexpr std::uint64_t bytes_per_row() { return 0; }
     std::span<const Access> accesses() const { return pass->accesses; }
-    std::uint64_t num_rows() const { return pass->query == nullptr ? 0 : pass->query->query->num_rows(); }
+    std::uint64_t num_rows() const {
+        return pass->query == nullptr || pass->query->query == nullptr ? 0 : pass->query->query->num_rows();
+    }
     template <class Function>
     void for_each(Executor& executor, Function&& function) const {
         function(executor);
@@ -74,42 +77,6 @@ struct ScriptRows {
 }  // namespace
 
 // --- adding, removing --------------------------------------------------------------------------------------------
-
-Status add_pass(PassEntry& pass) {
-    State& state = *pass.script->state;
-    Schedule& schedule = state.world.schedule();
-    for (std::size_t i = 0; i < schedule.num_passes(); ++i)
-        if (schedule.statistics(i).name == pass.name)
-            return Status::error(
-                concat("the world has a pass \"", pass.name, "\" already; give this one another name"));
-    state.world.keeper_of_commands();  // passes make no stores
-    PassEntry* const entry = &pass;
-    PassOrder order = schedule.add(pass.name, ScriptRows{entry},
-                                   [entry](const PassContext& context, Executor&) { run_pass(*entry, context); });
-    for (const std::string& other : pass.after) order.after(other);
-    for (const std::string& other : pass.before) order.before(other);
-    if (pass.every_frames > 1) order.every_frames(pass.every_frames);
-    if (pass.every_seconds > 0) order.every_seconds(pass.every_seconds);
-    pass.is_added = true;
-    return {};
-}
-
-void suspend_pass(PassEntry& pass) {
-    if (!std::exchange(pass.is_added, false)) return;
-    const Status removed = pass.script->state->world.schedule().remove(pass.name);
-    static_cast<void>(removed);  // the program may have removed it
-}
-
-void destroy_pass(PassEntry* pass) {
-    State& state = *pass->script->state;
-    std::erase(pass->script->passes, pass);
-    if (pass->query != nullptr) destroy_query(pass->query);
-    luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->run);
-    luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->definition);
-    destroy_owned(pass);
-}
-
-// --- reading -----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -125,25 +92,95 @@ Status add_accesses(State& state, PassEntry& pass, const Array<std::string>& nam
     return {};
 }
 
-Status add_channels(State& state, PassEntry& pass, const Array<std::string>& names, bool writes) {
+/// Lists what a pass touches. Errors: a store is not there.
+Status find_accesses(PassEntry& pass) {
+    State& state = *pass.script->state;
+    pass.accesses.clear();
+    for (const Channel* channel : pass.reads) pass.accesses.push_back({nullptr, channel->log, {}, kAllFields, false});
+    for (const Channel* channel : pass.writes) pass.accesses.push_back({nullptr, channel->log, {}, kAllFields, true});
+    if (Status status = add_accesses(state, pass, pass.read_names, false); !status) return status;
+    if (Status status = add_accesses(state, pass, pass.write_names, true); !status) return status;
+    if (pass.query != nullptr) {
+        if (!pass.query->problem) return pass.query->problem;
+        const std::span<const Access> accesses = pass.query->query->accesses();
+        pass.accesses.insert(pass.accesses.end(), accesses.begin(), accesses.end());
+    }
+    pass.is_everything = pass.accesses.empty();
+    if (pass.is_everything)
+        pass.accesses.push_back(writes_everything());
+    else
+        pass.accesses.push_back({nullptr, &state, {}, kAllFields, true});  // one Lua pass at a time
+    return {};
+}
+
+}  // namespace
+
+Status add_pass(PassEntry& pass) {
+    State& state = *pass.script->state;
+    if (Status status = find_accesses(pass); !status) return status;
+    Schedule& schedule = state.world.schedule();
+    for (std::size_t i = 0; i < schedule.num_passes(); ++i)
+        if (schedule.statistics(i).name == pass.name)
+            return Status::error(
+                concat("the world has a pass \"", pass.name, "\" already; give this one another name"));
+    state.world.keeper_of_commands();  // passes make no stores
+    PassEntry* const entry = &pass;
+    PassOrder order = schedule.add(pass.name, ScriptRows{entry},
+                                   [entry](const PassContext& context, Executor&) { run_pass(*entry, context); });
+    for (const std::string& other : pass.after) order.after(other);
+    for (const std::string& other : pass.before) order.before(other);
+    if (pass.every_frames > 1) order.every_frames(pass.every_frames);
+    if (pass.every_seconds > 0) order.every_seconds(pass.every_seconds);
+    pass.is_added = true;
+    pass.rests = false;
+    return {};
+}
+
+void suspend_pass(PassEntry& pass) {
+    if (!std::exchange(pass.is_added, false)) return;
+    const Status removed = pass.script->state->world.schedule().remove(pass.name);
+    static_cast<void>(removed);  // the program may have removed it
+}
+
+void renew_pass(PassEntry& pass) {
+    if (!pass.is_added) return;
+    const State& state = *pass.script->state;
+    Schedule& schedule = state.world.schedule();
+    const Status status = find_accesses(pass);
+    if (!status) pass.accesses.clear();
+    if (!schedule.declare(pass.name, pass.accesses)) return;  // the program has removed it
+    if (status.ok() == pass.rests) static_cast<void>(schedule.enable(pass.name, status.ok()));
+    if (!pass.rests || status) pass.is_told = false;
+    pass.rests = !status;
+    if (pass.rests && !state.is_exchanging && !std::exchange(pass.is_told, true))
+        log(LogLevel::kWarning, concat("pass \"", pass.name, "\" of script \"", pass.script->name,
+                                       "\" rests until what it needs is there again: ", status.message()));
+}
+
+void destroy_pass(PassEntry* pass) {
+    State& state = *pass->script->state;
+    std::erase(pass->script->passes, pass);
+    if (pass->query != nullptr) destroy_query(pass->query);
+    luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->run);
+    luaL_unref(state.lua, LUA_REGISTRYINDEX, pass->definition);
+    destroy_owned(pass);
+}
+
+// --- reading -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+Status read_channels(lua_State* lua, PassEntry& pass, const char* field, Array<const Channel*>& channels) {
+    Array<std::string> names{Owner("scripts")};
+    if (Status status = read_texts(lua, 1, field, names); !status) return status;
     for (const std::string& name : names) {
         const auto has_name = [&](const Channel* channel) { return channel->name == name; };
         const auto at = std::ranges::find_if(pass.script->channels, has_name);
         if (at == pass.script->channels.end())
             return Status::error(concat("the script has no channel \"", name, "\"; open it with shoal.events before"));
-        pass.accesses.push_back({nullptr, (*at)->log, {}, kAllFields, writes});
-        (writes ? pass.writes : pass.reads).push_back(*at);
-        static_cast<void>(state);
+        channels.push_back(*at);
     }
     return {};
-}
-
-/// Reads a list of names and says what the pass touches by it.
-template <class Add>
-Status read_accesses(lua_State* lua, State& state, PassEntry& pass, const char* field, bool writes, Add add) {
-    Array<std::string> names{Owner("scripts")};
-    if (Status status = read_texts(lua, 1, field, names); !status) return status;
-    return add(state, pass, names, writes);
 }
 
 Status read_times(lua_State* lua, PassEntry& pass) {
@@ -157,13 +194,13 @@ Status read_times(lua_State* lua, PassEntry& pass) {
     return {};
 }
 
-Status read_lists(lua_State* lua, State& state, PassEntry& pass) {
+Status read_lists(lua_State* lua, PassEntry& pass) {
     if (Status status = read_texts(lua, 1, "after", pass.after); !status) return status;
     if (Status status = read_texts(lua, 1, "before", pass.before); !status) return status;
-    if (Status status = read_accesses(lua, state, pass, "reads", false, add_accesses); !status) return status;
-    if (Status status = read_accesses(lua, state, pass, "writes", true, add_accesses); !status) return status;
-    if (Status status = read_accesses(lua, state, pass, "reads_from", false, add_channels); !status) return status;
-    if (Status status = read_accesses(lua, state, pass, "writes_to", true, add_channels); !status) return status;
+    if (Status status = read_texts(lua, 1, "reads", pass.read_names); !status) return status;
+    if (Status status = read_texts(lua, 1, "writes", pass.write_names); !status) return status;
+    if (Status status = read_channels(lua, pass, "reads_from", pass.reads); !status) return status;
+    if (Status status = read_channels(lua, pass, "writes_to", pass.writes); !status) return status;
     return read_times(lua, pass);
 }
 
@@ -174,17 +211,15 @@ Status read_query_of(lua_State* lua, PassEntry& pass) {
     if (Status status = read_texts(lua, 1, "columns", columns); !status) return status;
     if (text.empty())
         return columns.empty() ? Status() : Status::error("\"columns\" needs a \"query\" that names their components");
-    const Result<Query*> query = make_query(lua, *pass.script, text, std::move(columns));
+    const Result<Query*> query = make_query(*pass.script, text, std::move(columns));
     if (!query) return query.status();
     pass.query = *query;
-    const std::span<const Access> accesses = pass.query->query->accesses();
-    pass.accesses.insert(pass.accesses.end(), accesses.begin(), accesses.end());
     return {};
 }
 
 /// What a pass declares beside the fields of its table.
-Status read_pass(lua_State* lua, State& state, PassEntry& pass) {
-    if (Status status = read_lists(lua, state, pass); !status) return status;
+Status read_pass(lua_State* lua, PassEntry& pass) {
+    if (Status status = read_lists(lua, pass); !status) return status;
     if (Status status = read_query_of(lua, pass); !status) return status;
     lua_getfield(lua, 1, "run");
     const bool has_function = lua_type(lua, -1) == LUA_TFUNCTION;
@@ -193,11 +228,6 @@ Status read_pass(lua_State* lua, State& state, PassEntry& pass) {
     else
         lua_pop(lua, 1);
     if (!has_function) return Status::error("\"run\" is missing: the function that is called for each batch");
-    pass.is_everything = pass.accesses.empty();
-    if (pass.is_everything)
-        pass.accesses.push_back(writes_everything());
-    else
-        pass.accesses.push_back({nullptr, &state, {}, kAllFields, true});  // one Lua pass at a time
     return add_pass(pass);
 }
 
@@ -212,7 +242,7 @@ int pass(lua_State* lua, State& state) {
     Status status = read_field(lua, 1, "name", made->name);
     if (status && made->name.empty()) status = Status::error("a pass has no \"name\"");
     const bool was_ordered = state.world.schedule().prepare().ok();
-    if (status) status = read_pass(lua, state, *made);
+    if (status) status = read_pass(lua, *made);
     if (status && was_ordered && !state.script->is_loading) {
         status = state.world.schedule().prepare();
         if (!status) suspend_pass(*made);
@@ -243,8 +273,9 @@ int enable(lua_State* lua, State& state) {
     return status ? 0 : fail(state, status.message());
 }
 
-constexpr Function kFunctions[] = {
-    {"pass", run_body<pass>}, {"remove_pass", run_body<remove_pass>}, {"enable", run_body<enable>}};
+constexpr Function kFunctions[] = {{"pass", run_body<in_world<pass>>},
+                                   {"remove_pass", run_body<in_world<remove_pass>>},
+                                   {"enable", run_body<in_world<enable>>}};
 
 }  // namespace
 
@@ -392,10 +423,11 @@ int component(lua_State* lua, State& state) {
     if (!kept) status = make_table(state, *schema);
     if (status) kept = find_kept(state.world, schema->id());
     if (status && !is_same_declaration(*kept.schema, *schema)) status = change_fields(state, *schema, *kept.store);
+    if (status) status = note_component(lua, state, 1, *schema);
     return status ? 0 : fail(state, status.message());
 }
 
-constexpr Function kComponents[] = {{"component", run_body<component>}};
+constexpr Function kComponents[] = {{"component", run_body<in_world<component>>}};
 
 }  // namespace
 

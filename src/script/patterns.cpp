@@ -191,7 +191,8 @@ private:
         const std::size_t i = static_cast<std::size_t>(digit - '1');
         if (digit == '0' || i >= num_captures_ || captures_[i].length == kOpen)
             return fail("the pattern refers to a capture that is not there");
-        const std::ptrdiff_t length = captures_[i].length == kPosition ? 0 : captures_[i].length;
+        if (captures_[i].length == kPosition) return nullptr;  // as in Lua: a place matches no text
+        const std::ptrdiff_t length = captures_[i].length;
         if (end_ - at < length || std::memcmp(captures_[i].first, at, static_cast<std::size_t>(length)) != 0)
             return nullptr;
         steps_left_ -= static_cast<double>(length) / 16;

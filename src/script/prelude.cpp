@@ -1,6 +1,7 @@
 // The part of the room that is written in Lua: what calls a function with the columns of a batch. Under LuaJIT, columns are
 // cdata whose accesses compile to a check and a load. They hold two numbers, a slot and the serial of a batch, never an address:
-// those lie in the slots, which scripts do not reach. So a script gains nothing by reading the fields of a column.
+// those lie in the slots, which scripts do not reach. So a script gains nothing by reading the fields of a column. What is compared
+// is int32_t: others become doubles in each comparison, and stay in the loop, where LuaJIT checks these once before it.
 
 #include "script/state.h"
 
@@ -24,7 +25,7 @@ if ffi then
                 float* as_6; double* as_7; bool* as_8;
             };
             const uint32_t* rows;
-            uint32_t count, serial, step, form, stride, unused;
+            int32_t count, serial, step, form, stride, unused;
             const void* plan;
             bool is_written;
         } shoal_slot;
@@ -37,7 +38,7 @@ if ffi then
     }
     local text = [[
         local ffi, type, slots, index, set, length = ...
-        ffi.cdef"typedef struct { const uint32_t slot, serial; } shoal_column_FORM;"
+        ffi.cdef"typedef struct { const int32_t slot, serial; } shoal_column_FORM;"
         local class = {__len = length, __tostring = function() return "a column" end}
         function class.__index(column, i)
             local s = slots[column.slot]
@@ -69,7 +70,7 @@ if ffi then
             FORM = form, TYPE = kind, IS_WRITTEN = (form - 1) % 2 == 1 and "true" or "false",
             READ = gsub(places[layout], "HERE", "nil"), WRITE = gsub(places[layout], "HERE", "set(column, i, value)"),
         }
-        return loadstring(gsub(text, "[A-Z][A-Z_]+", words), "=shoal")(ffi, type, slots, index, set, length)
+        return loadstring(gsub(text, "[A-Z][A-Z_]+", words), "=[shoal]")(ffi, type, slots, index, set, length)
     end
     local classes = {}
     for form = 1, 54 do classes[form] = make_class(form) end
@@ -80,16 +81,88 @@ if ffi then
     end
     -- Most calls of tick() count down from a few steps that were taken from the budget.
     local budget = ffi.cast("double*", budget_at)
+    local spent = "the script has used all steps of its budget; do less in one call, or raise ScriptOptions::steps"
     local function take()
-        if budget[0] < 0 then
-            error("the script has used all steps of its budget; do less in one call, or raise ScriptOptions::steps", 3)
-        end
-        budget[0] = budget[0] - 100
-        left = 99
+        if budget[0] < 0 then error(spent, 3) end
+        budget[0] = budget[0] - 1000
+        left = 999
     end
     function tick()
         left = left - 1
         if left < 0 then take() end
+    end
+    -- What works for long in one call counts as many steps. Calls at the end of a function leave no trace of it in errors.
+    local function charge(steps)
+        budget[0] = budget[0] - steps
+        if budget[0] < 0 then error(spent, 3) end
+    end
+    local function charge_text(text)
+        if type(text) == "string" and #text > 256 then
+            budget[0] = budget[0] - #text / 32
+            if budget[0] < 0 then error(spent, 3) end
+        end
+    end
+    local function finish(is_good, text)
+        if not is_good then error(text, 2) end
+        charge_text(text)
+        return text
+    end
+    local pcall, select, max, log = pcall, select, math.max, math.log
+    local insert, remove, sort, concat, unpack = table.insert, table.remove, table.sort, table.concat, unpack
+    function table.insert(list, ...)
+        local place = ...
+        if select("#", ...) == 2 and type(list) == "table" and type(place) == "number" then
+            charge(max(#list - place, 0) / 8)
+        end
+        return insert(list, ...)
+    end
+    function table.remove(list, ...)
+        local place = ...
+        if type(place) == "number" and type(list) == "table" then charge(max(#list - place, 0) / 8) end
+        return remove(list, ...)
+    end
+    function table.sort(list, ...)
+        if type(list) == "table" and #list > 1 then charge(#list * log(#list)) end
+        return sort(list, ...)
+    end
+    function table.concat(list, ...)
+        local _, first, last = ...
+        if type(list) == "table" then charge(max((tonumber(last) or #list) - (tonumber(first) or 1), 0)) end
+        return finish(pcall(concat, list, ...))
+    end
+    function _G.unpack(list, first, last)
+        if type(list) == "table" then charge(max((tonumber(last) or #list) - (tonumber(first) or 1), 0) / 8) end
+        return unpack(list, first, last)
+    end
+    function table.maxn(list)
+        local most = 0
+        for key in next, list do
+            charge(1)
+            if type(key) == "number" and key > most then most = key end
+        end
+        return most
+    end
+    for _, name in next, {"upper", "lower", "reverse"} do
+        local whole = string[name]
+        string[name] = function(text, ...)
+            charge_text(text)
+            return whole(text, ...)
+        end
+    end
+    local byte, sub, format, number_of = string.byte, string.sub, string.format, tonumber
+    function string.byte(text, first, last)
+        if last ~= nil then charge_text(text) end
+        return byte(text, first, last)
+    end
+    function string.sub(text, ...)
+        if type(text) == "string" and #text > 4096 then return finish(pcall(sub, text, ...)) end
+        return sub(text, ...)
+    end
+    function string.format(...) return finish(pcall(format, ...)) end
+    function _G.tonumber(text, ...)
+        charge_text(text)
+        if select("#", ...) == 0 then return number_of(text) end
+        return number_of(text, ...)
     end
 end
 local function reset() left = 0 end

@@ -71,6 +71,7 @@ int repeat(lua_State* lua, State& state) {
         if (i != 0) repeated += separator;
         repeated += text;
     }
+    state.link.steps_left -= static_cast<double>(repeated.size()) / 32;
     push_text(lua, repeated);
     return 1;
 }

@@ -1,5 +1,6 @@
 #include "shoal/script/scripts.h"
 
+#include "script/compile.h"
 #include "script/sandbox.h"
 #include "script/store.h"
 #include "shoal/base/file.h"
@@ -32,13 +33,18 @@ std::string_view name_of(std::string_view path) {
 /// Ends what the world calls.
 void suspend(Script& script) {
     State& state = *script.state;
+    script.is_active = false;
     for (PassEntry* pass : script.passes) suspend_pass(*pass);
+    for (ReactionEntry& reaction : script.reactions) {
+        state.world.remove_reaction(reaction.id);
+        reaction.store = nullptr;
+    }
     for (LuaStore* store : script.stores) detach_store(*store);
-    for (const ReactionEntry& reaction : script.reactions) state.world.remove_reaction(reaction.id);
 }
 
 /// Lets the world call again what was suspended. The fields of component types may have changed and changed back.
 Status resume(Script& script) {
+    script.is_active = true;
     for (LuaStore* store : script.stores)
         if (Status status = attach_store(*store); !status) return status;
     for (PassEntry* pass : script.passes)
@@ -55,6 +61,7 @@ void remove_all(Script& script) {
     for (const ReactionEntry& reaction : script.reactions) luaL_unref(state.lua, LUA_REGISTRYINDEX, reaction.run);
     script.reactions.clear();
     while (!script.stores.empty()) destroy_store(script.stores.back());
+    for (; !script.types.empty(); script.types.pop_back()) destroy_owned(script.types.back());
     while (!script.queries.empty()) destroy_query(script.queries.back());
     while (!script.channels.empty()) destroy_channel(script.channels.back());
 }
@@ -73,7 +80,9 @@ void end_load(Script& script, bool keep) {
         remove_all(script);
         if (!script.made_entities.empty()) world.entities().destroy(script.made_entities);
     }
+    const bool had_changes = !script.changes.empty();
     for (; !script.changes.empty(); script.changes.pop_back()) world.end_schema_change(script.changes.back(), keep);
+    if (had_changes && !keep) renew_queries(*script.state);
     for (Store* store : script.made_stores) {
         if (keep || std::ranges::find(world.stores(), store) == world.stores().end()) continue;
         store->drop(script.made_entities);
@@ -171,6 +180,23 @@ Status restart(Script& older, const Status& failure) {
     return error_in(path, Status::error(concat(failure.message(), "\nand the one before is gone, too: ", why)));
 }
 
+/// Makes a script of the function at the top, which takes the place of an older version.
+Status exchange(State& state, Script* older) {
+    Script* const newer = make_script(state, older->name, older->path);
+    share_kept_table(*older, *newer);
+    suspend(*older);
+    state.scripts.push_back(newer);
+    Status status = start(*newer, older);
+    if (!status) {
+        forget_script(state, newer);
+        return restart(*older, status);
+    }
+    state.scripts.pop_back();
+    *std::ranges::find(state.scripts, older) = newer;
+    destroy(older);
+    return {};
+}
+
 /// Makes a script of the function at the top, and runs that. Errors: of start(); there is no script then.
 Status add_script(State& state, std::string_view name, std::string_view path) {
     Script* const script = make_script(state, name, path);
@@ -198,6 +224,7 @@ Scripts::Scripts(World& world, const ScriptOptions& options) : shared_(nullptr) 
 
 Scripts::~Scripts() {
     require_idle(*shared_);
+    shared_->is_exchanging = true;
     for (; !shared_->scripts.empty(); shared_->scripts.pop_back()) destroy(shared_->scripts.back());
     destroy_owned(shared_);
 }
@@ -229,6 +256,15 @@ Status Scripts::load(const std::string& path) {
     return status ? Status() : error_in(path, status);
 }
 
+Status Scripts::register_components(ComponentRegistry& registry) const {
+    for (const Script* script : shared_->scripts)
+        for (const DeclaredType* type : script->types)
+            if (const Status status = type->add_to(registry); !status)
+                return Status::error(concat("component \"", type->schema.name(), "\" of script \"", script->name,
+                                            "\": ", status.message()));
+    return {};
+}
+
 Status Scripts::run(std::string_view text, std::string_view name) {
     State& state = *shared_;
     require_idle(state);
@@ -255,19 +291,11 @@ Status Scripts::reload(std::string_view name) {
     const Result<std::string> text = read_file(older->path);
     if (!text) return error_in(older->path, text.status());
     if (Status status = compile_text(state, *text, "@" + older->path); !status) return error_in(older->path, status);
-    Script* const newer = make_script(state, older->name, older->path);
-    share_kept_table(*older, *newer);
-    suspend(*older);
-    state.scripts.push_back(newer);
-    Status status = start(*newer, older);
-    if (!status) {
-        forget_script(state, newer);
-        return restart(*older, status);
-    }
-    state.scripts.pop_back();
-    *std::ranges::find(state.scripts, older) = newer;
-    destroy(older);
-    return {};
+    state.is_exchanging = true;
+    Status status = exchange(state, older);
+    state.is_exchanging = false;
+    renew_queries(state);  // and says what rests
+    return status;
 }
 
 }  // namespace shoal

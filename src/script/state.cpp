@@ -34,6 +34,21 @@ void* allocate(void* user, void* memory, std::size_t old_bytes, std::size_t byte
 }
 
 constexpr const char* kTraceback = "\nstack traceback:";
+constexpr const char* kOwnChunk = "=[shoal]";
+
+/// Takes the functions of the prelude out of the traceback at the top.
+void hide_own_functions(lua_State* lua) {
+    std::size_t length = 0;
+    const char* const text = lua_tolstring(lua, -1, &length);
+    std::string shown;
+    for (std::string_view rest(text, length); !rest.empty();) {
+        const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
+        if (!line.starts_with("\t[shoal]:")) shown += line;
+        rest.remove_prefix(line.size());
+    }
+    while (shown.ends_with('\n')) shown.pop_back();
+    if (shown.size() != length) push_text(lua, shown);
+}
 
 /// Adds a traceback to what was raised.
 int add_traceback(lua_State* lua) {
@@ -41,7 +56,10 @@ int add_traceback(lua_State* lua) {
     ++state.num_unlimited;
     if (lua_type(lua, 1) != LUA_TSTRING) lua_pushfstring(lua, "an error that is %s, not a text", type_of(lua, 1));
     // An error in a loop over a query has come through here before.
-    if (std::strstr(lua_tostring(lua, -1), kTraceback) == nullptr) luaL_traceback(lua, lua, lua_tostring(lua, -1), 1);
+    if (std::strstr(lua_tostring(lua, -1), kTraceback) == nullptr) {
+        luaL_traceback(lua, lua, lua_tostring(lua, -1), 1);
+        hide_own_functions(lua);
+    }
     --state.num_unlimited;
     return 1;
 }
@@ -89,6 +107,12 @@ int raise(lua_State* lua, State& state) {
     return lua_error(lua);
 }
 
+int refuse_in_compilation(State& state) {
+    return fail(state,
+                "a compile function uses what it is given; of the table shoal it may call log() only, because there is "
+                "no world where sources are compiled");
+}
+
 void State::begin_call() {
     if (num_calls != 0) return;
     // LuaJIT does not collect when an allocation fails.
@@ -122,7 +146,7 @@ void make_tokens(State& state);
 /// Runs the prelude, which knows how to call functions with columns.
 void run_prelude(State& state) {
     lua_State* const lua = state.lua;
-    if (!compile(lua, prelude_text(), "=shoal")) {
+    if (!compile(lua, prelude_text(), kOwnChunk)) {
         log(LogLevel::kError, lua_tostring(lua, -1));
         SHOAL_ASSERT(false, "the prelude of scripts is not Lua; this is a bug in shoal");
     }
@@ -144,8 +168,10 @@ void run_prelude(State& state) {
 State::State(World& of_world, const ScriptOptions& given)
     : world(of_world), options(given), random(of_world.random().next()) {
     link.state = this;
+    world.tell_schema_changes([](void* self) { renew_queries(*static_cast<State*>(self)); }, this);
     lua = lua_newstate(allocate, &link);
     SHOAL_ASSERT(lua != nullptr, "Lua has made no state");
+    running = lua;
     lua_gc(lua, LUA_GCSETPAUSE, 120);
     lua_gc(lua, LUA_GCSETSTEPMUL, 400);
     open_libraries(lua);
@@ -156,6 +182,7 @@ State::State(World& of_world, const ScriptOptions& given)
 }
 
 State::~State() {
+    world.stop_telling(this);
     forget_paths();
     lua_close(lua);
 }

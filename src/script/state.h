@@ -18,6 +18,7 @@
 #include "shoal/script/scripts.h"
 #include "shoal/world/named_components.h"
 
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -55,7 +56,8 @@ struct Query {
     Script* script = nullptr;
     std::string text;
     Array<std::string> names{Owner("scripts")};  // of columns, as they were asked for
-    TextQuery* query = nullptr;
+    TextQuery* query = nullptr;                  // nullptr: what it names is not there, and `problem` says what
+    Status problem;
     Array<ColumnPlan> columns{Owner("scripts")};
     int shapes = LUA_NOREF;  // a list of arguments: the number of a column, or a table of such numbers
 };
@@ -80,6 +82,9 @@ struct PassEntry {
     int definition = LUA_NOREF;  // the table that it was made from
     bool is_added = false;       // to the schedule
     bool is_everything = false;  // it declares nothing, so it runs alone
+    bool rests = false;          // what it needs is not there
+    bool is_told = false;        // the log says so
+    Array<std::string> read_names{Owner("scripts")}, write_names{Owner("scripts")};  // of component types
     Array<Access> accesses{Owner("scripts")};
     Array<const Channel*> reads{Owner("scripts")}, writes{Owner("scripts")};
     Array<std::string> after{Owner("scripts")}, before{Owner("scripts")};
@@ -90,12 +95,15 @@ struct PassEntry {
 
 struct ReactionEntry {
     ReactionId id;
+    const Store* store = nullptr;  // where it listens; nullptr: nowhere, because nobody keeps the component type
     int run = LUA_NOREF;
     std::string name;  // of the component type or the field
     ReactionKind kind = ReactionKind::kAdd;
 };
 
 class LuaStore;
+struct DeclaredType;
+struct Compilation;
 struct State;
 
 struct Script {
@@ -109,6 +117,8 @@ struct Script {
     Array<Channel*> channels{Owner("scripts")};
     Array<ReactionEntry> reactions{Owner("scripts")};
     Array<LuaStore*> stores{Owner("scripts")};
+    Array<DeclaredType*> types{Owner("scripts")};  // that it has declared
+    bool is_active = true;                         // false: a newer version is tried in its place
     // While its text runs for the first time.
     bool is_loading = false;
     Array<Entity> made_entities{Owner("scripts")};
@@ -133,6 +143,7 @@ struct State {
     const ScriptOptions options;
     Link link;
     lua_State* lua = nullptr;
+    lua_State* running = nullptr;  // the coroutine that calls what is in C++, or `lua`
     std::size_t memory_used = 0;
     std::uint32_t num_unlimited = 1;  // while it is not 0, no allocation fails
     std::uint32_t num_calls = 0;      // of scripts, one within the other
@@ -154,7 +165,10 @@ struct State {
     Commands* commands = nullptr;             // of the chunk
     const ReactionBatch* reaction = nullptr;  // that runs
     std::uint32_t reaction_serial = 0;
-    std::uint32_t num_loops = 0;  // rows stay where they are
+    std::uint32_t num_loops = 0;         // rows stay where they are
+    std::recursive_mutex compile_mutex;  // compile functions are called from one thread at a time
+    Compilation* compilation = nullptr;  // of the component that a function compiles
+    bool is_exchanging = false;          // scripts: what rests now may go on when that is done
     Random random;
     std::string error;  // of the body that fails
     Status last_failure;
@@ -169,7 +183,11 @@ struct State {
     void forget_paths();
     /// Whether rows must stay where they are.
     bool rows_are_held() const;
-    std::uint32_t next_serial() { return ++last_serial == 0 ? ++last_serial : last_serial; }
+    /// Of 31 bits, as the prelude compares them.
+    std::uint32_t next_serial() {
+        last_serial = (last_serial + 1) & 0x7FFFFFFF;
+        return last_serial == 0 ? ++last_serial : last_serial;
+    }
 };
 
 /// What runs now, until the end of the scope.
@@ -205,12 +223,21 @@ template <Body kBody>
 int run_body(lua_State* lua) {
     State& state = state_of(lua);
     ++state.num_unlimited;
+    lua_State* const outer = std::exchange(state.running, lua);
     const int num_results = kBody(lua, state);
+    state.running = outer;
     --state.num_unlimited;
     if (state.num_unlimited == 0 && state.memory_used > state.options.memory_bytes && num_results != kFailed &&
         holds_too_much(lua, state))
         return raise(lua, state);
     return num_results == kFailed ? raise(lua, state) : num_results;
+}
+
+/// What a script may not call while it compiles a component.
+int refuse_in_compilation(State& state);
+template <Body kBody>
+int in_world(lua_State* lua, State& state) {
+    return state.compilation != nullptr ? refuse_in_compilation(state) : kBody(lua, state);
 }
 
 template <class... Parts>
@@ -285,14 +312,22 @@ Result<KeptComponent> require_component(State& state, std::string_view name);
 Status check_access(const State& state, const Store& store, const Schema& schema, bool writes);
 Result<Schema> read_schema(lua_State* lua, State& state, int table, std::string_view what);
 
-Result<Query*> make_query(lua_State* lua, Script& script, std::string_view text, Array<std::string>&& names);
+Result<Query*> make_query(Script& script, std::string_view text, Array<std::string>&& names);
 void destroy_query(Query* query);
+/// Makes the queries, passes and reactions of all scripts anew, because stores are others now. What needs a store that is gone
+/// rests until there is one again.
+void renew_queries(State& state);
+void renew_pass(PassEntry& pass);
+/// Finds what a query names. Errors: it is not there; then the query rests.
+Status prepare_query(Query& query);
 /// Calls the function at `function` for all rows.
 Status run_query(lua_State* lua, State& state, const Query& query, int function, int frame);
 Status add_pass(PassEntry& pass);
 void suspend_pass(PassEntry& pass);
 void destroy_pass(PassEntry* pass);
 Status add_reaction(Script& script, ReactionEntry& entry);
+/// Adds it again if its component type is at home in another store now.
+void renew_reaction(Script& script, ReactionEntry& entry);
 void destroy_channel(Channel* channel);
 void destroy_store(LuaStore* store);
 Status attach_store(LuaStore& store);

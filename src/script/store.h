@@ -1,50 +1,72 @@
 #pragma once
-// A store that is written in Lua: add(entity, values), remove(entity), get(entity) and settle() are functions of a script. The
-// store keeps who has a component, and the script what it is.
+// A store that is written in Lua: add(entity, values), remove(entity), get(entity), set(entity, values) and settle() are functions
+// of a script. The script says what a component is; the rows here repeat it in columns, so that queries, reactions, properties
+// and reports find it as everywhere else.
+//
+//     spawner, commands -->  add, remove of the script  --get-->  row
+//     queries, properties  <-->  row  --set of the script, when a loop or the step has ended-->  get  -->  row
+//
+// Thread: as for every store. The Lua state belongs to the structural thread: what passes write is told when the world settles.
 
 #include "script/state.h"
+#include "shoal/store/owned_rows.h"
+
+#include <mutex>
 
 namespace shoal::lua {
 
 class LuaStore final : public Store {
 public:
-    LuaStore(Script& script, Schema&& schema);
+    LuaStore(Script& script, const Schema& schema);
     ~LuaStore() override;
     LuaStore(const LuaStore&) = delete;
     LuaStore& operator=(const LuaStore&) = delete;
 
     /// Takes the functions of a definition. Errors: one is missing.
     Status take_functions(lua_State* lua, int table);
-    /// Adds the rows of an older version of the store.
+    /// Adds the rows of an older version of the store; fields that are new have their defaults. Errors: it does not take them.
     Status take_rows(LuaStore& older);
+    /// Asks the script what an entity has, and writes that to its row. Errors: get() of the script says nothing that fits.
+    Status show(Entity entity);
     Script& script() const { return script_; }
-    const Schema& schema() const { return schema_; }
-    bool has(Entity entity) const;
-    Status push_values(lua_State* lua, Entity entity);
+    const Schema& schema() const { return rows_.schema(); }
+    bool has(Entity entity) const { return rows_.has(entity); }
 
     std::string_view kind() const override { return "a store in Lua"; }
-    std::span<const Schema* const> schemas() const override { return schemas_; }
+    std::span<const Schema* const> schemas() const override { return rows_.schemas(); }
+    OwnedColumns find_columns(const Schema& component) override;
     Result<std::uint32_t> add_values(const Schema& component, std::span<const Entity> entities,
                                      const AddedValues& values) override;
     Result<std::uint32_t> remove_values(const Schema& component, std::span<const Entity> entities) override;
     Status spawn(const SpawnBatch& batch) override;
+    void finish_writes(std::uint64_t columns, std::span<const std::uint32_t> rows, Executor* executor) override;
     void drop(std::span<const Entity> entities) override;
+    void hold_rows(bool hold) override { rows_.hold(hold); }
     void settle(const SettleContext& context) override;
-    std::span<const Table* const> tables() const override { return {}; }
-    std::size_t statistics(std::span<StoreStatistics> out) const override;
+    std::span<const Table* const> tables() const override { return rows_.tables(); }
+    Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
+    std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
 
 private:
-    Status call_add(Entity entity);
-    Status add_image(Entity entity, const std::byte* image);
+    Status call(int function, Entity entity, const std::byte* image, int num_results = 0) const;
+    Status read_back(Entity entity, std::byte* image) const;
+    void read_row(std::uint32_t row, std::byte* image) const;
+    Status add(Entity entity, const std::byte* image);
+    Status add_all(std::span<const Entity> entities, const std::byte* images, std::size_t stride);
     bool remove(Entity entity);
+    std::uint32_t remove_all(std::span<const Entity> entities);
+    static void remove_dead(void* self, std::span<const Entity> entities);
+    Status tell(Entity entity);
+    void tell_later(Entity entity);
+    void tell_all();
+    void report(const Status& failure) const;
 
     Script& script_;
-    const Schema schema_;
-    const Schema* const schemas_[1];
-    int add_ = LUA_NOREF, remove_ = LUA_NOREF, get_ = LUA_NOREF, settle_ = LUA_NOREF;
-    Array<Entity> owners_{Owner("scripts")};
-    HashMap<std::uint32_t, std::uint32_t> places_{Owner("scripts")};  // among the owners, by index of the entity
-    DeathCursor cursor_{};
+    OwnedRows rows_;
+    int add_ = LUA_NOREF, remove_ = LUA_NOREF, get_ = LUA_NOREF, set_ = LUA_NOREF, settle_ = LUA_NOREF;
+    mutable std::string last_error_;
+    std::mutex mutex_;
+    Array<Entity> told_{Owner("scripts")};  // when the world settles: passes have written their rows. Guarded by mutex_
 };
 
 /// Returns the store in Lua that a store of a world is, or nullptr.

@@ -1,7 +1,12 @@
-// Stores that are written in Lua: their rows lie in tables of a script, and a world spawns into them, settles and reports them as
-// it does with those in C++.
+// Stores that are written in Lua: a script says what its components are, and a world spawns into them, visits them with queries,
+// settles and reports them as it does with those in C++.
 
 #include "script/store.h"
+
+#include "script/compile.h"
+#include "shoal/job/work_scope.h"
+#include "shoal/resource/migration.h"
+#include "shoal/table/field_part.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,14 +35,14 @@ void read_batch_image(const SpawnBatch& batch, std::uint32_t copy, std::size_t i
 
 }  // namespace
 
-LuaStore::LuaStore(Script& script, Schema&& schema) : script_(script), schema_(std::move(schema)), schemas_{&schema_} {
-    cursor_ = script.state->world.entities().open_death_cursor();
-}
+LuaStore::LuaStore(Script& script, const Schema& schema)
+    : script_(script),
+      rows_(schema, script.state->world.entities(), script.state->world.pool(),
+            {.remove_dead = remove_dead, .store = this, .kind = "a store in Lua"}) {}
 
 LuaStore::~LuaStore() {
     lua_State* const lua = script_.state->lua;
-    for (const int function : {add_, remove_, get_, settle_}) luaL_unref(lua, LUA_REGISTRYINDEX, function);
-    script_.state->world.entities().close_death_cursor(cursor_);
+    for (const int function : {add_, remove_, get_, set_, settle_}) luaL_unref(lua, LUA_REGISTRYINDEX, function);
 }
 
 Status LuaStore::take_functions(lua_State* lua, int table) {
@@ -45,8 +50,11 @@ Status LuaStore::take_functions(lua_State* lua, int table) {
         const char* name;
         int* function;
         bool is_needed;
-    } kFunctions[] = {
-        {"add", &add_, true}, {"remove", &remove_, true}, {"get", &get_, true}, {"settle", &settle_, false}};
+    } kFunctions[] = {{"add", &add_, true},
+                      {"remove", &remove_, true},
+                      {"get", &get_, true},
+                      {"set", &set_, false},
+                      {"settle", &settle_, false}};
     for (const auto& one : kFunctions) {
         lua_pushstring(lua, one.name);
         lua_rawget(lua, table);
@@ -56,149 +64,245 @@ Status LuaStore::take_functions(lua_State* lua, int table) {
         }
         lua_pop(lua, 1);
         if (one.is_needed)
-            return Status::error(concat("store of \"", schema_.name(), "\" has no function \"", one.name,
+            return Status::error(concat("store of \"", schema().name(), "\" has no function \"", one.name,
                                         "\"; it has add(entity, values), remove(entity) and get(entity)"));
     }
     return {};
 }
 
-/// Calls add(entity, values), where values are at the top.
-Status LuaStore::call_add(Entity entity) {
+// --- what the script says ----------------------------------------------------------------------------------------
+
+/// Calls a function with an entity, and with a table of the fields of an image unless that is nullptr.
+Status LuaStore::call(int function, Entity entity, const std::byte* image, int num_results) const {
     State& state = *script_.state;
-    lua_rawgeti(state.lua, LUA_REGISTRYINDEX, add_);
-    lua_insert(state.lua, -2);
-    push_entity(state.lua, entity);
-    lua_insert(state.lua, -2);
-    Status status = state.call(state.lua, 2, 0);
-    if (status && places_.find(entity.index()) == nullptr) {
-        places_.add(entity.index(), static_cast<std::uint32_t>(owners_.size()));
-        owners_.push_back(entity);
-    }
-    return status;
-}
-
-Status LuaStore::add_image(Entity entity, const std::byte* image) {
-    push_image(script_.state->lua, *script_.state, schema_, image);
-    return call_add(entity);
-}
-
-bool LuaStore::has(Entity entity) const {
-    const std::uint32_t* const place = places_.find(entity.index());
-    return place != nullptr && owners_[*place] == entity;
-}
-
-bool LuaStore::remove(Entity entity) {
-    if (!has(entity)) return false;
-    const std::uint32_t place = *places_.find(entity.index());
-    places_.erase(entity.index());
-    if (place + 1 != owners_.size()) {
-        owners_[place] = owners_.back();
-        places_.set(owners_[place].index(), place);
-    }
-    owners_.pop_back();
-    State& state = *script_.state;
-    lua_rawgeti(state.lua, LUA_REGISTRYINDEX, remove_);
-    push_entity(state.lua, entity);
-    if (const Status status = state.call(state.lua, 1, 0); !status)
-        state.report(concat("store of \"", schema_.name(), "\" of script \"", script_.name, "\""), status);
-    return true;
-}
-
-/// Leaves the table that get(entity) returns at the top. Errors: it returned none; nothing is left.
-Status LuaStore::push_values(lua_State* lua, Entity entity) {
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, get_);
+    lua_State* const lua = state.running;
+    if (lua_checkstack(lua, 20) == 0) return Status::error("the stack of Lua is full");
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, function);
     push_entity(lua, entity);
-    if (Status status = script_.state->call(lua, 1, 1); !status) return status;
-    if (lua_type(lua, -1) == LUA_TTABLE) return {};
-    const Status status = Status::error(concat("get() of the store of \"", schema_.name(), "\" returned ",
-                                               type_of(lua, -1), ", not a table of fields"));
+    if (image != nullptr) push_image(lua, state, schema(), image);
+    return state.call(lua, image != nullptr ? 2 : 1, num_results);
+}
+
+void LuaStore::report(const Status& failure) const {
+    script_.state->report(concat("store of \"", schema().name(), "\" of script \"", script_.name, "\""), failure,
+                          &last_error_);
+}
+
+/// Reads what get(entity) returns. Errors: it is no table of fields.
+Status LuaStore::read_back(Entity entity, std::byte* image) const {
+    if (Status status = call(get_, entity, nullptr, 1); !status) return status;
+    State& state = *script_.state;
+    lua_State* const lua = state.running;
+    std::ranges::copy(schema().default_image(), image);
+    Status status;
+    if (lua_type(lua, -1) != LUA_TTABLE)
+        status = Status::error(concat("get() of the store of \"", schema().name(), "\" returned ", type_of(lua, -1),
+                                      ", not a table of fields"));
+    else
+        status = read_image(lua, state, lua_gettop(lua), schema(), image);
     lua_pop(lua, 1);
     return status;
 }
 
+void LuaStore::read_row(std::uint32_t row, std::byte* image) const {
+    for (const Field& field : schema().fields())
+        read_part(rows_.table(), 0, row, field_part(schema(), field), image + field.struct_offset);
+}
+
+Status LuaStore::show(Entity entity) {
+    Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
+    if (Status status = read_back(entity, image.data()); !status) return status;
+    const std::uint32_t row = rows_.find(entity);
+    if (row == kNilRow) return {};  // get() has removed it
+    rows_.table().scatter({row, row + 1}, image.data(), 0);
+    rows_.table().stamp_row(row);
+    return {};
+}
+
+Status LuaStore::add(Entity entity, const std::byte* image) {
+    const std::uint32_t there = rows_.index().find_any_generation(entity);
+    if (there != kNilRow && rows_.owner(there) != entity) remove(rows_.owner(there));  // of a dead one on its index
+    const bool had = has(entity);
+    if (Status status = call(add_, entity, image); !status) return status;
+    Array<std::byte> kept(schema().struct_bytes(), std::byte(0), Owner("scripts"));
+    Status status = read_back(entity, kept.data());
+    if (status) status = rows_.add_values(schema(), {&entity, 1}, {.images = kept.data()}).status();
+    if (!has(entity) || (!status && !had)) {  // it has died meanwhile, or is not what the store takes
+        rows_.remove({&entity, 1});
+        if (const Status removed = call(remove_, entity, nullptr); !removed) report(removed);
+    }
+    return status;
+}
+
+/// Adds all, or none: those that were there before have what they had.
+Status LuaStore::add_all(std::span<const Entity> entities, const std::byte* images, std::size_t stride) {
+    const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));  // the table may be its own
+    if (Status status = rows_.reserve_for(all); !status) return status;
+    Array<std::byte> before(all.size() * schema().struct_bytes(), std::byte(0), Owner("scripts"));
+    Array<std::uint8_t> had(all.size(), 0, Owner("scripts"));
+    Status status;
+    std::size_t i = 0;
+    for (; i < all.size() && status; ++i) {
+        had[i] = has(all[i]) ? 1 : 0;
+        if (had[i] != 0) read_row(rows_.find(all[i]), before.data() + i * schema().struct_bytes());
+        if (rows_.entity_manager().alive(all[i])) status = add(all[i], images + i * stride);
+    }
+    while (!status && i-- > 0) {
+        if (had[i] == 0)
+            remove(all[i]);
+        else if (const Status back = add(all[i], before.data() + i * schema().struct_bytes()); !back)
+            report(back);
+    }
+    return status;
+}
+
+/// The row goes first, so that a function of the script that removes it, too, comes to an end.
+bool LuaStore::remove(Entity entity) {
+    if (!has(entity)) return false;
+    rows_.remove({&entity, 1});
+    if (const Status status = call(remove_, entity, nullptr); !status) report(status);
+    return true;
+}
+
+std::uint32_t LuaStore::remove_all(std::span<const Entity> entities) {
+    const CallScope scope(*script_.state, &script_);
+    const Array<Entity> all(entities.begin(), entities.end(), Owner("scripts"));
+    return static_cast<std::uint32_t>(std::ranges::count_if(all, [&](Entity entity) { return remove(entity); }));
+}
+
 Status LuaStore::take_rows(LuaStore& older) {
+    const CallScope scope(*script_.state, &script_);
+    older.tell_all();
+    const Table& table = older.rows_.table();
+    Array<const std::byte*> columns{Owner("scripts")};
+    for (std::uint32_t c = 0; c < older.schema().columns().size(); ++c) columns.push_back(table.column(c));
+    const RegisteredComponent* const known = script_.state->world.registry().find(schema().id());
+    const Result<ConvertedColumns> converted = convert_rows(older.schema(), columns, table.num_rows(), schema(),
+                                                            known == nullptr ? nullptr : known->migrations);
+    if (!converted) return converted.status();
+    Array<std::byte> images(table.num_rows() * schema().struct_bytes(), std::byte(0), Owner("scripts"));
+    for (std::size_t row = 0; row < table.num_rows(); ++row)
+        for (std::size_t c = 0; c < schema().columns().size(); ++c) {
+            const ColumnDefinition& column = schema().columns()[c];
+            std::memcpy(images.data() + row * schema().struct_bytes() + column.struct_offset,
+                        converted->columns[c] + row * column.element_bytes, column.element_bytes);
+        }
+    return add_all(table.entities(), images.data(), schema().struct_bytes());
+}
+
+// --- what queries and properties write ---------------------------------------------------------------------------
+
+OwnedColumns LuaStore::find_columns(const Schema& component) {
+    OwnedColumns columns = rows_.find_columns(component);
+    if (!columns) return columns;
+    columns.is_read_only = set_ == LUA_NOREF;
+    columns.is_source = set_ != LUA_NOREF;
+    columns.instead = "give its store in Lua a function set(entity, values)";
+    return columns;
+}
+
+/// Tells the script what a row has now. Errors: it does not take it; the row has what the script says again.
+Status LuaStore::tell(Entity entity) {
+    if (!has(entity) || !rows_.entity_manager().alive(entity)) return {};
+    Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
+    read_row(rows_.find(entity), image.data());
     State& state = *script_.state;
     const CallScope scope(state, &script_);
-    for (const Entity entity : older.owners_) {
-        Status status = older.push_values(state.lua, entity);
-        if (status) status = call_add(entity);
-        if (!status) return status;
-    }
-    return {};
+    ++state.num_loops;  // a loop may hold the rows: what set() changes beside them becomes commands
+    Status status = call(set_, entity, image.data());
+    Status shown = show(entity);
+    --state.num_loops;
+    return status ? std::move(shown) : std::move(status);
+}
+
+void LuaStore::tell_later(Entity entity) {
+    const std::lock_guard lock(mutex_);
+    told_.push_back(entity);
+}
+
+void LuaStore::tell_all() {
+    if (told_.empty()) return;
+    Array<Entity> all = std::move(told_);
+    told_ = Array<Entity>(Owner("scripts"));
+    std::ranges::sort(all, {}, &Entity::id);
+    all.erase(std::ranges::unique(all).begin(), all.end());
+    for (const Entity entity : all)
+        if (const Status status = tell(entity); !status) report(status);
+}
+
+void LuaStore::finish_writes(std::uint64_t, std::span<const std::uint32_t> rows, Executor*) {
+    for (const std::uint32_t row : rows) tell_later(rows_.owner(row));
+    if (WorkScope::current() == nullptr) tell_all();
+}
+
+Status LuaStore::write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) {
+    if (set_ == LUA_NOREF)
+        return Status::error(concat("the store of \"", schema().name(), "\" in script \"", script_.name,
+                                    "\" does not let fields be set; give it a function set(entity, values)"));
+    if (Status status = Store::write_field(at, part, value); !status) return status;
+    const Entity entity = rows_.owner(at.row);
+    if (WorkScope::current() == nullptr) return tell(entity);
+    return tell_later(entity), Status();
 }
 
 // --- what a world calls ------------------------------------------------------------------------------------------
 
 Result<std::uint32_t> LuaStore::add_values(const Schema& component, std::span<const Entity> entities,
                                            const AddedValues& values) {
-    if (component.layout_hash() != schema_.layout_hash())
-        return Status::error(concat("\"", schema_.name(), "\" is kept by a script with other fields"));
-    if (values.write != nullptr) return Status::error(concat("\"", schema_.name(), "\" takes values that are bytes"));
+    rows_.require_unlocked("add()");
+    if (component.layout_hash() != schema().layout_hash())
+        return Status::error(concat("\"", schema().name(), "\" is kept by a script with other fields"));
+    if (values.write != nullptr) return Status::error(concat("\"", schema().name(), "\" takes values that are bytes"));
     const CallScope scope(*script_.state, &script_);
-    Array<Entity> added{Owner("scripts")};
-    for (std::size_t i = 0; i < entities.size(); ++i) {
-        const bool had = has(entities[i]);
-        const std::byte* const image =
-            values.images == nullptr ? schema_.default_image().data() : values.images + i * values.stride;
-        if (Status status = add_image(entities[i], image); !status) {
-            for (const Entity entity : added) remove(entity);
-            return status;
-        }
-        if (!had) added.push_back(entities[i]);
-    }
-    return static_cast<std::uint32_t>(entities.size());
+    const bool has_images = values.images != nullptr;
+    if (Status status = add_all(entities, has_images ? values.images : schema().default_image().data(),
+                                has_images ? values.stride : 0);
+        !status)
+        return status;
+    return static_cast<std::uint32_t>(std::ranges::count_if(entities, [&](Entity entity) { return has(entity); }));
 }
 
 Result<std::uint32_t> LuaStore::remove_values(const Schema&, std::span<const Entity> entities) {
-    const CallScope scope(*script_.state, &script_);
-    return static_cast<std::uint32_t>(std::ranges::count_if(entities, [&](Entity entity) { return remove(entity); }));
+    rows_.require_unlocked("remove()");
+    return remove_all(entities);
 }
 
 Status LuaStore::spawn(const SpawnBatch& batch) {
+    rows_.require_unlocked("spawn()");
+    require_batch(batch, schema());
     const CallScope scope(*script_.state, &script_);
-    Array<std::byte> image(schema_.struct_bytes(), std::byte(0), Owner("scripts"));
-    const std::size_t num_before = owners_.size();
-    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy) {
-        for (std::size_t i = 0; i < batch.entity_index.size(); ++i) {
-            read_batch_image(batch, copy, i, schema_, image.data());
-            if (Status status = add_image(batch.owner(copy, i), image.data()); !status) {
-                while (owners_.size() > num_before) remove(owners_.back());
-                return status;
-            }
+    const std::size_t count = batch.entity_index.size(), bytes = schema().struct_bytes();
+    Array<Entity> owners{Owner("scripts")};
+    Array<std::byte> images(count * batch.num_copies * bytes, std::byte(0), Owner("scripts"));
+    for (std::uint32_t copy = 0; copy < batch.num_copies; ++copy)
+        for (std::size_t i = 0; i < count; ++i) {
+            read_batch_image(batch, copy, i, schema(), images.data() + owners.size() * bytes);
+            owners.push_back(batch.owner(copy, i));
         }
-    }
-    return {};
+    return add_all(owners, images.data(), bytes);
 }
 
-void LuaStore::drop(std::span<const Entity> entities) {
-    const CallScope scope(*script_.state, &script_);
-    for (const Entity entity : entities) remove(entity);
+void LuaStore::drop(std::span<const Entity> entities) { remove_all(entities); }
+
+void LuaStore::remove_dead(void* self, std::span<const Entity> entities) {
+    LuaStore& store = *static_cast<LuaStore*>(self);
+    const EntityManager& manager = store.rows_.entity_manager();
+    Array<Entity> dead{Owner("scripts")};
+    for (const Entity entity : entities)
+        if (store.has(entity) && !manager.alive(entity)) dead.push_back(entity);
+    store.remove_all(dead);
 }
 
 void LuaStore::settle(const SettleContext& context) {
     State& state = *script_.state;
-    EntityManager& entities = state.world.entities();
     const CallScope scope(state, &script_);
-    const DeathRange dead = entities.deaths(cursor_);
-    const std::size_t num_before = owners_.size();
-    Array<Entity> gone(dead.entities.begin(), dead.entities.end(), Owner("scripts"));
-    if (dead.fell_behind) {
-        gone.clear();
-        for (const Entity owner : owners_)
-            if (!entities.alive(owner)) gone.push_back(owner);
+    tell_all();
+    rows_.remove_dead(context);
+    if (settle_ != LUA_NOREF) {
+        lua_rawgeti(state.running, LUA_REGISTRYINDEX, settle_);
+        if (const Status status = state.call(state.running, 0, 0); !status) report(status);
     }
-    entities.advance(cursor_, dead.end);
-    for (const Entity entity : gone) remove(entity);
-    if (context.counts != nullptr) context.counts->num_removed += num_before - owners_.size();
-    if (settle_ == LUA_NOREF) return;
-    lua_rawgeti(state.lua, LUA_REGISTRYINDEX, settle_);
-    if (const Status status = state.call(state.lua, 0, 0); !status)
-        state.report(concat("store of \"", schema_.name(), "\" of script \"", script_.name, "\""), status);
-}
-
-std::size_t LuaStore::statistics(std::span<StoreStatistics> out) const {
-    if (!out.empty()) out[0] = {.component = schema_.name(), .num_rows = owners_.size()};
-    return 1;
+    rows_.settle_table(context);
 }
 
 // --- stores of scripts -------------------------------------------------------------------------------------------
@@ -210,11 +314,19 @@ LuaStore* find_lua_store(const State& state, const Store* store) {
     return nullptr;
 }
 
-Status attach_store(LuaStore& store) { return store.script().state->world.attach(store); }
+Status attach_store(LuaStore& store) {
+    State& state = *store.script().state;
+    Status status = state.world.attach(store);
+    if (status) renew_queries(state);
+    return status;
+}
 
 void detach_store(LuaStore& store) {
-    World& world = store.script().state->world;
-    if (std::ranges::find(world.stores(), &store) != world.stores().end()) world.detach(store);
+    State& state = *store.script().state;
+    World& world = state.world;
+    if (std::ranges::find(world.stores(), &store) == world.stores().end()) return;
+    world.detach(store);
+    renew_queries(state);
 }
 
 void destroy_store(LuaStore* store) {
@@ -239,9 +351,10 @@ int store(lua_State* lua, State& state) {
     if (schema->many() || schema->toggled() || schema->single())
         return fail(state, "a store in Lua keeps one component for an entity; take many, toggled and single away");
     state.forget_paths();
-    auto* const made = make_owned<LuaStore>(*state.script, std::move(*schema));
+    auto* const made = make_owned<LuaStore>(*state.script, *schema);
     state.script->stores.push_back(made);
-    Status status = made->take_functions(lua, 1);
+    Status status = note_component(lua, state, 2, made->schema());
+    if (status) status = made->take_functions(lua, 1);
     if (status) status = attach_store(*made);
     if (status) return 0;
     fail(state, status.message());
@@ -249,7 +362,24 @@ int store(lua_State* lua, State& state) {
     return kFailed;
 }
 
-constexpr Function kStores[] = {{"store", run_body<store>}};
+/// Says that a store in Lua has something else for an entity now.
+int changed(lua_State* lua, State& state) {
+    Entity entity;
+    std::string_view name;
+    if (!read_living(lua, state, 1, entity) || !read_text(lua, state, 2, "the name of a component type", name))
+        return kFailed;
+    const Result<KeptComponent> kept = require_component(state, name);
+    if (!kept) return fail(state, kept.message());
+    LuaStore* const store = find_lua_store(state, kept->store);
+    if (store == nullptr) return fail(state, "\"", name, "\" is not kept by a store in Lua; set its fields");
+    if (const Status status = check_access(state, *store, *kept->schema, true); !status)
+        return fail(state, status.message());
+    if (!store->has(entity)) return fail(state, "the entity has no \"", name, "\"; shoal.add() gives it one");
+    const Status status = store->show(entity);
+    return status ? 0 : fail(state, status.message());
+}
+
+constexpr Function kStores[] = {{"store", run_body<in_world<store>>}, {"changed", run_body<in_world<changed>>}};
 
 }  // namespace
 

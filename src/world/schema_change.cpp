@@ -56,7 +56,8 @@ void SchemaChange::keep() {
     }
     const bool has_changed = !changes_.empty();
     changes_.clear();
-    if (has_changed && world_.tell_schemas_ != nullptr) world_.tell_schemas_(world_.schemas_context_);
+    for (std::size_t i = 0; has_changed && i < world_.schema_listeners_.size(); ++i)
+        world_.schema_listeners_[i].tell(world_.schema_listeners_[i].context);
 }
 
 Status SchemaChange::begin(const Blob& blob) {
@@ -97,6 +98,14 @@ Result<SchemaChange*> World::begin_schema_change(const Schema& schema) {
 void World::end_schema_change(SchemaChange* change, bool keep) {
     if (keep) change->keep();
     destroy<SchemaChange>(change);
+}
+
+void World::tell_schema_changes(void (*tell)(void* context), void* context) {
+    schema_listeners_.push_back({tell, context});
+}
+
+void World::stop_telling(const void* context) {
+    std::erase_if(schema_listeners_, [&](const SchemaListener& listener) { return listener.context == context; });
 }
 
 /// Returns the manager that a store is, if the world has made it from a schema alone.

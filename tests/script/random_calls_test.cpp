@@ -16,7 +16,7 @@ local function keep(...)
 end
 local texts = {"wheel", "wheel.angle", "&wheel", "wheel, !lamp", "lamp", "lamp.place", "lamp.name", "x", "", "angle", "^wheel",
                "$sun", "sun", "#young", "child_of", "child_of.parent", "transform", "transform.position", "%a*", "(x", "wheel.angle < 3",
-               "hits", "keep", "data", "data.x", "debug_name", "tag", "model_pose", "\0\1", ("x"):rep(300), "turn", "owned.owner"}
+               "hits", "keep", "glow", "&glow", "glow.kelvin", "glow.who", "glow.kelvin > 3, wheel", "data", "data.x", "debug_name", "tag", "model_pose", "\0\1", ("x"):rep(300), "turn", "owned.owner"}
 local function number()
     local kind = shoal.random(6)
     if kind == 1 then return shoal.random(20) end
@@ -36,7 +36,7 @@ local function anything(depth)
     if kind == 7 and depth < 3 then
         local made = {}
         for i = 1, shoal.random(4) do made[i] = anything(depth + 1) end
-        for _, name in ipairs{"name", "fields", "query", "columns", "angle", "speed", "place", "who", "component", "wheel", "lamp"} do
+        for _, name in ipairs{"name", "fields", "query", "columns", "angle", "speed", "place", "who", "component", "wheel", "lamp", "glow", "kelvin", "compile", "keys"} do
             if shoal.random() < 0.2 then made[name] = anything(depth + 1) end
         end
         return made
@@ -47,7 +47,9 @@ end
 local names = {}
 for name, value in pairs(shoal) do names[#names + 1] = name end
 table.sort(names)
-local function one()
+glow = {}
+local depth = 0
+local function call()
     local kind = shoal.random(10)
     local target = values[shoal.random(200)]
     if kind <= 2 and target ~= nil then
@@ -65,13 +67,29 @@ local function one()
     local name = names[shoal.random(#names)]
     if name ~= "pass" or shoal.random() < 0.01 then keep(shoal[name](anything(0), anything(0), anything(0), anything(0))) end
 end
+function one() -- also of functions of the store, which call it, too
+    if depth > 3 then return end
+    depth = depth + 1
+    pcall(call)
+    depth = depth - 1
+end
 for i = 1, 5 do values[i] = shoal.create{wheel = {speed = i}, lamp = {}} end
 values[6] = shoal.query("&wheel, &lamp", {"wheel.angle", "lamp.place", "lamp.name", "lamp.who", "lamp.flag"})
+shoal.store{
+    component = {name = "glow", fields = {{"kelvin", "float", default = 2700}, {"who", "entity"}}},
+    add = function(entity, given) one() glow[entity] = given end,
+    remove = function(entity) glow[entity] = nil one() end,
+    get = function(entity) one() return glow[entity] end,
+    set = function(entity, given) one() glow[entity] = given end,
+    settle = function() one() end,
+}
+for i = 1, 5 do pcall(shoal.add, values[i], "glow", {kelvin = i}) end
+values[10] = shoal.query("&glow", {"glow.kelvin", "glow.who"})
 values[7] = shoal.events{name = "hits", fields = {{"who", "entity"}, {"force", "double"}}}
 calls = 0
 function calls_for(count)
     for i = 1, count do
-        pcall(one)
+        one()
         calls = calls + 1
     end
 end

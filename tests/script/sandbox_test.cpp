@@ -104,6 +104,52 @@ TEST(Sandbox, what_functions_of_the_library_make_counts_as_memory_and_steps) {
     EXPECT_TRUE(test.run("assert((('a\\0b'):gsub('(.*)', '%1', 1)) == 'a\\0b')"));
 }
 
+TEST(Sandbox, functions_of_the_library_count_steps_by_what_they_work) {
+    const char* const costly[] = {
+        "table.remove(list, 1)",
+        "table.insert(list, 1, 0)",
+        "table.sort(list)",
+        "table.concat(list)",
+        "table.concat(texts)",
+        "local n = ((unpack or table.unpack)(list, 1, 7000))",
+        "long:upper()",
+        "long:reverse()",
+        "long:sub(2)",
+        "string.format('%s', long)",
+        "long:rep(2)",
+        "tonumber(long)",
+        "table.move(list, 1, #list, 1)",
+        "string.find(long, 'xy')",
+    };
+    if (Scripts::version() != "LuaJIT 2.1") GTEST_SKIP() << "hooks count there";
+    for (const char* text : costly) {
+        ScriptWorld test({.steps = 2'000'000});
+        ASSERT_TRUE(
+            test.run("list, texts, n, long = {}, {}, 0, ('x'):rep(200000) for i = 1, 20000 do list[i] = i end "
+                     "for i = 1, 10 do texts[i] = long end"));
+        const std::string error = test.error_of("while true do n = n + 1 kept = nil " + std::string(text) + " end");
+        EXPECT_TRUE(contains(error, "used all steps of its budget")) << text << error;
+        EXPECT_TRUE(test.run("assert(n < 2500, n)")) << text;
+    }
+}
+
+TEST(Sandbox, a_traceback_shows_functions_of_scripts_only) {
+    ScriptWorld test({.steps = 1000});
+    test.make_wheels(1);
+    for (const char* text : {"local function work() while true do end end\nwork()",
+                             "shoal.query('wheel'):each(function() while true do end end)",
+                             "local function f() return 1 + f() end f()", "while true do table.sort({3, 2, 1}) end"}) {
+        const std::string error = test.error_of(text);
+        EXPECT_TRUE(contains(error, "stack traceback:")) << error;
+        EXPECT_TRUE(contains(error, "test:1:")) << error;
+        for (const char* own : {"shoal_tick_", "take", "[shoal]", "enter", "columns", "charge"})
+            EXPECT_FALSE(contains(error, own)) << error;
+    }
+    EXPECT_TRUE(contains(test.error_of("\ntable.concat({{}})"), "test:2: ")) << test.error_of("\ntable.concat({{}})");
+    EXPECT_TRUE(contains(test.error_of("\n\ntable.insert(5, 6)"), "test:3: "));
+    EXPECT_TRUE(contains(test.error_of("\nstring.format('%d', 'x')"), "test:2: "));
+}
+
 TEST(Sandbox, there_are_no_finalizers) {
     ScriptWorld test;
     EXPECT_TRUE(contains(test.error_of("setmetatable({}, {__gc = function() end})"), "scripts have no finalizers"));

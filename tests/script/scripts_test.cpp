@@ -3,6 +3,8 @@
 #include "script_world.h"
 
 #include "shoal/base/log.h"
+#include "shoal/source/compiler.h"
+#include "shoal/world/named_components.h"
 
 #include <cstring>
 #include <fstream>
@@ -372,6 +374,235 @@ TEST(Scripts, component_types_get_no_other_fields_while_a_reaction_runs) {
     EXPECT_EQ(test.scripts.num_failures(), 1u);
     EXPECT_NE(test.scripts.last_failure().message().find("while a reaction runs"), std::string::npos)
         << test.scripts.last_failure().message();
+}
+
+constexpr std::string_view kHeat = R"lua(
+rows, refused = {}, 0
+shoal.store{
+    component = {name = "heat", fields = {{"kelvin", "float", default = 300}, {"source", "entity"}}},
+    add = function(entity, values) rows[entity] = values end,
+    remove = function(entity) rows[entity] = nil end,
+    get = function(entity) return rows[entity] end,
+    set = function(entity, values)
+        if values.kelvin < 0 then refused = refused + 1 error("nothing is colder than 0 K") end
+        rows[entity] = {kelvin = math.min(values.kelvin, 1000), source = values.source}
+    end,
+}
+function sum() local n = 0 for _, values in pairs(rows) do n = n + values.kelvin end return n end
+)lua";
+
+struct Heat {
+    float kelvin = 300;
+    Entity source{};
+};
+SHOAL_COMPONENT((Heat, name("heat")), kelvin, source)
+
+TEST_F(ScriptFiles, queries_and_properties_find_what_a_store_in_lua_keeps) {  // req: G6
+    const std::vector<Entity> wheels = test.make_wheels(4);
+    write(kHeat);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    ASSERT_TRUE(test.run(
+        "for i, e in ipairs(shoal.find('wheel')) do if i > 1 then shoal.add(e, 'heat', {kelvin = 100 * i}) end end "
+        "assert(#shoal.find('wheel, heat.kelvin > 250') == 2 and #shoal.find('wheel, !heat') == 1) "
+        "q = shoal.query('&heat, wheel', {'heat.kelvin', 'wheel.speed'}) assert(q:count() == 3) "
+        "q:each(function(batch, kelvin, speed) for i = 0, batch.count - 1 do kelvin[i] = kelvin[i] + speed[i] end "
+        "end)"));
+    ASSERT_TRUE(test.scripts.run("assert(sum() == 201 + 302 + 403, sum())", "wheels").ok());
+    // in C++
+    float sum = 0;
+    const auto of_heat = query<Read<&Heat::kelvin>>(test.world);
+    of_heat.for_each([&](float kelvin) { sum += kelvin; });
+    EXPECT_EQ(sum, 201 + 302 + 403);
+    query<Write<&Heat::kelvin>>(test.world).for_each([](float& kelvin) { kelvin *= 10; });
+    EXPECT_TRUE(
+        test.scripts.run("assert(sum() == 3000, sum())", "wheels").ok());  // set() lets none be hotter than 1000
+    EXPECT_EQ(test.world.field<float>(wheels[1], "heat.kelvin").value(), 1000);
+    ASSERT_TRUE(test.world.set_field(wheels[1], "heat.kelvin", 5.0f).ok());
+    EXPECT_TRUE(test.scripts.run("assert(sum() == 2005, sum())", "wheels").ok());
+    const Status refused = test.world.set_field(wheels[1], "heat.kelvin", -5.0f);
+    EXPECT_NE(refused.message().find("nothing is colder than 0 K"), std::string_view::npos) << refused.message();
+    EXPECT_EQ(test.world.field<float>(wheels[1], "heat.kelvin").value(), 5);
+    EXPECT_TRUE(test.scripts
+                    .run("local e = shoal.find('heat.kelvin < 100')[1] rows[e].kelvin = 7 shoal.changed(e, 'heat') "
+                         "assert(shoal.get(e, 'heat.kelvin') == 7)",
+                         "wheels")
+                    .ok());
+}
+
+TEST_F(ScriptFiles, what_passes_write_reaches_a_store_in_lua_when_the_world_settles) {  // req: G6
+    const std::vector<Entity> wheels = test.make_wheels(100);
+    write(kHeat);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    ASSERT_TRUE(
+        test.run("for i, e in ipairs(shoal.find('wheel')) do shoal.add(e, 'heat', {kelvin = 2}) end reacted = 0 "
+                 "shoal.on_change('heat.kelvin', function(list) reacted = reacted + #list end) "
+                 "shoal.pass{name = 'warm', query = '&heat', columns = 'heat.kelvin', run = function(f, b, k) "
+                 "for i = 0, b.count - 1 do k[i] = k[i] + 1 end end}"));
+    test.world.schedule().add("heat", query<Write<&Heat::kelvin>>(test.world),
+                              [](const PassContext&, float& kelvin) { kelvin -= 3; });
+    test.world.step(1);
+    EXPECT_EQ(test.scripts.num_failures(), 0u);
+    EXPECT_TRUE(test.scripts.run("assert(sum() == 0)", "wheels").ok());
+    EXPECT_TRUE(test.run("assert(reacted == 100, reacted)"));
+    test.world.step(1);  // colder than nothing
+    EXPECT_EQ(test.scripts.num_failures(), 100u);
+    EXPECT_TRUE(test.scripts.run("assert(sum() == 0 and refused == 100)", "wheels").ok());
+    EXPECT_EQ(test.world.field<float>(wheels[50], "heat.kelvin").value(), 0);
+    test.world.schedule().clear();
+}
+
+TEST_F(ScriptFiles, queries_over_a_store_without_set_only_read_it) {
+    write(kStore);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    EXPECT_NE(test.error_of("shoal.query('&glow', {'glow.kelvin'})").find("a function set(entity, values)"),
+              std::string::npos);
+    EXPECT_NE(
+        test.error_of("e = shoal.create{glow = {}} shoal.set(e, 'glow.kelvin', 5)").find("does not let fields be"),
+        std::string::npos);
+    EXPECT_TRUE(test.run("shoal.query('glow', {'glow.kelvin'}):each(function(b, k) assert(k[0] == 2700) end)"));
+}
+
+TEST_F(ScriptFiles, what_needs_a_store_of_another_script_rests_while_that_is_gone) {
+    test.make_wheels(2);
+    write(kHeat);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    ASSERT_TRUE(test.run(
+        "runs, q = 0, shoal.query('heat', {'heat.kelvin'}) added = 0 "
+        "shoal.on_add('heat', function(list) added = added + #list end) "
+        "shoal.pass{name = 'feel', query = 'heat', columns = 'heat.kelvin', run = function() runs = runs + 1 end} "
+        "for i, e in ipairs(shoal.find('wheel')) do shoal.add(e, 'heat') end"));
+    test.world.step(1);
+    ASSERT_TRUE(test.run("assert(runs == 1 and added == 2)"));
+    ASSERT_TRUE(test.scripts.unload("wheels").ok());
+    test.world.step(1);
+    EXPECT_NE(test.error_of("q:count()").find("no store keeps a component \"heat\""), std::string::npos);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    ASSERT_TRUE(test.run("assert(runs == 1 and q:count() == 0) shoal.add(shoal.find('wheel')[1], 'heat')"));
+    test.world.step(1);
+    EXPECT_TRUE(test.run("assert(runs == 2 and added == 3 and q:count() == 1)"));
+    ASSERT_TRUE(test.scripts.reload("wheels").ok());
+    test.world.step(1);
+    EXPECT_TRUE(test.run("assert(runs == 3 and q:count() == 1)"));
+    EXPECT_EQ(test.scripts.num_failures(), 0u);
+}
+
+TEST(Scripts, queries_look_at_the_table_of_a_component_type_that_got_other_fields) {
+    ScriptWorld test;
+    const auto schema_of_lamp = [](FieldType type) {
+        ComponentDefinition lamp{.name = "lamp"};
+        if (type == FieldType::kDouble) lamp.fields.push_back({.name = "colour", .type = FieldType::kVec3});
+        lamp.fields.push_back({.name = "light", .type = type});
+        return std::move(*Schema::make(std::move(lamp)));
+    };
+    ASSERT_TRUE(test.world.manager(schema_of_lamp(FieldType::kFloat)).ok());
+    ASSERT_TRUE(test.run(
+        "e = shoal.create{lamp = {light = 8}} q = shoal.query('&lamp', {'lamp.light'}) changes = 0 "
+        "shoal.on_change('lamp.light', function(list) changes = changes + #list end) "
+        "shoal.pass{name = 'dim', query = '&lamp', columns = 'lamp.light', run = function(f, b, l) l:mul(0.5) end}"));
+    test.world.step(1);
+    const Result<SchemaChange*> change = test.world.begin_schema_change(schema_of_lamp(FieldType::kDouble));
+    ASSERT_TRUE(change.ok()) << change.message();
+    test.world.end_schema_change(*change, true);
+    test.world.step(1);
+    EXPECT_EQ(test.scripts.num_failures(), 0u) << test.scripts.last_failure().message();
+    EXPECT_TRUE(
+        test.run("assert(shoal.get(e, 'lamp.light') == 2 and changes == 2, changes) "
+                 "q:each(function(b, l) assert(l[0] == 2) l[0] = 1e300 end) "
+                 "assert(shoal.get(e, 'lamp.light') == 1e300)"));
+}
+
+// --- compile functions -------------------------------------------------------------------------------------------
+
+constexpr std::string_view kLight = R"lua(
+local function color_of(kelvin) return {1, kelvin / 10000, kelvin / 20000} end
+shoal.component{
+    name = "light",
+    fields = {{"color", "vec3"}, {"power", "float", default = 3}, {"kind", "string_id"}, {"target", "entity"}},
+    keys = {"kelvin", "lamp"},
+    compile = function(source, refuse)
+        if source.kelvin and source.kelvin < 1000 then refuse("a light is not that cold", "kelvin") end
+        local lamp = source.lamp or {}
+        return {color = color_of(source.kelvin or 5000), kind = lamp.kind, target = lamp.target}
+    end,
+}
+)lua";
+
+/// Compiles a text with the component types of scripts, and returns what is wrong, or spawns it.
+std::string compile_and_spawn(ScriptWorld& test, const std::string& text) {
+    ComponentRegistry registry;
+    if (const Status status = test.scripts.register_components(registry); !status) return std::string(status.message());
+    Diagnostics diagnostics;
+    const std::uint32_t file = diagnostics.add_file("level.sjson", text);
+    const Result<CompiledSource> compiled = compile_file(file, registry, {}, diagnostics);
+    if (!compiled) return diagnostics.num_errors() == 0 ? std::string(compiled.message()) : diagnostics.format();
+    const Result<Spawned> spawned = spawn_bytes(test.world, compiled->blob);
+    return spawned ? "" : std::string(spawned.message());
+}
+
+TEST_F(ScriptFiles, give_component_types_compile_functions) {
+    write(kLight);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    EXPECT_EQ("", compile_and_spawn(
+                      test,
+                      "entities = {\n"
+                      "  a = { light = { kelvin = 2000  power = 7  lamp = { kind = \"tube\" target = \"b\" } } }\n"
+                      "  b = { light = { color = [9 9 9] } }\n"
+                      "}"));
+    EXPECT_TRUE(
+        test.run("a, b = (unpack or table.unpack)(shoal.find('light')) "
+                 "if shoal.get(a, 'light.power') == 3 then a, b = b, a end "
+                 "local x, y, z = shoal.get(a, 'light.color') assert(x == 1 and y - 0.2 < 1e-6 and z - 0.1 < 1e-6) "
+                 "assert(shoal.get(a, 'light.kind') == 'tube' and shoal.get(a, 'light.target') == b) "
+                 "assert(shoal.get(b, 'light.power') == 3 and shoal.get(b, 'light.target') == nil)"));
+    const std::string cold = compile_and_spawn(test, "entities = { a = { light = {\n  kelvin = 20 } } }");
+    EXPECT_NE(cold.find("level.sjson:2:12: error: "), std::string::npos) << cold;
+    EXPECT_NE(cold.find("wheels.lua:8: a light is not that cold"), std::string::npos) << cold;
+    EXPECT_NE(cold.find("stack traceback:"), std::string::npos) << cold;
+    const std::string wrong = compile_and_spawn(test, "entities = { a = { light = { kelvin = \"warm\" } } }");
+    EXPECT_NE(wrong.find("level.sjson:1:28: error: "), std::string::npos) << wrong;
+    EXPECT_NE(wrong.find("attempt to compare"), std::string::npos) << wrong;
+    const std::string other = compile_and_spawn(test, "entities = { a = { light = { kelvins = 2000 } } }");
+    EXPECT_NE(other.find("did you mean \"kelvin\"?"), std::string::npos) << other;
+    EXPECT_NE(
+        compile_and_spawn(test, "entities = { a = { light = { lamp = { target = \"c\" } } } }").find("no entity \"c\""),
+        std::string::npos);
+}
+
+TEST(Scripts, compile_functions_use_what_they_are_given) {
+    const char* const cases[][2] = {
+        {"function() shoal.create() end", "a compile function uses what it is given"},
+        {"function() return shoal.find('wheel') end", "a compile function uses what it is given"},
+        {"function() return 5 end", "returned a number; it returns a table of fields, or nothing"},
+        {"function() return {5} end", "returns fields by their names"},
+        {"function() return {hue = 5} end", "has no field \"hue\""},
+        {"function() return {power = 'x'} end", "\"power\" is a float"},
+        {"function() return {other = 5} end", "return a text that refers to it"},
+        {"function() while true do end end", "used all steps of its budget"},
+        {"function(source, refuse) keep.refuse = refuse end", ""},
+        {"function(source, refuse) refuse('no', 'power', 'x', 5) end", "level.sjson:1:37: error: lights:1: no"},
+    };
+    for (const auto& [function, message] : cases) {
+        ScriptWorld test({.steps = 200'000});
+        ASSERT_TRUE(
+            test.scripts
+                .run("shoal.component{name = 'lamp', fields = {{'power', 'float'}, {'other', 'entity'}}, compile = " +
+                         std::string(function) + "}",
+                     "lights")
+                .ok())
+            << function;
+        const std::string error = compile_and_spawn(test, "entities = { a = { lamp = { power = 2 } } }");
+        EXPECT_EQ(error.empty(), std::string_view(message).empty()) << function << error;
+        EXPECT_NE(error.find(message), std::string::npos) << function << error;
+        if (!error.empty()) continue;
+        EXPECT_NE(test.scripts.run("keep.refuse('later')", "lights").message().find("has ended"),
+                  std::string_view::npos);
+        EXPECT_TRUE(test.scripts.run("assert(shoal.get(shoal.find('lamp')[1], 'lamp.power') == 2)", "lights").ok());
+    }
+    ScriptWorld test;
+    EXPECT_NE(test.error_of("shoal.component{name = 'lamp', compile = 5}").find("\"compile\" is a function"),
+              std::string::npos);
+    EXPECT_NE(test.error_of("shoal.component{name = 'lamp', keys = 'x'}").find("\"keys\" needs a function"),
+              std::string::npos);
 }
 
 TEST_F(ScriptFiles, commands_reach_a_store_in_lua) {  // req: G6

@@ -67,8 +67,49 @@ TEST_F(ToolRun, loads_scripts_and_runs_their_passes) {
     EXPECT_EQ(faulty.exit_code, 1);
     EXPECT_TRUE(faulty.says("faulty.lua:2: attempt to perform arithmetic on a nil value")) << faulty.err;
     EXPECT_EQ(run({"run", reef_blob(), "--script", "-"}).exit_code, 2);
+    const nlohmann::json refused = nlohmann::json::parse(
+        run({"run", reef_blob(), "--json", "--script", write("faulty.lua", "\nlocal x = nil + 1")}).out);
+    EXPECT_EQ(refused["diagnostics"][0]["notes"][0]["message"], "stack traceback:") << refused;
+    const nlohmann::json failing = nlohmann::json::parse(
+        run({"run", reef_blob(), "--json", "--frames", "2", "--script",
+             write("failing.lua", "shoal.pass{name = 'fail', run = function()\n local x = nil + 1 end}")})
+            .out);
+    EXPECT_EQ(failing["script_failures"], 2);
+    const std::string last = failing["last_script_failure"];
+    EXPECT_NE(last.find("failing.lua:2: attempt to perform arithmetic on a nil value\nstack traceback:"),
+              std::string::npos)
+        << last;
     EXPECT_TRUE(run({"schema", "--lua-types", reef_blob()}).prints("---@class shoal.component."))
         << "types of the blob";
+}
+
+TEST_F(ToolRun, compiles_components_with_functions_of_scripts) {
+    if (run({"schema", "--lua-types", reef_blob()}).says("built without LuaJIT"))
+        GTEST_SKIP() << "there are no scripts";
+    const std::string types = write("types.lua",
+                                    "shoal.component{name = 'lamp', fields = {{'power', 'float'}}, keys = {'watts'},\n"
+                                    "    compile = function(source, refuse)\n"
+                                    "        if source.watts < 0 then refuse('a lamp takes power', 'watts') end\n"
+                                    "        return {power = source.watts * 2}\n"
+                                    "    end}\n"
+                                    "shoal.log('types')");
+    const std::string count = write("count.lua", "assert(#shoal.find('lamp.power == 8') == 1, 'no lamp')");
+    const std::string level = write("lamp.sjson", "components = { lamp = { watts = 4 } }");
+    const ToolResult result =
+        run({"run", level, "--script", types, "--script", count, "--frames", "1", "--query", "lamp.power == 8"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(result.prints("matches     1\n")) << result.out;
+    EXPECT_EQ(result.err.find("types: types"), result.err.rfind("types: types")) << "what it logs is shown once";
+    EXPECT_EQ(run({"compile", level, "-o", path("lamp.blob"), "--script", types}).exit_code, 0);
+    EXPECT_EQ(run({"run", path("lamp.blob"), "--script", count}).exit_code, 0);
+    const ToolResult alone = run({"check", level, "--script", types, "--script", count});
+    EXPECT_EQ(alone.exit_code, 1);
+    EXPECT_TRUE(alone.says("count.lua:1: no lamp")) << alone.err;
+    write("lamp.sjson", "components = { lamp = {\n  watts = -4 } }");
+    const ToolResult refused = run({"run", level, "--script", types});
+    EXPECT_TRUE(refused.says("lamp.sjson:2:11: error: ")) << refused.err;
+    EXPECT_TRUE(refused.says("types.lua:3: a lamp takes power")) << refused.err;
+    EXPECT_TRUE(refused.says("note: stack traceback:")) << refused.err;
 }
 
 TEST_F(ToolRun, loads_plugins_and_runs_their_passes) {

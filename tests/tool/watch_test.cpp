@@ -163,4 +163,32 @@ TEST_F(ToolWatch, ends_after_the_frames_that_were_asked_for_and_refuses_standard
     EXPECT_EQ(run({"run", "-", "--watch"}).exit_code, 2);
 }
 
+TEST_F(ToolWatch, an_edited_script_is_loaded_again_and_a_faulty_one_works_on) {
+    if (run({"schema", "--lua-types"}).says("built without LuaJIT")) GTEST_SKIP() << "there are no scripts";
+    const auto version = [](std::string_view speed) {
+        return "keep.loads = (keep.loads or 0) + 1 shoal.log('load', keep.loads) "
+               "shoal.pass{name = 'wear', query = '&hull', columns = 'hull.armor', run = function(f, b, armor) "
+               "armor:fill(" +
+               std::string(speed) + ") end}";
+    };
+    write_all();
+    write("wear.lua", version("7"));
+    start({"--schema", path("game.schema.sjson"), "--script", path("wear.lua"), "--query", "hull.armor == 8"});
+    write("wear.lua", "\nlocal x = nil + 1");
+    ASSERT_TRUE(waits_for("wear.lua:2: attempt to perform arithmetic on a nil value"));
+    ASSERT_TRUE(waits_for("stack traceback:"));
+    ASSERT_TRUE(waits_for("the one before works on"));
+    write("wear.lua", version("8"));
+    ASSERT_TRUE(waits_for("reloaded " + path("wear.lua")));
+    // The level changes beneath the script: its query looks at the new table.
+    write("game.schema.sjson",
+          R"(components = { hull = { fields = { color = "vec3" armor = { type = "float" default = 1 } } } })");
+    ASSERT_TRUE(waits_for("reloaded"));
+    std::this_thread::sleep_for(100ms);  // frames go by
+    const std::string said = end();
+    EXPECT_NE(said.find("matches     2\n"), std::string::npos) << said;
+    EXPECT_EQ(count(said, "load 1"), 1u) << said;
+    EXPECT_EQ(count(said, "rests"), 0u) << said;
+}
+
 }  // namespace

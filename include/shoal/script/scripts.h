@@ -29,8 +29,8 @@
 //     reload    compile | suspend the old | run the new             an error: the old one works on
 //     pass      an error: logged with a traceback, and the pass is tried again in the next frame
 //
-// Queries of scripts hold tables: a program that gives component types other fields by World::reload() reloads its scripts, too,
-// before the next step.
+// Queries, passes and reactions of scripts look at the new table when a component type gets other fields by World::reload(). What
+// needs a store that is gone rests, with a line in the log, until there is one again.
 // Lua passes declare what they touch, and that they use the Lua state: they run one after the other, beside passes in C++.
 // Built with LuaJIT as shoal::script, with 32-bit ids. Lifetime: the world outlives the scripts.
 // Thread: the structural thread of the world, between its steps.
@@ -45,10 +45,12 @@
 
 namespace shoal {
 
+class ComponentRegistry;
 class World;
 
 struct ScriptOptions {
     std::size_t memory_bytes = std::size_t(64) << 20;  ///< that all scripts may hold, with the state of Lua itself
+    bool is_quiet = false;             ///< what scripts log is not shown: they are loaded to compile sources
     std::uint64_t steps = 50'000'000;  ///< per call: iterations and calls under LuaJIT, instructions under Lua 5.4
     /// Compiles a source that a script spawns as text, and appends the blob to `bytes`; nullptr: scripts spawn blobs only.
     Status (*compile)(void* context, std::string_view source, Array<std::byte>& bytes) = nullptr;
@@ -80,6 +82,13 @@ public:
     SHOAL_API Status reload(std::string_view name);
     /// Removes passes, queries, reactions, stores and channels of a script. Errors: there is no such script.
     SHOAL_API Status unload(std::string_view name);
+
+    /// Registers the component types that scripts have declared, with their compile functions, for whoever compiles sources.
+    /// Errors: the registry has another type, or another function, of one of the names.
+    /// Lifetime: nothing is compiled with the registry after one of the scripts was reloaded or unloaded.
+    /// Thread: sources may be compiled on several threads, while nothing else uses the scripts; compile functions are called
+    /// from one of them at a time, because a Lua state belongs to one.
+    SHOAL_API Status register_components(ComponentRegistry& registry) const;
 
     /// In the order of loading.
     SHOAL_API std::size_t num_scripts() const;

@@ -410,10 +410,9 @@ public:
     SHOAL_API Result<SchemaChange*> begin_schema_change(const Schema& schema);
     SHOAL_API void end_schema_change(SchemaChange* change, bool keep);
     /// Calls tell(context) after component types have got other fields, for whoever keeps queries by their texts: the stores are
-    /// others then. nullptr: for nobody. Requires: nobody else is told.
-    void tell_schema_changes(void (*tell)(void* context), void* context) {
-        tell_schemas_ = tell, schemas_context_ = context;
-    }
+    /// others then. Lifetime: until stop_telling(context), or the end of the world.
+    SHOAL_API void tell_schema_changes(void (*tell)(void* context), void* context);
+    SHOAL_API void stop_telling(const void* context);
 
     /// Copies a living entity with its components in all stores, its children in the transforms, and what it owns, the
     /// children and possessions of these, and so on. References among these lead to the copies, others stay. A copy is a
@@ -511,6 +510,11 @@ private:
         std::string_view name;
     };
 
+    struct SchemaListener {
+        void (*tell)(void* context);
+        void* context;
+    };
+
     template <class S, class... Arguments>
     S& make(Arguments&&... arguments) {
         static_assert(alignof(S) <= alignof(std::max_align_t));
@@ -584,8 +588,7 @@ private:
     ModelPoseManager* model_poses_ = nullptr;
     DataManager* data_ = nullptr;
     SpawnLog* spawn_log_ = nullptr;  // nullptr: nobody reloads
-    void (*tell_schemas_)(void* context) = nullptr;
-    void* schemas_context_ = nullptr;
+    Array<SchemaListener> schema_listeners_{Owner("world")};
     Entity singles_;
     Database* database_ = nullptr;
     Schedule schedule_;

@@ -1,0 +1,261 @@
+// Compile functions of scripts: what a source says of a component becomes a table, and what the function returns becomes fields.
+
+#include "script/compile.h"
+
+#include "shoal/document/document.h"
+#include "shoal/document/traceback.h"
+#include "shoal/resource/registry.h"
+#include "shoal/table/field_part.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal::lua {
+
+/// A component that is compiled.
+struct Compilation {
+    const CompileInput& input;
+    CompileOutput& output;
+    SourcePosition place{};  // that the function has refused
+    std::string refusal;     // why
+};
+
+DeclaredType::~DeclaredType() { luaL_unref(script.state->lua, LUA_REGISTRYINDEX, compile); }
+
+Status note_component(lua_State* lua, State& state, int table, const Schema& schema) {
+    lua_getfield(lua, table, "compile");
+    const int given = lua_type(lua, -1);
+    const int function = given == LUA_TFUNCTION ? luaL_ref(lua, LUA_REGISTRYINDEX) : (lua_pop(lua, 1), LUA_NOREF);
+    double order = 0;
+    Array<std::string> keys{Owner("scripts")};
+    Status status = read_texts(lua, table, "keys", keys);
+    if (status) status = read_field(lua, table, "spawn_order", order);
+    if (status && given != LUA_TNIL && given != LUA_TFUNCTION)
+        status = Status::error("\"compile\" is a function of what the source says and of how to refuse it");
+    if (status && given == LUA_TNIL && !keys.empty()) status = Status::error("\"keys\" needs a function \"compile\"");
+    if (status && !(order >= -1e9 && order <= 1e9)) status = Status::error("\"spawn_order\" is from -1e9 to 1e9");
+    if (!status) {
+        luaL_unref(lua, LUA_REGISTRYINDEX, function);
+        return Status::error(concat("component \"", schema.name(), "\": ", status.message()));
+    }
+    for (DeclaredType*& known : state.script->types)
+        if (known->schema.id() == schema.id()) {
+            destroy_owned(std::exchange(known, state.script->types.back()));
+            state.script->types.pop_back();
+            break;
+        }
+    auto* const type = make_owned<DeclaredType>(*state.script, schema);
+    type->compile = function;
+    type->spawn_order = static_cast<std::int32_t>(order);
+    type->keys = std::move(keys);
+    type->key_views.assign(type->keys.begin(), type->keys.end());
+    state.script->types.push_back(type);
+    return {};
+}
+
+// --- what the function gets --------------------------------------------------------------------------------------
+
+namespace {
+
+void push_node(lua_State* lua, Node node) {
+    if (lua_checkstack(lua, 8) == 0) return lua_pushnil(lua);  // no source is that deep
+    switch (node.kind()) {
+        case NodeKind::kNull:
+            return lua_pushnil(lua);
+        case NodeKind::kBool:
+            return lua_pushboolean(lua, node.as_bool() ? 1 : 0);
+        case NodeKind::kInteger:
+        case NodeKind::kNumber:
+            if (const std::int64_t* const whole = node.is_integer() ? node.as_int64() : nullptr)
+                return push_integer(lua, *whole);
+            return lua_pushnumber(lua, node.as_double());
+        case NodeKind::kString:
+            return push_text(lua, node.as_string());
+        default:
+            break;
+    }
+    lua_createtable(lua, node.is_list() ? static_cast<int>(node.size()) : 0, 0);
+    int i = 0;
+    for (const Node child : node) {
+        if (node.is_list())
+            push_integer(lua, ++i);
+        else
+            push_text(lua, child.key());
+        push_node(lua, child);
+        lua_rawset(lua, -3);
+    }
+}
+
+/// The second argument of a compile function: refuse(message, key, key ...) ends it with an error at that place of the source.
+int refuse(lua_State* lua, State& state) {
+    Compilation* const now = state.compilation;
+    if (now == nullptr) return fail(state, "a compile function has ended; refuse what it was given only while it runs");
+    std::string_view message;
+    if (!read_text(lua, state, 1, "what is wrong", message)) return kFailed;
+    Node at = now->input.node;
+    for (int i = 2; i <= lua_gettop(lua); ++i) {
+        std::int64_t number = 0;
+        std::size_t length = 0;
+        const bool is_number = lua_type(lua, i) == LUA_TNUMBER;
+        const char* const key = lua_type(lua, i) == LUA_TSTRING ? lua_tolstring(lua, i, &length) : nullptr;
+        Node child;
+        if (is_number && at.is_list() && read_integer(lua, i, number) && number >= 1 && number <= at.size())
+            child = at[static_cast<std::uint32_t>(number - 1)];
+        else if (key != nullptr)
+            child = at.find({key, length});
+        if (!child) break;  // the source does not say it: the place is what lacks it
+        at = child;
+    }
+    now->place = at.position();
+    now->refusal = message;
+    return fail(state, message);
+}
+
+// --- what it returns ---------------------------------------------------------------------------------------------
+
+Status take_entities(lua_State* lua, const Field& field, CompileOutput& output) {
+    const int value = lua_gettop(lua);
+    const bool is_list = field.num_values() > 1 || lua_type(lua, value) == LUA_TTABLE;
+    for (std::uint32_t i = 0; i < field.num_values(); ++i) {
+        if (is_list)
+            lua_rawgeti(lua, value, static_cast<int>(i) + 1);
+        else
+            lua_pushvalue(lua, value);
+        std::size_t length = 0;
+        const int type = lua_type(lua, -1);
+        const char* const text = type == LUA_TSTRING ? lua_tolstring(lua, -1, &length) : nullptr;
+        const std::string reference(text == nullptr ? "" : text, length);
+        lua_pop(lua, 1);
+        if (type == LUA_TNIL) continue;
+        if (text == nullptr)
+            return Status::error(
+                concat("\"", field.name, "\" is an entity of the source: return a text that refers to it"));
+        const std::uint32_t entity = output.find_entity(reference);
+        if (entity == kNoBlobEntity) return Status::error(concat("there is no entity ", quoted(reference)));
+        output.store_entity(field.struct_offset + i * static_cast<std::uint32_t>(sizeof(Entity)), entity);
+    }
+    return {};
+}
+
+/// Keeps the texts of string ids in the blob.
+Status intern_texts(lua_State* lua, CompileOutput& output) {
+    std::size_t length = 0;
+    if (lua_type(lua, -1) == LUA_TSTRING) {
+        const char* const text = lua_tolstring(lua, -1, &length);
+        return output.intern({text, length}).status();
+    }
+    Status status;
+    for (std::size_t i = 1; lua_type(lua, -1) == LUA_TTABLE && status && i <= raw_length(lua, -1); ++i) {
+        lua_rawgeti(lua, -1, static_cast<int>(i));
+        if (lua_type(lua, -1) == LUA_TSTRING) status = intern_texts(lua, output);
+        lua_pop(lua, 1);
+    }
+    return status;
+}
+
+/// Takes the value at the top as a field.
+Status take_field(lua_State* lua, State& state, const Schema& schema, std::string_view name, CompileOutput& output) {
+    const int index = schema.find_field(name);
+    if (index < 0) return find_field_part(schema, name).status();
+    const Field& field = schema.fields()[static_cast<std::size_t>(index)];
+    if (field.type == FieldType::kEntity) return take_entities(lua, field, output);
+    if (field.type == FieldType::kBlobArray || field.type == FieldType::kOpaque)
+        return Status::error(concat("\"", name, "\" cannot be set by a script"));
+    std::byte* const value = output.image().data() + field.struct_offset;
+    if (Status status = read_value(lua, state, lua_gettop(lua), 1, field_part(schema, field).type, name, value);
+        !status)
+        return status;
+    return field.type == FieldType::kStringId ? intern_texts(lua, output) : Status();
+}
+
+/// Takes the table at the top, or nothing.
+Status take_fields(lua_State* lua, State& state, const Schema& schema, CompileOutput& output) {
+    if (lua_type(lua, -1) == LUA_TNIL) return {};
+    if (lua_type(lua, -1) != LUA_TTABLE)
+        return Status::error(concat("the compile function of \"", schema.name(), "\" returned ", type_of(lua, -1),
+                                    "; it returns a table of fields, or nothing"));
+    lua_pushnil(lua);
+    while (lua_next(lua, -2) != 0) {
+        std::size_t length = 0;
+        const char* const key = lua_type(lua, -2) == LUA_TSTRING ? lua_tolstring(lua, -2, &length) : nullptr;
+        Status status = key == nullptr
+                            ? Status::error("a compile function returns fields by their names: {field = value}")
+                            : take_field(lua, state, schema, {key, length}, output);
+        lua_pop(lua, 1);
+        if (status) continue;
+        lua_pop(lua, 1);
+        return status;
+    }
+    return {};
+}
+
+/// Whether the table at the top has a value for a field.
+bool returns(lua_State* lua, std::string_view field) {
+    if (lua_type(lua, -1) != LUA_TTABLE) return false;
+    push_text(lua, field);
+    lua_rawget(lua, -2);
+    const bool has = lua_type(lua, -1) != LUA_TNIL;
+    lua_pop(lua, 1);
+    return has;
+}
+
+/// Compiles what the function has left to the schema. Returns false if an error was reported.
+bool take_rest(lua_State* lua, const DeclaredType& type, const CompileInput& input, CompileOutput& output) {
+    bool is_good = true;
+    for (const Node child : input.node) {
+        if (!output.is_field(child) || returns(lua, child.key())) continue;
+        const auto is_key = [&](const std::string& key) { return key == child.key(); };
+        const bool is_of_function = std::ranges::any_of(type.keys, is_key) && type.schema.find_field(child.key()) < 0;
+        if (!is_of_function && !output.read_field(child)) is_good = false;
+    }
+    return is_good;
+}
+
+/// Reports an error of the function at its place.
+bool report(const Compilation& now, const Status& failure) {
+    const bool is_refused = !now.refusal.empty() && failure.message().find(now.refusal) != std::string_view::npos;
+    add_with_traceback(now.input.diagnostics, is_refused ? now.place : now.input.node.position(), failure.message());
+    return false;
+}
+
+bool compile_by_script(void* context, const CompileInput& input, CompileOutput& output) {
+    const DeclaredType& type = *static_cast<const DeclaredType*>(context);
+    State& state = *type.script.state;
+    const std::lock_guard lock(state.compile_mutex);
+    const CallScope scope(state, &type.script);
+    Compilation now{input, output, {}, {}};
+    Compilation* const outer = std::exchange(state.compilation, &now);
+    const std::size_t num_errors = input.diagnostics.num_errors();
+    lua_State* const lua = state.running;
+    const int top = lua_gettop(lua);
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, type.compile);
+    lua_newtable(lua);
+    for (const Node child : input.node) {
+        if (!output.is_field(child)) continue;
+        push_text(lua, child.key());
+        push_node(lua, child);
+        lua_rawset(lua, -3);
+    }
+    lua_pushcfunction(lua, run_body<refuse>);
+    Status status = state.call(lua, 2, 1);
+    const bool is_good = status && take_rest(lua, type, input, output);
+    if (is_good) status = take_fields(lua, state, type.schema, output);
+    lua_settop(lua, top);
+    state.compilation = outer;
+    if (!status) return report(now, status);
+    return is_good && input.diagnostics.num_errors() == num_errors;
+}
+
+}  // namespace
+
+Status DeclaredType::add_to(ComponentRegistry& registry) const {
+    const RegisteredComponent* const known = registry.find(schema.id());
+    if (compile == LUA_NOREF && known != nullptr && known->schema != nullptr) return {};  // perhaps with other fields
+    if (Status status = registry.add(schema); !status) return status;
+    if (compile == LUA_NOREF && spawn_order == 0) return {};
+    return registry.set_compile_function(schema.name(), compile == LUA_NOREF ? nullptr : compile_by_script,
+                                         const_cast<DeclaredType*>(this), spawn_order,  // NOLINT: it is only read
+                                         CompileScope::kComponent, key_views);
+}
+
+}  // namespace shoal::lua
