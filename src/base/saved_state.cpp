@@ -150,8 +150,8 @@ StatePart SavedState::part(std::size_t number) const {
 }
 
 std::size_t SavedState::find(std::string_view path) const {
-    const std::uint32_t* const number = part_by_path_.find_if(
-        hash_path(path), [&](std::uint32_t candidate) { return part(candidate).path == path; });
+    const std::uint32_t* const number =
+        part_by_path_.find_if(hash_path(path), [&](std::uint32_t candidate) { return part(candidate).path == path; });
     return number == nullptr ? num_parts() : *number;
 }
 
@@ -168,8 +168,9 @@ void SavedState::copy(const StatePart& part, std::uint64_t first, std::uint64_t 
         const std::uint64_t skipped = first % part.elements_per_block;
         const std::uint64_t some = std::min<std::uint64_t>(count, part.elements_per_block - skipped);
         const auto bytes = static_cast<std::size_t>(some * part.element_bytes);
-        std::memcpy(out, block(part, static_cast<std::size_t>(first / part.elements_per_block)).data() +
-                             skipped * part.element_bytes,
+        std::memcpy(out,
+                    block(part, static_cast<std::size_t>(first / part.elements_per_block)).data() +
+                        skipped * part.element_bytes,
                     bytes);
         out += bytes, first += some, count -= some;
     }
@@ -191,11 +192,11 @@ StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t
     to.pool_->use();
 }
 
-StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_bytes,
-                                  std::uint32_t elements_per_block, std::uint64_t num_elements) {
+StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
+                                  std::uint64_t num_elements) {
     const std::string_view path = path_.with(name);
     SHOAL_ASSERT(to_.find(path) == to_.num_parts(), "two parts of a saved state have one path");
-    const SavedState::Part part{to_.paths_.size(), path.size(),  element_bytes,
+    const SavedState::Part part{to_.paths_.size(),  path.size(),  element_bytes,
                                 elements_per_block, num_elements, to_.blocks_.size()};
     to_.paths_.insert(to_.paths_.end(), path.begin(), path.end());
     to_.part_by_path_.add(hash_path(path), static_cast<std::uint32_t>(to_.parts_.size()));
@@ -242,17 +243,17 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
 }
 
 void StateWriter::column(std::string_view name, const void* data, std::uint32_t element_bytes,
-                         std::uint64_t num_elements, std::uint64_t (*stamp_of)(const void* context, std::uint32_t block),
-                         const void* context, std::span<const StateGap> gaps) {
+                         std::uint64_t num_elements,
+                         std::uint64_t (*stamp_of)(const void* context, std::uint32_t block), const void* context,
+                         std::span<const StateGap> gaps) {
     const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements);
     const auto* from = static_cast<const std::byte*>(data);
     std::uint32_t b = 0;
     for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {
         const auto bytes = static_cast<std::size_t>(
             std::min<std::uint64_t>(num_elements - first, kElementsPerStateBlock) * element_bytes);
-        StateBlock* const known = earlier.path.empty() || b >= earlier.num_blocks()
-                                      ? nullptr
-                                      : before_->blocks_[earlier.first_block + b];
+        StateBlock* const known =
+            earlier.path.empty() || b >= earlier.num_blocks() ? nullptr : before_->blocks_[earlier.first_block + b];
         from += bytes;
         if (known != nullptr && known->num_bytes == bytes && stamp_of(context, b) < since_) {
             share_block(*known);
@@ -284,8 +285,7 @@ Result<std::uint64_t> StateReader::count(std::string_view name, std::uint32_t el
     return error(name, concat("its elements have ", part.element_bytes, " bytes, not ", element_bytes));
 }
 
-Status StateReader::elements(std::string_view name, void* to, std::uint32_t element_bytes,
-                             std::uint64_t num_elements) {
+Status StateReader::elements(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements) {
     const Result<std::uint64_t> count = this->count(name, element_bytes);
     if (!count) return count.status();
     if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));

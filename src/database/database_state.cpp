@@ -58,8 +58,8 @@ Status TableSet::load(StateReader& from, std::span<const Archetype* const> types
     if (Status status = from.array("free_numbers", free_numbers); !status) return status;
     if (Status status = from.value("next_visited", next_visited); !status) return status;
     if (saved.size() + free_numbers.size() != num_numbers)
-        return from.error("tables", concat(saved.size(), " tables and ", free_numbers.size(), " free numbers are not ",
-                                           num_numbers));
+        return from.error(
+            "tables", concat(saved.size(), " tables and ", free_numbers.size(), " free numbers are not ", num_numbers));
     BitSet seen{Owner("database")};
     const auto is_new = [&](std::uint32_t number) { return number < num_numbers && !seen.test_and_set(number); };
     for (const std::uint32_t number : free_numbers)
@@ -131,8 +131,9 @@ Status DatabaseTable::load(StateReader& from, std::span<const Schema* const> sch
 
 void Database::save(StateWriter& to) const {
     if (deferred_changes_ != nullptr && deferred_changes_->num_waiting() != 0)
-        return to.refuse(concat(deferred_changes_->num_waiting(),
-                                " commands wait, and functions among them cannot be saved; save after World::settle()"));
+        return to.refuse(
+            concat(deferred_changes_->num_waiting(),
+                   " commands wait, and functions among them cannot be saved; save after World::settle()"));
     std::string names;
     for (const Schema* schema : schemas()) names += concat(schema->name(), '\n');
     // The archetypes of the tables, in their order: which others were ever asked for is no part of the state.
@@ -211,7 +212,8 @@ Status Database::load_archetypes(StateReader& from, Array<const Archetype*>& typ
         of_one.clear();
         for (std::uint32_t k = 0; k < count; ++k, ++i) {
             if (i >= members.size() || members[i] >= components.size())
-                return from.error("archetypes", concat("archetype ", types.size(), " has a component type that is none"));
+                return from.error("archetypes",
+                                  concat("archetype ", types.size(), " has a component type that is none"));
             of_one.push_back(components[members[i]]);
         }
         types.push_back(&graph_.archetype(of_one));
@@ -245,7 +247,8 @@ Status Database::note_loaded(StateReader& from, DatabaseTable& table) {
         const Entity owner = owners[row];
         if (!owner || owner.index() > entities_.num_indices_used() ||
             owner != make_entity(owner.index(), owner.generation()))
-            return from.error("owner", concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
+            return from.error("owner",
+                              concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
         if (directory_.rows().find_any_generation(owner) != kNilRow)
             return from.error("owner", concat("row ", row, " belongs to ", entity_text(owner), ", which has another"));
         directory_.rows().set(owner, row);

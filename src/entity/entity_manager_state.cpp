@@ -33,10 +33,11 @@ Status EntityManager::load(StateReader& from) {
     if (Status status = from.value("id_bytes", id_bytes); !status) return status;
     if (Status status = from.value("index_bits", index_bits); !status) return status;
     if (id_bytes != sizeof(Entity) || index_bits != kIndexBits)
-        return from.error("index_bits", concat("its entities have ", id_bytes * 8, "-bit ids with ", index_bits,
-                                               " bits of index, and this program's have ", sizeof(Entity) * 8,
-                                               " with ", kIndexBits, "; build it with the same SHOAL_WIDE_IDS and "
-                                               "SHOAL_INDEX_BITS"));
+        return from.error("index_bits",
+                          concat("its entities have ", id_bytes * 8, "-bit ids with ", index_bits,
+                                 " bits of index, and this program's have ", sizeof(Entity) * 8, " with ", kIndexBits,
+                                 "; build it with the same SHOAL_WIDE_IDS and "
+                                 "SHOAL_INDEX_BITS"));
     Array<Generation> generations{Owner("entity manager")};
     Array<Entity> waiting{Owner("entity manager")};
     std::uint64_t num_ignored_destroys = 0;
@@ -76,7 +77,8 @@ Status EntityManager::check_loaded(StateReader& from, std::span<const Generation
             return from.error("waiting", concat("entity index ", index, " cannot wait to be used again"));
         waits.set(index);
     }
-    const auto num_dead = static_cast<std::size_t>(std::count(generations.begin() + 1, generations.end(), Generation(0)));
+    const auto num_dead =
+        static_cast<std::size_t>(std::count(generations.begin() + 1, generations.end(), Generation(0)));
     if (num_dead != waiting.size())
         return from.error("waiting", concat(num_dead, " entity indices are free, and ", waiting.size(), " wait"));
     if (std::any_of(generations.begin(), generations.end(), [](Generation g) { return g > kLastGeneration; }))
@@ -86,8 +88,8 @@ Status EntityManager::check_loaded(StateReader& from, std::span<const Generation
 
 Status EntityManager::set_death_position(DeathCursor cursor, std::uint64_t position) {
     if (position > deaths_.end())
-        return Status::error(concat("the saved state: a store has seen ", position, " deaths, and there were ",
-                                    deaths_.end()));
+        return Status::error(
+            concat("the saved state: a store has seen ", position, " deaths, and there were ", deaths_.end()));
     deaths_.set_position(cursor, position);
     return {};
 }

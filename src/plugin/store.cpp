@@ -330,7 +330,8 @@ void PluginStore::save(StateWriter& to) const {
 
 Status PluginStore::load(StateReader& from) {
     if (!is_saved())
-        return from.error("bytes", concat("the plugin's store of \"", schema().name(), "\" has no functions save and load"));
+        return from.error("bytes",
+                          concat("the plugin's store of \"", schema().name(), "\" has no functions save and load"));
     SavedStore saved{.component = schema().name()};
     if (Status status = from.value("version", saved.version); !status) return status;
     if (Status status = from.array("bytes", saved.bytes); !status) return status;

@@ -104,9 +104,9 @@ Status ModelPoseManager::Tree::load(StateReader& from, const ResourceLibrary* li
             return from.error("source",
                               "the nodes lie in a resource that is not loaded; load it through the world's library, "
                               "WorldOptions::library, before the state");
-        if (Status status = accept({library->view(source.names), library->view(source.parents),
-                                    library->view(source.positions), library->view(source.rotations),
-                                    library->view(source.scales)});
+        if (Status status =
+                accept({library->view(source.names), library->view(source.parents), library->view(source.positions),
+                        library->view(source.rotations), library->view(source.scales)});
             !status)
             return from.error("source", status.message());
     } else {
@@ -122,8 +122,8 @@ Status ModelPoseManager::Tree::load(StateReader& from, const ResourceLibrary* li
     if (Status status = from.array("first_changed", first_changed); !status) return status;
     if (Status status = from.array("changed_groups", changed_groups); !status) return status;
     if (table.num_rows() != std::uint64_t(first_changed.size()) * num_nodes())
-        return from.error("num_rows", concat(table.num_rows(), " nodes in ", first_changed.size(), " instances of ",
-                                             num_nodes()));
+        return from.error("num_rows",
+                          concat(table.num_rows(), " nodes in ", first_changed.size(), " instances of ", num_nodes()));
     for (const std::uint32_t first : first_changed)
         if (first != kNothingChanged && first >= num_nodes())
             return from.error("first_changed", concat("there is no node ", first));

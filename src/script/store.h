@@ -46,6 +46,9 @@ public:
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
+    /// The rows; what the script keeps is made from them again, by its remove() and add().
+    void save(StateWriter& to) const override;
+    Status load(StateReader& from) override;
 
 private:
     Status call(int function, Entity entity, const std::byte* image, int num_results = 0) const;

@@ -4,6 +4,7 @@
 #include "script/store.h"
 
 #include "script/compile.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/job/work_scope.h"
 #include "shoal/resource/migration.h"
 #include "shoal/table/field_part.h"
@@ -303,6 +304,28 @@ void LuaStore::settle(const SettleContext& context) {
         if (const Status status = state.call(state.running, 0, 0); !status) report(status);
     }
     rows_.settle_table(context);
+}
+
+void LuaStore::save(StateWriter& to) const {
+    if (!told_.empty())
+        return to.refuse(concat("passes have written \"", schema().name(),
+                                "\", and its store in Lua is told when the world settles; save after World::settle()"));
+    rows_.save(to);
+}
+
+Status LuaStore::load(StateReader& from) {
+    const CallScope scope(*script_.state, &script_);
+    told_.clear();
+    remove_all(rows_.table().entities());
+    if (Status status = rows_.load(from); !status) return status;
+    const Array<Entity> owners(rows_.table().entities().begin(), rows_.table().entities().end(), Owner("scripts"));
+    const std::size_t image_bytes = schema().struct_bytes();
+    Array<std::byte> images(owners.size() * image_bytes, std::byte(0), Owner("scripts"));
+    for (std::uint32_t row = 0; row < owners.size(); ++row) read_row(row, images.data() + row * image_bytes);
+    rows_.clear();
+    if (Status status = add_all(owners, images.data(), image_bytes); !status) return status;
+    // Once more, for the stamps, and for the rows of the dead.
+    return rows_.load(from);
 }
 
 // --- stores of scripts -------------------------------------------------------------------------------------------

@@ -356,9 +356,8 @@ void ComponentMirror::save(StateWriter& to) const {
     store_.list_tables(component_, tables);
     Array<SavedPicture> saved{Owner("component mirror")};
     for (const Picture& picture : pictures_) {
-        const auto at = std::find_if(tables.begin(), tables.end(), [&](const ComponentTable& listed) {
-            return listed.table == picture.table.table;
-        });
+        const auto at = std::find_if(tables.begin(), tables.end(),
+                                     [&](const ComponentTable& listed) { return listed.table == picture.table.table; });
         saved.push_back({picture.stamp, at == tables.end() ? kGone : static_cast<std::uint32_t>(at - tables.begin()),
                          static_cast<std::uint32_t>(picture.owners.size())});
     }

@@ -39,8 +39,8 @@ Status OwnedRows::index_loaded(StateReader& from) {
     std::uint32_t highest = 0;
     for (const Entity owner : owners) highest = std::max(highest, owner.index());
     if (highest > entities_.num_indices_used())
-        return from.error("owner", concat("entity index ", highest, " owns a row, and there are ",
-                                          entities_.num_indices_used()));
+        return from.error(
+            "owner", concat("entity index ", highest, " owns a row, and there are ", entities_.num_indices_used()));
     const bool is_identity = options_.index == RowIndexKind::kIdentity;
     if (Status status = index_.reserve(table_.num_rows(), highest); !status) return status;
     const std::span<const std::uint32_t> previous =
@@ -49,8 +49,8 @@ Status OwnedRows::index_loaded(StateReader& from) {
         const Entity owner = owners[row];
         if (!owner && is_identity) continue;
         if (!owner || owner != make_entity(owner.index(), owner.generation()) || (is_identity && owner.index() != row))
-            return from.error("owner", concat("row ", row, " belongs to ", entity_text(owner),
-                                              ", which cannot own it"));
+            return from.error("owner",
+                              concat("row ", row, " belongs to ", entity_text(owner), ", which cannot own it"));
         if (!previous.empty() && previous[row] != kNilRow) continue;  // not the first of its chain
         const std::uint32_t other = index_.find_any_generation(owner);
         if (other == kNilRow || !entities_.alive(owners[other])) index_.set(owner, row);

@@ -107,12 +107,12 @@ Status RelationIndex::load_lists(StateReader& from) {
     if (Status status = from.array("first", first_); !status) return status;
     const std::size_t num_links = links_.size();
     for (const detail::ReferenceLink& link : links_)
-        if (link.next >= num_links || link.previous >= num_links || link.target.index() >= std::max<std::size_t>(first_.size(), 1))
+        if (link.next >= num_links || link.previous >= num_links ||
+            link.target.index() >= std::max<std::size_t>(first_.size(), 1))
             return from.error("links", "one of them leads nowhere");
     for (const std::uint32_t first : first_)
         if (first != 0 && first >= num_links) return from.error("first", "one of them leads nowhere");
-    if (!from.is_trusted() && !first_.empty())
-        return validate();
+    if (!from.is_trusted() && !first_.empty()) return validate();
     return {};
 }
 

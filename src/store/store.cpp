@@ -158,7 +158,8 @@ void Store::save(StateWriter& to) const {
 }
 
 Status Store::load(StateReader& from) {
-    return from.error("", concat(kind(), " does not read what was saved; its class overrides Store::save() and load()"));
+    return from.error("",
+                      concat(kind(), " does not read what was saved; its class overrides Store::save() and load()"));
 }
 
 }  // namespace shoal

@@ -10,8 +10,7 @@
 namespace shoal {
 namespace {
 
-constexpr std::string_view kLinkNames[] = {"next",        "previous",   "parent",
-                                           "first_child", "next_child", "previous_child"};
+constexpr std::string_view kLinkNames[] = {"next", "previous", "parent", "first_child", "next_child", "previous_child"};
 
 /// What a column is called in a state: after its field, so that it is found in a table with other columns too.
 std::string name_of_column(const Schema& schema, std::uint32_t column) {
@@ -67,7 +66,8 @@ void Table::save(StateWriter& to) const {
         const std::string name = name_of_column(schema(), c);
         if (definition.opaque != nullptr && num_rows() != 0)
             to.refuse(concat("the field \"", schema().fields()[definition.field_index].name, "\" of \"",
-                             schema().name(), "\" has a type that only C++ knows; keep what it holds in plain fields, or remove the "
+                             schema().name(),
+                             "\" has a type that only C++ knows; keep what it holds in plain fields, or remove the "
                              "components before"));
         if (definition.opaque != nullptr) continue;
         const ColumnOfTable at{*this, c};
@@ -103,13 +103,14 @@ Status Table::load(StateReader& from) {
 
 /// Reads what the rows hold. Errors: something is missing or does not fit; rows are arbitrary then.
 Status Table::load_rows(StateReader& from) {
-    if (Status status = from.elements("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows()); !status)
+    if (Status status = from.elements("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows());
+        !status)
         return status;
     for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
         const ColumnDefinition& column = schema().columns()[c];
         if (column.opaque != nullptr) continue;
-        if (Status status = from.elements(name_of_column(schema(), c), storage_.column(c), column.element_bytes,
-                                          num_rows());
+        if (Status status =
+                from.elements(name_of_column(schema(), c), storage_.column(c), column.element_bytes, num_rows());
             !status)
             return status;
     }
@@ -125,8 +126,7 @@ Status Table::load_rows(StateReader& from) {
         if (Status status = check_values(from); !status) return status;
     if (!from.is_trusted())
         if (Status status = links_.validate(num_rows(), schema().name()); !status) return status;
-    num_holes_ = static_cast<std::uint32_t>(
-        std::count(storage_.owners(), storage_.owners() + num_rows(), kNullEntity));
+    num_holes_ = static_cast<std::uint32_t>(std::count(storage_.owners(), storage_.owners() + num_rows(), kNullEntity));
     return stamps_.load(from, num_rows());
 }
 
@@ -137,7 +137,8 @@ Status Table::check_values(StateReader& from) const {
         const std::byte* const first = column(field.first_column) + schema().offset_in_column(field);
         const BadValue bad =
             find_bad_value(field, {first, schema().columns()[field.first_column].element_bytes, num_rows()});
-        if (bad) return from.error("field", concat("\"", field.name, "\" of \"", schema().name(), "\" holds ", bad.problem));
+        if (bad)
+            return from.error("field", concat("\"", field.name, "\" of \"", schema().name(), "\" holds ", bad.problem));
     }
     return {};
 }

@@ -42,9 +42,9 @@ BadValue find_bad_value(const Field& field, const FieldRows& rows) {
         return {find_invalid_value(field, rows, is_named), "a number that its enum does not name"};
     }
     if (field.type == FieldType::kFixedString)
-        return {find_invalid_value(field, rows,
-                                   [&](const std::byte* v) { return is_fixed_string(v, field.value_bytes); }),
-                "a string that is not UTF-8 or has no end"};
+        return {
+            find_invalid_value(field, rows, [&](const std::byte* v) { return is_fixed_string(v, field.value_bytes); }),
+            "a string that is not UTF-8 or has no end"};
     return {};
 }
 

@@ -18,7 +18,8 @@ void FrameHistory::keep(const World& world) {
 }
 
 Status FrameHistory::rewind(World& world, std::uint64_t frame) {
-    const auto at = std::find_if(frames_.begin(), frames_.end(), [&](const Frame& kept) { return kept.number == frame; });
+    const auto at =
+        std::find_if(frames_.begin(), frames_.end(), [&](const Frame& kept) { return kept.number == frame; });
     if (at == frames_.end() && frames_.empty())
         return Status::error(concat("frame ", frame, " cannot be gone back to, because no frame is kept",
                                     status_ ? std::string() : concat(": ", status_.message())));
@@ -45,7 +46,8 @@ FrameStatistics FrameHistory::statistics() const {
 // --- the calls of a world ----------------------------------------------------------------------------------------
 
 void World::keep_frames(std::uint32_t max_frames) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback asked for frames to be kept; do it between steps");
+    SHOAL_ASSERT(!passes_run_ && !is_settling_,
+                 "a pass or a callback asked for frames to be kept; do it between steps");
     delete history_;
     history_ = max_frames == 0 ? nullptr : new FrameHistory(max_frames);
     if (history_ != nullptr) history_->keep(*this);
@@ -58,6 +60,8 @@ Status World::rewind(std::uint64_t frame) {
     return history_->rewind(*this, frame);
 }
 
-FrameStatistics World::frame_statistics() const { return history_ == nullptr ? FrameStatistics() : history_->statistics(); }
+FrameStatistics World::frame_statistics() const {
+    return history_ == nullptr ? FrameStatistics() : history_->statistics();
+}
 
 }  // namespace shoal

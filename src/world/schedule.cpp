@@ -5,6 +5,7 @@
 #include "shoal/base/clock.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/base/string_id.h"
 #include "shoal/base/text.h"
 #include "shoal/job/crew.h"
@@ -12,7 +13,6 @@
 #include "shoal/table/table.h"
 #include "shoal/table/write_guard.h"
 #include "shoal/world/trace.h"
-#include "shoal/base/saved_state.h"
 #include "world/pass_interval.h"
 #include "world/schedule_order.h"
 

@@ -24,11 +24,11 @@ struct FileHeader {
     char magic[8];
     std::uint32_t version, byte_order;
     std::uint64_t file_bytes;
-    std::uint64_t raw_bytes;    // of the elements of all parts
+    std::uint64_t raw_bytes;  // of the elements of all parts
     std::uint64_t num_parts;
     std::uint64_t table_bytes;  // of the table of parts
     std::uint64_t num_pieces;
-    std::uint64_t checksum;     // XXH3-64 of all that follows
+    std::uint64_t checksum;  // XXH3-64 of all that follows
 };
 static_assert(sizeof(FileHeader) == 64);
 
@@ -53,10 +53,12 @@ public:
     }
     std::uint64_t size() const { return size_; }
     void copy(std::uint64_t begin, std::size_t num_bytes, std::byte* to) const {
-        auto part = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
+        auto part =
+            static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), begin) - begins_.begin()) - 1;
         while (num_bytes != 0) {
             const StatePart at = state_.part(part);
-            const std::uint64_t first = begin - begins_[part], block_bytes = std::uint64_t(at.element_bytes) * at.elements_per_block;
+            const std::uint64_t first = begin - begins_[part],
+                                block_bytes = std::uint64_t(at.element_bytes) * at.elements_per_block;
             if (first >= at.num_bytes()) {
                 ++part;
                 continue;
@@ -110,8 +112,9 @@ Status check_header(const FileHeader& header, std::span<const std::byte> bytes, 
             "the save was made on a machine of the other byte order, which this one does not read; make it there "
             "again as a blob, with save_zones()");
     if (header.version != kVersion)
-        return Status::error(concat("the save has version ", header.version, " of the format, and this program reads version ",
-                                    kVersion, "; load it with the program that made it"));
+        return Status::error(concat("the save has version ", header.version,
+                                    " of the format, and this program reads version ", kVersion,
+                                    "; load it with the program that made it"));
     if (header.file_bytes != bytes.size())
         return damaged(concat("it has ", bytes.size(), " bytes, and had ", header.file_bytes));
     if (hash_bytes(bytes.data() + sizeof header, bytes.size() - sizeof header) != header.checksum)
@@ -141,8 +144,8 @@ Result<Array<std::byte>> write_state(const SavedState& state, Executor& executor
             const std::uint64_t begin = std::uint64_t(i) * kPieceBytes;
             const auto num_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, raw.size() - begin));
             raw.copy(begin, num_bytes, whole.data());
-            const std::size_t size = ZSTD_compressCCtx(context, compressed.data(), compressed.size(), whole.data(),
-                                                       num_bytes, kLevel);
+            const std::size_t size =
+                ZSTD_compressCCtx(context, compressed.data(), compressed.size(), whole.data(), num_bytes, kLevel);
             if (ZSTD_isError(size)) break;
             pieces[i].assign(compressed.begin(), compressed.begin() + static_cast<std::ptrdiff_t>(size));
         }
@@ -236,10 +239,10 @@ Result<SavedState> read_state(std::span<const std::byte> bytes, Executor& execut
             const auto num_bytes =
                 static_cast<std::size_t>(std::min<std::uint64_t>(kPieceBytes, header.raw_bytes - begin));
             const std::size_t size =
-                context == nullptr ? 0
-                                   : ZSTD_decompressDCtx(context, raw.range.data + begin, num_bytes,
-                                                         bytes.data() + begins[i],
-                                                         static_cast<std::size_t>(begins[i + 1] - begins[i]));
+                context == nullptr
+                    ? 0
+                    : ZSTD_decompressDCtx(context, raw.range.data + begin, num_bytes, bytes.data() + begins[i],
+                                          static_cast<std::size_t>(begins[i + 1] - begins[i]));
             if (size != num_bytes) failed.store(true, std::memory_order_relaxed);
         }
         ZSTD_freeDCtx(context);

@@ -134,8 +134,8 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
     // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back.
     SavedState now;
     if (Status status = save(now, nullptr, false); !status)
-        return Status::error(concat("what is in the world now could not be brought back if loading fails, because ",
-                                    status.message()));
+        return Status::error(
+            concat("what is in the world now could not be brought back if loading fails, because ", status.message()));
     Status status = replace(state, false);
     if (status) return {};
     const Status restored = replace(now, true);
@@ -151,7 +151,8 @@ Status WorldState::make_stores(StateReader& from) {
         std::uint32_t format = 0;
         if (Status status = from.value("format", format); !status) return status;
         if (format != kFormat)
-            return from.error("format", concat("it has version ", format, ", and this program reads version ", kFormat));
+            return from.error("format",
+                              concat("it has version ", format, ", and this program reads version ", kFormat));
     }
     const Result<std::string> lines = from.text("stores");
     if (!lines) return lines.status();
@@ -252,7 +253,8 @@ Status WorldState::load_stores(StateReader& from) {
         const ComponentManager& single = *owned.manager;
         if (single.num_rows() == 0) {
             if (Status status = world_.make_single(*owned.manager); !status) return status;
-        } else if (!from.is_trusted() && (single.num_rows() != 1 || !world_.entities_.alive(single.table().entities()[0]))) {
+        } else if (!from.is_trusted() &&
+                   (single.num_rows() != 1 || !world_.entities_.alive(single.table().entities()[0]))) {
             return from.error(concat("stores/", single.schema().name()), "a single has one row, of a living entity");
         }
     }

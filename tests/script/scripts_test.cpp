@@ -3,6 +3,7 @@
 #include "script_world.h"
 
 #include "shoal/base/log.h"
+#include "shoal/base/saved_state.h"
 #include "shoal/source/compiler.h"
 #include "shoal/world/named_components.h"
 
@@ -342,6 +343,25 @@ TEST_F(ScriptFiles, a_store_in_lua_takes_part_in_a_world) {  // req: G6
     EXPECT_TRUE(test.run("shoal.add(other, 'glow') assert(shoal.has(other, 'glow'))"));
     ASSERT_TRUE(test.scripts.unload("wheels").ok());
     EXPECT_EQ(test.world.find_store(ComponentId("glow")), nullptr);
+}
+
+TEST_F(ScriptFiles, a_store_in_lua_is_saved_and_loaded_with_its_world) {
+    write(kStore);
+    ASSERT_TRUE(test.scripts.load(path).ok());
+    ASSERT_TRUE(test.run("e = shoal.create{glow = {kelvin = 5400}} other = shoal.create{glow = {source = e}}"));
+    test.world.settle();
+    SavedState state;
+    const Status saved = test.world.save(state);
+    ASSERT_TRUE(saved.ok()) << saved.message();
+    const std::uint64_t hash = test.world.state_hash();
+    ASSERT_TRUE(test.run("shoal.destroy(other) shoal.remove(e, 'glow') shoal.create{glow = {kelvin = 1}}"));
+    test.world.settle();
+    ASSERT_NE(test.world.state_hash(), hash);
+    const Status loaded = test.world.load(state);
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    EXPECT_EQ(test.world.state_hash(), hash);
+    EXPECT_TRUE(test.run("assert(shoal.get(e, 'glow').kelvin == 5400 and shoal.get(other, 'glow').source == e)"));
+    ASSERT_TRUE(test.scripts.run("assert(count() == 2)", "wheels").ok());
 }
 
 TEST_F(ScriptFiles, a_store_in_lua_that_refuses_one_of_many_keeps_what_it_had) {

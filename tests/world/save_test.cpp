@@ -110,9 +110,12 @@ struct Sea {
                          Random random = frame.random_for(who);
                          v.x += (random.unit() - 0.5f) * frame.dt - drag * v.x;
                      });
-        schedule.add("tire", world.query<Write<&Fin::drag>>(), [](const PassContext& frame, Entity who, auto&& drag) {
-            if (frame.random_for(who).below(20) == 0) drag += 0.25f;
-        }).every_frames(3);
+        schedule
+            .add("tire", world.query<Write<&Fin::drag>>(),
+                 [](const PassContext& frame, Entity who, auto&& drag) {
+                     if (frame.random_for(who).below(20) == 0) drag += 0.25f;
+                 })
+            .every_frames(3);
         schedule
             .add("bite", world.query<Read<&Spot::position>>(), {writes(bites)},
                  [&bites](const PassContext& frame, Commands& commands, Entity who, Vec3 at) {
@@ -123,15 +126,15 @@ struct Sea {
                      if (dice == 2) commands.remove<Hungry>(who);
                      if (dice == 3) commands.move(who, Zone(random.below(5)));
                      if (dice == 4) commands.add(who, Egg{std::uint16_t(random.below(100))});
-                     if (dice == 5) commands.add(who, Plankton{random.next(), Kind(random.below(2)), random.below(2) == 0});
+                     if (dice == 5)
+                         commands.add(who, Plankton{random.next(), Kind(random.below(2)), random.below(2) == 0});
                      if (dice == 6) commands.remove<Plankton>(who);
                      if (dice == 7) commands.add(commands.create(Spot{{at.x + 1, 0, 0}}), Fin{});
                      if (dice == 8) commands.tag(who, "shy");
                  })
             .every_frames(2);
-        schedule.add("count", world.query<Single<Write<&Current::turns>>>(), {reads(bites)}, [&bites](auto&& turns) {
-            turns += bites.read().size() + 100 * bites.read_last().size();
-        });
+        schedule.add("count", world.query<Single<Write<&Current::turns>>>(), {reads(bites)},
+                     [&bites](auto&& turns) { turns += bites.read().size() + 100 * bites.read_last().size(); });
         schedule.add("late", {writes_everything()}, [this](PassContext&) { late += 1; }).every_seconds(0.05f);
     }
 
@@ -159,24 +162,48 @@ struct Sea {
     void change(Random& random, Entity a, Entity b) {
         if (!a || !b || a == world.singles() || b == world.singles()) return;
         switch (random.below(14)) {
-            case 0: case 1: entities.destroy(a); break;
-            case 2: static_cast<void>(world.manager<Scar>().add(a, {random.below(100)})); break;
-            case 3: static_cast<void>(world.ownership().own(a, b)); break;
+            case 0:
+            case 1:
+                entities.destroy(a);
+                break;
+            case 2:
+                static_cast<void>(world.manager<Scar>().add(a, {random.below(100)}));
+                break;
+            case 3:
+                static_cast<void>(world.ownership().own(a, b));
+                break;
             case 4:
                 if (world.transforms().has(a) && world.transforms().has(b))
-                    static_cast<void>(world.transforms().link(world.transforms().instance(a), world.transforms().instance(b)));
+                    static_cast<void>(
+                        world.transforms().link(world.transforms().instance(a), world.transforms().instance(b)));
                 break;
-            case 5: static_cast<void>(world.transforms().add({&a, 1}, {{random.unit(), 0, 0}})); break;
+            case 5:
+                static_cast<void>(world.transforms().add({&a, 1}, {{random.unit(), 0, 0}}));
+                break;
             case 6:
-                if (world.transforms().has(a)) world.transforms().set_position(world.transforms().instance(a), {1, random.unit(), 2});
+                if (world.transforms().has(a))
+                    world.transforms().set_position(world.transforms().instance(a), {1, random.unit(), 2});
                 break;
-            case 7: static_cast<void>(world.data().set(a, DataPath("armor.front"), random.unit())); break;
-            case 8: static_cast<void>(world.set_active(a, random.below(2) == 0)); break;
-            case 9: static_cast<void>(world.manager<Hunts>().add(a, {b})); break;
-            case 10: static_cast<void>(world.manager<Age>().add(a, {random.below(9)})); break;
-            case 11: world.manager<Fin>().remove(std::span<const Entity>(&a, 1)); break;
-            case 12: world.events<Bite>().write({a, 1}); break;
-            default: static_cast<void>(sea.add(a, Spot{{random.unit(), 1, 1}}));
+            case 7:
+                static_cast<void>(world.data().set(a, DataPath("armor.front"), random.unit()));
+                break;
+            case 8:
+                static_cast<void>(world.set_active(a, random.below(2) == 0));
+                break;
+            case 9:
+                static_cast<void>(world.manager<Hunts>().add(a, {b}));
+                break;
+            case 10:
+                static_cast<void>(world.manager<Age>().add(a, {random.below(9)}));
+                break;
+            case 11:
+                world.manager<Fin>().remove(std::span<const Entity>(&a, 1));
+                break;
+            case 12:
+                world.events<Bite>().write({a, 1});
+                break;
+            default:
+                static_cast<void>(sea.add(a, Spot{{random.unit(), 1, 1}}));
         }
     }
 
@@ -203,7 +230,8 @@ std::string difference(const SavedState& a, const SavedState& b) {
         if (other == b.num_parts()) return "only one has " + std::string(part.path);
         const StatePart in_b = b.part(other);
         if (part.num_elements != in_b.num_elements || part.element_bytes != in_b.element_bytes)
-            return std::string(part.path) + ": " + std::to_string(part.num_elements) + " and " + std::to_string(in_b.num_elements);
+            return std::string(part.path) + ": " + std::to_string(part.num_elements) + " and " +
+                   std::to_string(in_b.num_elements);
         std::vector<std::byte> bytes_a(part.num_bytes()), bytes_b(part.num_bytes());
         a.copy(part, 0, part.num_elements, bytes_a.data());
         b.copy(in_b, 0, part.num_elements, bytes_b.data());
@@ -222,9 +250,10 @@ SavedState state_of(const World& world) {
 }
 
 void expect_sound(Sea& sea) {
-    for (const Status& status : {sea.sea.validate(), sea.world.transforms().validate(), sea.world.ownership().validate(),
-                                 sea.world.activity().validate(), sea.world.data().validate(),
-                                 sea.world.manager<Scar>().core().validate(), sea.world.manager<Age>().core().validate()})
+    for (const Status& status :
+         {sea.sea.validate(), sea.world.transforms().validate(), sea.world.ownership().validate(),
+          sea.world.activity().validate(), sea.world.data().validate(), sea.world.manager<Scar>().core().validate(),
+          sea.world.manager<Age>().core().validate()})
         EXPECT_TRUE(status.ok()) << status.message();
 }
 
@@ -372,7 +401,8 @@ struct Game {
 /// What a program does that saves when it is told to.
 Status save_and_load(World& world, const std::string& path) {
     // [save]
-    if (Status status = world.save(path); !status) return status;  // what was in the file before is there until this has worked
+    if (Status status = world.save(path); !status)
+        return status;  // what was in the file before is there until this has worked
     world.step(0.1f);
     if (Status status = world.load(path); !status) return status;  // as if the step had not been
     // [save]
@@ -423,14 +453,17 @@ TEST(Save, what_cannot_be_saved_is_named_and_the_file_stays_as_it_was) {
     EntityManager entities;
     World world(entities);
     ASSERT_TRUE(world.manager<Notebook>().add(*entities.create(), Notebook{"x"}).ok());
-    EXPECT_EQ(world.save(path).message(),
-              path + ": it cannot be saved: the field \"text\" of \"notebook\" has a type that only C++ knows; keep what it "
-                     "holds in plain fields, or remove the components before");
+    EXPECT_EQ(
+        world.save(path).message(),
+        path +
+            ": it cannot be saved: the field \"text\" of \"notebook\" has a type that only C++ knows; keep what it "
+            "holds in plain fields, or remove the components before");
     world.manager<Notebook>().clear();
     world.commands().destroy(*entities.create());
     EXPECT_EQ(world.save(path).message(),
-              path + ": it cannot be saved: 1 commands wait, and functions among them cannot be saved; save after "
-                     "World::settle()");
+              path +
+                  ": it cannot be saved: 1 commands wait, and functions among them cannot be saved; save after "
+                  "World::settle()");
     EXPECT_EQ(*read_file(path), "what was there");
     world.settle();
     EXPECT_TRUE(world.save(path).ok());
@@ -475,8 +508,9 @@ TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_fil
     World other(other_entities);
     ASSERT_TRUE(other.manager(Schema::make(definition).value()).ok());
     EXPECT_EQ(other.load(path).message(),
-              path + ": the saved state, part \"types\": it has coral v1 {height float}, and the world has coral v1 "
-                     "{height double}; say what has changed: see resource/migration.h");
+              path +
+                  ": the saved state, part \"types\": it has coral v1 {height float}, and the world has coral v1 "
+                  "{height double}; say what has changed: see resource/migration.h");
     std::filesystem::remove(path);
 }
 

@@ -142,8 +142,9 @@ public:
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
     /// The same for a column: stamp_of(context, b) is the stamp of the last write to block b of 1,024 elements.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
-                          std::uint64_t num_elements, std::uint64_t (*stamp_of)(const void* context, std::uint32_t block),
-                          const void* context, std::span<const StateGap> gaps = {});
+                          std::uint64_t num_elements,
+                          std::uint64_t (*stamp_of)(const void* context, std::uint32_t block), const void* context,
+                          std::span<const StateGap> gaps = {});
 
     /// Notes that something cannot be saved; `why` says what, and what to do. The first note counts.
     SHOAL_API void refuse(std::string_view why);
