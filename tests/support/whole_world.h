@@ -1,0 +1,214 @@
+#pragma once
+// A world with something of all that a world can keep, passes that change all of it, and a program that does so between
+// steps: what is tested of saves, and what fuzzers of saves begin with.
+
+#include "shoal/command/commands.h"
+#include "shoal/components/activity.h"
+#include "shoal/components/data.h"
+#include "shoal/components/debug_name.h"
+#include "shoal/components/ownership.h"
+#include "shoal/components/tag.h"
+#include "shoal/query/query.h"
+#include "shoal/transform/transform.h"
+#include "shoal/world/world.h"
+
+#include <string>
+
+namespace shoal_test {
+
+using namespace shoal;
+
+// In managers.
+struct Fin {
+    Vec3 velocity{1, 0, 0};
+    float drag = 0;
+};
+SHOAL_COMPONENT(Fin, (velocity, split), drag)
+struct Scar {
+    std::uint32_t day = 0;
+};
+SHOAL_COMPONENT((Scar, many), day)
+struct Age {
+    std::uint32_t frames = 0;
+};
+SHOAL_COMPONENT((Age, whole), frames)
+
+// In the database.
+struct Spot {
+    Vec3 position{};
+};
+SHOAL_COMPONENT(Spot, position)
+struct Hungry {
+    float since = 0;
+};
+SHOAL_COMPONENT((Hungry, toggled), since)
+struct Egg {
+    std::uint16_t weight = 3;
+};
+SHOAL_COMPONENT((Egg, many), weight)
+enum class Kind : std::uint8_t { kPlant, kAnimal };
+SHOAL_ENUM(Kind, kPlant, kAnimal)
+struct Plankton {
+    std::uint64_t cells = 0;
+    Kind kind = Kind::kPlant;
+    bool glows = false;
+};
+SHOAL_COMPONENT((Plankton, whole), cells, kind, glows)
+
+// Beside.
+struct Hunts {
+    Entity prey;
+};
+SHOAL_COMPONENT(Hunts, (prey, relation))
+struct Current {
+    Vec3 force{};
+    std::uint64_t turns = 0;
+};
+SHOAL_COMPONENT((Current, single), force, turns)
+
+struct Bite {
+    Entity who;
+    std::uint32_t strength = 0;
+};
+
+/// A world with something of all that a world can keep, and passes that change all of it.
+struct Sea {
+    explicit Sea(Executor* executor = nullptr, std::uint64_t seed = 1)
+        : world(entities, {.executor = executor, .seed = seed}), sea(world.database()) {
+        sea.component<Spot>(), sea.component<Hungry>(), sea.component<Egg>(), sea.component<Plankton>();
+        world.manager<Fin>(), world.manager<Scar>();
+        world.manager<Age>({.index = RowIndexKind::kHash, .death = DeathPolicy::kRandomProbe});
+        world.manager<Hunts>({.death = DeathPolicy::kByCallback});
+        world.transforms({.mode = TransformMode::kDeferred});
+        world.ownership(), world.activity(), world.data(), world.manager<Tag>(), world.manager<DebugName>();
+        world.single<Current>();
+        world.keep_journal(1000);
+        world.on_add<Fin>([this](std::span<const Entity> all) { told += "+" + std::to_string(all.size()); });
+        world.on_remove<Spot>([this](std::span<const Entity> all, std::span<const Spot> before) {
+            for (std::size_t i = 0; i < all.size(); ++i) told += "-" + std::to_string(before[i].position.x);
+        });
+        world.on_change<&Fin::drag>([this](std::span<const Entity> all) { told += "~" + std::to_string(all.size()); });
+        add_passes();
+    }
+
+    void add_passes() {
+        auto& bites = world.events<Bite>();
+        Schedule& schedule = world.schedule();
+        schedule.add("swim", world.query<Write<&Fin::velocity>, Read<&Fin::drag>>(),
+                     [](const PassContext& frame, Entity who, auto&& v, float drag) {
+                         Random random = frame.random_for(who);
+                         v.x += (random.unit() - 0.5f) * frame.dt - drag * v.x;
+                     });
+        schedule
+            .add("tire", world.query<Write<&Fin::drag>>(),
+                 [](const PassContext& frame, Entity who, auto&& drag) {
+                     if (frame.random_for(who).below(20) == 0) drag += 0.25f;
+                 })
+            .every_frames(3);
+        schedule
+            .add("bite", world.query<Read<&Spot::position>>(), {writes(bites)},
+                 [&bites](const PassContext& frame, Commands& commands, Entity who, Vec3 at) {
+                     Random random = frame.random_for(who);
+                     const std::uint32_t dice = random.below(60);
+                     if (dice == 0) bites.write({who, random.below(9)});
+                     if (dice == 1) commands.add(who, Hungry{at.x});
+                     if (dice == 2) commands.remove<Hungry>(who);
+                     if (dice == 3) commands.move(who, Zone(random.below(5)));
+                     if (dice == 4) commands.add(who, Egg{std::uint16_t(random.below(100))});
+                     if (dice == 5)
+                         commands.add(who, Plankton{random.next(), Kind(random.below(2)), random.below(2) == 0});
+                     if (dice == 6) commands.remove<Plankton>(who);
+                     if (dice == 7) commands.add(commands.create(Spot{{at.x + 1, 0, 0}}), Fin{});
+                     if (dice == 8) commands.tag(who, "shy");
+                 })
+            .every_frames(2);
+        schedule.add("count", world.query<Single<Write<&Current::turns>>>(), {reads(bites)},
+                     [&bites](auto&& turns) { turns += bites.read().size() + 100 * bites.read_last().size(); });
+        schedule.add("late", {writes_everything()}, [this](PassContext&) { late += 1; }).every_seconds(0.05f);
+    }
+
+    Entity any(Random& random) {
+        const auto ids = entities.num_indices_used();
+        if (ids == 0) return {};
+        const std::uint32_t index = 1 + random.below(static_cast<std::uint32_t>(ids));
+        for (std::uint32_t generation = 1; generation < 200; ++generation)
+            if (const Entity entity = make_entity(index, Generation(generation)); entities.alive(entity)) return entity;
+        return {};
+    }
+
+    /// What a program does between steps, all of it drawn from the world's generator.
+    void meddle() {
+        Random& random = world.random();
+        for (int i = 0; i < 12; ++i) {
+            const Entity made = *entities.create();
+            static_cast<void>(sea.insert(made, random.below(4), Spot{{random.unit() * 50, 0, 0}}, Hungry{1}));
+            if (i % 2 == 0) static_cast<void>(world.manager<Fin>().add(made, {{1, 2, 3}, random.unit()}));
+            if (i % 3 == 0) static_cast<void>(world.manager<Age>().add(made, {7}));
+            if (i % 3 == 1) static_cast<void>(world.transforms().add({&made, 1}, {{random.unit(), 1, 2}}));
+        }
+        for (int i = 0; i < 40; ++i) change(random, any(random), any(random));
+    }
+    void change(Random& random, Entity a, Entity b) {
+        if (!a || !b || a == world.singles() || b == world.singles()) return;
+        switch (random.below(14)) {
+            case 0:
+            case 1:
+                entities.destroy(a);
+                break;
+            case 2:
+                static_cast<void>(world.manager<Scar>().add(a, {random.below(100)}));
+                break;
+            case 3:
+                static_cast<void>(world.ownership().own(a, b));
+                break;
+            case 4:
+                if (world.transforms().has(a) && world.transforms().has(b))
+                    static_cast<void>(
+                        world.transforms().link(world.transforms().instance(a), world.transforms().instance(b)));
+                break;
+            case 5:
+                static_cast<void>(world.transforms().add({&a, 1}, {{random.unit(), 0, 0}}));
+                break;
+            case 6:
+                if (world.transforms().has(a))
+                    world.transforms().set_position(world.transforms().instance(a), {1, random.unit(), 2});
+                break;
+            case 7:
+                static_cast<void>(world.data().set(a, DataPath("armor.front"), random.unit()));
+                break;
+            case 8:
+                static_cast<void>(world.set_active(a, random.below(2) == 0));
+                break;
+            case 9:
+                static_cast<void>(world.manager<Hunts>().add(a, {b}));
+                break;
+            case 10:
+                static_cast<void>(world.manager<Age>().add(a, {random.below(9)}));
+                break;
+            case 11:
+                world.manager<Fin>().remove(std::span<const Entity>(&a, 1));
+                break;
+            case 12:
+                world.events<Bite>().write({a, 1});
+                break;
+            default:
+                static_cast<void>(sea.add(a, Spot{{random.unit(), 1, 1}}));
+        }
+    }
+
+    void run(int frames) {
+        for (int i = 0; i < frames; ++i) {
+            meddle();
+            if (world.frame() % 2 == 0) world.transforms().compute_moved();
+            world.step(1.0f / 60);
+        }
+    }
+
+    EntityManager entities;
+    World world;
+    Database& sea;
+    std::string told;
+    int late = 0;
+};
+
+}  // namespace shoal_test
