@@ -193,19 +193,21 @@ StateWriter::StateWriter(SavedState& to, const SavedState* before, std::uint64_t
 }
 
 StatePart StateWriter::begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
-                                  std::uint64_t num_elements) {
+                                  std::uint64_t num_elements, std::uint64_t source) {
     const std::string_view path = path_.with(name);
     SHOAL_ASSERT(to_.find(path) == to_.num_parts(), "two parts of a saved state have one path");
-    const SavedState::Part part{to_.paths_.size(),  path.size(),  element_bytes,
-                                elements_per_block, num_elements, to_.blocks_.size()};
+    const SavedState::Part part{to_.paths_.size(), path.size(),        element_bytes, elements_per_block,
+                                num_elements,      to_.blocks_.size(), source};
     to_.paths_.insert(to_.paths_.end(), path.begin(), path.end());
     to_.part_by_path_.add(hash_path(path), static_cast<std::uint32_t>(to_.parts_.size()));
     to_.parts_.push_back(part);
     to_.num_bytes_ += num_elements * element_bytes;
+    same_source_ = false;
     if (before_ == nullptr) return {};
     const std::size_t known = before_->find(path);
     if (known == before_->num_parts()) return {};
     const StatePart earlier = before_->part(known);
+    same_source_ = source != 0 && before_->parts_[known].source == source;
     return earlier.element_bytes == element_bytes && earlier.elements_per_block == elements_per_block ? earlier
                                                                                                       : StatePart();
 }
@@ -218,6 +220,12 @@ StateBlock& StateWriter::add_block(const std::byte* data, std::size_t num_bytes)
     return block;
 }
 
+void StateWriter::drop_last_block() {
+    to_.num_own_bytes_ -= to_.blocks_.back()->num_bytes;
+    to_.pool_->give_back(*to_.blocks_.back());
+    to_.blocks_.pop_back();
+}
+
 void StateWriter::share_block(StateBlock& block) {
     ++block.num_users;
     to_.blocks_.push_back(&block);
@@ -226,7 +234,7 @@ void StateWriter::share_block(StateBlock& block) {
 void StateWriter::elements(std::string_view name, const void* data, std::uint32_t element_bytes,
                            std::uint64_t num_elements) {
     const auto per_block = static_cast<std::uint32_t>(std::max<std::size_t>(kBytesPerBlock / element_bytes, 1));
-    const StatePart earlier = begin_part(name, element_bytes, per_block, num_elements);
+    const StatePart earlier = begin_part(name, element_bytes, per_block, num_elements, 0);
     const auto* from = static_cast<const std::byte*>(data);
     for (std::uint64_t first = 0, b = 0; first < num_elements; first += per_block, ++b) {
         const auto bytes =
@@ -245,8 +253,8 @@ void StateWriter::elements(std::string_view name, const void* data, std::uint32_
 void StateWriter::column(std::string_view name, const void* data, std::uint32_t element_bytes,
                          std::uint64_t num_elements,
                          std::uint64_t (*stamp_of)(const void* context, std::uint32_t block), const void* context,
-                         std::span<const StateGap> gaps) {
-    const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements);
+                         std::uint64_t source, std::span<const StateGap> gaps) {
+    const StatePart earlier = begin_part(name, element_bytes, kElementsPerStateBlock, num_elements, source);
     const auto* from = static_cast<const std::byte*>(data);
     std::uint32_t b = 0;
     for (std::uint64_t first = 0; first < num_elements; first += kElementsPerStateBlock, ++b) {
@@ -255,13 +263,17 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
         StateBlock* const known =
             earlier.path.empty() || b >= earlier.num_blocks() ? nullptr : before_->blocks_[earlier.first_block + b];
         from += bytes;
-        if (known != nullptr && known->num_bytes == bytes && stamp_of(context, b) < since_) {
+        const bool may_share = known != nullptr && known->num_bytes == bytes;
+        if (may_share && same_source_ && stamp_of(context, b) < since_) {
             share_block(*known);
             continue;
         }
-        std::byte* const copied = add_block(from - bytes, bytes).data();
+        StateBlock& copied = add_block(from - bytes, bytes);
         for (std::size_t element = 0; !gaps.empty() && element < bytes; element += element_bytes)
-            for (const StateGap& gap : gaps) std::memset(copied + element + gap.begin, 0, gap.num_bytes);
+            for (const StateGap& gap : gaps) std::memset(copied.data() + element + gap.begin, 0, gap.num_bytes);
+        if (!may_share || same_source_ || std::memcmp(known->data(), copied.data(), bytes) != 0) continue;
+        drop_last_block();
+        share_block(*known);
     }
 }
 

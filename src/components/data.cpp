@@ -477,7 +477,7 @@ Status DataManager::load(StateReader& from) {
     }
     const StatePath::Scope scope = from.in("own");
     if (status) status = own_.load(from);
-    if (!status) templates_.clear();
+    if (!status) templates_.clear(), own_.clear();
     return status;
 }
 

@@ -127,6 +127,7 @@ ModelPoseManager::Tree& ModelPoseManager::tree_of(Instance instance) const {
 std::uint32_t ModelPoseManager::insert_tree(Tree* tree) {
     tree->use = ++num_uses_;
     ++num_trees_;
+    tree->table.set_stamp(instances_.table().stamp());
     const auto free = std::find(trees_.begin(), trees_.end(), nullptr);
     const auto slot = static_cast<std::uint32_t>(free - trees_.begin());
     if (free == trees_.end()) trees_.push_back(nullptr);

@@ -9,6 +9,8 @@
 namespace shoal {
 namespace {
 
+constexpr std::uint32_t kMaxTrees = 1u << 22;
+
 struct SavedTree {
     std::uint32_t slot, use, was_in_blob;
 };
@@ -22,7 +24,7 @@ void ModelPoseManager::save(StateWriter& to) const {
     Array<SavedTree> saved{Owner("model poses")};
     for (std::uint32_t slot = 0; slot < trees_.size(); ++slot)
         if (trees_[slot] != nullptr) saved.push_back({slot, trees_[slot]->use, trees_[slot]->was_in_blob});
-    to.value("num_slots", std::uint32_t(trees_.size()));
+    to.value("num_slots", saved.empty() ? 0u : saved.back().slot + 1);  // free ones at the end come again by themselves
     to.value("num_uses", num_uses_);
     to.array("trees", std::span<const SavedTree>(saved));
     Array<Entity> moved{Owner("model poses")};
@@ -47,23 +49,26 @@ void ModelPoseManager::Tree::save(StateWriter& to) const {
     }
     table.save(to);
     to.array("first_changed", std::span<const std::uint32_t>(first_changed));
-    to.array("changed_groups", std::span<const std::uint32_t>(changed_groups));
+    Array<std::uint32_t> groups = changed_groups;  // without those whose instances are gone
+    std::erase_if(groups, [&](std::uint32_t group) { return group >= num_groups(); });
+    to.array("changed_groups", std::span<const std::uint32_t>(groups));
 }
 
-Status ModelPoseManager::load(StateReader& from) {
+void ModelPoseManager::forget_trees() {
     for (const Tree* tree : trees_) delete tree;
     trees_.clear();
     num_trees_ = 0;
     moved_.clear();
+}
+
+Status ModelPoseManager::load(StateReader& from) {
+    forget_trees();
     Status status = instances_.load(from);
     if (status) status = load_trees(from);
     if (status && !from.is_trusted()) status = check_loaded(from);
     if (!status) {
         instances_.clear();
-        for (const Tree* tree : trees_) delete tree;
-        trees_.clear();
-        num_trees_ = 0;
-        moved_.clear();
+        forget_trees();
     }
     list_all_tables();
     return status;
@@ -81,7 +86,7 @@ Status ModelPoseManager::load_trees(StateReader& from) {
     if (Status status = from.array("moved_nodes", moved_nodes); !status) return status;
     if (moved.size() != moved_nodes.size()) return from.error("moved", "there are not as many as nodes");
     for (std::size_t i = 0; i < moved.size(); ++i) moved_.push_back({moved[i], moved_nodes[i]});
-    if (num_slots > saved.size() + kMaxNodesPerTree) return from.error("num_slots", "there cannot be so many trees");
+    if (num_slots > kMaxTrees) return from.error("num_slots", "there cannot be so many trees");
     trees_.assign(num_slots, nullptr);
     for (const SavedTree& one : saved) {
         if (one.slot >= num_slots || trees_[one.slot] != nullptr || one.use == 0 || one.use > num_uses_)
@@ -129,8 +134,8 @@ Status ModelPoseManager::Tree::load(StateReader& from, const ResourceLibrary* li
             return from.error("first_changed", concat("there is no node ", first));
     is_listed.assign(num_groups(), 0);
     for (const std::uint32_t group : changed_groups) {
-        if (group >= num_groups() + kMaxNodesPerTree) return from.error("changed_groups", "there is no such group");
-        if (group >= is_listed.size()) is_listed.resize(group + 1);
+        if (group >= num_groups() || is_listed[group] != 0)
+            return from.error("changed_groups", "there is no such group, or it is there twice");
         is_listed[group] = 1;
     }
     return {};

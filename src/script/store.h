@@ -46,9 +46,10 @@ public:
     std::span<const Table* const> tables() const override { return rows_.tables(); }
     Status write_field(const ComponentRow& at, const FieldPart& part, const std::byte* value) override;
     std::size_t statistics(std::span<StoreStatistics> out) const override { return rows_.statistics(out); }
-    /// The rows; what the script keeps is made from them again, by its remove() and add().
+    /// The rows; what the script keeps is made from them again when all stores are loaded, by its remove() and add().
     void save(StateWriter& to) const override;
     Status load(StateReader& from) override;
+    void finish_load() override;
 
 private:
     Status call(int function, Entity entity, const std::byte* image, int num_results = 0) const;
@@ -69,6 +70,7 @@ private:
     int add_ = LUA_NOREF, remove_ = LUA_NOREF, get_ = LUA_NOREF, set_ = LUA_NOREF, settle_ = LUA_NOREF;
     mutable std::string last_error_;
     std::mutex mutex_;
+    Array<Entity> forgotten_{Owner("scripts")};  // when a world is loaded: those of before
     Array<Entity> told_{Owner("scripts")};  // when the world settles: passes have written their rows. Guarded by mutex_
 };
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace shoal::lua {
 namespace {
@@ -314,18 +315,26 @@ void LuaStore::save(StateWriter& to) const {
 }
 
 Status LuaStore::load(StateReader& from) {
-    const CallScope scope(*script_.state, &script_);
     told_.clear();
-    remove_all(rows_.table().entities());
-    if (Status status = rows_.load(from); !status) return status;
-    const Array<Entity> owners(rows_.table().entities().begin(), rows_.table().entities().end(), Owner("scripts"));
-    const std::size_t image_bytes = schema().struct_bytes();
-    Array<std::byte> images(owners.size() * image_bytes, std::byte(0), Owner("scripts"));
-    for (std::uint32_t row = 0; row < owners.size(); ++row) read_row(row, images.data() + row * image_bytes);
-    rows_.clear();
-    if (Status status = add_all(owners, images.data(), image_bytes); !status) return status;
-    // Once more, for the stamps, and for the rows of the dead.
+    const std::span<const Entity> owners = rows_.table().entities();
+    forgotten_.insert(forgotten_.end(), owners.begin(), owners.end());
     return rows_.load(from);
+}
+
+/// What the script changes beside its own variables becomes commands: the world is as it was saved.
+void LuaStore::finish_load() {
+    State& state = *script_.state;
+    const CallScope scope(state, &script_);
+    ++state.num_loops;
+    const Array<Entity> before = std::exchange(forgotten_, Array<Entity>(Owner("scripts")));
+    for (const Entity entity : before)
+        if (const Status status = call(remove_, entity, nullptr); !status) report(status);
+    Array<std::byte> image(schema().struct_bytes(), std::byte(0), Owner("scripts"));
+    for (std::uint32_t row = 0; row < rows_.num_rows(); ++row) {
+        read_row(row, image.data());
+        if (const Status status = call(add_, rows_.owner(row), image.data()); !status) report(status);
+    }
+    --state.num_loops;
 }
 
 // --- stores of scripts -------------------------------------------------------------------------------------------

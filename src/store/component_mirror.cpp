@@ -331,12 +331,11 @@ void ComponentMirror::match_moves() {
 
 namespace {
 
-constexpr std::uint32_t kGone = 0xFFFFFFFF;
+constexpr std::uint64_t kGone = ~std::uint64_t(0);
 
 struct SavedPicture {
     std::uint64_t stamp;
-    std::uint32_t place;  // of its table in the list of the store, or kGone
-    std::uint32_t num_rows;
+    std::uint64_t place;  // of its table in the list of the store, or kGone
 };
 
 std::string picture_name(std::size_t number) { return concat("picture/", number); }
@@ -358,8 +357,7 @@ void ComponentMirror::save(StateWriter& to) const {
     for (const Picture& picture : pictures_) {
         const auto at = std::find_if(tables.begin(), tables.end(),
                                      [&](const ComponentTable& listed) { return listed.table == picture.table.table; });
-        saved.push_back({picture.stamp, at == tables.end() ? kGone : static_cast<std::uint32_t>(at - tables.begin()),
-                         static_cast<std::uint32_t>(picture.owners.size())});
+        saved.push_back({picture.stamp, at == tables.end() ? kGone : static_cast<std::uint64_t>(at - tables.begin())});
     }
     to.value("layout", component_.layout_hash());
     const Array<std::uint32_t> numbers = numbers_of(columns_);

@@ -17,6 +17,7 @@
 #include "shoal/base/text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace shoal {
@@ -85,6 +86,8 @@ bool has_large_pages_beyond(const Columns& columns, std::uint32_t rows) {
 
 ColumnStorage::ColumnStorage(const Schema& schema, PagePool& pool, std::uint32_t max_rows, std::uint32_t num_links)
     : schema_(&schema), pool_(&pool), max_rows_(max_rows) {
+    static std::atomic<std::uint64_t> num_made{0};
+    placement_ += num_made.fetch_add(1, std::memory_order_relaxed) << 32;  // no two tables have one that is the same
     SHOAL_ASSERT(max_rows > 0 && (kIndexBits == 32 || max_rows <= kIndexMask + 1),
                  "a table's capacity is 1 row to as many as there are entity indices (2^22 by default)");
     for (const ColumnDefinition& column : schema.columns()) {

@@ -192,6 +192,20 @@ Status RowLinks::validate(std::uint32_t num_rows, std::string_view table) const 
         }
     }
     if (num_linked != num_enumerated) return broken(table, "a child is missing from its parent's list", 0);
+    // From the roots down, each row is reached once; those of a cycle are not.
+    std::uint32_t num_reached = 0;
+    for (std::uint32_t root = 0; has_tree_ && root < num_rows; ++root)
+        for (std::uint32_t row = parent[root] == kNilRow ? root : kNilRow; row != kNilRow;) {
+            ++num_reached;
+            if (first_child[row] != kNilRow) {
+                row = first_child[row];
+                continue;
+            }
+            while (row != root && next[row] == kNilRow) row = parent[row];
+            row = row == root ? kNilRow : next[row];
+        }
+    if (has_tree_ && num_reached != num_rows)
+        return broken(table, "some rows are below no root: their links form a cycle", 0);
     return {};
 }
 

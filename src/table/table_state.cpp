@@ -60,7 +60,7 @@ std::uint64_t written_stamp_of(const void* context, std::uint32_t block) {
 
 void Table::save(StateWriter& to) const {
     to.value("num_rows", num_rows());
-    to.column("owner", entities().data(), sizeof(Entity), num_rows(), placed_stamp_of, this);
+    to.column("owner", entities().data(), sizeof(Entity), num_rows(), placed_stamp_of, this, placement());
     for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
         const ColumnDefinition& definition = schema().columns()[c];
         const std::string name = name_of_column(schema(), c);
@@ -72,7 +72,7 @@ void Table::save(StateWriter& to) const {
         if (definition.opaque != nullptr) continue;
         const ColumnOfTable at{*this, c};
         const Array<StateGap> gaps = gaps_in(schema(), c);
-        to.column(name, column(c), definition.element_bytes, num_rows(), written_stamp_of, &at, gaps);
+        to.column(name, column(c), definition.element_bytes, num_rows(), written_stamp_of, &at, placement(), gaps);
     }
     for (int link = 0; link < 6; ++link)
         if (link < 2 ? has_chain() : has_tree())
@@ -88,12 +88,16 @@ Status Table::load(StateReader& from) {
                                              "\" holds at most ", capacity_rows()));
     if (new_rows != 0 && schema().has_opaque())
         return from.error("num_rows", concat("\"", schema().name(), "\" has fields that only C++ knows"));
+    const Result<std::uint64_t> num_owners = from.count("owner", sizeof(Entity));
+    if (!num_owners) return num_owners.status();
+    if (*num_owners != new_rows) return from.error("num_rows", concat(new_rows, " rows, and ", *num_owners, " owners"));
     storage_.destroy_opaque({0, num_rows()});
     storage_.cut(0);
+    num_holes_ = 0;
+    storage_.renew_placement();
     if (Status status = storage_.reserve(new_rows); !status) return status;
     note_places();
     storage_.extend(new_rows);
-    num_holes_ = 0;
     if (num_rows() != 0) links_.clear({0, num_rows()});
     const Status status = load_rows(from);
     if (!status) clear_rows();

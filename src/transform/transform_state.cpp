@@ -35,9 +35,12 @@ void TransformManager::Work::save(StateWriter& to) const {
                       static_cast<std::uint32_t>(parents_first_),
                       0};
     std::copy(std::begin(frame_begins_), std::end(frame_begins_), progress.frame_begins);
+    Array<std::uint32_t> moved = moved_;
+    // Rows that are not there any more count for nothing, but for the order of the list.
+    progress.repeats |= std::erase_if(moved, [&](std::uint32_t row) { return row >= table_.num_rows(); }) != 0;
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
-    to.array("moved", std::span<const std::uint32_t>(moved_));
+    to.array("moved", std::span<const std::uint32_t>(moved));
 }
 
 Status TransformManager::load(StateReader& from) {
@@ -63,7 +66,10 @@ Status TransformManager::Work::load(StateReader& from) {
     if (progress.mode > std::uint32_t(TransformMode::kDeferred) || progress.num_clean > num_rows() ||
         progress.tick >= kMostTicks || !is_flag(progress.ended_frame) || !is_flag(progress.all_known) ||
         !is_flag(progress.repeats) || progress.parents_first > std::uint32_t(Known::kFalse) ||
-        std::any_of(moved.begin(), moved.end(), [&](std::uint32_t row) { return row >= kIndexMask; }))
+        progress.pending != (progress.tick << 2 | kSetAgain) ||
+        std::any_of(std::begin(progress.frame_begins), std::end(progress.frame_begins),
+                    [&](std::uint32_t begin) { return begin > progress.tick; }) ||
+        std::any_of(moved.begin(), moved.end(), [&](std::uint32_t row) { return row >= num_rows(); }))
         return from.error("progress", "it says what cannot be");
     manager_.options_.mode = static_cast<TransformMode>(progress.mode);
     manager_.num_clean_ = progress.num_clean;

@@ -11,7 +11,7 @@ void FrameHistory::keep(const World& world) {
     made.number = world.frame();
     status_ = world.save(made.state, frames_.empty() ? nullptr : &frames_.back().state);
     if (!status_) return frames_.clear();
-    // A frame that settles twice has the state of the last time.
+    // The history may begin, or begin anew, within a frame.
     if (!frames_.empty() && frames_.back().number == made.number) frames_.pop_back();
     if (frames_.size() == max_frames_) frames_.erase(frames_.begin());
     frames_.push_back(std::move(made));
@@ -26,8 +26,9 @@ Status FrameHistory::rewind(World& world, std::uint64_t frame) {
     if (at == frames_.end())
         return Status::error(concat("frame ", frame, " is not kept; those from ", frames_.front().number, " to ",
                                     frames_.back().number, " are, of ", max_frames_, " at most; keep more frames"));
-    frames_.erase(at + 1, frames_.end());
-    return world.load_kept(frames_.back().state);
+    Status status = world.load_kept(at->state);
+    if (status) frames_.erase(at + 1, frames_.end());
+    return status;
 }
 
 void FrameHistory::clear() { frames_.clear(); }

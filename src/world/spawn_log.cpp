@@ -25,7 +25,11 @@ void SpawnLog::clear() {
     by_version_.clear();
 }
 
-SpawnedCopies* SpawnLog::find(const Blob& blob) { return by_version_.find_or(version_of(blob), nullptr); }
+SpawnedCopies* SpawnLog::find(const Blob& blob) {
+    SpawnedCopies* const found = by_version_.find_or(version_of(blob), nullptr);
+    // A save may say anything of a blob.
+    return found == nullptr || found->num_blob_entities == blob.num_entities() ? found : nullptr;
+}
 
 SpawnedCopies* SpawnLog::find_living(const Blob& blob) {
     SpawnedCopies* const copies = find(blob);
@@ -37,7 +41,8 @@ SpawnedCopies& SpawnLog::copies_of(const Blob& blob) {
     if (SpawnedCopies* const known = find(blob)) return *known;
     auto* const made = new SpawnedCopies;
     made->num_blob_entities = blob.num_entities();
-    return *by_version_.add(version_of(blob), made);
+    delete by_version_.find_or(version_of(blob), nullptr);
+    return *by_version_.set(version_of(blob), made);
 }
 
 void SpawnLog::append(SpawnedCopies& copies, std::uint32_t num_copies, std::span<const Entity> entities,
@@ -87,6 +92,8 @@ void SpawnLog::replace(const Blob& older, const Blob& newer, Array<Entity> entit
 
 namespace {
 
+constexpr std::uint32_t kMaxEmptyCopies = 1u << 20;
+
 struct SavedCopies {
     std::uint64_t version;
     std::uint32_t num_blob_entities, num_copies;
@@ -131,7 +138,8 @@ Status SpawnLog::load(StateReader& from) {
         copies->num_looked_at = static_cast<std::size_t>(one.num_looked_at);
         Status status = from.array("entities", copies->entities);
         if (status) status = from.array("root_poses", copies->root_poses);
-        const bool fits = copies->entities.size() == std::uint64_t(one.num_blob_entities) * one.num_copies &&
+        const bool fits = (one.num_blob_entities != 0 || one.num_copies <= kMaxEmptyCopies) &&
+                          copies->entities.size() == std::uint64_t(one.num_blob_entities) * one.num_copies &&
                           (copies->root_poses.empty() || copies->root_poses.size() == one.num_copies);
         if (status && (!fits || !is_new)) status = from.error("entities", "they do not fit the number of copies");
         if (!is_new) delete copies;

@@ -18,6 +18,11 @@ struct Clocks {
     std::uint64_t frame, stamp, random;
 };
 
+struct SavedLayout {
+    ComponentId component;
+    std::uint64_t layout;
+};
+
 /// Calls visit(part) for the lines of a text.
 template <class Visit>
 void for_each_line(std::string_view text, Visit&& visit) {
@@ -50,6 +55,18 @@ std::string WorldState::name_of(const Store& store) const {
     return number == 0 ? std::string("database") : concat("database ", number);
 }
 
+/// Types of C++ and names are apart, and those that have one name, such as types of two sources, are numbered.
+std::string WorldState::name_of(const World::OwnedEvents& events) const {
+    const auto has_type = [](const World::OwnedEvents& one) { return one.type != one.object; };
+    std::uint32_t number = 0;
+    for (const World::OwnedEvents& other : world_.events_) {
+        if (&other == &events) break;
+        number += other.name == events.name && has_type(other) == has_type(events);
+    }
+    return concat(has_type(events) ? "events/type/" : "events/name/", events.name,
+                  number == 0 ? std::string() : concat(" ", number));
+}
+
 Store* WorldState::find_store(std::string_view name) const {
     for (Store* store : world_.stores_)
         if (name_of(*store) == name) return store;
@@ -72,6 +89,10 @@ Status WorldState::save(SavedState& state, const SavedState* before, bool is_las
         const StatePath::Scope scope = to.in("world");
         to.value("format", kFormat);
         to.value("clocks", clocks);
+        Array<SavedLayout> layouts{Owner("world")};
+        for (const Store* store : world_.stores_)
+            for (const Schema* schema : store->schemas()) layouts.push_back({schema->id(), schema->layout_hash()});
+        to.array("layouts", std::span<const SavedLayout>(layouts));
         to.value("singles", world_.singles_);
     }
     if (is_lasting) save_types(to);
@@ -94,7 +115,7 @@ Status WorldState::save(SavedState& state, const SavedState* before, bool is_las
     save_part("reactions", world_.reactions_);
     if (world_.spawn_log_ != nullptr) save_part("spawns", *world_.spawn_log_);
     for (const World::OwnedEvents& events : world_.events_) {
-        const StatePath::Scope scope = to.in(concat("events/", events.name));
+        const StatePath::Scope scope = to.in(name_of(events));
         const std::uint32_t bytes = events.log->event_bytes();
         const std::span<const std::byte> now = events.log->read(), last = events.log->read_last();
         to.elements("now", now.data(), bytes, now.size() / bytes);
@@ -130,17 +151,19 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
                                     "an entity manager of its own"));
     StateReader from(state, is_trusted);
     if (Status status = make_stores(from); !status) return status;
-    if (is_trusted) return replace(state, true);
-    // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back.
+    // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back. It
+    // shares with an earlier state of this world what has not changed since.
     SavedState now;
-    if (Status status = save(now, nullptr, false); !status)
+    const Status kept = save(now, is_trusted ? &state : nullptr, false);
+    if (!kept && !is_trusted)
         return Status::error(
-            concat("what is in the world now could not be brought back if loading fails, because ", status.message()));
-    Status status = replace(state, false);
-    if (status) return {};
+            concat("what is in the world now could not be brought back if loading fails, because ", kept.message()));
+    Status status = replace(state, is_trusted);
+    if (status || !kept) return status;
     const Status restored = replace(now, true);
-    SHOAL_ASSERT(restored.ok(), restored.ok() ? "" : restored.message().data());
-    return status;
+    if (restored) return status;
+    return Status::error(
+        concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
 }
 
 /// Reads which stores there are, and makes those that the world does not have.
@@ -162,11 +185,26 @@ Status WorldState::make_stores(StateReader& from) {
     });
     if (from.has("types"))
         if (Status status = load_types(from); !status) return status;
+    if (Status status = check_layouts(from); !status) return status;
     for (const SavedStore& saved : saved_)
         if (find_store(saved.name) == nullptr)
             return from.error("stores", concat("it has ", saved.kind, " for \"", saved.name,
                                                "\", and the world has none; make it before loading, as the program did "
                                                "that saved"));
+    return {};
+}
+
+/// Errors: a component type has other fields now.
+Status WorldState::check_layouts(StateReader& from) const {
+    const StatePath::Scope scope = from.in("world");
+    Array<SavedLayout> layouts{Owner("world")};
+    if (Status status = from.array("layouts", layouts); !status) return status;
+    for (const Store* store : world_.stores_)
+        for (const Schema* schema : store->schemas())
+            for (const SavedLayout& saved : layouts)
+                if (saved.component == schema->id() && saved.layout != schema->layout_hash())
+                    return from.error("layouts", concat("\"", schema->name(),
+                                                        "\" has other fields there than now: ", schema->to_text()));
     return {};
 }
 
@@ -278,7 +316,7 @@ Status WorldState::load_rest(StateReader& from) {
 /// Channels that the state does not have are empty.
 Status WorldState::load_events(StateReader& from) {
     for (const World::OwnedEvents& events : world_.events_) {
-        const StatePath::Scope scope = from.in(concat("events/", events.name));
+        const StatePath::Scope scope = from.in(name_of(events));
         Array<std::byte> bytes[2] = {Array<std::byte>("world"), Array<std::byte>("world")};
         const char* const names[2] = {"now", "last"};
         const std::uint32_t event_bytes = events.log->event_bytes();

@@ -31,10 +31,12 @@ private:
     };
 
     std::string name_of(const Store& store) const;
+    std::string name_of(const World::OwnedEvents& events) const;
     Store* find_store(std::string_view name) const;
     void save_types(StateWriter& to) const;
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
+    Status check_layouts(StateReader& from) const;
     Status make_store(StateReader& from, const SavedStore& saved);
     Status take_components(StateReader& from, Store& database);
     Status replace(const SavedState& from, bool is_trusted);

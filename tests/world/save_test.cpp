@@ -142,6 +142,47 @@ TEST(Save, a_state_shares_with_the_one_before_it_what_has_not_changed) {
     EXPECT_EQ(difference(third, whole), "");
 }
 
+TEST(Save, a_state_shares_nothing_with_one_of_another_history_that_differs) {
+    EntityManager entities;
+    World world(entities);
+    auto& fins = world.manager<Fin>();
+    const Entity one = *entities.create();
+    ASSERT_TRUE(fins.add(one, Fin{}).ok());
+    const auto set = [&](float drag) { fins.set<&Fin::drag>(fins.instance(one), drag); };
+    world.step(0.1f);
+    set(1);
+    SavedState first, second, third, whole;
+    ASSERT_TRUE(world.save(first).ok());
+    world.step(0.1f);
+    set(2);
+    world.step(0.1f), world.step(0.1f);
+    ASSERT_TRUE(world.save(second).ok());
+    ASSERT_TRUE(world.load(first).ok());  // back, and on in another way, with stamps that were there before
+    set(3);
+    ASSERT_TRUE(world.save(third, &second).ok());
+    ASSERT_TRUE(world.save(whole).ok());
+    EXPECT_EQ(difference(third, whole), "");
+}
+
+TEST(Save, channels_of_one_name_are_saved_apart) {
+    EntityManager entities;
+    World world(entities);
+    auto& bites = world.events<Bite>();
+    const Result<detail::EventLog*> named = world.events(detail::event_name<Bite>(), 4);
+    ASSERT_TRUE(named.ok());
+    bites.write({Entity{}, 7});
+    const std::uint32_t number = 9;
+    (*named)->append(std::as_bytes(std::span(&number, 1)));
+    const SavedState state = state_of(world);
+    world.step(0.1f), world.step(0.1f);
+    ASSERT_TRUE(world.load(state).ok());
+    ASSERT_EQ(bites.read().size(), 1u);
+    EXPECT_EQ(bites.read()[0].strength, 7u);
+    ASSERT_EQ((*named)->read().size(), 4u);
+    EXPECT_EQ(std::memcmp((*named)->read().data(), &number, 4), 0);
+    world.end_events(**named);
+}
+
 TEST(Rewind, the_world_goes_back_to_any_kept_frame_and_on_from_there_as_it_did) {
     const LeakCheck leaks;
     Sea sea(nullptr, 7);
@@ -198,8 +239,7 @@ struct Game {
 /// What a program does that saves when it is told to.
 Status save_and_load(World& world, const std::string& path) {
     // [save]
-    if (Status status = world.save(path); !status)
-        return status;  // what was in the file before is there until this has worked
+    if (Status status = world.save(path); !status) return status;  // the file is what it was then
     world.step(0.1f);
     if (Status status = world.load(path); !status) return status;  // as if the step had not been
     // [save]

@@ -82,6 +82,7 @@ private:
         std::uint32_t element_bytes, elements_per_block;
         std::uint64_t num_elements;
         std::size_t first_block;
+        std::uint64_t source;  // of a column; else 0
     };
 
     StateBlocks* pool_;
@@ -140,11 +141,12 @@ public:
         array(name, std::span<const T>(&value, 1));
     }
     void text(std::string_view name, std::string_view text) { elements(name, text.data(), 1, text.size()); }
-    /// The same for a column: stamp_of(context, b) is the stamp of the last write to block b of 1,024 elements.
+    /// The same for a column: stamp_of(context, b) is the stamp of the last write to block b of 1,024 elements. `source` names
+    /// the array and its history: stamps tell nothing of blocks from another one, which are compared.
     SHOAL_API void column(std::string_view name, const void* data, std::uint32_t element_bytes,
                           std::uint64_t num_elements,
                           std::uint64_t (*stamp_of)(const void* context, std::uint32_t block), const void* context,
-                          std::span<const StateGap> gaps = {});
+                          std::uint64_t source, std::span<const StateGap> gaps = {});
 
     /// Notes that something cannot be saved; `why` says what, and what to do. The first note counts.
     SHOAL_API void refuse(std::string_view why);
@@ -153,13 +155,15 @@ public:
 
 private:
     StatePart begin_part(std::string_view name, std::uint32_t element_bytes, std::uint32_t elements_per_block,
-                         std::uint64_t num_elements);
+                         std::uint64_t num_elements, std::uint64_t source);
     StateBlock& add_block(const std::byte* data, std::size_t num_bytes);
+    void drop_last_block();
     void share_block(StateBlock& block);
 
     SavedState& to_;
     const SavedState* before_;
     std::uint64_t since_;
+    bool same_source_ = false;  // the part that is written, and that of before_
     StatePath path_;
     Status status_;
 };

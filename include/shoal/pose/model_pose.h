@@ -223,6 +223,7 @@ private:
     void remove_tree(std::uint32_t slot);
     void remove_unused_trees();
     void list_all_tables();
+    void forget_trees();
     Status load_trees(StateReader& from);
     Status check_loaded(StateReader& from) const;
     Status validate_blocks() const;

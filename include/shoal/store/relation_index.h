@@ -60,6 +60,7 @@ public:
 private:
     Entity refer(Entity referrer);
     Status load_lists(StateReader& from);
+    bool are_lists() const;
 
     const EntityManager& entities_;
     std::uint32_t field_;

@@ -296,7 +296,7 @@ public:
     /// As it is here, it refuses, because it does not know what there is.
     SHOAL_API virtual void save(StateWriter& to) const;
     /// Puts what save() wrote in place of what is there. The entity manager was loaded before. What is read may be false:
-    /// it must do no harm. Errors: no memory, or it does not fit; the store is whole then, and keeps arbitrary rows.
+    /// it must do no harm. Errors: no memory, or it does not fit; the store is whole then, and has no rows.
     SHOAL_API virtual Status load(StateReader& from);
     /// Called when all stores of the world are loaded, for what one tells another.
     virtual void finish_load() {}

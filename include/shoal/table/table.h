@@ -217,7 +217,7 @@ public:
     /// Writes all rows: owners, columns, links and stamps; columns by the names of their fields. Refuses opaque fields.
     SHOAL_API void save(StateWriter& to) const;
     /// Puts rows that save() wrote in place of those that are there. The index is the caller's. Errors: no memory, or it
-    /// does not fit this table; what is there then is whole, but arbitrary.
+    /// does not fit this table; no row is there then.
     SHOAL_API Status load(StateReader& from);
 
     // --- memory and health ---------------------------------------------------------------------------------------

@@ -454,7 +454,7 @@ public:
     /// Saves the whole world to a file, or loads it: ids, all stores, events, clocks, random numbers, and what passes,
     /// reactions and the journal go by. After loading, the run goes on bit for bit as it would have. See base/saved_state.h.
     /// Errors: something cannot be saved, or the file does not fit; the message says what, and what to do. The file is as it
-    /// was then, and so is the world. Requires: no passes run, and the world is not settling.
+    /// was then, and so is the world, but for new stores and texts. Requires: no passes run, and the world is not settling.
     SHOAL_API Status save(const std::string& path) const;
     SHOAL_API Status load(const std::string& path);
     /// The same in memory. `to` shares memory with `before`, an earlier state of this world, where nothing has changed.
