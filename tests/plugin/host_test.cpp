@@ -180,15 +180,16 @@ TEST(PluginHost, compile_functions_are_called_one_at_a_time_by_any_number_of_thr
     };
     ASSERT_NE(guest.table.define_component(&guest.plugin, component, &given, &guest.error), 0) << guest.error.text;
     const RegisteredComponent& type = *guest.world.registry().find("box");
+    const Schema& boxes = *guest.world.find_store(ComponentId("box"))->schemas().front();
     constexpr int kThreads = 4, kCalls = 2'000;
     const auto compile_many = [&] {
         Diagnostics diagnostics;
         BlobWriter blob;
         NoReferences host;
         std::byte image[sizeof(float)] = {};
-        CompileOutput output(*type.schema, image, blob, host);
+        CompileOutput output(boxes, image, blob, host);
         for (int i = 0; i < kCalls; ++i)
-            EXPECT_TRUE(type.compile(type.compile_context, {{}, *type.schema, 0, "", diagnostics}, output));
+            EXPECT_TRUE(type.compile(type.compile_context, {{}, boxes, 0, "", diagnostics}, output));
     };
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) threads.emplace_back(compile_many);
