@@ -68,7 +68,7 @@ SHOAL_COMPONENT((Current, single), force, turns)
 
 struct Bite {
     Entity who;
-    std::uint32_t strength = 0;
+    EntityBits strength = 0;  // without bytes behind it, which would be saved as they are
 };
 
 /// A world with something of all that a world can keep, and passes that change all of it.
