@@ -9,7 +9,7 @@
 namespace shoal {
 namespace {
 
-constexpr const char* kOwner = "saved state";
+constexpr const char* kStateOwner = "saved state";
 constexpr std::size_t kBytesPerBlock = std::size_t(16) << 10;  // of parts that are no columns
 constexpr std::size_t kFirstSlabBytes = std::size_t(128) << 10;
 constexpr std::size_t kMaxSlabBytes = 8 * kLargePageBytes;
@@ -33,20 +33,20 @@ struct alignas(64) StateBlock {
 /// The memory of states that share blocks. The last of them destroys it.
 class StateBlocks {
 public:
-    static StateBlocks& make() { return *::new (allocate_memory(sizeof(StateBlocks), kOwner)) StateBlocks(); }
+    static StateBlocks& make() { return *::new (allocate_memory(sizeof(StateBlocks), kStateOwner)) StateBlocks(); }
     void use() { ++num_states_; }
     void leave() {
         if (--num_states_ != 0) return;
         for (const Slab& slab : slabs_) release(slab);
         this->~StateBlocks();
-        release_memory(this, sizeof(StateBlocks), kOwner);
+        release_memory(this, sizeof(StateBlocks), kStateOwner);
     }
 
     StateBlock& take(std::size_t num_bytes) {
         const std::size_t steps = (num_bytes + kStepBytes - 1) / kStepBytes;
         StateBlock* block = nullptr;
         if (steps > kMaxSteps) {
-            block = header_in(static_cast<std::byte*>(allocate_memory(long_bytes(num_bytes), kOwner)));
+            block = header_in(static_cast<std::byte*>(allocate_memory(long_bytes(num_bytes), kStateOwner)));
         } else if (free_[steps] != nullptr) {
             block = free_[steps];
             free_[steps] = block->next_free;
@@ -60,7 +60,7 @@ public:
     void give_back(StateBlock& block) {
         if (--block.num_users != 0) return;
         const std::size_t steps = (block.num_bytes + kStepBytes - 1) / kStepBytes;
-        if (steps > kMaxSteps) return release_memory(block.next_free, long_bytes(block.num_bytes), kOwner);
+        if (steps > kMaxSteps) return release_memory(block.next_free, long_bytes(block.num_bytes), kStateOwner);
         block.next_free = std::exchange(free_[steps], &block);
     }
 
@@ -97,16 +97,16 @@ private:
                 prefer_large_pages(range->data, num_bytes);
                 return {range->data, num_bytes, true};
             }
-        auto* const memory = static_cast<std::byte*>(allocate_memory(num_bytes + alignof(StateBlock), kOwner));
+        auto* const memory = static_cast<std::byte*>(allocate_memory(num_bytes + alignof(StateBlock), kStateOwner));
         return {memory, num_bytes, false};
     }
     static void release(const Slab& slab) {
         if (slab.in_pages) return release_pages({slab.data, slab.num_bytes});
-        release_memory(slab.data, slab.num_bytes + alignof(StateBlock), kOwner);
+        release_memory(slab.data, slab.num_bytes + alignof(StateBlock), kStateOwner);
     }
 
     std::uint32_t num_states_ = 0;
-    Array<Slab> slabs_{Owner(kOwner)};
+    Array<Slab> slabs_{Owner(kStateOwner)};
     std::size_t used_ = 0;  // of the last slab
     StateBlock* free_[kMaxSteps + 1] = {};
 };
@@ -310,6 +310,7 @@ Result<std::string> StateReader::text(std::string_view name) {
     if (!count) return count.status();
     std::string text(static_cast<std::size_t>(*count), '\0');
     if (Status status = elements(name, text.data(), 1, *count); !status) return status;
+    if (!is_utf8(text)) return error(name, "it is no text");
     return text;
 }
 

@@ -197,7 +197,7 @@ public:
         to.resize(static_cast<std::size_t>(*count));
         return elements(name, static_cast<void*>(to.data()), sizeof(T), *count);
     }
-    SHOAL_API Result<std::string> text(std::string_view name);
+    SHOAL_API Result<std::string> text(std::string_view name);  ///< errors: also what is not UTF-8
 
     /// An error about what is read: `what` says what is wrong with it.
     SHOAL_API Status error(std::string_view name, std::string_view what);
