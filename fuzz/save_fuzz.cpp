@@ -6,6 +6,7 @@
 #include "support/whole_world.h"
 #include "world/state_file.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -57,8 +58,11 @@ void load(const SavedState& state) {
     sea.run(1);
     const std::uint64_t before = sea.world.state_hash();
     const Status status = sea.world.load(state, false);
-    if (!status && (status.message().empty() || !is_utf8(status.message()) || sea.world.state_hash() != before))
+    if (!status && (status.message().empty() || !is_utf8(status.message()) || sea.world.state_hash() != before)) {
+        std::fprintf(stderr, "refused, and the world is another: %.*s\n", int(status.message().size()),
+                     status.message().data());
         std::abort();
+    }
     sea.run(2);
     SavedState again;
     if (!sea.world.save(again)) std::abort();

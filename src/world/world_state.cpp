@@ -160,7 +160,9 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
             concat("what is in the world now could not be brought back if loading fails, because ", kept.message()));
     Status status = replace(state, is_trusted);
     if (status || !kept) return status;
-    const Status restored = replace(now, true);
+    StateReader back(now);
+    Status restored = make_stores(back);  // what the other state said of stores is forgotten
+    if (restored) restored = replace(now, true);
     if (restored) return status;
     return Status::error(
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
