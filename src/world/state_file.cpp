@@ -16,7 +16,7 @@ namespace {
 constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 's', 'a', 'v'};
 constexpr std::uint32_t kVersion = 1, kByteOrder = 0x01020304;
 constexpr std::size_t kPieceBytes = std::size_t(1) << 20;
-constexpr int kLevel = -3;  // the fastest that still halves columns of floats; see docs/decisions.md
+constexpr int kLevel = -3;  // for speed more than for size
 constexpr std::uint32_t kMaxElementBytes = 1u << 20;
 constexpr std::size_t kMaxPathBytes = 4096;
 

@@ -33,6 +33,14 @@ void for_each_line(std::string_view text, Visit&& visit) {
     }
 }
 
+/// The schema with which a store of the world keeps a component type, or nullptr.
+const Schema* find_kept_schema(const World& world, ComponentId component) {
+    const Store* const keeper = world.find_store(component);
+    for (std::size_t i = 0; keeper != nullptr && i < keeper->schemas().size(); ++i)
+        if (keeper->schemas()[i]->id() == component) return keeper->schemas()[i];
+    return nullptr;
+}
+
 /// Everybody who has something in a store.
 Array<Entity> owners_in(const Store& store) {
     Array<Entity> owners{Owner("world")};
@@ -201,12 +209,12 @@ Status WorldState::check_layouts(StateReader& from) const {
     const StatePath::Scope scope = from.in("world");
     Array<SavedLayout> layouts{Owner("world")};
     if (Status status = from.array("layouts", layouts); !status) return status;
-    for (const Store* store : world_.stores_)
-        for (const Schema* schema : store->schemas())
-            for (const SavedLayout& saved : layouts)
-                if (saved.component == schema->id() && saved.layout != schema->layout_hash())
-                    return from.error("layouts", concat("\"", schema->name(),
-                                                        "\" has other fields there than now: ", schema->to_text()));
+    for (const SavedLayout& saved : layouts)
+        if (const Schema* const kept = find_kept_schema(world_, saved.component);
+            kept != nullptr && kept->layout_hash() != saved.layout)
+            return from.error("layouts",
+                              concat("it has \"", kept->name(), "\" with other fields than the world, which has ",
+                                     kept->to_text(), "; load it with the fields with which it was saved"));
     return {};
 }
 
@@ -217,13 +225,10 @@ Status WorldState::load_types(StateReader& from) {
     const Result<Blob> types = Blob::load(bytes);
     if (!types) return from.error("types", types.message());
     for (const BlobComponents& type : types->component_types()) {
-        const Store* const keeper = world_.find_store(type.id);
-        const Schema* taken = nullptr;
-        for (std::size_t i = 0; keeper != nullptr && i < keeper->schemas().size(); ++i)
-            if (keeper->schemas()[i]->id() == type.id) taken = keeper->schemas()[i];
+        const Schema* const taken = find_kept_schema(world_, type.id);
         if (taken != nullptr && taken->layout_hash() != type.schema->layout_hash())
             return from.error("types", concat("it has ", type.schema->to_text(), ", and the world has ",
-                                              taken->to_text(), "; say what has changed: see resource/migration.h"));
+                                              taken->to_text(), "; load it with the fields with which it was saved"));
     }
     for (const BlobText& text : types->texts())
         if (const Result<StringId> kept = world_.strings_.intern(types->string(text.text)); !kept) return kept.status();

@@ -5,7 +5,7 @@
 //     types            a blob without entities: the component types, and the texts of string ids   (files only)
 //     entities         see EntityManager::save()
 //     stores/NAME      each store, named after its first component type; databases "database", "database 1" ...
-//     schedule, relations, places, reactions, events/NAME, spawns
+//     schedule, relations, places, reactions, events/type/NAME, events/name/NAME, spawns
 //
 // Thread: the structural thread of the world.
 
@@ -37,8 +37,6 @@ private:
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
     Status check_layouts(StateReader& from) const;
-    Status make_store(StateReader& from, const SavedStore& saved);
-    Status take_components(StateReader& from, Store& database);
     Status replace(const SavedState& from, bool is_trusted);
     Status load_stores(StateReader& from);
     Status load_world(StateReader& from);

@@ -347,7 +347,7 @@ TEST(Save, a_world_of_another_program_gets_the_component_types_that_only_the_fil
     EXPECT_EQ(other.load(path).message(),
               path +
                   ": the saved state, part \"types\": it has coral v1 {height float}, and the world has coral v1 "
-                  "{height double}; say what has changed: see resource/migration.h");
+                  "{height double}; load it with the fields with which it was saved");
     std::filesystem::remove(path);
 }
 
