@@ -362,25 +362,34 @@ void World::forget_frames() {
     history_->keep(*this);
 }
 
-Status World::save(const std::string& path) const {
+Status World::save(Array<std::byte>& to) const {
     SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback saved the world; save it after World::step()");
     SavedState state;
-    Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, true);
-    if (!status) return Status::error(concat(path, ": ", status.message()));
-    const Result<Array<std::byte>> bytes = write_state(state, *executor_);
-    if (!bytes) return Status::error(concat(path, ": ", bytes.message()));
-    return write_file(path, *bytes);
+    if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, true); !status) return status;
+    Result<Array<std::byte>> bytes = write_state(state, *executor_);
+    if (!bytes) return bytes.status();
+    to = std::move(*bytes);
+    return {};
+}
+
+Status World::load(std::span<const std::byte> from) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded the world; load it after World::step()");
+    const Result<SavedState> state = read_state(from, *executor_);
+    if (!state) return state.status();
+    return load(*state, false);
+}
+
+Status World::save(const std::string& path) const {
+    Array<std::byte> bytes{Owner("saved state")};
+    if (Status status = save(bytes); !status) return Status::error(concat(path, ": ", status.message()));
+    return write_file(path, bytes);
 }
 
 Status World::load(const std::string& path) {
-    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback loaded the world; load it after World::step()");
     const Result<std::string> bytes = read_file(path);
     if (!bytes) return bytes.status();
-    const Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), *executor_);
-    if (!state) return Status::error(concat(path, ": ", state.message()));
-    if (Status status = WorldState(*this).load(*state, false); !status)
+    if (Status status = load(std::as_bytes(std::span(*bytes))); !status)
         return Status::error(concat(path, ": ", status.message()));
-    forget_frames();
     return {};
 }
 

@@ -87,6 +87,29 @@ TEST(Save, a_world_that_was_loaded_into_another_program_goes_on_as_the_one_that_
     std::filesystem::remove(path);
 }
 
+TEST(Save, the_bytes_of_a_world_are_those_of_its_file_and_bring_it_back) {
+    const std::string path = temporary_path("bytes.save");
+    Sea saved(nullptr, 5), loaded(nullptr, 6);
+    saved.run(12), loaded.run(3);
+    Array<std::byte> bytes{Owner("test")};
+    bytes.resize(3);
+    ASSERT_TRUE(saved.world.save(bytes).ok());
+    ASSERT_TRUE(saved.world.save(path).ok());
+    const Result<std::string> file = read_file(path);
+    ASSERT_TRUE(file);
+    ASSERT_EQ(bytes.size(), file->size());
+    EXPECT_EQ(std::memcmp(bytes.data(), file->data(), file->size()), 0);
+    const std::string before = difference(state_of(loaded.world), state_of(saved.world));
+    EXPECT_NE(before, "");
+    EXPECT_FALSE(loaded.world.load(std::span<const std::byte>(bytes).first(bytes.size() - 1)).ok());
+    EXPECT_EQ(difference(state_of(loaded.world), state_of(saved.world)), before);
+    loaded.world.keep_frames(4);
+    ASSERT_TRUE(loaded.world.load(bytes).ok());
+    EXPECT_EQ(difference(state_of(loaded.world), state_of(saved.world)), "");
+    EXPECT_EQ(loaded.world.frame_statistics().first, saved.world.frame()) << "frames of before are forgotten";
+    std::filesystem::remove(path);
+}
+
 TEST(Save, a_state_in_memory_brings_a_world_back_and_the_program_that_goes_on_does_the_same_again) {
     for (const std::uint64_t seed : {4, 5}) {
         Sea sea(nullptr, seed);

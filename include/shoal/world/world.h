@@ -461,6 +461,10 @@ public:
     /// Errors: as above; what is not trusted is checked as a file is.
     SHOAL_API Status save(SavedState& to, const SavedState* before = nullptr) const;
     SHOAL_API Status load(const SavedState& from, bool is_trusted = true);
+    /// The same as the bytes of a file, for programs that send or store them themselves. `to` gets them in place of what it
+    /// has. Bytes are checked as a file is, wherever they come from.
+    SHOAL_API Status save(Array<std::byte>& to) const;
+    SHOAL_API Status load(std::span<const std::byte> from);
 
     /// Keeps the states at the ends of the last `max_frames` steps from now on, and that of now; 0: none. A state takes memory
     /// for what has changed since the one before it.
