@@ -1,0 +1,56 @@
+#pragma once
+// The command line of a sample: a table of options that says where each value goes, what it may be, and what the help prints.
+//
+//     CommandLine line({{"--fish", "N", "how many fish there are (100000)", Count{&out.num_fish, 0, 2'000'000}},
+//                       {"--json", "", "print one JSON object", &out.json}});
+//     if (Status status = line.read(num_words, words); !status) return status;
+//
+// `--fish 3` and `--fish=3` are the same.
+// Thread: a value.
+
+#include <shoal/base/status.h>
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace samples {
+
+struct Count {
+    std::uint64_t* value;
+    std::uint64_t least, most;
+};
+
+/// A part of 1, such as 0.25.
+struct Share {
+    double* value;
+    double most;
+};
+
+struct Option {
+    std::string_view name, value, help;
+    std::variant<Count, Share, std::string*, bool*> target;
+};
+
+class CommandLine {
+public:
+    explicit CommandLine(std::vector<Option> options) : options_(std::move(options)) {}
+
+    /// Sets what the words of a program name; the first word is its own name.
+    /// Errors: an unknown option or a bad value; the message says what is expected.
+    shoal::Status read(int num_words, char** words);
+    /// Returns whether read() has met an option.
+    bool has(std::string_view name) const;
+    /// Returns a line for each option.
+    std::string help() const;
+
+private:
+    const Option* find(std::string_view name) const;
+    shoal::Status unknown(std::string_view name) const;
+
+    std::vector<Option> options_;
+    std::vector<std::string_view> met_;
+};
+
+}  // namespace samples

@@ -1,0 +1,107 @@
+#pragma once
+// The game: two fleets fight over a square arena. Ships gather where their player wants them and shoot at what is ahead;
+// a hit destroys the ship and the shot, and for each ship that is lost a new one starts at the base of its fleet.
+//
+//     look  steer  sail  fire  fly  hit  launch  |  settle
+//
+// A step depends on the world and on the inputs of that frame, and on nothing else. So a world that is taken back and
+// stepped again with the same inputs is the same world, and so are those of both peers. They are the same bit for bit on
+// machines that run the same program; compilers that treat floating-point numbers otherwise are for the game to rule out.
+// Thread: one at a time for each arena.
+
+#include "input.h"
+
+#include <shoal/base/math.h>
+#include <shoal/query/query.h>
+#include <shoal/store/manager.h>
+#include <shoal/world/world.h>
+
+#include <vector>
+
+namespace duel {
+
+using shoal::Vec2;
+
+inline constexpr float kFrameSeconds = 1.0f / 60;
+inline constexpr float kShore = 256;  ///< the arena reaches from -kShore to kShore. Units: metres
+
+enum class Fleet : std::uint8_t { kRed, kBlue };
+inline constexpr std::size_t kNumFleets = 2;
+SHOAL_ENUM(Fleet, (kRed, "red"), (kBlue, "blue"))
+
+struct Ship {
+    Vec2 position{}, velocity{};
+    float reload = 0;  ///< until it can shoot again
+    Fleet fleet = Fleet::kRed;
+};
+SHOAL_COMPONENT(Ship, (position, unit("m")), (velocity, unit("m/s")), (reload, unit("s")), fleet)
+
+struct Shot {
+    Vec2 position{}, velocity{};
+    float left = 0;  ///< until it is spent
+    Fleet fleet = Fleet::kRed;
+};
+SHOAL_COMPONENT(Shot, (position, unit("m")), (velocity, unit("m/s")), (left, unit("s")), fleet)
+
+/// The ships by the square cell that they are in. It follows from the ships, and is made anew in each frame.
+///
+///     begin    [ 0  2  2  5 ...           by cell, and one more
+///     row      | cell 0 | cell 2    |     of ships, by cell
+class ShipCells {
+public:
+    static constexpr std::uint32_t kCellsPerSide = 64;
+    static constexpr float kCellSize = 2 * kShore / kCellsPerSide;
+
+    void sort(const shoal::Manager<Ship>& ships);
+    /// Returns the number of the row or column of cells of a coordinate; that at the shore for what is outside.
+    static std::uint32_t across(float coordinate);
+    static std::uint32_t cell_of(Vec2 place) { return across(place.y) * kCellsPerSide + across(place.x); }
+    /// Rows of ships. Lifetime: until sort(). Requires: cell < kCellsPerSide squared.
+    std::span<const std::uint32_t> rows(std::uint32_t cell) const {
+        return {rows_.data() + begin_[cell], rows_.data() + begin_[cell + 1]};
+    }
+    std::uint32_t num_ships(std::uint32_t cell, Fleet fleet) const { return counts_[std::size_t(fleet)][cell]; }
+
+private:
+    std::vector<std::uint32_t> begin_, rows_;
+    std::vector<std::uint32_t> counts_[kNumFleets];  // by cell
+};
+
+struct ArenaOptions {
+    std::uint32_t num_ships = 20'000;
+    std::uint64_t seed = 1;
+    /// The frame at whose end a field of one ship gets a value that the other peer does not know of; 0: none.
+    std::uint64_t sabotage_frame = 0;
+};
+
+class Arena {
+public:
+    /// Makes the world, without ships, and its passes.
+    explicit Arena(const ArenaOptions& options);
+
+    /// Spawns the ships of both fleets. Errors: no ids or no memory.
+    shoal::Status spawn();
+    /// Plays one frame. Shape: an input for each fleet.
+    void step(const FleetInputs& inputs);
+
+    std::uint64_t num_entities() const { return ships.num_rows() + shots.num_rows(); }
+
+    const ArenaOptions options;
+    shoal::EntityManager entities;
+    shoal::World world{entities, {.seed = options.seed}};
+    shoal::Manager<Ship>& ships = world.manager<Ship>();
+    shoal::Manager<Shot>& shots = world.manager<Shot>();
+    ShipCells cells;
+    FleetInputs inputs{};  ///< of the frame that is played
+
+private:
+    void add_sailing();
+    void add_fighting();
+    void add_launching();
+    void add_sabotage();
+};
+
+/// Where the ships of a fleet start.
+Vec2 base_of(Fleet fleet);
+
+}  // namespace duel

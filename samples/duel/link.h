@@ -1,0 +1,55 @@
+#pragma once
+// A bad network in front of a socket: datagrams are lost, late, overtaken by others, or come twice, as a seed says.
+//
+//     send() -> [ lost? ] -> held until it is due -> flush() -> socket
+//
+// Time is counted in frames of the peer that sends. So a run without a clock is late by as much as one with it.
+// Thread: that of the peer.
+
+#include "socket.h"
+
+#include <shoal/base/random.h>
+
+#include <vector>
+
+namespace duel {
+
+struct LinkOptions {
+    double loss = 0.1;        ///< share of datagrams that never come
+    std::uint32_t delay = 4;  ///< of every datagram. Units: frames
+    double reorder = 0.2;     ///< share of datagrams that are late by 1 to 4 frames more, behind those sent after them
+    double duplicate = 0.05;  ///< share of datagrams that come twice
+};
+
+struct LinkCounts {
+    std::uint64_t num_sent = 0, num_lost = 0, num_reordered = 0, num_duplicated = 0, num_bytes = 0;
+};
+
+class Link {
+public:
+    Link(Socket& socket, const LinkOptions& options, std::uint64_t seed)
+        : socket_(socket), options_(options), random_(seed) {}
+
+    /// Sends a datagram at frame `now`, or loses it.
+    void send(std::vector<std::byte> bytes, std::uint16_t to_port, std::uint64_t now);
+    /// Hands what is due at frame `now` to the socket. Errors: those of the socket.
+    shoal::Status flush(std::uint64_t now);
+    const LinkCounts& counts() const { return counts_; }
+
+private:
+    struct Held {
+        std::uint64_t due;
+        std::uint16_t to_port;
+        std::vector<std::byte> bytes;
+    };
+    bool happens(double share) { return static_cast<double>(random_.unit()) < share; }
+    void hold(const std::vector<std::byte>& bytes, std::uint16_t to_port, std::uint64_t now);
+
+    Socket& socket_;
+    LinkOptions options_;
+    shoal::Random random_;
+    std::vector<Held> held_;
+    LinkCounts counts_;
+};
+
+}  // namespace duel

@@ -1,0 +1,60 @@
+#pragma once
+// A match of two peers in this process. Each has its own world, its own socket and its own bad network, and they know of each
+// other by datagrams alone, as two machines would.
+//
+// Without a clock (`fast`) they take turns on one thread, so a run depends on its seed and hardly on the machine. With one,
+// each has a thread and ticks 60 times a second.
+// Thread: one at a time for each match.
+
+#include "peer.h"
+
+#include <atomic>
+#include <memory>
+
+namespace duel {
+
+struct MatchOptions {
+    ArenaOptions arena;
+    LinkOptions link;
+    std::uint64_t num_frames = 600;
+    std::uint64_t join_frame = 0;  ///< the second peer starts then; 0: both begin together
+    bool fast = false;
+};
+
+class Match {
+public:
+    explicit Match(const MatchOptions& options) : options_(options) {}
+
+    /// Opens the sockets and makes both worlds. Errors: no socket, or no memory.
+    shoal::Status begin();
+    /// Plays until both sides are done. Errors: a peer fails; nothing goes on for twenty seconds of frames; the worlds differ,
+    /// and the message says in what: then both are taken back to the end of the first frame that differs.
+    shoal::Status run();
+    /// Returns what the worlds differ in, as far as it was found out. Errors: they are not equal.
+    shoal::Status check_equal() const;
+
+    Peer& peer(std::size_t side) { return *peers_[side]; }
+    const Peer& peer(std::size_t side) const { return *peers_[side]; }
+    const MatchOptions& options() const { return options_; }
+    Socket& socket(std::size_t side) { return sockets_[side]; }
+
+private:
+    struct Stuck {
+        std::uint64_t progress = 0, num_ticks = 0;
+    };
+
+    shoal::Status tick(std::size_t side, std::uint64_t number, Stuck& stuck);
+    shoal::Status run_fast();
+    shoal::Status run_paced();
+    void run_paced(std::size_t side);
+    shoal::Status name_difference();
+
+    MatchOptions options_;
+    Socket sockets_[2];
+    std::unique_ptr<Peer> peers_[2];
+    std::atomic<int> num_done_{0};
+    std::atomic<bool> ends_{false};
+    shoal::Status statuses_[2];
+};
+
+}  // namespace duel

@@ -1,0 +1,133 @@
+#pragma once
+// One of the two players' machines: a world, a socket, and the rules that keep its world equal to the other one.
+//
+//     frame       ... 40      41      42      43      44      45
+//     my input        known   known   known   known   known   now
+//     theirs          known   known   known   guess   guess   guess       a guess repeats the last known input
+//                                     |confirmed
+//                                             |<- at most 8 frames ->|
+//
+// When an input comes that is not what was guessed, the world goes back to the beginning of that frame, and all frames since
+// are played again. States at the ends of confirmed frames do not change any more: their hashes are exchanged and compared.
+//
+// Everything is repeated until the other side has confirmed it, so datagrams may be lost, late, overtaken and doubled.
+//
+// Joining. A peer that waits plays alone, with the default input for the other one. When somebody asks, it saves its world
+// and goes on; what it has is sent in chunks. When all have come, it names the frame from which the other one's inputs count:
+//
+//     waits       | plays on ................ | says: from 112 on | ... 8 frames at most without inputs ...
+//     joins       wants a snapshot .. loads 75 .................. plays 75 to 111 again, then its own inputs
+//
+// Thread: one at a time for each peer; two peers share nothing.
+
+#include "arena.h"
+#include "datagram.h"
+#include "link.h"
+#include "snapshot.h"
+
+#include <optional>
+
+namespace duel {
+
+/// How many frames may be played on guesses.
+inline constexpr std::uint64_t kMaxAhead = 8;
+/// How many frames are kept: more than are gone back, so that a frame whose hashes differ is still there to look at.
+inline constexpr std::uint32_t kKeptFrames = 64;
+
+struct PeerOptions {
+    ArenaOptions arena;
+    LinkOptions link;
+    std::uint64_t num_frames = 600;  ///< of the match, below 2^31
+    std::uint32_t side = 0;          ///< 0: the red fleet; 1: the blue one
+    bool waits = false;              ///< plays alone until the other one joins
+    bool joins = false;              ///< begins with a snapshot of the other one's world
+};
+
+/// What a run of a peer has cost.
+struct PeerCounts {
+    std::vector<double> tick_ms;  ///< of each frame: receiving, playing again, playing, sending
+    std::uint64_t num_steps = 0, num_rollbacks = 0, num_replayed = 0, deepest = 0;
+    double rewind_ms = 0, rollback_ms = 0, worst_rollback_ms = 0;  ///< rollback: rewinding and playing again
+    std::uint64_t num_stalls = 0;                                  ///< frames without a step, for want of inputs
+    std::uint64_t num_received = 0, num_refused = 0;
+    std::string refused;  ///< why the last datagram was refused
+    std::uint64_t snapshot_frame = 0, snapshot_bytes = 0, joins_at = 0;
+};
+
+/// The first frame whose hashes differ.
+struct HashDifference {
+    std::uint64_t frame = 0, mine = 0, theirs = 0;
+};
+
+class Peer {
+public:
+    /// `socket` outlives the peer.
+    Peer(const PeerOptions& options, Socket& socket, std::uint16_t other_port);
+
+    /// Spawns the ships, unless it joins. Errors: no memory.
+    shoal::Status begin();
+    /// Plays a frame: takes what has come, goes back if need be, steps if it may, and tells the other side.
+    /// Errors: the socket, or a snapshot that cannot be loaded or saved.
+    shoal::Status tick();
+    /// Reads what somebody has sent, as tick() does. Returns whether it was a datagram of the other side.
+    bool take(std::span<const std::byte> bytes);
+
+    /// Whether the match is played, all inputs are confirmed, and all hashes compared, here and on the other side.
+    bool is_done() const;
+    /// Grows as long as the match goes on.
+    std::uint64_t progress() const;
+    const std::optional<HashDifference>& difference() const { return difference_; }
+
+    Arena& arena() { return arena_; }
+    const Arena& arena() const { return arena_; }
+    const PeerCounts& counts() const { return counts_; }
+    const LinkCounts& link_counts() const { return link_.counts(); }
+    std::uint64_t key() const { return key_; }
+
+private:
+    std::uint64_t frame() const { return arena_.world.frame(); }
+    std::uint64_t num_confirmed() const { return std::min<std::uint64_t>(theirs_.size(), frame()); }
+    bool is_alone() const { return options_.waits && joins_at_ == kNoFrame; }
+
+    shoal::Status receive();
+    void take(const InputsDatagram& datagram);
+    void take(const WantDatagram& datagram);
+    void take(const ChunkDatagram& datagram);
+    void refuse(std::string_view why);
+    void begin_history(std::uint64_t frame);
+
+    shoal::Status load_snapshot();
+    shoal::Status save_snapshot();
+    shoal::Status roll_back();
+    bool may_step() const;
+    void advance();
+    void step();
+    void compare_hashes();
+    void send();
+    void send(std::variant<InputsDatagram, WantDatagram, ChunkDatagram> body);
+
+    PeerOptions options_;
+    Arena arena_;
+    Socket& socket_;
+    std::uint16_t other_port_;
+    Link link_;
+    std::uint64_t key_;
+    std::uint64_t now_ = 0;  // ticks
+    bool has_world_ = false;
+
+    std::vector<Input> mine_, theirs_, guessed_;     // by frame; guessed_: what was played for the other side
+    std::uint64_t replay_from_ = ~std::uint64_t(0);  // the first frame that was played on a wrong guess
+    std::uint64_t num_mine_known_ = 0;               // the other side knows my inputs before this frame
+
+    std::vector<std::uint64_t> my_hashes_, their_hashes_;  // by frame, at its end; [0] is not used
+    std::uint64_t num_my_hashes_known_ = 1, next_compared_ = 1;
+    std::optional<HashDifference> difference_;
+
+    std::uint32_t joins_at_ = kNoFrame;
+    bool is_wanted_ = false;  // a snapshot, by the other side
+    std::optional<SnapshotSender> sender_;
+    SnapshotReceiver receiver_;
+    PeerCounts counts_;
+};
+
+}  // namespace duel

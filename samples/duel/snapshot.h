@@ -1,0 +1,54 @@
+#pragma once
+// A snapshot of a world on its way over a network that loses and reorders: it is cut into chunks, the receiver says which
+// ones have come, and the sender repeats what is missing.
+//
+//     receiver   want(nothing yet)                    want(7 missing, then 1 0 1 ...)          want(all have come)
+//     sender                        chunks 0 to 47                             chunks 7, 9 ...
+//
+// Thread: one at a time.
+
+#include "datagram.h"
+
+#include <shoal/base/memory.h>
+
+namespace duel {
+
+class SnapshotSender {
+public:
+    /// Requires: 1 to kMaxSnapshotBytes bytes.
+    SnapshotSender(std::uint32_t frame, std::vector<std::uint8_t> bytes);
+
+    std::uint32_t frame() const { return frame_; }
+    std::size_t num_bytes() const { return bytes_.size(); }
+    bool has_arrived() const { return first_missing_ == num_chunks_of(std::uint32_t(bytes_.size())); }
+    /// Notes what the receiver has. What it says of another snapshot is ignored.
+    void note(const WantDatagram& want);
+    /// Returns the chunks to send at frame `now`: those not known to have come, unless they were sent a short while ago.
+    std::vector<ChunkDatagram> chunks(std::uint64_t now);
+
+private:
+    std::uint32_t frame_;
+    std::vector<std::uint8_t> bytes_;
+    std::uint64_t hash_;
+    std::uint32_t first_missing_ = 0;
+    std::vector<std::uint8_t> has_come_;      // by chunk
+    std::vector<std::uint64_t> sent_before_;  // by chunk: the frame after the one in which it was sent; 0: never
+};
+
+class SnapshotReceiver {
+public:
+    /// Takes a chunk. Errors: it belongs to another snapshot than the first chunk did.
+    shoal::Status take(const ChunkDatagram& chunk);
+    WantDatagram want() const;
+    bool is_complete() const { return num_chunks_ != 0 && first_missing_ == num_chunks_; }
+    std::uint32_t frame() const { return frame_; }
+    /// Returns the whole snapshot. Requires: is_complete(). Errors: its hash is another than the sender said.
+    shoal::Result<std::span<const std::byte>> bytes() const;
+
+private:
+    std::uint32_t frame_ = 0, num_chunks_ = 0, first_missing_ = 0;
+    std::uint64_t hash_ = 0;
+    std::vector<std::uint8_t> bytes_, has_come_;
+};
+
+}  // namespace duel

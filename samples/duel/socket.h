@@ -1,0 +1,36 @@
+#pragma once
+// A UDP socket on the loopback interface. The one file that knows of the network of the operating system is socket.cpp.
+// Thread: one at a time for each socket.
+
+#include <shoal/base/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace duel {
+
+class Socket {
+public:
+    Socket() = default;
+    Socket(Socket&& other) noexcept;
+    Socket& operator=(Socket&& other) noexcept;
+    ~Socket();
+
+    /// Opens a socket on 127.0.0.1, on a port that is free. Errors: the system has none; the message says why.
+    static shoal::Result<Socket> open();
+
+    std::uint16_t port() const { return port_; }
+    /// Sends a datagram to a port of this machine. It may be lost: that it was sent is all that the system tells, and what it
+    /// refuses to send now counts as lost too. Errors: the socket cannot be used.
+    shoal::Status send(std::span<const std::byte> bytes, std::uint16_t to_port);
+    /// Takes the next datagram that has come, without waiting. Returns its size, or -1 if there is none; a longer one is cut
+    /// to `to`, and its size is that of `to`. `from_port`: its sender. Errors: the socket cannot be used.
+    shoal::Result<std::ptrdiff_t> receive(std::span<std::byte> to, std::uint16_t& from_port);
+
+private:
+    int file_ = -1;
+    std::uint16_t port_ = 0;
+};
+
+}  // namespace duel
