@@ -67,7 +67,7 @@ bool Peer::is_done() const {
 }
 
 std::uint64_t Peer::progress() const {
-    return frame() + theirs_.size() + next_compared_ + num_mine_known_ + num_my_hashes_known_ +
+    return frame() + theirs_.size() + their_hashes_.size() + next_compared_ + num_mine_known_ + num_my_hashes_known_ +
            receiver_.want().first_missing;
 }
 
@@ -109,14 +109,14 @@ void Peer::take(const InputsDatagram& datagram) {
         counts_.joins_at = joins_at_;
         mine_.resize(joins_at_);
     }
-    // Lists begin at what this side said it lacks, or before; one that leaves a gap is of no use.
-    for (std::size_t i = 0; i < datagram.inputs.size() && datagram.first_input <= theirs_.size(); ++i) {
+    // Lists begin at what this side said it lacks, or before. Of one that leaves a gap nothing is taken.
+    for (std::size_t i = 0; i < datagram.inputs.size(); ++i) {
         const std::uint64_t at = std::uint64_t(datagram.first_input) + i;
         if (at != theirs_.size() || at >= options_.num_frames) continue;
         theirs_.push_back(datagram.inputs[i]);
         if (at < frame() && guessed_[at] != datagram.inputs[i]) replay_from_ = std::min(replay_from_, at);
     }
-    for (std::size_t i = 0; i < datagram.hashes.size() && datagram.first_hash <= their_hashes_.size(); ++i) {
+    for (std::size_t i = 0; i < datagram.hashes.size(); ++i) {
         const std::uint64_t at = std::uint64_t(datagram.first_hash) + i;
         if (at == their_hashes_.size() && at <= options_.num_frames) their_hashes_.push_back(datagram.hashes[i]);
     }

@@ -245,14 +245,9 @@ TEST(DuelSnapshot, chunks_of_another_one_are_refused_and_a_wrong_whole_is_told) 
     EXPECT_TRUE(sender.chunks(1).empty()) << "they may be on their way";
     SnapshotReceiver receiver;
     ASSERT_TRUE(receiver.take(chunks[0]).ok());
-    for (ChunkDatagram other : {chunks[1], chunks[1], chunks[1]}) {
-        static int number = 0;
-        if (number == 0) other.frame = 13;
-        if (number == 1) other.hash ^= 1;
-        if (number == 2) other.num_bytes -= 1;
-        ++number;
-        EXPECT_FALSE(receiver.take(other).ok());
-    }
+    ChunkDatagram of_frame = chunks[1], of_hash = chunks[1], of_size = chunks[1];
+    of_frame.frame = 13, of_hash.hash ^= 1, of_size.num_bytes -= 1;
+    for (const ChunkDatagram& other : {of_frame, of_hash, of_size}) EXPECT_FALSE(receiver.take(other).ok());
     chunks[2].bytes[5] ^= 1;
     ASSERT_TRUE(receiver.take(chunks[1]).ok() && receiver.take(chunks[2]).ok());
     ASSERT_TRUE(receiver.is_complete());
@@ -420,19 +415,19 @@ TEST(DuelPeer, datagrams_that_cannot_be_true_change_nothing) {
     EXPECT_EQ(peer.counts().num_rollbacks, 0u);
 }
 
-TEST(DuelPeer, more_inputs_than_the_match_has_frames_are_not_kept) {
+TEST(DuelPeer, more_inputs_and_hashes_than_the_match_has_frames_are_not_kept) {
     Match match(small_match());
     ASSERT_TRUE(match.begin().ok());
     Peer& peer = match.peer(0);
     InputsDatagram body;
     body.inputs.resize(kMaxInputs);
     body.hashes.resize(kMaxHashes);
-    for (std::uint32_t i = 0; i < 4; ++i) {
+    for (std::uint32_t i = 0; i < 8; ++i) {
         body.first_input = i * 40, body.first_hash = i * 30;
         EXPECT_TRUE(peer.take(write_datagram({1, body}, peer.key())));
     }
-    // 150 inputs and the hashes of 121 frames; what is compared next is still frame 1, and nothing of ours is known.
-    EXPECT_EQ(peer.progress(), 0u + 150 + 1 + 0 + 1);
+    // 150 inputs, hashes of frames 0 to 150; what is compared next is still frame 1, and nothing of ours is known.
+    EXPECT_EQ(peer.progress(), 0u + 150 + 151 + 1 + 0 + 1);
 }
 
 TEST(DuelPeer, a_snapshot_that_is_no_world_is_refused_and_the_peer_says_so) {
