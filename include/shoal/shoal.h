@@ -50,5 +50,6 @@
 #include "shoal/world/clock.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/persist.h"
 #include "shoal/world/reload.h"
 #include "shoal/world/trace.h"
