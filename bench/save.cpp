@@ -2,6 +2,7 @@
 // copying the same bytes.
 
 #include "shoal/base/saved_state.h"
+#include "shoal/query/query.h"
 #include "shoal/world/world.h"
 
 #include "workloads.h"
@@ -129,6 +130,36 @@ void save_file(Bench& bench, std::size_t n) {
     std::filesystem::remove(path);
 }
 
+/// A pass that reads all columns of all rows, as one that looks for the row in a hundred that is to be changed.
+void add_search(Fleet& fleet) {
+    fleet.world.schedule().add(
+        "search",
+        query<Read<&Hull::pose>, Read<&Hull::rotation>, Read<&Hull::velocity>, Read<&Hull::force>, Read<&Hull::mass>>(
+            fleet.hulls),
+        [](const Matrix3x4& pose, const Quaternion& rotation, Vec3 velocity, Vec3 force, float mass) {
+            float found = force.x / mass + rotation.w;
+            for (const Vec4& row : pose.row) found += row.x * velocity.x + row.y * velocity.y + row.z * velocity.z;
+            asm volatile("" : : "g"(found));  // the compiler leaves the pass in place
+        });
+}
+
+/// A step of a world that is persisted, in which one row in a hundred has changed, side by side, or one in each hundred; beside
+/// the same step of a world that is not.
+void persist_frame(Bench& bench, std::size_t n, const char* name, std::size_t num_rows, std::size_t step) {
+    if (!bench.wants(name)) return;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "shoal_bench_persist";
+    std::filesystem::remove_all(folder);
+    Fleet persisted(n), plain(n);
+    add_search(persisted), add_search(plain);
+    need_ok(persisted.world.persist(folder.string()));
+    bench.compare({name, n, 0},
+                  {[&] { need_ok(persisted.world.flush_persisted()), persisted.touch(num_rows, step); },
+                   [&] { persisted.world.step(0.01f); }, [&] { return n; }},
+                  {[&] { plain.touch(num_rows, step); }, [&] { plain.world.step(0.01f); }, [&] { return n; }});
+    need_ok(persisted.world.stop_persisting());
+    std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 
 void measure_saving(Bench& bench) {
@@ -138,6 +169,8 @@ void measure_saving(Bench& bench) {
         keep_frame(bench, n, "save/frame_blocks", 0.1, n / 100, 1);
         keep_frame(bench, n, "save/frame_scattered", 0.4, n, 100);
         rewind(bench, n);
+        persist_frame(bench, n, "persist/frame_blocks", n / 100, 1);
+        persist_frame(bench, n, "persist/frame_scattered", n, 100);
         if (bench.wants("save/to_file") || bench.wants("save/from_file")) save_file(bench, n);
     }
 }

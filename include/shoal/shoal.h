@@ -2,8 +2,10 @@
 // The whole runtime, for programs that do not mind what it costs to compile; the header of one room compiles faster.
 // Lists the headers that no other header brings.
 
+#include "shoal/base/append_file.h"
 #include "shoal/base/clock.h"
 #include "shoal/base/file_watch.h"
+#include "shoal/base/folder.h"
 #include "shoal/base/large_pages.h"
 #include "shoal/base/log.h"
 #include "shoal/base/running_pass.h"
@@ -48,5 +50,6 @@
 #include "shoal/world/clock.h"
 #include "shoal/world/entity_blob.h"
 #include "shoal/world/named_components.h"
+#include "shoal/world/persist.h"
 #include "shoal/world/reload.h"
 #include "shoal/world/trace.h"

@@ -33,6 +33,18 @@ std::string why_not_replace(const std::string& path);
 /// See file.h.
 void remove_temporary_files();
 
+/// See append_file.h and folder.h. Each returns the reason of a failure, or an empty text.
+std::string create_file(const std::string& path, int& file);
+std::string append_to_file(int file, const void* data, std::size_t num_bytes);
+std::string flush_file(int file);
+void cut_file(int file, std::uint64_t num_bytes);
+void close_file(int file);
+std::string lock_file(const std::string& path, int& file);
+std::string make_folder(const std::string& path);
+std::string list_folder(const std::string& path, void* context, void (*visit)(void* context, const char* name));
+std::string flush_folder(const std::string& path);
+std::string remove_file(const std::string& path);
+
 bool is_file(const std::string& path);
 bool is_directory(const std::string& path);
 /// See file.h.

@@ -10,9 +10,12 @@
 #include <ctime>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -258,6 +261,66 @@ void remove_temporary_files() {
     temporaries_lock.lock();  // for good: nothing is renamed or created after this
     for (const Temporary* temporary = temporaries; temporary != nullptr; temporary = temporary->next)
         ::unlink(temporary->path.c_str());
+}
+
+std::string create_file(const std::string& path, int& file) {
+    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    return file < 0 ? reason("cannot create") : std::string();
+}
+
+std::string append_to_file(int file, const void* data, std::size_t num_bytes) {
+    return write_all(file, static_cast<const char*>(data), num_bytes) ? std::string() : reason("cannot write");
+}
+
+std::string flush_file(int file) { return ::fdatasync(file) == 0 ? std::string() : reason("cannot flush"); }
+
+void cut_file(int file, std::uint64_t num_bytes) {
+    // Who reads the file finds the end of what is whole in any case.
+    if (::ftruncate(file, static_cast<off_t>(num_bytes)) != 0) return;
+}
+
+void close_file(int file) { ::close(file); }
+
+std::string lock_file(const std::string& path, int& file) {
+    file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return reason("cannot open");
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) return {};
+    const bool is_taken = errno == EWOULDBLOCK;
+    std::string failure = reason("cannot lock");
+    ::close(std::exchange(file, -1));
+    return is_taken ? "another world or program has locked it" : failure;
+}
+
+std::string make_folder(const std::string& path) {
+    if (::mkdir(path.c_str(), 0777) == 0) return {};
+    const int error = errno;
+    if (error == EEXIST && is_directory(path)) return {};
+    errno = error;
+    return reason("cannot create");
+}
+
+std::string list_folder(const std::string& path, void* context, void (*visit)(void* context, const char* name)) {
+    DIR* const folder = ::opendir(path.c_str());
+    if (folder == nullptr) return reason("cannot open");
+    errno = 0;
+    while (const dirent* entry = ::readdir(folder)) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") visit(context, entry->d_name);
+        errno = 0;
+    }
+    std::string failure = errno == 0 ? std::string() : reason("cannot read");
+    ::closedir(folder);
+    return failure;
+}
+
+std::string flush_folder(const std::string& path) {
+    const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.fd < 0) return reason("cannot open");
+    return ::fsync(folder.fd) == 0 ? std::string() : reason("cannot flush");
+}
+
+std::string remove_file(const std::string& path) {
+    return ::unlink(path.c_str()) == 0 || errno == ENOENT ? std::string() : reason("cannot remove");
 }
 
 bool is_file(const std::string& path) {

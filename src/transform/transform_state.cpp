@@ -41,6 +41,9 @@ void TransformManager::Work::save(StateWriter& to) const {
     to.value("progress", progress);
     to.value("counts", manager_.counts_);
     to.array("moved", std::span<const std::uint32_t>(moved));
+    // These two are written without stamps, so the blocks of the columns in a state may be those of an earlier one.
+    to.elements("extents", table_.column(kExtentColumn), sizeof(std::uint32_t), num_rows());
+    to.elements("marks", table_.column(kMarkColumn), sizeof(std::uint32_t), num_rows());
 }
 
 Status TransformManager::load(StateReader& from) {
@@ -62,6 +65,11 @@ Status TransformManager::Work::load(StateReader& from) {
     if (Status status = from.value("progress", progress); !status) return status;
     if (Status status = from.value("counts", counts); !status) return status;
     if (Status status = from.array("moved", moved); !status) return status;
+    const auto load_column = [&](const char* name, std::uint32_t* to) {
+        return from.has(name) ? from.elements(name, to, sizeof *to, num_rows()) : Status();
+    };
+    if (Status status = load_column("extents", extents()); !status) return status;
+    if (Status status = load_column("marks", marks()); !status) return status;
     const auto is_flag = [](std::uint32_t value) { return value <= 1; };
     if (progress.mode > std::uint32_t(TransformMode::kDeferred) || progress.num_clean > num_rows() ||
         progress.tick >= kMostTicks || !is_flag(progress.ended_frame) || !is_flag(progress.all_known) ||

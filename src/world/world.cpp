@@ -19,6 +19,7 @@
 #include "world/current_blob.h"
 #include "world/entity_texts.h"
 #include "world/frame_history.h"
+#include "world/persistence.h"
 #include "world/spawn_log.h"
 
 #include <algorithm>
@@ -107,6 +108,7 @@ World::World(EntityManager& entities, const WorldOptions& options)
 }
 
 World::~World() {
+    delete persistence_;
     if (library_ != nullptr) library_->remove_pin_counter(this);
     schedule_.clear();  // passes may own things that refer to the managers
     reactions_.clear();
@@ -886,6 +888,7 @@ void World::step_and_settle(float dt) {
     run_frame(dt);
     settle();
     if (SHOAL_UNLIKELY(history_ != nullptr)) history_->keep(*this);
+    if (SHOAL_UNLIKELY(persistence_ != nullptr)) persistence_->keep();
 }
 
 void World::settle() {

@@ -4,6 +4,7 @@
 #include "shoal/base/text.h"
 #include "shoal/resource/blob_writer.h"
 #include "world/frame_history.h"
+#include "world/persistence.h"
 #include "world/spawn_log.h"
 #include "world/state_file.h"
 
@@ -83,7 +84,7 @@ Store* WorldState::find_store(std::string_view name) const {
 
 // --- saving ------------------------------------------------------------------------------------------------------
 
-Status WorldState::save(SavedState& state, const SavedState* before, bool is_lasting) const {
+Status WorldState::save(SavedState& state, const SavedState* before, LastingTypes* lasting) const {
     Clocks clocks{world_.frame_, world_.stamp_, world_.random_.state()};
     std::uint64_t since = 0;
     if (before != nullptr) {
@@ -103,7 +104,7 @@ Status WorldState::save(SavedState& state, const SavedState* before, bool is_las
         to.array("layouts", std::span<const SavedLayout>(layouts));
         to.value("singles", world_.singles_);
     }
-    if (is_lasting) save_types(to);
+    if (lasting != nullptr) save_types(to, *lasting);
     world_.entities_.save(to);
     std::string stores;
     for (const Store* store : world_.stores_) {
@@ -132,7 +133,20 @@ Status WorldState::save(SavedState& state, const SavedState* before, bool is_las
     return to.status();
 }
 
-void WorldState::save_types(StateWriter& to) const {
+/// Tells whether there are other component types or texts than before. Who keeps the types asks to be told of schema changes.
+std::uint64_t WorldState::key_of_types() const {
+    std::uint64_t key = 1 + world_.strings_.size();
+    for (const Store* store : world_.stores_)
+        for (const Schema* schema : store->schemas()) {
+            const SavedLayout layout{schema->id(), schema->layout_hash()};
+            key = hash_bytes(&layout, sizeof layout, key);
+        }
+    return key;
+}
+
+void WorldState::save_types(StateWriter& to, LastingTypes& lasting) const {
+    const std::uint64_t key = key_of_types();
+    if (lasting.key == key) return to.array("types", std::span<const std::byte>(lasting.bytes));
     BlobWriter types;
     types.set_name("types");
     Array<std::string_view> texts{Owner("world")};
@@ -145,9 +159,10 @@ void WorldState::save_types(StateWriter& to) const {
     std::sort(texts.begin(), texts.end());
     for (const std::string_view text : texts)
         if (const Result<StringId> kept = types.add_text(text); !kept) to.refuse(kept.message());
-    const Result<std::vector<std::byte>> bytes = types.write();
+    Result<std::vector<std::byte>> bytes = types.write();
     if (!bytes) return to.refuse(bytes.message());
-    to.array("types", std::span<const std::byte>(*bytes));
+    lasting = {key, std::move(*bytes)};
+    to.array("types", std::span<const std::byte>(lasting.bytes));
 }
 
 // --- loading -----------------------------------------------------------------------------------------------------
@@ -162,7 +177,7 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
     // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back. It
     // shares with an earlier state of this world what has not changed since.
     SavedState now;
-    const Status kept = save(now, is_trusted ? &state : nullptr, false);
+    const Status kept = save(now, is_trusted ? &state : nullptr, nullptr);
     if (!kept && !is_trusted)
         return Status::error(
             concat("what is in the world now could not be brought back if loading fails, because ", kept.message()));
@@ -343,7 +358,7 @@ Status WorldState::load_events(StateReader& from) {
 Status World::save(SavedState& to, const SavedState* before) const {
     SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback saved the world; save it after World::step()");
     to.clear();
-    return WorldState(const_cast<World&>(*this)).save(to, before, false);
+    return WorldState(const_cast<World&>(*this)).save(to, before, nullptr);
 }
 
 Status World::load(const SavedState& from, bool is_trusted) {
@@ -357,6 +372,7 @@ Status World::load_kept(const SavedState& from) { return WorldState(*this).load(
 
 /// Begins the history of frames anew.
 void World::forget_frames() {
+    if (persistence_ != nullptr) persistence_->forget_stamps();
     if (history_ == nullptr) return;
     history_->clear();
     history_->keep(*this);
@@ -365,7 +381,8 @@ void World::forget_frames() {
 Status World::save(Array<std::byte>& to) const {
     SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback saved the world; save it after World::step()");
     SavedState state;
-    if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, true); !status) return status;
+    LastingTypes types;
+    if (Status status = WorldState(const_cast<World&>(*this)).save(state, nullptr, &types); !status) return status;
     Result<Array<std::byte>> bytes = write_state(state, *executor_);
     if (!bytes) return bytes.status();
     to = std::move(*bytes);

@@ -12,15 +12,23 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/world/world.h"
 
+#include <vector>
+
 namespace shoal {
+
+/// Schemas and texts as a blob, kept as long as they are the same.
+struct LastingTypes {
+    std::uint64_t key = 0;
+    std::vector<std::byte> bytes;
+};
 
 class WorldState {
 public:
     explicit WorldState(World& world) : world_(world) {}
 
-    /// Writes the world. `is_lasting`: for another run of the program, which needs the schemas and the texts too.
+    /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
     /// Errors: something cannot be saved.
-    Status save(SavedState& to, const SavedState* before, bool is_lasting) const;
+    Status save(SavedState& to, const SavedState* before, LastingTypes* lasting) const;
     /// Puts what was saved in place of what there is. Errors: it does not fit; the world is as it was.
     Status load(const SavedState& from, bool is_trusted);
 
@@ -33,7 +41,8 @@ private:
     std::string name_of(const Store& store) const;
     std::string name_of(const World::OwnedEvents& events) const;
     Store* find_store(std::string_view name) const;
-    void save_types(StateWriter& to) const;
+    void save_types(StateWriter& to, LastingTypes& lasting) const;
+    std::uint64_t key_of_types() const;
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
     Status check_layouts(StateReader& from) const;

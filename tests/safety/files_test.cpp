@@ -3,6 +3,7 @@
 #include "safety/child_process.h"
 #include "shoal/base/clock.h"
 #include "shoal/base/text.h"
+#include "support/kills.h"
 #include "support/testing.h"
 #include "tool/tool_process.h"
 
@@ -147,7 +148,7 @@ TEST_F(SafetyKill, fifty_times_and_the_file_is_the_old_one_or_the_new_one) {
     const auto whole_us = static_cast<std::uint32_t>((shoal::monotonic_ns() - begin_ns) / 1000);
 
     std::size_t current = 1;
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < shoal_test::num_kills(50); ++round) {
         const std::size_t next = 1 - current;
         kill_while_compiling(sources[next], round % 2 == 0, random.below(whole_us + whole_us / 4));
         const std::string found = read(path("out/level.blob"));

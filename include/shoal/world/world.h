@@ -51,10 +51,14 @@ class DataManager;
 class FrameHistory;
 class ModelPoseManager;
 class OwnershipManager;
+class Persistence;
 class SavedState;
 class SchemaChange;
 class SpawnLog;
 class TransformManager;
+struct PersistOptions;
+struct PersistStatistics;
+struct Recovered;
 struct ReloadReport;
 struct TransformOptions;
 
@@ -476,6 +480,24 @@ public:
     SHOAL_API Status rewind(std::uint64_t frame);
     SHOAL_API FrameStatistics frame_statistics() const;
 
+    /// Writes a snapshot of the world to a folder, and from then on what has changed at the end of each step: see
+    /// world/persist.h. The folder is made if there is none; its parent has to be there. What fails later, such as a full disk,
+    /// is logged once, and returned by stop_persisting(); the world goes on, and what was written stays.
+    /// Errors: something cannot be saved; the folder cannot be written, another world has locked it, or it has a world that
+    /// this one was not recovered from; this world is persisted already. Requires: no passes run, and the world is not settling.
+    SHOAL_API Status persist(const std::string& folder);
+    SHOAL_API Status persist(const std::string& folder, const PersistOptions& options);
+    /// Waits until the frames so far are on the disk. Errors: why the world is no longer persisted.
+    SHOAL_API Status flush_persisted();
+    /// The same, and ends what persist() began, as the end of the world does.
+    SHOAL_API Status stop_persisting();
+    /// Loads what persist() wrote: the last frame that is whole. The program makes stores as it does before load(). An empty or
+    /// missing folder is no error: Recovered::found is false. Call persist() to go on in the same folder.
+    /// Errors: no snapshot can be read, or it does not fit the program; the world is persisted now. The world is as it was.
+    /// Requires: as above.
+    SHOAL_API Result<Recovered> recover(const std::string& folder);
+    SHOAL_API PersistStatistics persist_statistics() const;
+
     // --- what the world is made of ------------------------------------------------------------------------------
 
     EntityManager& entities() { return entities_; }
@@ -494,6 +516,7 @@ public:
 
 private:
     friend class FrameHistory;
+    friend class Persistence;
     friend class ReloadCall;
     friend class SchemaChange;
     friend class WorldState;
@@ -602,7 +625,8 @@ private:
     Reactions reactions_;
     std::uint64_t frame_ = 0;
     std::uint64_t stamp_ = 1;
-    FrameHistory* history_ = nullptr;  // nullptr: no frames are kept
+    FrameHistory* history_ = nullptr;     // nullptr: no frames are kept
+    Persistence* persistence_ = nullptr;  // nullptr: nobody has asked for it
     bool passes_run_ = false;
     bool is_settling_ = false;
     bool is_for_commands_ = false;  // the database was made for commands; the program has not asked for it

@@ -1,0 +1,41 @@
+#pragma once
+// Folders in which a program keeps several files.
+// Thread: any thread.
+
+#include "shoal/base/status.h"
+
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+/// Makes a folder if there is none. Errors: its parent is missing; it may not be made; something else has that name.
+SHOAL_API Status make_folder(const std::string& path);
+/// Returns the names of what is in a folder, in alphabetical order. Errors: there is no such folder; it may not be read.
+SHOAL_API Result<std::vector<std::string>> list_folder(const std::string& path);
+/// Waits until the names in a folder are on the disk: those of new files, and that removed ones are gone.
+SHOAL_API Status flush_folder(const std::string& path);
+/// Removes a file. Errors: it cannot be removed; that there is none is no error.
+SHOAL_API Status remove_file(const std::string& path);
+
+/// A file that one holder at a time has locked. The lock ends with the holder, or with the program, however that ends. The
+/// file stays.
+class FileLock {
+public:
+    FileLock() = default;
+    FileLock(FileLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    FileLock& operator=(FileLock&& other) noexcept {
+        std::swap(file_, other.file_);
+        return *this;
+    }
+    SHOAL_API ~FileLock();
+
+    /// Makes the file if need be. Errors: somebody else holds it; it cannot be made.
+    SHOAL_API static Result<FileLock> take(const std::string& path);
+    bool is_held() const { return file_ >= 0; }
+
+private:
+    int file_ = -1;
+};
+
+}  // namespace shoal

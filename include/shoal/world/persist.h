@@ -1,0 +1,52 @@
+#pragma once
+// What World::persist() and recover() are told, and what they tell. A folder has a snapshot of the world and a log of what has
+// changed in each frame since, so that a world survives its process:
+//
+//     0000000003.save   the world at one moment, whole; see docs/formats/save.md
+//     0000000003.log    what has changed in each frame since; a kill leaves a last record that does not count
+//     0000000004.save   the next one, after the log had grown long: older ones go
+//     0000000004.log
+//     lock              locked by the world that writes
+//
+// A thread of its own compresses and writes. If it falls behind, frames are merged: the newest one that waits takes the place
+// of the one that waited, so at most one frame waits and one is written, and both share memory with the world's last state.
+
+#include "shoal/base/status.h"
+
+#include <cstdint>
+#include <string>
+
+namespace shoal {
+
+struct PersistOptions {
+    std::uint32_t every_frames = 1;  ///< a record for each step, or for each so many; at least 1
+    /// Flushes to the disk after so many records; 0: when the system does. The end of the program loses no record in any case; a
+    /// power failure loses those since the last flush.
+    std::uint32_t flush_every_records = 60;
+    std::uint64_t max_log_bytes = std::uint64_t(64) << 20;  ///< a longer log ends, and a new snapshot is written
+    std::uint64_t max_log_records = 100'000;                ///< the same for its records
+    std::uint32_t num_snapshots =
+        2;  ///< how many stay, with their logs; at least 1. An older one is read if a newer one is damaged
+    bool keeps_all_frames = false;  ///< a step waits while a frame waits to be written, instead of merging the two
+    bool replace = false;           ///< the folder may have another world, which goes
+};
+
+/// What World::recover() has found.
+struct Recovered {
+    bool found = false;             ///< else the folder is empty or missing, and the world is as it was
+    std::uint64_t frame = 0;        ///< World::frame() of the state that was loaded
+    std::uint64_t num_records = 0;  ///< of the log, after the snapshot
+    std::string damage;             ///< what was not whole, and does not count; empty: nothing
+};
+
+/// What World::persist() has written. Units: bytes.
+struct PersistStatistics {
+    bool is_running = false;
+    std::uint64_t last_frame = 0;   ///< the last one that was written
+    std::uint64_t num_records = 0;  ///< of all logs since persist()
+    std::uint64_t num_merged = 0;   ///< frames that were merged into later ones
+    std::uint64_t num_snapshots = 0;
+    std::uint64_t log_bytes = 0;  ///< of the log of now
+};
+
+}  // namespace shoal

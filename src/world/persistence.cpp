@@ -1,0 +1,353 @@
+#include "world/persistence.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/log.h"
+#include "shoal/base/string_id.h"
+#include "shoal/base/text.h"
+
+#include <algorithm>
+
+namespace shoal {
+namespace {
+
+constexpr std::size_t kNumDigits = 10;
+constexpr std::string_view kSnapshot = ".save", kLog = ".log";
+
+/// Returns the number in the name of a snapshot or log, or 0 if it is none. `rest` is what follows the number.
+std::uint64_t number_in(std::string_view name, std::string_view& rest) {
+    if (name.size() <= kNumDigits) return 0;
+    std::uint64_t number = 0;
+    for (const char digit : name.substr(0, kNumDigits)) {
+        if (digit < '0' || digit > '9') return 0;
+        number = number * 10 + static_cast<std::uint64_t>(digit - '0');
+    }
+    rest = name.substr(kNumDigits);
+    return number;
+}
+
+/// Returns the numbers of the snapshots in a folder, the newest first.
+Result<std::vector<std::uint64_t>> snapshots_in(const std::string& folder) {
+    const Result<std::vector<std::string>> names = list_folder(folder);
+    if (!names) return names.status();
+    std::vector<std::uint64_t> numbers;
+    for (const std::string& name : *names) {
+        std::string_view rest;
+        if (const std::uint64_t number = number_in(name, rest); number != 0 && rest == kSnapshot)
+            numbers.push_back(number);
+    }
+    std::sort(numbers.rbegin(), numbers.rend());
+    return numbers;
+}
+
+std::string path_in(const std::string& folder, std::uint64_t number, std::string_view ending) {
+    const std::string digits = concat(number);
+    return concat(folder, '/', std::string(kNumDigits - std::min(kNumDigits, digits.size()), '0'), digits, ending);
+}
+
+std::uint64_t checksum_of(std::span<const std::byte> bytes) { return hash_bytes(bytes.data(), bytes.size()); }
+
+void append_damage(std::string& damage, std::string_view path, std::string_view what) {
+    damage += concat(damage.empty() ? "" : "; ", path, ": ", what);
+}
+
+/// Reads a snapshot and the whole records of its log. Errors: the snapshot is not whole.
+Result<SavedState> read_snapshot(const std::string& folder, std::uint64_t number, Executor& executor,
+                                 Recovered& recovered) {
+    const std::string path = path_in(folder, number, kSnapshot), log_path = path_in(folder, number, kLog);
+    const Result<std::string> bytes = read_file(path);
+    if (!bytes) return bytes.status();
+    Result<SavedState> state = read_state(std::as_bytes(std::span(*bytes)), executor);
+    if (!state) return Status::error(concat(path, ": ", state.message()));
+    recovered.num_records = 0;
+    if (!path_exists(log_path)) return state;  // the program ended between the two
+    const Result<std::string> log_bytes = read_file(log_path);
+    if (!log_bytes) return append_damage(recovered.damage, log_path, log_bytes.message()), std::move(state);
+    const std::uint64_t base = checksum_of(std::as_bytes(std::span(*bytes)));
+    Result<StateLogReader> log = StateLogReader::open(std::as_bytes(std::span(*log_bytes)), base, &*state);
+    if (!log) return append_damage(recovered.damage, log_path, log.message()), std::move(state);
+    while (log->next()) {
+    }
+    if (!log->problem()) append_damage(recovered.damage, log_path, log->problem().message());
+    recovered.num_records = log->num_records();
+    if (log->num_records() == 0) return state;
+    return log->state();
+}
+
+}  // namespace
+
+Persistence::Persistence(World& world) : world_(world) {
+    world.tell_schema_changes([](void* self) { static_cast<Persistence*>(self)->types_ = {}; }, this);
+}
+
+Persistence::~Persistence() {
+    world_.stop_telling(this);
+    if (const Status status = stop(); !status && !has_told_) log(LogLevel::kError, status.message());
+}
+
+std::string Persistence::path_of(std::uint64_t number, std::string_view ending) const {
+    return path_in(folder_, number, ending);
+}
+
+// --- starting and ending -----------------------------------------------------------------------------------------
+
+/// Locks the folder, and returns the number of the snapshot that comes next. Temporary files that a kill has left go.
+Status Persistence::prepare_folder(const std::string& folder, bool replace, std::uint64_t& number) {
+    if (Status status = make_folder(folder); !status) return status;
+    Result<FileLock> lock = FileLock::take(concat(folder, "/lock"));
+    if (!lock) return lock.status();
+    const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
+    if (!numbers) return numbers.status();
+    number = numbers->empty() ? 0 : numbers->front();
+    if (number != 0 && !replace && (folder != folder_ || number != known_number_))
+        return Status::error(
+            concat("the folder \"", folder,
+                   "\" has a world that this one does not go on from; call World::recover() first, set "
+                   "PersistOptions::replace, or take another folder"));
+    const Result<std::vector<std::string>> names = list_folder(folder);
+    if (!names) return names.status();
+    for (const std::string& name : *names) {
+        std::string_view rest;
+        if (number_in(name, rest) == 0 || rest.size() <= kSnapshot.size() || !rest.starts_with(".save.")) continue;
+        if (Status status = remove_file(concat(folder, '/', name)); !status) return status;
+    }
+    folder_ = folder;
+    lock_ = std::move(*lock);
+    return {};
+}
+
+Status Persistence::start(const std::string& folder, const PersistOptions& options) {
+    options_ = options;
+    options_.every_frames = std::max(options_.every_frames, 1u);
+    options_.num_snapshots = std::max(options_.num_snapshots, 1u);
+    auto state = std::make_unique<SavedState>();
+    types_ = {};
+    if (Status status = WorldState(world_).save(*state, nullptr, &types_); !status)
+        return Status::error(concat(folder, ": ", status.message()));
+    if (Status status = prepare_folder(folder, options.replace, number_); !status) return status;
+    statistics_ = {};
+    Status status = begin(*state, world_.executor());
+    if (!status) {
+        lock_ = {};
+        return status;
+    }
+    known_number_ = number_;
+    last_kept_frame_ = statistics_.last_frame = world_.frame();
+    written_ = std::move(state);
+    frames_left_ = options_.every_frames;
+    is_new_history_ = has_told_ = is_ending_ = wants_flush_ = has_failed_ = false;
+    status_ = {};
+    statistics_.is_running = true;
+    thread_ = std::thread([this] { write_frames(); });
+    return {};
+}
+
+Status Persistence::stop() {
+    if (!is_running()) return {};
+    {
+        const std::lock_guard lock(mutex_);
+        is_ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+    known_number_ = number_;
+    retired_.clear();
+    waiting_.reset(), writing_.reset(), written_.reset();
+    log_ = {};
+    lock_ = {};
+    statistics_.is_running = false;
+    has_told_ = has_told_ || !status_;
+    return status_;
+}
+
+Status Persistence::flush() {
+    if (!is_running()) return {};
+    std::unique_lock lock(mutex_);
+    wants_flush_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !wants_flush_ || has_failed_; });
+    has_told_ = has_told_ || !status_;
+    return status_;
+}
+
+PersistStatistics Persistence::statistics() const {
+    const std::lock_guard lock(mutex_);
+    return statistics_;
+}
+
+// --- taking frames -----------------------------------------------------------------------------------------------
+
+void Persistence::keep() {
+    if (!is_running() || has_told_) return;
+    if (--frames_left_ != 0) return;
+    frames_left_ = options_.every_frames;
+    std::vector<State> retired;
+    const SavedState* before = nullptr;
+    {
+        std::unique_lock lock(mutex_);
+        if (options_.keeps_all_frames) changed_.wait(lock, [&] { return waiting_ == nullptr || has_failed_; });
+        retired.swap(retired_);
+        // The newest. It stays until this thread destroys it.
+        before = waiting_ != nullptr ? waiting_.get() : writing_ != nullptr ? writing_.get() : written_.get();
+        if (has_failed_) {
+            has_told_ = true;
+            log(LogLevel::kError, concat("the world is no longer persisted: ", status_.message()));
+            return;
+        }
+    }
+    auto state = std::make_unique<SavedState>();
+    const Status status = WorldState(world_).save(*state, is_new_history_ ? nullptr : before, &types_);
+    if (!status) fail(Status::error(concat(folder_, ": ", status.message())));
+    is_new_history_ = false;
+    last_kept_frame_ = world_.frame();
+    const std::lock_guard lock(mutex_);
+    if (has_failed_) return;
+    if (waiting_ != nullptr) {
+        ++statistics_.num_merged;
+        retired.push_back(std::move(waiting_));
+    }
+    waiting_ = std::move(state);
+    waiting_frame_ = last_kept_frame_;
+    changed_.notify_all();
+}
+
+void Persistence::fail(const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (!has_failed_) status_ = status;
+    has_failed_ = true;
+    statistics_.is_running = false;
+    changed_.notify_all();
+}
+
+// --- writing -----------------------------------------------------------------------------------------------------
+
+/// Writes the next snapshot, and begins its log. The snapshot counts from when it gets its name.
+Status Persistence::begin(const SavedState& state, Executor& executor) {
+    const Result<Array<std::byte>> bytes = write_state(state, executor);
+    if (!bytes) return Status::error(concat(folder_, ": ", bytes.message()));
+    const std::uint64_t number = number_ + 1;
+    if (Status status = remove_file(path_of(number, kLog)); !status) return status;
+    if (Status status = write_file(path_of(number, kSnapshot), *bytes); !status) return status;
+    number_ = number;
+    Result<StateLogWriter> log = StateLogWriter::create(path_of(number, kLog), checksum_of(*bytes));
+    if (!log) return log.status();
+    log_ = std::move(*log);
+    if (Status status = log_.flush(); !status) return status;
+    if (Status status = flush_folder(folder_); !status) return status;
+    num_unflushed_ = 0;
+    remove_old();
+    const std::lock_guard lock(mutex_);
+    ++statistics_.num_snapshots;
+    statistics_.log_bytes = log_.num_bytes();
+    return {};
+}
+
+/// Removes logs and snapshots of which there are newer ones. What cannot be removed does no harm.
+void Persistence::remove_old() const {
+    const Result<std::vector<std::string>> names = list_folder(folder_);
+    if (!names) return;
+    const std::uint64_t num_kept = options_.replace && statistics_.num_snapshots == 0 ? 1 : options_.num_snapshots;
+    for (const std::string& name : *names) {
+        std::string_view rest;
+        const std::uint64_t number = number_in(name, rest);
+        if (number == 0 || number + num_kept > number_ || (rest != kSnapshot && rest != kLog)) continue;
+        if (const Status status = remove_file(concat(folder_, '/', name)); !status)
+            log(LogLevel::kWarning, status.message());
+    }
+}
+
+Status Persistence::write(const SavedState& state, const SavedState& before, std::uint64_t frame) {
+    if (log_.num_bytes() >= options_.max_log_bytes || log_.num_records() >= options_.max_log_records) {
+        SerialExecutor alone;
+        return begin(state, alone);
+    }
+    if (Status status = log_.append(state, &before, frame); !status) return status;
+    if (++num_unflushed_ == options_.flush_every_records) {
+        num_unflushed_ = 0;
+        if (Status status = log_.flush(); !status) return status;
+    }
+    const std::lock_guard lock(mutex_);
+    ++statistics_.num_records;
+    statistics_.log_bytes = log_.num_bytes();
+    return {};
+}
+
+/// The writer's thread.
+void Persistence::write_frames() {
+    std::unique_lock lock(mutex_);
+    while (!has_failed_) {
+        changed_.wait(lock, [&] { return waiting_ != nullptr || is_ending_ || wants_flush_ || has_failed_; });
+        if (has_failed_) break;
+        const bool flushes = waiting_ == nullptr, ends = flushes && is_ending_;
+        const std::uint64_t frame = waiting_frame_;
+        writing_ = std::move(waiting_);
+        changed_.notify_all();  // there is room
+        lock.unlock();
+        const Status status = flushes ? log_.flush() : write(*writing_, *written_, frame);
+        if (!status) fail(status);
+        lock.lock();
+        if (flushes) wants_flush_ = false;
+        if (writing_ != nullptr) {
+            if (status) statistics_.last_frame = frame;
+            retired_.push_back(std::exchange(written_, std::move(writing_)));
+        }
+        changed_.notify_all();
+        if (ends) break;
+    }
+}
+
+// --- recovering --------------------------------------------------------------------------------------------------
+
+Result<Recovered> Persistence::recover(const std::string& folder) {
+    Recovered recovered;
+    if (!path_exists(folder)) return recovered;
+    const Result<std::vector<std::uint64_t>> numbers = snapshots_in(folder);
+    if (!numbers) return numbers.status();
+    if (numbers->empty()) return recovered;
+    for (const std::uint64_t number : *numbers) {
+        const Result<SavedState> state = read_snapshot(folder, number, world_.executor(), recovered);
+        if (!state) {
+            append_damage(recovered.damage, folder, state.message());
+            continue;
+        }
+        if (Status status = world_.load(*state, false); !status)
+            return Status::error(concat(path_in(folder, number, kSnapshot), ": ", status.message()));
+        folder_ = folder;
+        known_number_ = numbers->front();
+        recovered.found = true;
+        recovered.frame = world_.frame();
+        return recovered;
+    }
+    return Status::error(concat("no snapshot in \"", folder, "\" can be read: ", recovered.damage));
+}
+
+// --- the calls of a world ----------------------------------------------------------------------------------------
+
+Status World::persist(const std::string& folder) { return persist(folder, {}); }
+
+Status World::persist(const std::string& folder, const PersistOptions& options) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback asked to persist the world; do it between steps");
+    if (persistence_ != nullptr && persistence_->is_running())
+        return Status::error(concat("the world is persisted to \"", persistence_->folder(),
+                                    "\" already; call World::stop_persisting() first"));
+    if (persistence_ == nullptr) persistence_ = new Persistence(*this);
+    return persistence_->start(folder, options);
+}
+
+Status World::stop_persisting() { return persistence_ == nullptr ? Status() : persistence_->stop(); }
+
+Status World::flush_persisted() { return persistence_ == nullptr ? Status() : persistence_->flush(); }
+
+Result<Recovered> World::recover(const std::string& folder) {
+    SHOAL_ASSERT(!passes_run_ && !is_settling_, "a pass or a callback recovered the world; do it between steps");
+    if (persistence_ != nullptr && persistence_->is_running())
+        return Status::error(concat("the world is persisted to \"", persistence_->folder(),
+                                    "\"; call World::stop_persisting() before it is recovered"));
+    if (persistence_ == nullptr) persistence_ = new Persistence(*this);
+    return persistence_->recover(folder);
+}
+
+PersistStatistics World::persist_statistics() const {
+    return persistence_ == nullptr ? PersistStatistics() : persistence_->statistics();
+}
+
+}  // namespace shoal

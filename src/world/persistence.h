@@ -1,0 +1,87 @@
+#pragma once
+// Writes the frames of a world to a folder, beside the frames; see shoal/world/persist.h for what is in the folder.
+//
+//     structural thread     state 7 --> waiting         state 8 takes the place of 7 if that still waits
+//     writer                            waiting --> writing --> written: the next record has what differs from it
+//
+// States share blocks whose users are counted without locks, so only the structural thread makes and destroys states. The
+// writer reads those that it was given, and puts them back onto `retired_`.
+// Thread: the structural thread of the world, but for what says otherwise.
+
+#include "shoal/base/folder.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/world/persist.h"
+#include "shoal/world/world.h"
+#include "world/state_log.h"
+#include "world/world_state.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace shoal {
+
+class Persistence {
+public:
+    explicit Persistence(World& world);
+    Persistence(const Persistence&) = delete;
+    Persistence& operator=(const Persistence&) = delete;
+    ~Persistence();
+
+    /// Writes a snapshot of now, and starts. Errors: see World::persist().
+    Status start(const std::string& folder, const PersistOptions& options);
+    /// Writes what waits, and ends. Errors: why it had ended before.
+    Status stop();
+    /// Waits until what was kept is on the disk. Errors: as above.
+    Status flush();
+    /// Takes the state of now, if it is the turn of this frame.
+    void keep();
+    /// The stamps of the world do not go on from those of the last state.
+    void forget_stamps() { is_new_history_ = true; }
+    Result<Recovered> recover(const std::string& folder);
+    bool is_running() const { return thread_.joinable(); }
+    const std::string& folder() const { return folder_; }
+    PersistStatistics statistics() const;
+
+private:
+    using State = std::unique_ptr<SavedState>;
+
+    Status prepare_folder(const std::string& folder, bool replace, std::uint64_t& number);
+    Status begin(const SavedState& state, Executor& executor);
+    Status write(const SavedState& state, const SavedState& before, std::uint64_t frame);
+    void remove_old() const;
+    void write_frames();
+    void fail(const Status& status);
+    std::string path_of(std::uint64_t number, std::string_view ending) const;
+
+    World& world_;
+    PersistOptions options_;
+    std::string folder_;
+    FileLock lock_;
+    LastingTypes types_;
+    std::uint64_t known_number_ = 0;  // of the snapshot in folder_ that this world has loaded or written
+    std::uint64_t frames_left_ = 0;   // until the next one is taken
+    std::uint64_t last_kept_frame_ = 0;
+    bool is_new_history_ = false;
+    bool has_told_ = false;  // why the writer has ended
+
+    // Of the writer, and of others while it does not run.
+    StateLogWriter log_;
+    std::uint64_t number_ = 0;  // of the snapshot
+    std::uint32_t num_unflushed_ = 0;
+
+    // Behind the lock.
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    State waiting_, writing_, written_;
+    std::uint64_t waiting_frame_ = 0;
+    std::vector<State> retired_;  // for the structural thread to destroy
+    Status status_;
+    bool is_ending_ = false, wants_flush_ = false, has_failed_ = false;
+    PersistStatistics statistics_;
+
+    std::thread thread_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,412 @@
+#include "world/state_log.h"
+
+#include "shoal/base/string_id.h"
+#include "shoal/base/text.h"
+#include "shoal/entity/entity.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal {
+namespace {
+
+constexpr const char* kLogOwner = "state log";
+constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
+constexpr std::uint32_t kVersion = 1, kByteOrder = 0x01020304, kRecordMagic = 0x64726372;  // "rcrd"
+constexpr int kLevel = -3;  // for speed more than for size, as in saves
+constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
+constexpr std::uint32_t kNoPart = ~0u, kMaxElementBytes = 1u << 20;
+constexpr std::size_t kMaxPathBytes = 4096;
+
+struct LogHeader {
+    char magic[8];
+    std::uint32_t version, byte_order;
+    std::uint32_t id_bytes, zero;
+    std::uint64_t base;
+    std::uint64_t checksum;  // XXH3-64 of what stands before it
+};
+static_assert(sizeof(LogHeader) == 40);
+
+struct RecordHeader {
+    std::uint32_t magic, num_parts;
+    std::uint64_t number;        // from 0
+    std::uint64_t packed_bytes;  // the body as a Zstandard frame, which follows
+    std::uint64_t body_bytes;    // the body
+    std::uint64_t extra_bytes;   // with which the body begins
+    std::uint64_t frame;
+    std::uint64_t
+        checksum;  // XXH3-64 of the frame that follows, with that of what stands before it, and of the base, as seed
+};
+static_assert(sizeof(RecordHeader) == 56);
+
+/// Begins a part in the body. The path follows if the part is new, then the numbers of the blocks, then their bytes.
+struct PartChange {
+    std::uint64_t num_elements;
+    std::uint32_t before;  // number of the part in the state before, or kNoPart
+    std::uint32_t path_bytes, element_bytes, elements_per_block, num_blocks, zero;
+};
+static_assert(sizeof(PartChange) == 32);
+
+std::uint64_t checksum_of(const LogHeader& header) { return hash_bytes(&header, offsetof(LogHeader, checksum)); }
+
+std::uint64_t checksum_of(const RecordHeader& header, const std::byte* packed, std::uint64_t base) {
+    return hash_bytes(packed, static_cast<std::size_t>(header.packed_bytes),
+                      hash_bytes(&header, offsetof(RecordHeader, checksum), base));
+}
+
+Status damaged(std::string_view what) { return Status::error(concat("the record is not whole: ", what)); }
+
+/// Compresses what is put, and appends it to an array.
+class Packer {
+public:
+    explicit Packer(Array<std::byte>& to) : to_(to), context_(ZSTD_createCCtx()) {
+        failed_ =
+            context_ == nullptr || ZSTD_isError(ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLevel)) != 0;
+    }
+    Packer(const Packer&) = delete;
+    Packer& operator=(const Packer&) = delete;
+    ~Packer() { ZSTD_freeCCtx(context_); }
+
+    void put(const void* data, std::size_t num_bytes) {
+        num_bytes_ += num_bytes;
+        pack({data, num_bytes, 0}, ZSTD_e_continue);
+    }
+    /// Returns whether all was compressed.
+    bool end() {
+        pack({nullptr, 0, 0}, ZSTD_e_end);
+        return !failed_;
+    }
+    std::uint64_t num_bytes() const { return num_bytes_; }
+
+private:
+    void pack(ZSTD_inBuffer in, ZSTD_EndDirective directive) {
+        for (std::size_t left = 1; !failed_ && left != 0;) {
+            const std::size_t used = to_.size();
+            to_.resize(used + kPieceBytes);
+            ZSTD_outBuffer out{to_.data() + used, kPieceBytes, 0};
+            left = ZSTD_compressStream2(context_, &out, &in, directive);
+            to_.resize(used + out.pos);
+            failed_ = ZSTD_isError(left) != 0;
+            if (directive == ZSTD_e_continue) left = in.size - in.pos;
+        }
+    }
+
+    Array<std::byte>& to_;
+    ZSTD_CCtx* context_;
+    std::uint64_t num_bytes_ = 0;
+    bool failed_ = false;
+};
+
+/// Puts the bits of a block in which it differs from the block before; what is longer is put as it is.
+void put_difference(Packer& to, std::span<const std::byte> now, std::span<const std::byte> before) {
+    std::byte piece[4096];
+    for (std::size_t at = 0; at < now.size(); at += sizeof piece) {
+        const std::size_t count = std::min(now.size() - at, sizeof piece);
+        std::memcpy(piece, now.data() + at, count);
+        const std::size_t both = at < before.size() ? std::min(before.size() - at, count) : 0;
+        for (std::size_t i = 0; i < both; ++i) piece[i] ^= before[at + i];
+        to.put(piece, count);
+    }
+}
+
+/// The block of the state before at the same place, or nothing.
+std::span<const std::byte> block_before(const SavedState* before, const StatePart& part, std::size_t number) {
+    return before == nullptr || number >= part.num_blocks() ? std::span<const std::byte>()
+                                                            : before->block(part, number);
+}
+
+void put_part(Packer& to, const SavedState& state, const StatePart& part, const SavedState* before) {
+    PartChange change{part.num_elements, kNoPart, 0, part.element_bytes, part.elements_per_block, 0, 0};
+    StatePart known;
+    if (const std::size_t number = before == nullptr ? 0 : before->find(part.path);
+        before != nullptr && number != before->num_parts()) {
+        known = before->part(number);
+        // Blocks of other sizes have no counterparts.
+        if (known.element_bytes == part.element_bytes && known.elements_per_block == part.elements_per_block)
+            change.before = static_cast<std::uint32_t>(number);
+    }
+    if (change.before == kNoPart) before = nullptr, change.path_bytes = static_cast<std::uint32_t>(part.path.size());
+    Array<std::uint32_t> blocks{Owner(kLogOwner)};
+    for (std::size_t i = 0; i < part.num_blocks(); ++i) {
+        const std::span<const std::byte> now = state.block(part, i), then = block_before(before, known, i);
+        if (now.data() == then.data()) continue;
+        if (now.size() != then.size() || std::memcmp(now.data(), then.data(), now.size()) != 0)
+            blocks.push_back(static_cast<std::uint32_t>(i));
+    }
+    change.num_blocks = static_cast<std::uint32_t>(blocks.size());
+    to.put(&change, sizeof change);
+    to.put(part.path.data(), change.path_bytes);
+    to.put(blocks.data(), blocks.size() * sizeof(std::uint32_t));
+    for (const std::uint32_t i : blocks) put_difference(to, state.block(part, i), block_before(before, known, i));
+}
+
+}  // namespace
+
+// --- writing -----------------------------------------------------------------------------------------------------
+
+Result<StateLogWriter> StateLogWriter::create(const std::string& path, std::uint64_t base) {
+    Result<AppendFile> file = AppendFile::create(path);
+    if (!file) return file.status();
+    LogHeader header{{}, kVersion, kByteOrder, sizeof(Entity), 0, base, 0};
+    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    header.checksum = checksum_of(header);
+    if (Status status = file->append(std::as_bytes(std::span(&header, 1))); !status) return status;
+    StateLogWriter made;
+    made.file_ = std::move(*file);
+    made.base_ = base;
+    return made;
+}
+
+Status StateLogWriter::append(const SavedState& state, const SavedState* before, std::uint64_t frame,
+                              std::span<const std::byte> extra) {
+    bytes_.assign(sizeof(RecordHeader), std::byte(0));
+    Packer body(bytes_);
+    body.put(extra.data(), extra.size());
+    for (std::size_t i = 0; i < state.num_parts(); ++i) put_part(body, state, state.part(i), before);
+    if (!body.end()) return Status::error(concat("cannot append to \"", file_.path(), "\": no memory to compress it"));
+    RecordHeader header{kRecordMagic,
+                        static_cast<std::uint32_t>(state.num_parts()),
+                        num_records_,
+                        bytes_.size() - sizeof(RecordHeader),
+                        body.num_bytes(),
+                        extra.size(),
+                        frame,
+                        0};
+    header.checksum = checksum_of(header, bytes_.data() + sizeof header, base_);
+    std::memcpy(bytes_.data(), &header, sizeof header);
+    if (Status status = file_.append(bytes_); !status) return status;
+    ++num_records_;
+    return {};
+}
+
+// --- reading -----------------------------------------------------------------------------------------------------
+
+/// A record, decompressed and found to be sound.
+struct StateLogReader::Record {
+    struct Block {
+        std::uint64_t begin;
+        std::span<const std::byte> bytes;
+    };
+    struct Change {
+        PartChange part;
+        std::string_view path;
+        std::size_t first_block;
+    };
+    RecordHeader header{};
+    Array<std::byte> body{Owner(kLogOwner)};
+    Array<Change> changes{Owner(kLogOwner)};
+    Array<Block> blocks{Owner(kLogOwner)};
+};
+
+namespace {
+
+/// Decompresses a frame. Memory grows with what is in it, not with what a header says of it.
+Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to) {
+    ZSTD_DCtx* const context = ZSTD_createDCtx();
+    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    std::size_t left = context == nullptr ? 0 : 1;
+    while (left != 0 && !ZSTD_isError(left) && to.size() <= num_bytes) {
+        const std::size_t used = to.size(), in_before = in.pos;
+        to.resize(used + kPieceBytes);
+        ZSTD_outBuffer out{to.data() + used, kPieceBytes, 0};
+        left = ZSTD_decompressStream(context, &out, &in);
+        to.resize(used + out.pos);
+        if (out.pos == 0 && in.pos == in_before) break;  // it is cut short
+    }
+    ZSTD_freeDCtx(context);
+    if (left != 0 || in.pos != in.size || to.size() != num_bytes) return damaged("it cannot be decompressed");
+    return {};
+}
+
+}  // namespace
+
+/// Finds parts and blocks in the body of a record, which may have been made to do harm.
+class RecordParser {
+public:
+    RecordParser(const StateLogReader& log, StateLogReader::Record& record)
+        : log_(log), record_(record), rest_(record.body), taken_(log.parts_.size(), 0, kLogOwner) {}
+
+    Status parse() {
+        rest_ = rest_.subspan(static_cast<std::size_t>(record_.header.extra_bytes));
+        std::vector<std::string_view> paths;
+        for (std::uint32_t i = 0; i < record_.header.num_parts; ++i) {
+            if (Status status = parse_part(); !status) return status;
+            paths.push_back(record_.changes.back().path);
+        }
+        std::sort(paths.begin(), paths.end());
+        if (std::adjacent_find(paths.begin(), paths.end()) != paths.end()) return damaged("a part is there twice");
+        return rest_.empty() ? Status() : damaged("its parts do not fill it");
+    }
+
+private:
+    /// Takes bytes off the front. Returns whether there are so many.
+    bool take(std::size_t num_bytes, std::span<const std::byte>& bytes) {
+        if (num_bytes > rest_.size()) return false;
+        bytes = rest_.first(num_bytes);
+        rest_ = rest_.subspan(num_bytes);
+        return true;
+    }
+
+    Status parse_part() {
+        std::span<const std::byte> bytes;
+        StateLogReader::Record::Change change{{}, {}, record_.blocks.size()};
+        PartChange& part = change.part;
+        if (!take(sizeof part, bytes)) return damaged("its table of parts is cut short");
+        std::memcpy(&part, bytes.data(), sizeof part);
+        if (part.before == kNoPart) {
+            if (part.path_bytes == 0 || part.path_bytes > kMaxPathBytes || !take(part.path_bytes, bytes))
+                return damaged("a part has no path");
+            change.path = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+            if (!is_utf8(change.path)) return damaged("the path of a part is no text");
+        } else {
+            if (part.before >= taken_.size() || taken_[part.before]++ != 0 || part.path_bytes != 0)
+                return damaged("a part is none of the state before");
+            change.path = log_.parts_[part.before].path;
+            if (part.element_bytes != log_.parts_[part.before].element_bytes)
+                return damaged("a part has elements of another size than before");
+        }
+        if (part.element_bytes == 0 || part.element_bytes > kMaxElementBytes || part.elements_per_block == 0)
+            return damaged(concat("part \"", change.path, "\" has no elements of a size"));
+        if (part.num_elements > (log_.max_bytes_ - num_bytes_) / part.element_bytes)
+            return damaged(concat("its state is larger than ", log_.max_bytes_, " bytes"));
+        num_bytes_ += part.num_elements * part.element_bytes;
+        record_.changes.push_back(change);
+        return parse_blocks(change);
+    }
+
+    /// Blocks ascend. Each of those that were not there before, or are longer now, has to be there.
+    Status parse_blocks(const StateLogReader::Record::Change& change) {
+        const PartChange& part = change.part;
+        std::span<const std::byte> numbers;
+        if (part.num_blocks > rest_.size() / sizeof(std::uint32_t) ||
+            !take(part.num_blocks * sizeof(std::uint32_t), numbers))
+            return damaged(concat("the blocks of part \"", change.path, "\" are cut short"));
+        const std::uint64_t size = part.num_elements * part.element_bytes;
+        const std::uint64_t block_bytes = std::uint64_t(part.element_bytes) * part.elements_per_block;
+        std::uint64_t filled = part.before == kNoPart ? 0 : log_.parts_[part.before].bytes.size(), next = 0;
+        for (std::uint32_t i = 0; i < part.num_blocks; ++i) {
+            std::uint32_t number = 0;
+            std::memcpy(&number, numbers.data() + i * sizeof number, sizeof number);
+            if (number < next || number >= (size + block_bytes - 1) / block_bytes || number * block_bytes > filled)
+                return damaged(concat("part \"", change.path, "\" has no block ", number));
+            const std::uint64_t begin = number * block_bytes, end = std::min(begin + block_bytes, size);
+            std::span<const std::byte> bytes;
+            if (!take(static_cast<std::size_t>(end - begin), bytes))
+                return damaged(concat("block ", number, " of part \"", change.path, "\" is cut short"));
+            record_.blocks.push_back({begin, bytes});
+            filled = std::max(filled, end);
+            next = std::uint64_t(number) + 1;
+        }
+        return filled >= size ? Status() : damaged(concat("part \"", change.path, "\" is not filled"));
+    }
+
+    const StateLogReader& log_;
+    StateLogReader::Record& record_;
+    std::span<const std::byte> rest_;
+    Array<std::uint8_t> taken_;  // by the number of the part before
+    std::uint64_t num_bytes_ = 0;
+};
+
+Result<StateLogReader> StateLogReader::open(std::span<const std::byte> bytes, std::uint64_t base,
+                                            const SavedState* first, std::uint64_t max_bytes) {
+    LogHeader header{};
+    if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+        return Status::error("the file is no log of states: it does not begin with \"shoallog\" and a header");
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.byte_order != kByteOrder)
+        return Status::error("the log was made on a machine of the other byte order, which this one does not read");
+    if (header.version != kVersion)
+        return Status::error(concat("the log has version ", header.version, " of the format, and this program reads ",
+                                    kVersion, "; read it with the program that made it"));
+    if (header.checksum != checksum_of(header)) return Status::error("the header of the log is damaged");
+    if (header.id_bytes != sizeof(Entity))
+        return Status::error(concat("the log has ids of ", header.id_bytes, " bytes, and this program has ",
+                                    sizeof(Entity), "; read it with the program that made it"));
+    if (header.base != base) return Status::error("the log does not begin with this state");
+    StateLogReader made;
+    made.bytes_ = bytes;
+    made.at_ = sizeof header;
+    made.base_ = base;
+    made.max_bytes_ = max_bytes;
+    for (std::size_t i = 0; first != nullptr && i < first->num_parts(); ++i) {
+        const StatePart from = first->part(i);
+        Part& part = made.parts_.emplace_back();
+        part.path = from.path;
+        part.element_bytes = from.element_bytes;
+        part.num_elements = from.num_elements;
+        part.bytes.resize(static_cast<std::size_t>(from.num_bytes()));
+        first->copy(from, 0, from.num_elements, part.bytes.data());
+    }
+    return made;
+}
+
+Status StateLogReader::read_record(std::size_t& record_bytes, Record& record) const {
+    const std::span<const std::byte> rest = bytes_.subspan(at_);
+    RecordHeader& header = record.header;
+    if (rest.size() < sizeof header) return damaged("its header is cut short");
+    std::memcpy(&header, rest.data(), sizeof header);
+    if (header.magic != kRecordMagic) return damaged("it does not begin as one");
+    if (header.packed_bytes > rest.size() - sizeof header) return damaged("it is cut short");
+    if (header.checksum != checksum_of(header, rest.data() + sizeof header, base_))
+        return damaged("its checksum is wrong");
+    if (header.number != num_records_) return damaged("it belongs to another place");
+    // The changes of a state are no larger than the state, but for what says where they are.
+    constexpr std::uint64_t kPlaceBytes = std::uint64_t(1) << 20;
+    if (header.extra_bytes > header.body_bytes || header.extra_bytes > max_bytes_ ||
+        (header.body_bytes - header.extra_bytes) / 2 > max_bytes_ + kPlaceBytes)
+        return damaged("the sizes in its header do not fit");
+    record_bytes = sizeof header + static_cast<std::size_t>(header.packed_bytes);
+    Status status = unpack(rest.subspan(sizeof header, static_cast<std::size_t>(header.packed_bytes)),
+                           header.body_bytes, record.body);
+    return status ? RecordParser(*this, record).parse() : status;
+}
+
+void StateLogReader::apply(Record& record) {
+    Array<Part> parts{Owner(kLogOwner)};
+    parts.reserve(record.changes.size());
+    for (std::size_t i = 0; i < record.changes.size(); ++i) {
+        const Record::Change& change = record.changes[i];
+        Part part;
+        if (change.part.before == kNoPart)
+            part.path = change.path;
+        else
+            part = std::move(parts_[change.part.before]);
+        part.element_bytes = change.part.element_bytes;
+        part.num_elements = change.part.num_elements;
+        part.bytes.resize(static_cast<std::size_t>(part.num_elements * part.element_bytes));
+        for (std::uint32_t b = 0; b < change.part.num_blocks; ++b) {
+            const Record::Block& block = record.blocks[change.first_block + b];
+            std::byte* const to = part.bytes.data() + block.begin;
+            for (std::size_t k = 0; k < block.bytes.size(); ++k) to[k] ^= block.bytes[k];
+        }
+        parts.push_back(std::move(part));
+    }
+    parts_ = std::move(parts);
+    frame_ = record.header.frame;
+    extra_.assign(record.body.begin(), record.body.begin() + static_cast<std::ptrdiff_t>(record.header.extra_bytes));
+}
+
+bool StateLogReader::next() {
+    if (is_at_end() || !problem_) return false;
+    Record record;
+    std::size_t record_bytes = 0;
+    if (Status status = read_record(record_bytes, record); !status) {
+        problem_ = Status::error(concat("record ", num_records_, " at byte ", at_, ": ", status.message()));
+        return false;
+    }
+    apply(record);
+    at_ += record_bytes;
+    ++num_records_;
+    return true;
+}
+
+SavedState StateLogReader::state(const SavedState* before) const {
+    SavedState state;
+    StateWriter to(state, before);
+    for (const Part& part : parts_) to.elements(part.path, part.bytes.data(), part.element_bytes, part.num_elements);
+    return state;
+}
+
+}  // namespace shoal

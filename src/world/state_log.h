@@ -1,0 +1,83 @@
+#pragma once
+// A file of states that only grows: each record has what differs from the state before it. docs/formats/save.md has the
+// format.
+//
+//     +--------+----------+----------+----------+- - -
+//     | header | record 0 | record 1 | record 2 |       a kill leaves a last record that is cut: reading ends before it
+//     +--------+----------+----------+----------+- - -
+//
+// A block of a part that two states share is known to be the same without a look at its bytes. Of a block that differs, the
+// bits that differ are written, compressed: so a block costs what has changed in it.
+// Thread: one at a time for each writer and reader. A writer may work beside the thread that makes and destroys states,
+// as long as that thread keeps the two that it writes.
+
+#include "shoal/base/append_file.h"
+#include "shoal/base/saved_state.h"
+#include "world/state_file.h"
+
+namespace shoal {
+
+class StateLogWriter {
+public:
+    /// Makes the file. `base` names what the first record begins from, and the reader has to name the same; 0: nothing.
+    /// Errors: as of AppendFile.
+    static Result<StateLogWriter> create(const std::string& path, std::uint64_t base = 0);
+
+    /// Appends what makes `state` of `before`, which is the state of the record before, or what the log begins from; for
+    /// nothing, nullptr. `extra` are bytes of the caller's. Errors: the disk is full, ...: no part of the record counts.
+    Status append(const SavedState& state, const SavedState* before, std::uint64_t frame,
+                  std::span<const std::byte> extra = {});
+    /// Waits until all records are on the disk.
+    Status flush() { return file_.flush(); }
+
+    std::uint64_t num_bytes() const { return file_.num_bytes(); }
+    std::uint64_t num_records() const { return num_records_; }
+
+private:
+    AppendFile file_;
+    std::uint64_t base_ = 0, num_records_ = 0;
+    Array<std::byte> bytes_{Owner("state log")};  // of the record, kept for its memory
+};
+
+class StateLogReader {
+public:
+    /// `bytes` are those of the file; they outlive the reader. `base` and `first` are what create() was told, and the state of
+    /// that name. Errors: they are no log, or of another version, byte order, width of ids or base; the message says which.
+    static Result<StateLogReader> open(std::span<const std::byte> bytes, std::uint64_t base = 0,
+                                       const SavedState* first = nullptr, std::uint64_t max_bytes = kMaxSavedBytes);
+
+    /// Goes on to the next record. Returns whether there is one that is whole; if not, all stays as it is.
+    bool next();
+    /// Whether the file ends with the record that was read last; if not, next() has failed, because of what problem() says.
+    bool is_at_end() const { return at_ == bytes_.size(); }
+    const Status& problem() const { return problem_; }
+
+    std::uint64_t num_records() const { return num_records_; }
+    /// Of the record that was read last.
+    std::uint64_t frame() const { return frame_; }
+    std::span<const std::byte> extra() const { return extra_; }
+    /// Makes its state. Cost: copies all elements. The next state shares the blocks that are equal if `before` is given.
+    SavedState state(const SavedState* before = nullptr) const;
+
+private:
+    struct Part {
+        std::string path;
+        std::uint32_t element_bytes = 0;
+        std::uint64_t num_elements = 0;
+        Array<std::byte> bytes{Owner("state log")};
+    };
+    struct Record;
+    friend class RecordParser;
+
+    Status read_record(std::size_t& record_bytes, Record& record) const;
+    void apply(Record& record);
+
+    std::span<const std::byte> bytes_;
+    std::size_t at_ = 0;
+    std::uint64_t base_ = 0, max_bytes_ = 0, num_records_ = 0, frame_ = 0;
+    Array<Part> parts_{Owner("state log")};
+    Array<std::byte> extra_{Owner("state log")};
+    Status problem_;
+};
+
+}  // namespace shoal

@@ -1,0 +1,508 @@
+// Worlds that survive their process: what is recovered is the world of the last frame that is whole, bit for bit.
+
+#include "shoal/world/persist.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/folder.h"
+#include "shoal/base/log.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/base/string_id.h"
+
+#include "support/kills.h"
+#include "support/testing.h"
+#include "support/whole_world.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace persist_test {
+
+using namespace shoal;
+using namespace shoal_test;
+namespace fs = std::filesystem;
+
+/// All bytes of a world.
+std::string bytes_of(const World& world) {
+    SavedState state;
+    const Status status = world.save(state);
+    EXPECT_TRUE(status.ok()) << status.message();
+    std::string bytes;
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        bytes += std::string(part.path) + ' ' + std::to_string(part.num_elements) + '\n';
+        const std::size_t begin = bytes.size();
+        bytes.resize(begin + static_cast<std::size_t>(part.num_bytes()));
+        state.copy(part, 0, part.num_elements, bytes.data() + begin);
+    }
+    return bytes;
+}
+
+/// An empty folder, which goes in the end.
+struct Folder {
+    explicit Folder(const std::string& name)
+        : path((fs::temp_directory_path() / ("shoal_persist_test_" + name + std::to_string(getpid()))).string()) {
+        fs::remove_all(path);
+    }
+    ~Folder() { fs::remove_all(path); }
+    std::vector<std::string> names(const std::string& ending) const {
+        std::vector<std::string> result;
+        const Result<std::vector<std::string>> all = list_folder(path);
+        if (!all) return result;
+        for (const std::string& name : *all)
+            if (name.ends_with(ending)) result.push_back(name);
+        return result;
+    }
+    std::string newest(const std::string& ending) const { return path + "/" + names(ending).back(); }
+    std::string path;
+};
+
+/// What is logged meanwhile.
+struct Logged {
+    Logged() {
+        set_log_hook(
+            [](void* self, LogLevel, std::string_view text) { static_cast<Logged*>(self)->lines.emplace_back(text); },
+            this);
+    }
+    ~Logged() { set_log_hook(nullptr, nullptr); }
+    std::vector<std::string> lines;
+};
+
+/// Files cannot grow beyond so many bytes, as if the disk were full.
+struct SmallFiles {
+    explicit SmallFiles(std::size_t num_bytes) : handler(std::signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &limit);
+        rlimit small = limit;
+        small.rlim_cur = num_bytes;
+        setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~SmallFiles() {
+        setrlimit(RLIMIT_FSIZE, &limit);
+        std::signal(SIGXFSZ, handler);
+    }
+    rlimit limit{};
+    void (*handler)(int);
+};
+
+Recovered recover(Sea& sea, const std::string& folder) {
+    const Result<Recovered> recovered = sea.world.recover(folder);
+    EXPECT_TRUE(recovered.ok()) << recovered.message();
+    return recovered ? *recovered : Recovered();
+}
+
+/// The bytes of a world at the end of each frame.
+std::vector<std::string> run_persisted(const std::string& folder, const PersistOptions& options, int num_frames) {
+    Sea sea;
+    const Status status = sea.world.persist(folder, options);
+    EXPECT_TRUE(status.ok()) << status.message();
+    std::vector<std::string> frames = {bytes_of(sea.world)};
+    for (int i = 0; i < num_frames; ++i) sea.run(1), frames.push_back(bytes_of(sea.world));
+    const Status stopped = sea.world.stop_persisting();
+    EXPECT_TRUE(stopped.ok()) << stopped.message();
+    return frames;
+}
+
+TEST(Persist, what_is_recovered_is_the_last_frame_and_goes_on_as_the_world_that_was_persisted) {
+    const LeakCheck leaks;
+    const Folder folder("goes_on");
+    Sea sea;
+    sea.run(3);
+    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    sea.run(20);
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    Sea other(nullptr, 99);
+    other.run(5);
+    const Recovered recovered = recover(other, folder.path);
+    EXPECT_TRUE(recovered.found);
+    EXPECT_EQ(recovered.frame, sea.world.frame());
+    EXPECT_EQ(recovered.damage, "");
+    ASSERT_EQ(bytes_of(other.world), bytes_of(sea.world));
+    ASSERT_TRUE(other.world.persist(folder.path).ok());
+    sea.run(10), other.run(10);
+    ASSERT_EQ(bytes_of(other.world), bytes_of(sea.world));
+    ASSERT_TRUE(other.world.stop_persisting().ok());
+    Sea third;
+    EXPECT_EQ(recover(third, folder.path).frame, sea.world.frame());
+    EXPECT_EQ(bytes_of(third.world), bytes_of(sea.world));
+}
+
+TEST(Persist, blocks_that_are_full_are_recovered_with_what_transforms_write_without_a_stamp) {
+    const Folder folder("full_blocks");
+    Sea sea;
+    sea.run(300);
+    ASSERT_GT(sea.world.transforms().num_rows(), kElementsPerStateBlock);
+    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    sea.run(20);
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    Sea other;
+    EXPECT_EQ(recover(other, folder.path).num_records, 20u);
+    // A state that shares nothing is the truth; that of the other world goes on from it.
+    sea.run(5), other.run(5);
+    EXPECT_TRUE(bytes_of(other.world) == bytes_of(sea.world));
+}
+
+TEST(Persist, an_empty_folder_and_none_leave_the_world_as_it_is) {
+    const Folder folder("empty");
+    Sea sea;
+    sea.run(2);
+    const std::string before = bytes_of(sea.world);
+    EXPECT_FALSE(recover(sea, folder.path).found);
+    fs::create_directory(folder.path);
+    EXPECT_FALSE(recover(sea, folder.path).found);
+    EXPECT_EQ(bytes_of(sea.world), before);
+    EXPECT_TRUE(sea.world.persist(folder.path).ok());
+}
+
+TEST(Persist, every_frame_has_a_record_if_a_step_waits_for_the_writer) {
+    const Folder folder("all");
+    Sea sea;
+    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    sea.run(40);
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    const PersistStatistics statistics = sea.world.persist_statistics();
+    EXPECT_TRUE(statistics.is_running);
+    EXPECT_EQ(statistics.num_records, 40u);
+    EXPECT_EQ(statistics.num_merged, 0u);
+    EXPECT_EQ(statistics.num_snapshots, 1u);
+    EXPECT_EQ(statistics.last_frame, sea.world.frame());
+    EXPECT_EQ(statistics.log_bytes, fs::file_size(folder.newest(".log")));
+}
+
+TEST(Persist, frames_that_have_no_record_were_merged_into_later_ones) {
+    const Folder folder("merged");
+    Sea sea;
+    ASSERT_TRUE(sea.world.persist(folder.path, {.every_frames = 3}).ok());
+    sea.run(30);
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    const PersistStatistics statistics = sea.world.persist_statistics();
+    EXPECT_EQ(statistics.num_records + statistics.num_merged, 10u);
+    EXPECT_EQ(statistics.last_frame, 30u);
+}
+
+TEST(Persist, a_long_log_ends_with_a_new_snapshot_and_old_files_go) {
+    const Folder folder("compacted");
+    const std::vector<std::string> frames =
+        run_persisted(folder.path, {.max_log_records = 4, .num_snapshots = 3, .keeps_all_frames = true}, 32);
+    EXPECT_EQ(folder.names(".save"),
+              (std::vector<std::string>{"0000000005.save", "0000000006.save", "0000000007.save"}));
+    EXPECT_EQ(folder.names(".log"), (std::vector<std::string>{"0000000005.log", "0000000006.log", "0000000007.log"}));
+    Sea sea;
+    const Recovered recovered = recover(sea, folder.path);
+    EXPECT_EQ(recovered.frame, 32u);
+    EXPECT_EQ(recovered.num_records, 2u);
+    EXPECT_EQ(bytes_of(sea.world), frames[32]);
+}
+
+TEST(Persist, a_log_that_is_cut_or_false_gives_a_whole_frame_before_and_says_so) {
+    SCOPED_TRACE(seed_text());
+    const Folder folder("damaged");
+    const std::vector<std::string> frames = run_persisted(folder.path, {.keeps_all_frames = true}, 12);
+    const std::string log = folder.newest(".log"), whole = *read_file(log);
+    Random random(seed());
+    Sea sea;
+    for (int i = 0; i < 12; ++i) {
+        std::string text = whole;
+        const std::uint32_t at = 40 + random.below(std::uint32_t(whole.size() - 40));
+        if (i % 2 == 0)
+            text.resize(at + 1 == text.size() ? at : at + 1);
+        else
+            text[at] = static_cast<char>(text[at] ^ 4);
+        ASSERT_TRUE(write_file(log, text).ok());
+        const Recovered recovered = recover(sea, folder.path);
+        ASSERT_LT(recovered.frame, 12u);
+        ASSERT_NE(recovered.damage.find(log + ": record " + std::to_string(recovered.frame)), std::string::npos)
+            << recovered.damage;
+        ASSERT_EQ(bytes_of(sea.world), frames[recovered.frame]);
+    }
+}
+
+TEST(Persist, a_snapshot_that_is_damaged_gives_the_last_frame_before_it_and_if_all_are_the_world_stays) {
+    const Folder folder("snapshot");
+    const std::vector<std::string> frames =
+        run_persisted(folder.path, {.max_log_records = 4, .keeps_all_frames = true}, 12);
+    const std::string newest = folder.newest(".save");
+    std::string text = *read_file(newest);
+    text[text.size() / 2] ^= 1;
+    ASSERT_TRUE(write_file(newest, text).ok());
+    Sea sea;
+    const Recovered recovered = recover(sea, folder.path);
+    EXPECT_EQ(recovered.frame, 9u);  // snapshots are frames 0, 5 and 10
+    EXPECT_NE(recovered.damage.find(newest + ": the file is no whole save: its checksum is wrong"), std::string::npos)
+        << recovered.damage;
+    EXPECT_EQ(bytes_of(sea.world), frames[9]);
+
+    ASSERT_TRUE(write_file(folder.path + "/" + folder.names(".save").front(), "nonsense").ok());
+    sea.run(1);
+    const std::string before = bytes_of(sea.world);
+    const Result<Recovered> none = sea.world.recover(folder.path);
+    ASSERT_FALSE(none.ok());
+    EXPECT_TRUE(none.message().starts_with("no snapshot in \"" + folder.path + "\" can be read: ")) << none.message();
+    EXPECT_EQ(bytes_of(sea.world), before);
+}
+
+TEST(Persist, a_folder_takes_one_world_at_a_time_and_only_the_one_that_it_has) {
+    const Folder folder("taken");
+    Sea first, second;
+    ASSERT_TRUE(first.world.persist(folder.path).ok());
+    EXPECT_EQ(second.world.persist(folder.path).message(),
+              "cannot lock \"" + folder.path + "/lock\": another world or program has locked it");
+    EXPECT_EQ(first.world.persist(folder.path).message(),
+              "the world is persisted to \"" + folder.path + "\" already; call World::stop_persisting() first");
+    EXPECT_FALSE(first.world.recover(folder.path).ok());
+    first.run(2);
+    ASSERT_TRUE(first.world.stop_persisting().ok());
+    const std::string error = "the folder \"" + folder.path +
+                              "\" has a world that this one does not go on from; call World::recover() first, set "
+                              "PersistOptions::replace, or take another folder";
+    EXPECT_EQ(second.world.persist(folder.path).message(), error);
+    ASSERT_TRUE(first.world.persist(folder.path).ok());  // its own
+    ASSERT_TRUE(first.world.stop_persisting().ok());
+    ASSERT_TRUE(second.world.persist(folder.path, {.replace = true}).ok());
+    EXPECT_EQ(folder.names(".save"), std::vector<std::string>{"0000000003.save"});
+    ASSERT_TRUE(second.world.stop_persisting().ok());
+    EXPECT_EQ(first.world.persist(folder.path).message(), error);
+}
+
+TEST(Persist, a_folder_that_cannot_be_made_is_an_error) {
+    const Folder folder("file");
+    ASSERT_TRUE(write_file(folder.path, "text").ok());
+    Sea sea;
+    EXPECT_EQ(sea.world.persist(folder.path).message(),
+              "cannot make the folder \"" + folder.path + "\": cannot create: File exists");
+    EXPECT_EQ(sea.world.persist(folder.path + "/in").message(),
+              "cannot make the folder \"" + folder.path + "/in\": cannot create: Not a directory");
+    sea.run(1);
+    EXPECT_FALSE(sea.world.persist_statistics().is_running);
+}
+
+TEST(Persist, a_full_disk_is_told_once_and_the_world_goes_on_and_so_does_what_was_written) {
+    const Folder folder("full");
+    const Logged logged;
+    Sea sea;
+    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    sea.run(5);
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    const std::string written = bytes_of(sea.world);
+    {
+        const SmallFiles limit(fs::file_size(folder.newest(".log")) + 100);
+        sea.run(10);
+    }
+    EXPECT_EQ(sea.world.frame(), 15u);
+    EXPECT_FALSE(sea.world.persist_statistics().is_running);
+    const std::string error = "cannot append to \"" + folder.newest(".log") + "\": cannot write: File too large";
+    EXPECT_EQ(logged.lines, std::vector<std::string>{"the world is no longer persisted: " + error});
+    EXPECT_EQ(sea.world.stop_persisting().message(), error);
+    Sea other;
+    EXPECT_EQ(recover(other, folder.path).frame, 5u);
+    EXPECT_EQ(bytes_of(other.world), written);
+    ASSERT_TRUE(sea.world.persist(folder.path).ok());  // there is room again
+    sea.run(1);
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(recover(other, folder.path).frame, 16u);
+}
+
+TEST(Persist, a_disk_that_is_full_for_a_new_snapshot_keeps_the_one_before_and_its_log) {
+    const Folder folder("full_snapshot");
+    const Logged logged;
+    Sea sea;
+    ASSERT_TRUE(sea.world.persist(folder.path, {.max_log_records = 3, .keeps_all_frames = true}).ok());
+    sea.run(3);
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    const std::string written = bytes_of(sea.world);
+    {
+        const SmallFiles limit(1000);
+        sea.run(3);
+    }
+    EXPECT_FALSE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(folder.names(".save"), std::vector<std::string>{"0000000001.save"});
+    Sea other;
+    EXPECT_EQ(recover(other, folder.path).frame, 3u);
+    EXPECT_EQ(bytes_of(other.world), written);
+}
+
+TEST(Persist, a_world_that_goes_back_or_is_loaded_is_recovered_as_it_is_then) {
+    const Folder folder("back");
+    Sea sea;
+    sea.world.keep_frames(8);
+    ASSERT_TRUE(sea.world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    sea.run(10);
+    ASSERT_TRUE(sea.world.rewind(6).ok());
+    sea.world.random() = Random(12345);  // another course than before
+    sea.run(2);
+    ASSERT_TRUE(sea.world.flush_persisted().ok());
+    Sea other;
+    EXPECT_EQ(recover(other, folder.path).frame, 8u);
+    EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+    SavedState state;
+    ASSERT_TRUE(Sea().world.save(state).ok());
+    ASSERT_TRUE(sea.world.load(state).ok());
+    sea.run(1);
+    ASSERT_TRUE(sea.world.stop_persisting().ok());
+    EXPECT_EQ(recover(other, folder.path).frame, 1u);
+    EXPECT_EQ(bytes_of(other.world), bytes_of(sea.world));
+}
+
+struct Shell {
+    std::uint32_t rings = 0;
+    StringId name;
+};
+SHOAL_COMPONENT(Shell, rings, name)
+
+TEST(Persist, component_types_and_texts_that_come_later_are_recovered) {
+    const Folder folder("later");
+    EntityManager entities;
+    World world(entities);
+    ASSERT_TRUE(world.persist(folder.path, {.keeps_all_frames = true}).ok());
+    world.step(0.1f);
+    const Entity entity = *entities.create();
+    ASSERT_TRUE(world.manager<Shell>().add(entity, Shell{7, *world.strings().intern("conch")}).ok());
+    world.step(0.1f);
+    world.manager<Shell>().set<&Shell::name>(world.manager<Shell>().instance(entity), *world.strings().intern("whelk"));
+    world.step(0.1f);
+    ASSERT_TRUE(world.stop_persisting().ok());
+    EntityManager other_entities;
+    World other(other_entities);
+    const Result<Recovered> recovered = other.recover(folder.path);
+    ASSERT_TRUE(recovered.ok()) << recovered.message();
+    EXPECT_EQ(recovered->num_records, 3u);
+    EXPECT_EQ(other.state_hash(), world.state_hash());
+    EXPECT_EQ(other.strings().text(StringId("whelk")), "whelk");
+}
+
+TEST(Persist, temporary_files_of_a_killed_program_go_when_the_next_one_starts) {
+    const Folder folder("temporary");
+    fs::create_directory(folder.path);
+    for (const char* name : {"/0000000001.save.Ab3dEf", "/notes.txt"})
+        ASSERT_TRUE(write_file(folder.path + name, "x").ok());
+    Sea sea;
+    EXPECT_FALSE(recover(sea, folder.path).found);
+    ASSERT_TRUE(sea.world.persist(folder.path).ok());
+    EXPECT_EQ(*list_folder(folder.path),
+              (std::vector<std::string>{"0000000001.log", "0000000001.save", "lock", "notes.txt"}));
+}
+
+// --- what the guide shows ----------------------------------------------------------------------------------------
+
+Status play(World& world, const std::string& folder, void (*build)(World&), const std::function<bool()>& runs) {
+    // [persist]
+    const Result<Recovered> recovered = world.recover(folder);
+    if (!recovered) return recovered.status();
+    if (!recovered->found) build(world);  // the first start
+    if (!recovered->damage.empty()) log(LogLevel::kWarning, recovered->damage);
+    if (Status status = world.persist(folder); !status) return status;
+    while (runs()) world.step(1.0f / 60);
+    return world.stop_persisting();  // what waits is written; why it had ended, if it had
+    // [persist]
+}
+
+TEST(Persist, what_the_guide_shows_goes_on_where_it_ended) {
+    const Folder folder("guide");
+    for (std::uint64_t run = 1; run <= 3; ++run) {
+        EntityManager entities;
+        World world(entities);
+        world.manager<Shell>();
+        const auto build = [](World& empty) {
+            const Entity shell = *empty.entities().create();
+            ASSERT_TRUE(empty.manager<Shell>().add(shell, Shell{9, {}}).ok());
+        };
+        int left = 5;
+        const Status status = play(world, folder.path, build, [&] { return left-- > 0; });
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(world.frame(), run * 5);
+        EXPECT_EQ(world.manager<Shell>().num_rows(), 1u);
+    }
+}
+
+// --- kills -------------------------------------------------------------------------------------------------------
+
+/// Recovers, then runs, persists with many snapshots, and saves, until it is killed.
+[[noreturn]] void live(const std::string& folder, const std::string& save) {
+    ::alarm(60);
+    Sea sea;
+    const Result<Recovered> recovered = sea.world.recover(folder);
+    if (!recovered) ::_exit(2);
+    if (!recovered->found) sea.run(1);  // before the first step there are no relations yet, and loading makes them
+    if (!sea.world.persist(folder, {.flush_every_records = 4, .max_log_records = 6})) ::_exit(3);
+    for (;;) {
+        sea.run(1);
+        if (sea.world.frame() % 5 == 0 && !sea.world.save(save)) ::_exit(4);
+    }
+}
+
+/// The hashes of the same world in every frame, when nobody kills it.
+struct Undisturbed {
+    std::uint64_t hash_at(std::uint64_t frame) {
+        while (hashes.size() <= frame) {
+            if (!hashes.empty()) sea.run(1);
+            hashes.push_back(hash_of(sea.world));
+        }
+        return hashes[static_cast<std::size_t>(frame)];
+    }
+    static std::uint64_t hash_of(const World& world) {
+        const std::string bytes = bytes_of(world);
+        return hash_bytes(bytes.data(), bytes.size());
+    }
+    Sea sea;
+    std::vector<std::uint64_t> hashes;
+};
+
+/// Lets it live for a while, and kills it. Returns how it ended: 0 by the kill.
+int live_and_be_killed(const std::string& folder, const std::string& save, std::uint32_t after_us) {
+    const pid_t child = ::fork();
+    if (child == 0) live(folder, save);
+    std::this_thread::sleep_for(std::chrono::microseconds(after_us));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+TEST(Persist, a_program_that_is_killed_at_any_moment_leaves_a_whole_frame_and_a_whole_save) {
+    if (kThreadSanitized) GTEST_SKIP() << "the sanitizer does not follow threads into a child";
+    SCOPED_TRACE(seed_text());
+    const Folder outer("killed");
+    fs::create_directory(outer.path);
+    const std::string folder = outer.path + "/world", save = outer.path + "/world.save";
+    Random random(seed());
+    Undisturbed undisturbed;
+    std::uint64_t last = 0, last_saved = 0, num_interrupted = 0, num_advances = 0;
+    for (int round = 0; round < num_kills(40); ++round) {
+        ASSERT_EQ(live_and_be_killed(folder, save, random.below(40'000)), 0);
+        if (fs::exists(folder))
+            for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+                num_interrupted += entry.path().string().find(".save.") != std::string::npos;
+        Sea sea;
+        const Recovered recovered = recover(sea, folder);
+        ASSERT_GE(recovered.frame, last) << "round " << round;
+        ASSERT_TRUE(recovered.found || last == 0) << "round " << round;
+        if (recovered.found) {
+            ASSERT_EQ(Undisturbed::hash_of(sea.world), undisturbed.hash_at(recovered.frame)) << "round " << round;
+        }
+        num_advances += recovered.frame > last;
+        last = recovered.frame;
+        if (!fs::exists(save)) continue;
+        const Status status = sea.world.load(save);
+        ASSERT_TRUE(status.ok()) << status.message();
+        ASSERT_EQ(sea.world.frame() % 5, 0u);
+        ASSERT_GE(sea.world.frame() + 5, last_saved) << "round " << round;
+        last_saved = sea.world.frame();
+        ASSERT_EQ(Undisturbed::hash_of(sea.world), undisturbed.hash_at(last_saved)) << "round " << round;
+        if (last < 600) continue;
+        fs::remove_all(folder), fs::remove(save);  // the sea has grown; from the beginning
+        last = last_saved = 0;
+    }
+    EXPECT_GT(num_interrupted, 0u) << "no round met the writing of a snapshot";
+    EXPECT_GT(num_advances, 5u);
+}
+
+}  // namespace persist_test

@@ -1,0 +1,284 @@
+// The log of states: what is read is what was written, whatever has changed, and as much of a file as is whole is read.
+
+#include "world/state_log.h"
+
+#include "shoal/base/file.h"
+#include "shoal/base/random.h"
+
+#include "support/testing.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace state_log_test {
+
+using namespace shoal;
+using namespace shoal_test;
+
+struct NaivePart {
+    std::uint32_t element_bytes = 1;
+    bool is_column = false;
+    std::vector<std::byte> bytes;
+    friend bool operator==(const NaivePart& a, const NaivePart& b) {
+        return a.element_bytes == b.element_bytes && a.bytes == b.bytes;
+    }
+};
+using Naive = std::map<std::string, NaivePart>;
+
+/// No block of a column has a stamp that says that it is the same, so equal ones are found by their bytes.
+std::uint64_t always_new(const void*, std::uint32_t) { return ~std::uint64_t(0); }
+
+SavedState state_of(const Naive& parts, const SavedState* before) {
+    SavedState state;
+    StateWriter to(state, before);
+    for (const auto& [path, part] : parts) {
+        const std::uint64_t count = part.bytes.size() / part.element_bytes;
+        if (part.is_column)
+            to.column(path, part.bytes.data(), part.element_bytes, count, always_new, nullptr, 0);
+        else
+            to.elements(path, part.bytes.data(), part.element_bytes, count);
+    }
+    return state;
+}
+
+Naive naive_of(const SavedState& state) {
+    Naive parts;
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        NaivePart& to = parts[std::string(part.path)];
+        to.element_bytes = part.element_bytes;
+        to.bytes.resize(static_cast<std::size_t>(part.num_bytes()));
+        state.copy(part, 0, part.num_elements, to.bytes.data());
+    }
+    return parts;
+}
+
+void change(Naive& parts, Random& random) {
+    const std::string path = "part/" + std::to_string(random.below(6));
+    NaivePart& part = parts[path];
+    const std::uint32_t dice = random.below(8);
+    if (dice == 0) {
+        parts.erase(path);
+    } else if (dice == 1 || part.bytes.empty()) {
+        part.element_bytes = 1 + random.below(12);
+        part.is_column = random.below(2) == 0;
+        part.bytes.assign(part.element_bytes * random.below(5000), std::byte(random.below(256)));
+    } else if (dice == 2) {
+        part.bytes.resize(part.element_bytes * random.below(5000), std::byte(random.below(3)));
+    } else {
+        for (std::uint32_t i = 0; i < dice; ++i)
+            part.bytes[random.below(std::uint32_t(part.bytes.size()))] = std::byte(random.below(256));
+    }
+}
+
+std::string temporary_path(const std::string& name) {
+    const std::string path = (std::filesystem::temp_directory_path() / ("shoal_state_log_test_" + name)).string();
+    std::filesystem::remove(path);
+    return path;
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+/// A log of states that differ at random, and what a naive copy of each has.
+struct Logged {
+    Logged(const std::string& name, std::uint64_t seed, int num_states, std::uint64_t base = 0,
+           const Naive* first = nullptr) {
+        const std::string path = temporary_path(name);
+        Result<StateLogWriter> log = StateLogWriter::create(path, base);
+        EXPECT_TRUE(log.ok()) << log.message();
+        Random random(seed);
+        SavedState state;
+        if (first != nullptr) state = state_of(*first, nullptr);
+        Naive parts = first == nullptr ? Naive() : *first;
+        for (int i = 0; i < num_states; ++i) {
+            for (std::uint32_t k = random.below(4); k-- > 0;) change(parts, random);
+            SavedState now = state_of(parts, &state);
+            const std::string extra = "extra " + std::to_string(i);
+            const Status status = log->append(now, i == 0 && first == nullptr ? nullptr : &state,
+                                              100 + std::uint64_t(i), bytes_of(extra));
+            EXPECT_TRUE(status.ok()) << status.message();
+            ends.push_back(log->num_bytes());
+            states.push_back(parts);
+            state = std::move(now);
+        }
+        EXPECT_TRUE(log->flush().ok());
+        text = *read_file(path);
+        std::filesystem::remove(path);
+    }
+    std::vector<Naive> states;
+    std::vector<std::uint64_t> ends;
+    std::string text;
+};
+
+TEST(StateLog, what_is_read_is_what_a_naive_copy_has_in_every_frame) {
+    SCOPED_TRACE(seed_text());
+    const LeakCheck leaks;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+        const Logged logged("random", seed() + round, 60);
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text));
+        ASSERT_TRUE(log.ok()) << log.message();
+        SavedState before;
+        for (std::size_t i = 0; i < logged.states.size(); ++i) {
+            ASSERT_TRUE(log->next()) << log->problem().message();
+            SavedState state = log->state(&before);
+            ASSERT_EQ(naive_of(state), logged.states[i]) << "record " << i;
+            EXPECT_EQ(log->frame(), 100 + i);
+            const std::string extra = "extra " + std::to_string(i);
+            EXPECT_EQ(std::string(reinterpret_cast<const char*>(log->extra().data()), log->extra().size()), extra);
+            before = std::move(state);
+        }
+        EXPECT_FALSE(log->next());
+        EXPECT_TRUE(log->is_at_end());
+        EXPECT_TRUE(log->problem().ok());
+    }
+}
+
+TEST(StateLog, a_log_goes_on_from_the_state_that_it_is_told_and_from_no_other) {
+    Naive first;
+    first["part/0"] = {4, true, std::vector<std::byte>(9000, std::byte(7))};
+    first["kept"] = {1, false, std::vector<std::byte>(33, std::byte(1))};
+    const Logged logged("base", 5, 10, 77, &first);
+    const SavedState base = state_of(first, nullptr);
+    Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text), 77, &base);
+    ASSERT_TRUE(log.ok()) << log.message();
+    while (log->next()) EXPECT_EQ(naive_of(log->state()), logged.states[log->num_records() - 1]);
+    EXPECT_EQ(log->num_records(), 10u);
+    EXPECT_EQ(StateLogReader::open(bytes_of(logged.text), 78, &base).message(),
+              "the log does not begin with this state");
+}
+
+TEST(StateLog, a_log_that_is_cut_anywhere_gives_the_states_before_the_cut) {
+    const Logged logged("cut", 11, 5);
+    ASSERT_LT(logged.text.size(), 200'000u);
+    const std::size_t header_bytes = 40, step = logged.text.size() / 3000 + 1;
+    for (std::size_t size = 0; size < logged.text.size(); size += size < 400 ? 1 : step) {
+        const std::string cut = logged.text.substr(0, size);
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(cut));
+        ASSERT_EQ(log.ok(), size >= header_bytes) << size;
+        if (!log) continue;
+        std::size_t whole = 0;
+        while (whole < logged.ends.size() && logged.ends[whole] <= size) ++whole;
+        for (std::size_t i = 0; i < whole; ++i) ASSERT_TRUE(log->next()) << size;
+        ASSERT_FALSE(log->next()) << size;
+        const bool at_a_record = size == header_bytes || (whole > 0 && logged.ends[whole - 1] == size);
+        ASSERT_EQ(log->is_at_end(), at_a_record) << size;
+        ASSERT_EQ(log->problem().ok(), at_a_record) << size;
+        ASSERT_EQ(log->num_records(), whole);
+        if (whole == 0) continue;
+        ASSERT_EQ(naive_of(log->state()), logged.states[whole - 1]) << size;
+    }
+}
+
+TEST(StateLog, a_flipped_bit_is_found_and_the_records_before_it_are_read) {
+    const Logged logged("flip", 12, 4);
+    Random random(seed());
+    SCOPED_TRACE(seed_text());
+    for (int i = 0; i < 2000; ++i) {
+        std::string text = logged.text;
+        const std::size_t at = i < 400 ? std::size_t(i) % text.size() : random.below(std::uint32_t(text.size()));
+        text[at] = static_cast<char>(text[at] ^ (1 << random.below(8)));
+        Result<StateLogReader> log = StateLogReader::open(bytes_of(text));
+        ASSERT_EQ(log.ok(), at >= 40) << at;
+        if (!log) continue;
+        while (log->next()) {
+        }
+        std::size_t whole = 0;
+        while (logged.ends[whole] <= at) ++whole;
+        ASSERT_EQ(log->num_records(), whole) << at;
+        ASSERT_FALSE(log->problem().ok());
+        if (whole == 0) continue;
+        ASSERT_EQ(naive_of(log->state()), logged.states[whole - 1]);
+    }
+}
+
+TEST(StateLog, a_state_that_is_larger_than_it_may_be_is_refused) {
+    Naive large;
+    large["zeros"] = {1, false, std::vector<std::byte>(100'000)};
+    const Logged logged("large", 1, 1, 0, &large);
+    const SavedState base = state_of(large, nullptr);
+    Result<StateLogReader> log = StateLogReader::open(bytes_of(logged.text), 0, &base, 1000);
+    ASSERT_TRUE(log.ok());
+    EXPECT_FALSE(log->next());
+    EXPECT_NE(log->problem().message().find("larger than 1000 bytes"), std::string_view::npos)
+        << log->problem().message();
+}
+
+TEST(StateLog, a_small_change_takes_little_of_the_file) {
+    Naive parts;
+    Random random(3);
+    NaivePart& noise = parts["noise"];
+    noise = {4, true, std::vector<std::byte>(4'000'000)};
+    for (std::byte& byte : noise.bytes) byte = std::byte(random.below(256));
+    const std::string path = temporary_path("small");
+    Result<StateLogWriter> log = StateLogWriter::create(path);
+    const SavedState first = state_of(parts, nullptr);
+    ASSERT_TRUE(log->append(first, nullptr, 1).ok());
+    const std::uint64_t whole_bytes = log->num_bytes();
+    for (std::size_t i = 0; i < noise.bytes.size(); i += 40'000) noise.bytes[i] ^= std::byte(1);
+    const SavedState second = state_of(parts, &first);
+    ASSERT_TRUE(log->append(second, &first, 2).ok());
+    EXPECT_LT(log->num_bytes() - whole_bytes, whole_bytes / 100);  // a hundred blocks of random numbers differ
+    std::filesystem::remove(path);
+}
+
+TEST(StateLog, a_full_disk_cuts_a_record_off_and_the_log_goes_on_when_there_is_room) {
+    const std::string path = temporary_path("full");
+    Naive parts;
+    Random random(4);
+    parts["noise"] = {1, false, std::vector<std::byte>(50'000)};
+    const SavedState none = state_of(parts, nullptr);
+    for (std::byte& byte : parts["noise"].bytes) byte = std::byte(random.below(256));
+    const SavedState noise = state_of(parts, nullptr);
+    Result<StateLogWriter> log = StateLogWriter::create(path);
+    ASSERT_TRUE(log->append(none, nullptr, 1).ok());
+    const std::uint64_t num_bytes = log->num_bytes();
+
+    rlimit limit{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlimit small = limit;
+    small.rlim_cur = 20'000;
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const Status status = log->append(noise, &none, 2);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    std::signal(SIGXFSZ, handler);
+
+    EXPECT_EQ(status.message(), "cannot append to \"" + path + "\": cannot write: File too large");
+    EXPECT_EQ(log->num_bytes(), num_bytes);
+    EXPECT_EQ(std::filesystem::file_size(path), num_bytes);
+    ASSERT_TRUE(log->append(noise, &none, 3).ok());
+    const std::string text = *read_file(path);
+    Result<StateLogReader> read = StateLogReader::open(bytes_of(text));
+    ASSERT_TRUE(read.ok());
+    ASSERT_TRUE(read->next() && read->next()) << read->problem().message();
+    EXPECT_EQ(read->frame(), 3u);
+    EXPECT_EQ(naive_of(read->state()), parts);
+    std::filesystem::remove(path);
+}
+
+TEST(StateLog, what_is_no_log_or_of_another_program_is_refused_with_the_reason) {
+    const Logged logged("refused", 2, 1);
+    const auto message_with = [&](std::size_t at, char value) {
+        std::string text = logged.text;
+        text[at] = value;
+        return std::string(StateLogReader::open(bytes_of(text)).message());
+    };
+    EXPECT_EQ(message_with(0, 'x'), "the file is no log of states: it does not begin with \"shoallog\" and a header");
+    EXPECT_EQ(message_with(8, 2),
+              "the log has version 2 of the format, and this program reads 1; read it with the program that made it");
+    EXPECT_EQ(message_with(12, 1),
+              "the log was made on a machine of the other byte order, which this one does not read");
+    EXPECT_EQ(message_with(16, 16), "the header of the log is damaged");
+    const std::string path = temporary_path("there");
+    ASSERT_TRUE(StateLogWriter::create(path).ok());
+    EXPECT_EQ(StateLogWriter::create(path).message(), "cannot make \"" + path + "\": cannot create: File exists");
+    std::filesystem::remove(path);
+}
+
+}  // namespace state_log_test
