@@ -1,5 +1,5 @@
 // docs/requirements.md against the tests: what it lists as done is shown by a test that says so, nothing is left out,
-// and no test shows a row that does not exist.
+// and no test shows a row that does not exist. docs/guarantees.md: each promise is shown by tests that exist.
 //
 // The document has two kinds of tables. Done: `| row | what | where | shown by |`, where the last cell holds entries
 // `path: test_name` (a test with a `// req:` comment that names the row), `path` of an example, or `bench: workload`.
@@ -282,6 +282,48 @@ TEST(Requirements, what_is_wrong_with_a_document_is_noticed) {
     EXPECT_EQ(broken({"| C3-C1 | x | y | |", good + " |"}), Lines{"13: four cells that begin with a row are needed"});
     EXPECT_EQ(broken({good + " |", "", "| row | what |"}), Lines{"15: a table of neither kind"});
     EXPECT_EQ(broken({good + " |", "| C25 | x | y | |"}), (Lines{"14: no test shows C25", "14: there is no row C25"}));
+}
+
+/// Returns what is wrong with tables `| promise | shown by |`.
+Lines broken_promises(const Lines& document, const std::map<std::string, Claims>& claims, std::size_t& num_promises) {
+    Lines broken;
+    num_promises = 0;
+    for (std::size_t i = 0; i < document.size(); ++i) {
+        if (!document[i].starts_with("|") || document[i].starts_with("| ---")) continue;
+        const Lines cells = cells_of(document[i]);
+        if (cells == Lines{"promise", "shown by"}) continue;
+        const std::string place = std::to_string(i + 1) + ": ";
+        const std::vector<Entry> entries = cells.empty() ? std::vector<Entry>() : read_entries(cells.back());
+        if (cells.size() != 2 || entries.empty()) broken.push_back(place + "a promise and what shows it are needed");
+        for (const Entry& entry : entries) {
+            const auto file = claims.find(entry.file);
+            if (file == claims.end() || !file->second.contains(entry.name))
+                broken.push_back(place + entry.file + " has no test " + entry.name);
+        }
+        ++num_promises;
+    }
+    return broken;
+}
+
+TEST(Guarantees, each_promise_is_shown_by_tests_that_exist) {
+    std::size_t num_promises = 0;
+    const Lines broken = broken_promises(read_lines(project_root() / "docs/guarantees.md"),
+                                         evidence_of_the_project().claims, num_promises);
+    EXPECT_GT(num_promises, 15u) << "the document was not read";
+    EXPECT_TRUE(broken.empty()) << "docs/guarantees.md:\n" << structure::to_text(broken);
+}
+
+TEST(Guarantees, a_promise_that_nothing_shows_is_noticed) {
+    const auto claims = fixture_with({}).claims;
+    std::size_t num_promises = 0;
+    const auto broken = [&](const std::string& row) {
+        return broken_promises({"| promise | shown by |", "| --- | --- |", row}, claims, num_promises);
+    };
+    EXPECT_EQ(broken("| x | `tests/x/a_test.cpp: both`, `third` |"), Lines());
+    EXPECT_EQ(num_promises, 1u);
+    EXPECT_EQ(broken("| x | `tests/x/a_test.cpp: both`, `fourth` |"),
+              Lines{"3: tests/x/a_test.cpp has no test fourth"});
+    EXPECT_EQ(broken("| x | |"), Lines{"3: a promise and what shows it are needed"});
 }
 
 TEST(Requirements, a_test_that_names_no_row_is_noticed) {
