@@ -16,7 +16,7 @@ constexpr const char* kLogOwner = "state log";
 constexpr char kMagic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'o', 'g'};
 constexpr std::uint32_t kVersion = 1, kByteOrder = 0x01020304, kRecordMagic = 0x64726372;  // "rcrd"
 constexpr int kLevel = -3;  // for speed more than for size, as in saves
-constexpr std::size_t kPieceBytes = std::size_t(64) << 10;
+constexpr std::size_t kPieceBytes = std::size_t(16) << 10;
 constexpr std::uint32_t kNoPart = ~0u, kMaxElementBytes = 1u << 20;
 constexpr std::size_t kMaxPathBytes = 4096;
 
@@ -83,11 +83,9 @@ public:
 private:
     void pack(ZSTD_inBuffer in, ZSTD_EndDirective directive) {
         for (std::size_t left = 1; !failed_ && left != 0;) {
-            const std::size_t used = to_.size();
-            to_.resize(used + kPieceBytes);
-            ZSTD_outBuffer out{to_.data() + used, kPieceBytes, 0};
+            ZSTD_outBuffer out{piece_, sizeof piece_, 0};
             left = ZSTD_compressStream2(context_, &out, &in, directive);
-            to_.resize(used + out.pos);
+            to_.insert(to_.end(), piece_, piece_ + out.pos);
             failed_ = ZSTD_isError(left) != 0;
             if (directive == ZSTD_e_continue) left = in.size - in.pos;
         }
@@ -97,6 +95,7 @@ private:
     ZSTD_CCtx* context_;
     std::uint64_t num_bytes_ = 0;
     bool failed_ = false;
+    std::byte piece_[kPieceBytes];
 };
 
 /// Puts the bits of a block in which it differs from the block before; what is longer is put as it is.
@@ -205,14 +204,14 @@ namespace {
 /// Decompresses a frame. Memory grows with what is in it, not with what a header says of it.
 Status unpack(std::span<const std::byte> packed, std::uint64_t num_bytes, Array<std::byte>& to) {
     ZSTD_DCtx* const context = ZSTD_createDCtx();
+    std::byte piece[kPieceBytes];
     ZSTD_inBuffer in{packed.data(), packed.size(), 0};
     std::size_t left = context == nullptr ? 0 : 1;
     while (left != 0 && !ZSTD_isError(left) && to.size() <= num_bytes) {
-        const std::size_t used = to.size(), in_before = in.pos;
-        to.resize(used + kPieceBytes);
-        ZSTD_outBuffer out{to.data() + used, kPieceBytes, 0};
+        const std::size_t in_before = in.pos;
+        ZSTD_outBuffer out{piece, sizeof piece, 0};
         left = ZSTD_decompressStream(context, &out, &in);
-        to.resize(used + out.pos);
+        to.insert(to.end(), piece, piece + out.pos);
         if (out.pos == 0 && in.pos == in_before) break;  // it is cut short
     }
     ZSTD_freeDCtx(context);

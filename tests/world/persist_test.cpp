@@ -425,7 +425,7 @@ TEST(Persist, what_the_guide_shows_goes_on_where_it_ended) {
 
 // --- kills -------------------------------------------------------------------------------------------------------
 
-/// Recovers, then runs, persists with many snapshots, and saves, until it is killed. Closes `begun` when it persists.
+/// Recovers, then runs, persists with many snapshots, and saves, until it is killed. Closes `begun` when there is a record.
 [[noreturn]] void live(const std::string& folder, const std::string& save, int begun) {
     ::alarm(60);
     Sea sea;
@@ -433,9 +433,10 @@ TEST(Persist, what_the_guide_shows_goes_on_where_it_ended) {
     if (!recovered) ::_exit(2);
     if (!recovered->found) sea.run(1);  // before the first step there are no relations yet, and loading makes them
     if (!sea.world.persist(folder, {.flush_every_records = 4, .max_log_records = 6})) ::_exit(3);
-    ::close(begun);
-    for (;;) {
+    for (bool is_first = true;; is_first = false) {
         sea.run(1);
+        if (is_first && !sea.world.flush_persisted()) ::_exit(5);
+        if (is_first) ::close(begun);
         if (sea.world.frame() % 5 == 0 && !sea.world.save(save)) ::_exit(4);
     }
 }
@@ -457,8 +458,8 @@ struct Undisturbed {
     std::vector<std::uint64_t> hashes;
 };
 
-/// Lets it live for a while, from its start or from when it persists, and kills it. Returns how it ended: 0 by the kill.
-int live_and_be_killed(const std::string& folder, const std::string& save, bool until_it_persists,
+/// Lets it live for a while, from its start or from its first record, and kills it. Returns how it ended: 0 by the kill.
+int live_and_be_killed(const std::string& folder, const std::string& save, bool from_first_record,
                        std::uint32_t after_us) {
     int ends[2];
     if (::pipe(ends) != 0) return -1;
@@ -469,7 +470,7 @@ int live_and_be_killed(const std::string& folder, const std::string& save, bool 
     }
     ::close(ends[1]);
     char none = 0;
-    if (until_it_persists) static_cast<void>(::read(ends[0], &none, 1) == 0);  // the end, also when the child has died
+    if (from_first_record) static_cast<void>(::read(ends[0], &none, 1) == 0);  // the end, also when the child has died
     ::close(ends[0]);
     std::this_thread::sleep_for(std::chrono::microseconds(after_us));
     ::kill(child, SIGKILL);
