@@ -1,16 +1,9 @@
 #include "shoal/base/append_file.h"
 
 #include "base/os.h"
-#include "shoal/base/text.h"
+#include "base/os_status.h"
 
 namespace shoal {
-namespace {
-
-Status done(std::string_view what, const std::string& path, const std::string& failure) {
-    return failure.empty() ? Status() : Status::error(concat("cannot ", what, " \"", path, "\": ", failure));
-}
-
-}  // namespace
 
 AppendFile::AppendFile(AppendFile&& other) noexcept { *this = std::move(other); }
 
@@ -28,7 +21,7 @@ AppendFile::~AppendFile() {
 Result<AppendFile> AppendFile::create(const std::string& path) {
     AppendFile made;
     made.path_ = path;
-    if (Status status = done("make", path, os::create_file(path, made.file_)); !status) return status;
+    if (Status status = os::to_status("make", path, os::create_file(path, made.file_)); !status) return status;
     return made;
 }
 
@@ -39,12 +32,12 @@ Status AppendFile::append(std::span<const std::byte> bytes) {
         num_bytes_ += bytes.size();
     else
         os::cut_file(file_, num_bytes_);
-    return done("append to", path_, failure);
+    return os::to_status("append to", path_, failure);
 }
 
 Status AppendFile::flush() {
     SHOAL_ASSERT(is_open(), "a file was flushed that is not open");
-    return done("flush", path_, os::flush_file(file_));
+    return os::to_status("flush", path_, os::flush_file(file_));
 }
 
 }  // namespace shoal

@@ -1,34 +1,28 @@
 #include "shoal/base/folder.h"
 
 #include "base/os.h"
-#include "shoal/base/text.h"
+#include "base/os_status.h"
 
 #include <algorithm>
 
 namespace shoal {
-namespace {
 
-Status done(std::string_view what, const std::string& path, const std::string& failure) {
-    return failure.empty() ? Status() : Status::error(concat("cannot ", what, " \"", path, "\": ", failure));
-}
-
-}  // namespace
-
-Status make_folder(const std::string& path) { return done("make the folder", path, os::make_folder(path)); }
+Status make_folder(const std::string& path) { return os::to_status("make the folder", path, os::make_folder(path)); }
 
 Result<std::vector<std::string>> list_folder(const std::string& path) {
     std::vector<std::string> names;
     const auto visit = [](void* context, const char* name) {
         static_cast<std::vector<std::string>*>(context)->emplace_back(name);
     };
-    if (Status status = done("list the folder", path, os::list_folder(path, &names, visit)); !status) return status;
+    if (Status status = os::to_status("list the folder", path, os::list_folder(path, &names, visit)); !status)
+        return status;
     std::sort(names.begin(), names.end());
     return names;
 }
 
-Status flush_folder(const std::string& path) { return done("flush the folder", path, os::flush_folder(path)); }
+Status flush_folder(const std::string& path) { return os::to_status("flush the folder", path, os::flush_folder(path)); }
 
-Status remove_file(const std::string& path) { return done("remove", path, os::remove_file(path)); }
+Status remove_file(const std::string& path) { return os::to_status("remove", path, os::remove_file(path)); }
 
 FileLock::~FileLock() {
     if (file_ >= 0) os::close_file(file_);
@@ -36,7 +30,7 @@ FileLock::~FileLock() {
 
 Result<FileLock> FileLock::take(const std::string& path) {
     FileLock lock;
-    if (Status status = done("lock", path, os::lock_file(path, lock.file_)); !status) return status;
+    if (Status status = os::to_status("lock", path, os::lock_file(path, lock.file_)); !status) return status;
     return lock;
 }
 

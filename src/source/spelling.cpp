@@ -94,6 +94,14 @@ bool remove_property(std::string_view& text, char sign) {
     return true;
 }
 
+/// Returns the text after anchors, tags, and the lines and comments between these and what they belong to.
+std::string_view skip_properties(std::string_view text) {
+    while (remove_property(text, '&') || remove_property(text, '!'))
+        while (!text.empty() && is_one_of(text[0], " \t\r\n#"))
+            text.remove_prefix(std::min(text[0] == '#' ? text.find('\n') : 1, text.size()));
+    return text;
+}
+
 }  // namespace
 
 // --- places --------------------------------------------------------------------------------------------------------
@@ -112,9 +120,11 @@ SourceFormat Speller::format_of(SourcePosition position) const {
 
 std::string_view Speller::text_of_value(SourcePosition position) const {
     std::string_view text = text_from(position);
-    if (format_of(position) == SourceFormat::kYaml)
-        while (remove_property(text, '&') || remove_property(text, '!')) {
-        }
+    if (format_of(position) != SourceFormat::kYaml) return text;
+    // What stands on a later line may be the next key, unless it is a bracket.
+    if (const std::string_view value = skip_properties(text); !value.empty() && is_one_of(value[0], "[{")) return value;
+    while (remove_property(text, '&') || remove_property(text, '!')) {
+    }
     return text;
 }
 

@@ -318,6 +318,11 @@ TEST(SourceText, anchors_aliases_and_pairs_stay_in_yaml_and_are_written_out_else
     EXPECT_EQ(yaml_to_sjson("b: !!pairs [{x: 1}, {x: 2}]\n"), "b = [ { x = 1 } { x = 2 } ]\n");
 }
 
+TEST(SourceText, brackets_on_a_line_below_their_tag_or_anchor_stay_on_one_line) {
+    EXPECT_EQ(yaml_to_sjson("a: !\n  [0, 6]\nb: &b # of b\n  !!map\n  {x: 1}\n"), "a = [0 6]\nb = { x = 1 }\n");
+    EXPECT_EQ(yaml("a: !\n  [0, 6]\nn: !!null\nname: 1\n"), "a: [0, 6]\nn:\nname: 1\n");
+}
+
 TEST(SourceText, keys_that_are_long_and_trees_that_are_deep_are_written_in_every_format) {
     const std::string key(3000, 'k');
     const Rewriting keys("a = { " + key + " = { b = 1 } }\n\"" + key + " \" = [1 2]\n");
