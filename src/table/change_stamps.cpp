@@ -49,10 +49,9 @@ void ChangeStamps::save(StateWriter& to, std::uint32_t num_rows) const {
     Array<std::uint64_t> used{Owner("table")};  // [rows, column 0, ...][block]
     used.reserve((num_columns_ + 1) * num_used);
     used.insert(used.end(), rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(num_used));
-    for (std::size_t c = 0; c < num_columns_; ++c) {
-        const std::uint64_t* const first = columns_.data() + c * num_blocks_;
-        used.insert(used.end(), first, first + num_used);
-    }
+    // What a column has from before the rows of its block were placed says nothing: blocks that were empty keep such.
+    for (std::uint32_t c = 0; c < num_columns_; ++c)
+        for (std::uint32_t block = 0; block < num_used; ++block) used.push_back(written(c, block));
     to.value("stamp", now_);
     to.array("stamps", std::span<const std::uint64_t>(used));
 }

@@ -34,8 +34,13 @@ Referrers Relations::referrers(ComponentId component, std::uint32_t field, Entit
 }
 
 void Relations::forget(const Store& store) {
+    forget_if([&](const RelationIndex& index) { return &index.store() == &store; });
+}
+
+template <class Chooses>
+void Relations::forget_if(Chooses&& chooses) {
     const auto end = std::partition(indices_.begin(), indices_.end(),
-                                    [&](const RelationIndex* index) { return &index->store() != &store; });
+                                    [&](const RelationIndex* index) { return !chooses(*index); });
     std::for_each(end, indices_.end(), destroy);
     indices_.erase(end, indices_.end());
     num_known_ = 0;
@@ -108,12 +113,16 @@ void Relations::save(StateWriter& to) const {
 }
 
 Status Relations::load(StateReader& from, std::span<Store* const> stores) {
+    if (!from.has("deaths_seen")) {  // saved before there were any; settling makes them
+        forget_if([](const RelationIndex&) { return true; });
+        return {};
+    }
     find_new(stores);
     for (RelationIndex* index : indices_) {
         const StatePath::Scope scope = from.in(name_of(*index));
         if (Status status = index->load(from); !status) return status;
     }
-    if (cursor_.number == 0 || !from.has("deaths_seen")) return {};
+    if (cursor_.number == 0) return {};
     std::uint64_t position = 0;
     if (Status status = from.value("deaths_seen", position); !status) return status;
     return entities_.set_death_position(cursor_, position);

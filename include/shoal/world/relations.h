@@ -47,6 +47,8 @@ public:
 private:
     const RelationIndex* find(ComponentId component, std::uint32_t field) const;
     void find_new(std::span<Store* const> stores);
+    template <class Chooses>
+    void forget_if(Chooses&& chooses);
     void deal_with(std::span<const Entity> dead, Array<Entity>& doomed);
 
     EntityManager& entities_;
