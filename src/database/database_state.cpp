@@ -4,6 +4,7 @@
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
 #include "shoal/database/database.h"
+#include "shoal/database/saved_tables.h"
 #include "shoal/entity/entity_text.h"
 
 #include <algorithm>
@@ -23,13 +24,6 @@ Array<std::uint64_t> bits_of_rows(const std::uint64_t* words, std::uint32_t num_
 }  // namespace
 
 // --- tables by number --------------------------------------------------------------------------------------------
-
-/// A table as it is saved.
-struct TableSet::SavedTable {
-    std::uint32_t number, archetype;
-    Zone zone;
-    std::uint32_t empty_visits;
-};
 
 void TableSet::save(StateWriter& to, std::span<const std::uint32_t> saved_types) const {
     Array<SavedTable> saved{Owner("database")};

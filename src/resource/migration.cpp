@@ -246,6 +246,13 @@ private:
     std::span<const std::byte> default_image_;
 };
 
+/// Errors: no migration leads from one version to the other.
+Status check_versions(const Schema& from, const Schema& to) {
+    if (from.version() > to.version())
+        return Status::error(concat("this program knows versions up to ", to.version(), "; update the program"));
+    return {};
+}
+
 /// Removes the fields that a schema does not have.
 void drop_fields(FieldColumns& fields, const Schema& schema) {
     for (std::size_t i = fields.columns().size(); i-- > 0;)
@@ -300,8 +307,8 @@ private:
         return {};
     }
     Status convert(const BlobComponents& old, const Schema& newer) {
-        if (old.schema->version() > newer.version() && !drops_fields_)
-            return Status::error(concat("this program knows versions up to ", newer.version(), "; update the program"));
+        if (!drops_fields_)
+            if (Status status = check_versions(*old.schema, newer); !status) return status;
         if (old.schema->many() && !newer.many())
             return Status::error("an entity could have several then, and now has one; compile the source again");
         if (newer.id() != old.id && blob_.find_components(newer.id()) != nullptr)
@@ -358,18 +365,36 @@ Status migrate(Blob& blob, const ComponentRegistry& registry) {
     return needs_migration(blob, registry) ? BlobMigration(blob, registry).run() : Status();
 }
 
-Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
-                                      std::size_t num_rows, const Schema& to, const Migrations* migrations) {
+namespace {
+
+Result<ConvertedColumns> convert_columns(const Schema& from, std::span<const std::byte* const> columns,
+                                         std::size_t num_rows, const Schema& to, const Migrations* migrations,
+                                         bool drops_fields) {
     FieldColumns fields(from, columns, num_rows);
     if (migrations != nullptr && from.version() < to.version())
         if (Status status = migrations->run(from.version(), to.version(), fields); !status) return status;
-    drop_fields(fields, to);
+    if (drops_fields) drop_fields(fields, to);
     ConvertedColumns converted;
     ColumnMemory memory;
     if (Status status = NewColumns(to, fields, memory, to.default_image()).lay_out(converted.columns); !status)
-        return Status::error(concat("cannot change the fields of \"", from.name(), "\": ", status.message()));
+        return status;
     converted.memory = memory.take();
     return converted;
+}
+
+}  // namespace
+
+Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
+                                      std::size_t num_rows, const Schema& to, const Migrations* migrations) {
+    Result<ConvertedColumns> converted = convert_columns(from, columns, num_rows, to, migrations, true);
+    if (converted) return converted;
+    return Status::error(concat("cannot change the fields of \"", from.name(), "\": ", converted.message()));
+}
+
+Result<ConvertedColumns> migrate_rows(const Schema& from, std::span<const std::byte* const> columns,
+                                      std::size_t num_rows, const Schema& to, const Migrations* migrations) {
+    if (Status status = check_versions(from, to); !status) return status;
+    return convert_columns(from, columns, num_rows, to, migrations, false);
 }
 
 Result<ComponentImage> convert_image(const Schema& from, const ComponentImage& image, const Schema& to,

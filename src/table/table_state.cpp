@@ -2,6 +2,7 @@
 
 #include "shoal/base/saved_state.h"
 #include "shoal/base/text.h"
+#include "shoal/table/saved_rows.h"
 #include "shoal/table/table.h"
 #include "shoal/table/value_check.h"
 
@@ -9,21 +10,6 @@
 
 namespace shoal {
 namespace {
-
-constexpr std::string_view kLinkNames[] = {"next", "previous", "parent", "first_child", "next_child", "previous_child"};
-
-/// What a column is called in a state: after its field, so that it is found in a table with other columns too.
-std::string name_of_column(const Schema& schema, std::uint32_t column) {
-    const ColumnDefinition& definition = schema.columns()[column];
-    if (definition.field_index == ColumnDefinition::kWholeComponent) {
-        // Of the component type: a table with several has several such columns.
-        for (const Field& field : schema.fields())
-            if (field.first_column == column) return concat("field/", field.name, "...");
-    }
-    const Field& field = schema.fields()[definition.field_index];
-    if (field.num_columns == 1) return concat("field/", field.name);
-    return concat("field/", field.name, '.', "xyzw"[definition.lane]);
-}
 
 /// The bytes of a column that belong to no field.
 Array<StateGap> gaps_in(const Schema& schema, std::uint32_t column) {
@@ -58,12 +44,30 @@ std::uint64_t written_stamp_of(const void* context, std::uint32_t block) {
 
 }  // namespace
 
+std::string saved_column_name(const Schema& schema, std::uint32_t column) {
+    const ColumnDefinition& definition = schema.columns()[column];
+    if (definition.field_index == ColumnDefinition::kWholeComponent) {
+        // Of the component type: a table with several has several such columns.
+        for (const Field& field : schema.fields())
+            if (field.first_column == column) return concat("field/", field.name, "...");
+    }
+    const Field& field = schema.fields()[definition.field_index];
+    if (field.num_columns == 1) return concat("field/", field.name);
+    return concat("field/", field.name, '.', "xyzw"[definition.lane]);
+}
+
+std::string_view saved_link_name(int link) {
+    constexpr std::string_view kNames[] = {"links/next",        "links/previous",   "links/parent",
+                                           "links/first_child", "links/next_child", "links/previous_child"};
+    return kNames[link];
+}
+
 void Table::save(StateWriter& to) const {
     to.value("num_rows", num_rows());
     to.column("owner", entities().data(), sizeof(Entity), num_rows(), placed_stamp_of, this, placement());
     for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
         const ColumnDefinition& definition = schema().columns()[c];
-        const std::string name = name_of_column(schema(), c);
+        const std::string name = saved_column_name(schema(), c);
         if (definition.opaque != nullptr && num_rows() != 0)
             to.refuse(concat("the field \"", schema().fields()[definition.field_index].name, "\" of \"",
                              schema().name(),
@@ -75,8 +79,7 @@ void Table::save(StateWriter& to) const {
         to.column(name, column(c), definition.element_bytes, num_rows(), written_stamp_of, &at, placement(), gaps);
     }
     for (int link = 0; link < 6; ++link)
-        if (link < 2 ? has_chain() : has_tree())
-            to.array(concat("links/", kLinkNames[link]), links(static_cast<LinkColumn>(link)));
+        if (link < 2 ? has_chain() : has_tree()) to.array(saved_link_name(link), links(static_cast<LinkColumn>(link)));
     stamps_.save(to, num_rows());
 }
 
@@ -114,15 +117,15 @@ Status Table::load_rows(StateReader& from) {
         const ColumnDefinition& column = schema().columns()[c];
         if (column.opaque != nullptr) continue;
         if (Status status =
-                from.elements(name_of_column(schema(), c), storage_.column(c), column.element_bytes, num_rows());
+                from.elements(saved_column_name(schema(), c), storage_.column(c), column.element_bytes, num_rows());
             !status)
             return status;
     }
     std::uint32_t number = 0;
     for (int link = 0; link < 6; ++link) {
         if (link < 2 ? !has_chain() : !has_tree()) continue;
-        if (Status status = from.elements(concat("links/", kLinkNames[link]), storage_.links(number++),
-                                          sizeof(std::uint32_t), num_rows());
+        if (Status status =
+                from.elements(saved_link_name(link), storage_.links(number++), sizeof(std::uint32_t), num_rows());
             !status)
             return status;
     }

@@ -7,6 +7,7 @@
 #include "world/persistence.h"
 #include "world/spawn_log.h"
 #include "world/state_file.h"
+#include "world/state_migration.h"
 
 #include <algorithm>
 
@@ -18,29 +19,6 @@ constexpr std::uint32_t kFormat = 1;
 struct Clocks {
     std::uint64_t frame, stamp, random;
 };
-
-struct SavedLayout {
-    ComponentId component;
-    std::uint64_t layout;
-};
-
-/// Calls visit(part) for the lines of a text.
-template <class Visit>
-void for_each_line(std::string_view text, Visit&& visit) {
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        visit(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-}
-
-/// The schema with which a store of the world keeps a component type, or nullptr.
-const Schema* find_kept_schema(const World& world, ComponentId component) {
-    const Store* const keeper = world.find_store(component);
-    for (std::size_t i = 0; keeper != nullptr && i < keeper->schemas().size(); ++i)
-        if (keeper->schemas()[i]->id() == component) return keeper->schemas()[i];
-    return nullptr;
-}
 
 /// Everybody who has something in a store.
 Array<Entity> owners_in(const Store& store) {
@@ -74,6 +52,13 @@ std::string WorldState::name_of(const World::OwnedEvents& events) const {
     }
     return concat(has_type(events) ? "events/type/" : "events/name/", events.name,
                   number == 0 ? std::string() : concat(" ", number));
+}
+
+const Schema* WorldState::find_kept_schema(ComponentId component) const {
+    const Store* const keeper = world_.find_store(component);
+    for (std::size_t i = 0; keeper != nullptr && i < keeper->schemas().size(); ++i)
+        if (keeper->schemas()[i]->id() == component) return keeper->schemas()[i];
+    return nullptr;
 }
 
 Store* WorldState::find_store(std::string_view name) const {
@@ -172,6 +157,13 @@ Status WorldState::load(const SavedState& state, bool is_trusted) {
         return Status::error(concat(world_.entities_.num_worlds(),
                                     " worlds share the entities, which a state has all of; load it into a world with "
                                     "an entity manager of its own"));
+    SavedState converted;
+    if (Status status = StateMigration(*this, state).run(converted); !status) return status;
+    return load_fitting(converted.empty() ? state : converted, is_trusted);
+}
+
+/// The same for a state that has the fields of the world.
+Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
     StateReader from(state, is_trusted);
     if (Status status = make_stores(from); !status) return status;
     // What a file says is only known to be sound when all of it is in place. If it is not, this is what comes back. It
@@ -225,7 +217,7 @@ Status WorldState::check_layouts(StateReader& from) const {
     Array<SavedLayout> layouts{Owner("world")};
     if (Status status = from.array("layouts", layouts); !status) return status;
     for (const SavedLayout& saved : layouts)
-        if (const Schema* const kept = find_kept_schema(world_, saved.component);
+        if (const Schema* const kept = find_kept_schema(saved.component);
             kept != nullptr && kept->layout_hash() != saved.layout)
             return from.error("layouts",
                               concat("it has \"", kept->name(), "\" with other fields than the world, which has ",
@@ -240,7 +232,7 @@ Status WorldState::load_types(StateReader& from) {
     const Result<Blob> types = Blob::load(bytes);
     if (!types) return from.error("types", types.message());
     for (const BlobComponents& type : types->component_types()) {
-        const Schema* const taken = find_kept_schema(world_, type.id);
+        const Schema* const taken = find_kept_schema(type.id);
         if (taken != nullptr && taken->layout_hash() != type.schema->layout_hash())
             return from.error("types", concat("it has ", type.schema->to_text(), ", and the world has ",
                                               taken->to_text(), "; load it with the fields with which it was saved"));

@@ -22,9 +22,29 @@ struct LastingTypes {
     std::vector<std::byte> bytes;
 };
 
+struct SavedLayout {
+    ComponentId component;
+    std::uint64_t layout;
+};
+
+/// Calls visit(part) for the lines of a text.
+template <class Visit>
+void for_each_line(std::string_view text, Visit&& visit) {
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n') < text.size() ? text.find('\n') : text.size();
+        visit(text.substr(0, end));
+        text.remove_prefix(end < text.size() ? end + 1 : end);
+    }
+}
+
 class WorldState {
 public:
     explicit WorldState(World& world) : world_(world) {}
+    const ComponentRegistry& registry() const { return world_.registry_; }
+    /// Returns the store that has this name in a state, or nullptr.
+    Store* find_store(std::string_view name) const;
+    /// Returns the schema with which a store of the world keeps a component type, or nullptr.
+    const Schema* find_kept_schema(ComponentId component) const;
 
     /// Writes the world. `lasting`: for another run of the program, which needs the schemas and the texts too; else nullptr.
     /// Errors: something cannot be saved.
@@ -40,9 +60,9 @@ private:
 
     std::string name_of(const Store& store) const;
     std::string name_of(const World::OwnedEvents& events) const;
-    Store* find_store(std::string_view name) const;
     void save_types(StateWriter& to, LastingTypes& lasting) const;
     std::uint64_t key_of_types() const;
+    Status load_fitting(const SavedState& state, bool is_trusted);
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
     Status check_layouts(StateReader& from) const;

@@ -2,6 +2,7 @@
 // A world with something of all that a world can keep, passes that change all of it, and a program that does so between
 // steps: what is tested of saves, and what fuzzers of saves begin with.
 
+#include "shoal/base/saved_state.h"
 #include "shoal/command/commands.h"
 #include "shoal/components/activity.h"
 #include "shoal/components/data.h"
@@ -13,6 +14,7 @@
 #include "shoal/world/world.h"
 
 #include <string>
+#include <vector>
 
 namespace shoal_test {
 
@@ -210,5 +212,29 @@ struct Sea {
     std::string told;
     int late = 0;
 };
+
+/// A copy of a state in which bytes of some parts are others.
+inline SavedState damaged_copy(const SavedState& from, Random& random) {
+    SavedState result;
+    StateWriter to(result);
+    const std::size_t chosen = random.below(static_cast<std::uint32_t>(from.num_parts()));
+    for (std::size_t i = 0; i < from.num_parts(); ++i) {
+        const StatePart part = from.part(i);
+        std::vector<std::byte> bytes(part.num_bytes());
+        from.copy(part, 0, part.num_elements, bytes.data());
+        std::uint64_t num_elements = part.num_elements;
+        if (i == chosen && !bytes.empty()) {
+            const std::uint32_t kind = random.below(4);
+            if (kind == 0) --num_elements;
+            if (kind == 1) continue;  // it is missing
+            for (std::uint32_t n = 0; kind >= 2 && n < 1 + random.below(4); ++n) {
+                std::byte& byte = bytes[random.below(static_cast<std::uint32_t>(bytes.size()))];
+                byte = kind == 2 ? byte ^ std::byte(1 << random.below(8)) : std::byte(random.below(256));
+            }
+        }
+        to.elements(part.path, bytes.data(), part.element_bytes, num_elements);
+    }
+    return result;
+}
 
 }  // namespace shoal_test

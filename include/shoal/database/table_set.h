@@ -79,8 +79,6 @@ public:
 private:
     static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-    struct SavedTable;
-
     void retire(DatabaseTable& table);
     void list_tables();
     Status validate(const DatabaseTable& table, std::uint32_t number) const;

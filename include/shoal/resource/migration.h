@@ -252,7 +252,11 @@ struct ConvertedColumns {
 /// Errors: as of migrate(), but for fields that are no more. Lifetime: as long as `columns`.
 SHOAL_API Result<ConvertedColumns> convert_rows(const Schema& from, std::span<const std::byte* const> columns,
                                                 std::size_t num_rows, const Schema& to, const Migrations* migrations);
-/// The same for the components of a blob that one of `schemas` has other fields for.
+/// The same by the rules of migrate(), for rows that were saved: a field that is no more must be named by a step.
+/// Errors: as of migrate(). Lifetime: as long as `columns`.
+SHOAL_API Result<ConvertedColumns> migrate_rows(const Schema& from, std::span<const std::byte* const> columns,
+                                                std::size_t num_rows, const Schema& to, const Migrations* migrations);
+/// As convert_rows(), for the components of a blob that one of `schemas` has other fields for.
 SHOAL_API Status convert_fields(Blob& blob, std::span<const Schema> schemas, const ComponentRegistry& registry);
 
 }  // namespace shoal

@@ -1,0 +1,25 @@
+#pragma once
+// The parts of a table in a saved state: what Table::save() writes, for others than the table that read it.
+//
+//     num_rows, owner        an entity for each row
+//     field/NAME             a column of a field
+//     field/NAME.x           a lane of a split field
+//     field/NAME...          a component that is kept whole, named after its first field
+//     links/next ...         of tables with links
+//     stamp, stamps          of the last writes: the rows, then each column; an element for each block of rows
+//
+// Thread: any.
+
+#include "shoal/table/schema.h"
+
+#include <string>
+
+namespace shoal {
+
+/// Returns what a column is called in a saved state: after its field, so that it is found in a table with other columns too.
+SHOAL_API std::string saved_column_name(const Schema& schema, std::uint32_t column);
+
+/// Returns "links/next" and so on, in the order of LinkColumn.
+SHOAL_API std::string_view saved_link_name(int link);
+
+}  // namespace shoal

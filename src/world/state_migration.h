@@ -1,0 +1,98 @@
+#pragma once
+// Converts a saved state from the fields with which it was saved to those that a world has now.
+//
+//     "types" of the state       coral v1 {height float}       how its columns lie
+//     the world or its registry  coral v2 {size double}        how they are to lie
+//
+// The steps of resource/migration.h are carried out on the columns of a copy of the state, wherever rows of the component type
+// are: in a manager, or in the tables of a database. Then the copy is loaded as if it had been saved like that.
+// Component types that a database has in another order than the state are put in the world's order, too.
+//
+// What was remembered of converted components, such as what reactions were told last, begins anew.
+// Thread: the structural thread of the world.
+
+#include "shoal/base/bit_set.h"
+#include "shoal/base/saved_state.h"
+#include "shoal/resource/blob.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shoal {
+
+class Migrations;
+class WorldState;
+
+class StateMigration {
+public:
+    /// Both outlive this.
+    StateMigration(const WorldState& world, const SavedState& from) : world_(world), saved_(from), from_(from) {}
+
+    /// Writes what is to be loaded to `to`, or nothing if the state fits as it is. Requires: `to` is empty.
+    /// Errors: no migration leads from the fields of the state to those of the world, which are both named; the state is
+    /// damaged.
+    Status run(SavedState& to);
+
+private:
+    /// A component type, as it was saved and as it is to be.
+    struct Type {
+        const Schema* before;
+        const Schema* after;  // the same if nothing has changed
+        const Migrations* migrations = nullptr;
+        bool is_converted = false;
+
+        bool is_changed() const { return before != after; }
+    };
+    /// A database, with its component types in the order of the state.
+    struct SavedDatabase {
+        std::string name;
+        Array<Type> types{Owner("world")};
+        Array<std::uint32_t> ranks{Owner("world")};  // of each: where the world has it
+        bool is_reordered = false;
+    };
+    /// Rows of one or several component types. Names of columns are those of the combined schema, if there is one.
+    struct TableShape {
+        Array<Type> before{Owner("world")};  // in the order of the columns
+        Array<Type> after{Owner("world")};
+        std::string path_before, path_after;
+        bool is_combined = false;
+    };
+
+    Status read_types();
+    Status read_stores();
+    Status read_database(std::string_view name);
+    Type type_of(const Schema& saved) const;
+    const Type* find_type(ComponentId id) const;
+    Status check(const Type& type);
+    Status no_way(const Type& type, std::string_view why);
+    bool is_needed() const;
+
+    Status write(StateWriter& to);
+    Status write_manager(StateWriter& to, std::string_view name);
+    Status write_database(StateWriter& to, const SavedDatabase& database);
+    Status write_tables(StateWriter& to, const SavedDatabase& database);
+    Status write_table(StateWriter& to, const TableShape& shape);
+    Status write_stamps(StateWriter& to, const TableShape& shape, std::uint32_t num_rows);
+    Status write_converted(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
+    Status write_switches(StateWriter& to, const TableShape& shape, const Type& type, std::uint32_t num_rows);
+    Status write_types(StateWriter& to);
+    void write_rest(StateWriter& to);
+    void copy_part(StateWriter& to, std::uint32_t number, std::string_view name);
+    std::span<const std::uint32_t> parts_in(std::string_view path) const;
+    void replace(std::string_view path);
+    bool is_replaced(std::string_view path) const;
+
+    const WorldState& world_;
+    const SavedState& saved_;
+    StateReader from_;
+    std::optional<Blob> blob_;  // has the schemas that were saved
+    std::vector<Type> types_;
+    std::vector<std::string> managers_;  // stores with rows that are converted, as they were called
+    std::vector<SavedDatabase> databases_;
+    Array<std::uint32_t> by_path_{Owner("world")};  // the parts of the state
+    BitSet is_replaced_{Owner("world")};            // [part]: it is not copied
+    Array<std::byte> bytes_{Owner("world")};
+};
+
+}  // namespace shoal

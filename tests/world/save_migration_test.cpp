@@ -1,0 +1,421 @@
+// Saves that were made with older fields: what migrations say is done to every row, and everything else stays as it was.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/resource/migration.h"
+#include "shoal/resource/zone_blob.h"
+#include "shoal/store/relation_index.h"
+#include "world/state_file.h"
+
+#include "support/testing.h"
+#include "support/whole_world.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace save_migration_test {
+
+using namespace shoal;
+using namespace shoal_test;
+
+/// What the program had that saved.
+namespace then {
+enum class Paint : std::uint8_t { kGrey = 1, kRed = 5 };
+SHOAL_ENUM(Paint, (kGrey, "grey"), (kRed, "red"))
+struct Hull {
+    float armour = 2;
+    Vec2 size{1, 1};
+    std::uint16_t number = 0;
+    Paint paint = Paint::kGrey;
+};
+SHOAL_COMPONENT(Hull, armour, size, number, paint)
+struct Cargo {
+    std::uint32_t crates = 0;
+};
+SHOAL_COMPONENT((Cargo, many), crates)
+struct Sail {
+    float area = 1;
+};
+SHOAL_COMPONENT(Sail, area)
+struct Wind {
+    float speed = 3;
+};
+SHOAL_COMPONENT((Wind, single), speed)
+struct Follows {
+    float distance = 1;
+    Entity leader;
+};
+SHOAL_COMPONENT(Follows, distance, (leader, relation))
+struct Berth {
+    std::uint32_t dock = 0;
+};
+SHOAL_COMPONENT(Berth, dock)
+struct Signal {
+    std::uint8_t flag = 0;
+};
+SHOAL_COMPONENT((Signal, toggled), flag)
+struct Log {
+    float depth = 0;
+};
+SHOAL_COMPONENT((Log, many), depth)
+}  // namespace then
+
+/// What it has now.
+namespace now {
+enum class Paint : std::uint16_t { kRed = 300, kGrey = 7 };
+SHOAL_ENUM(Paint, (kRed, "red"), (kGrey, "grey"))
+struct Hull {
+    std::uint64_t number = 0;
+    Paint paint = Paint::kRed;
+    float armor = 20, width = 0, length = 0;
+    Vec3 place{1, 2, 3};
+};
+SHOAL_COMPONENT((Hull, version(3)), number, paint, armor, width, length, (place, split))
+struct Cargo {
+    bool sealed = true;
+    std::uint64_t crates = 0;
+};
+SHOAL_COMPONENT((Cargo, many, whole, version(2)), sealed, crates)
+struct Sail {
+    float area = 1;
+};
+SHOAL_COMPONENT((Sail, version(2), many), area)
+struct Wind {
+    Vec3 velocity{};
+};
+SHOAL_COMPONENT((Wind, version(2), single), velocity)
+struct Follows {
+    Entity leader;
+    double distance = 1;
+};
+SHOAL_COMPONENT((Follows, version(2)), (leader, relation), distance)
+struct Mooring {
+    std::uint32_t dock = 0;
+    float rope = 4;
+};
+SHOAL_COMPONENT((Mooring, version(2)), dock, rope)
+struct Signal {
+    std::uint8_t flag = 0;
+    float since = -1;
+};
+SHOAL_COMPONENT((Signal, toggled, version(2)), flag, since)
+struct Log {
+    double depth = 0;
+};
+SHOAL_COMPONENT((Log, many, version(2)), depth)
+}  // namespace now
+
+void say_what_changed(ComponentRegistry& registry) {
+    Migrations& hull = registry.migrations<now::Hull>();
+    hull.from(1).rename("armour", "armor").convert("armor", [](float centimetres) { return 10 * centimetres; });
+    hull.from(2).split("size", {"width", "length"}, [](Vec2 size, float& width, float& length) {
+        width = size.x;
+        length = size.y;
+    });
+    registry.migrations<now::Sail>().from(1).convert("area", [](float area) { return area + 100; });
+    registry.migrations<now::Wind>().from(1).split("speed", {"velocity"},
+                                                   [](float speed, Vec3& velocity) { velocity = {0, speed, 0}; });
+    registry.migrations<now::Mooring>().renamed_from("berth");
+    EXPECT_TRUE(registry.add<now::Signal>().ok() && registry.add<now::Log>().ok());
+}
+
+/// The program that saves. `in_database`: hulls, berths, signals and logs live there.
+struct Then {
+    explicit Then(std::uint64_t seed) : world(entities, {.seed = seed}), sea(world.database()) {
+        sea.component<Spot>(), sea.component<then::Hull>(), sea.component<then::Signal>(), sea.component<then::Log>();
+        sea.component<then::Berth>(), sea.component<Plankton>();
+        world.manager<then::Cargo>(), world.manager<then::Sail>(), world.manager<then::Follows>();
+        world.manager<Fin>(), world.single<then::Wind>();
+        fill(world.random());
+    }
+    void fill(Random& random) {
+        for (std::uint32_t i = 0; i < 3000; ++i) {
+            const Entity made = *entities.create();
+            all.push_back(made);
+            const then::Hull hull{random.unit(),
+                                  {random.unit(), 5},
+                                  std::uint16_t(i),
+                                  random.below(2) == 0 ? then::Paint::kGrey : then::Paint::kRed};
+            const Zone zone = random.below(3);
+            EXPECT_TRUE(sea.insert(made, zone, Spot{{float(i), 0, 0}}, hull).ok());
+            if (i % 3 == 0) {
+                EXPECT_TRUE(sea.add(made, then::Berth{i + 7}).ok());
+            }
+            const then::Signal signal{std::uint8_t(i)};
+            if (i % 8 == 0) {
+                EXPECT_TRUE(sea.add(made, Off{signal}).ok());
+            }
+            if (i % 8 == 4) {
+                EXPECT_TRUE(sea.add(made, signal).ok());
+            }
+            if (i % 5 == 0) {
+                EXPECT_TRUE(sea.add(made, Plankton{i, Kind::kAnimal, true}).ok());
+            }
+            for (std::uint32_t k = 0; k < i % 3; ++k) EXPECT_TRUE(sea.add(made, then::Log{float(i + k)}).ok());
+            for (std::uint32_t k = 0; k < i % 4; ++k) {
+                EXPECT_TRUE(world.manager<then::Cargo>().add(made, {i * 10 + k}).ok());
+            }
+            if (i % 2 == 0) {
+                EXPECT_TRUE(world.manager<then::Sail>().add(made, {float(i)}).ok());
+            }
+            if (i % 7 == 1) {
+                EXPECT_TRUE(world.manager<then::Follows>().add(made, {float(i), all[i / 2]}).ok());
+            }
+            if (i % 6 == 0) {
+                EXPECT_TRUE(world.manager<Fin>().add(made, {{1, 2, float(i)}, 0.5f}).ok());
+            }
+        }
+        for (std::uint32_t i = 0; i < all.size(); i += 11) entities.destroy(all[i]);
+        world.single<then::Wind>().speed = 12;
+        for (int i = 0; i < 3; ++i) world.step(0.1f);
+    }
+    Array<std::byte> bytes() {
+        Array<std::byte> result{Owner("test")};
+        const Status status = world.save(result);
+        EXPECT_TRUE(status.ok()) << status.message();
+        return result;
+    }
+
+    EntityManager entities;
+    World world;
+    Database& sea;
+    std::vector<Entity> all;
+};
+
+/// The program that loads. Its component types are declared in another order.
+struct Now {
+    Now() : world(entities), sea(world.database()) {
+        say_what_changed(world.registry());
+        sea.component<now::Log>(), sea.component<Plankton>(), sea.component<now::Mooring>();
+        sea.component<now::Signal>(), sea.component<now::Hull>(), sea.component<Spot>();
+        world.manager<now::Follows>(), world.manager<now::Sail>(), world.manager<now::Cargo>();
+        world.manager<Fin>(), world.single<now::Wind>();
+    }
+    EntityManager entities;
+    World world;
+    Database& sea;
+};
+
+template <class T>
+T value_of(const World& world, Entity entity, const char* path) {
+    const Result<T> value = world.field<T>(entity, path);
+    EXPECT_TRUE(value.ok()) << path << ": " << value.message();
+    return value.ok() ? *value : T();
+}
+
+TEST(SaveMigration, every_row_of_an_older_save_becomes_what_the_migrations_say) {
+    const LeakCheck leaks;
+    Then saved(1);
+    const Array<std::byte> bytes = saved.bytes();
+    Now loaded;
+    const Status status = loaded.world.load(bytes);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(loaded.sea.validate().ok()) << loaded.sea.validate().message();
+    World &before = saved.world, &after = loaded.world;
+    EXPECT_EQ(before.frame(), after.frame());
+    EXPECT_EQ(after.single<now::Wind>().velocity.y, 12);
+    std::size_t num_checked = 0;
+    for (const Entity entity : saved.all) {
+        ASSERT_EQ(saved.entities.alive(entity), loaded.entities.alive(entity));
+        if (!saved.entities.alive(entity)) continue;
+        ++num_checked;
+        const auto number = value_of<std::uint16_t>(before, entity, "hull.number");
+        ASSERT_EQ(value_of<std::uint64_t>(after, entity, "hull.number"), number);
+        EXPECT_EQ(value_of<float>(after, entity, "hull.armor"), 10 * value_of<float>(before, entity, "hull.armour"));
+        const Vec2 size = value_of<Vec2>(before, entity, "hull.size");
+        EXPECT_EQ(value_of<float>(after, entity, "hull.width"), size.x);
+        EXPECT_EQ(value_of<float>(after, entity, "hull.length"), size.y);
+        EXPECT_EQ(value_of<Vec3>(after, entity, "hull.place"), (Vec3{1, 2, 3}));
+        const bool was_red = value_of<then::Paint>(before, entity, "hull.paint") == then::Paint::kRed;
+        EXPECT_EQ(value_of<now::Paint>(after, entity, "hull.paint"), was_red ? now::Paint::kRed : now::Paint::kGrey);
+        EXPECT_EQ(saved.sea.find(entity).table->zone(), loaded.sea.find(entity).table->zone());
+        EXPECT_EQ(value_of<Vec3>(after, entity, "spot.position").x, float(number));
+        ASSERT_EQ(loaded.sea.has<now::Mooring>(entity), number % 3 == 0);
+        if (number % 3 == 0) {
+            EXPECT_EQ(value_of<std::uint32_t>(after, entity, "mooring.dock"), number + 7u);
+            EXPECT_EQ(value_of<float>(after, entity, "mooring.rope"), 4);
+        }
+        ASSERT_EQ(loaded.sea.has<now::Signal>(entity), saved.sea.has<then::Signal>(entity));
+        ASSERT_EQ(loaded.sea.has<Plankton>(entity), number % 5 == 0);
+        if (number % 5 == 0) {
+            EXPECT_EQ(value_of<std::uint64_t>(after, entity, "plankton.cells"), number);
+        }
+        ASSERT_EQ(after.manager<now::Sail>().instance(entity).row, before.manager<then::Sail>().instance(entity).row);
+        if (number % 2 == 0) {
+            EXPECT_EQ(value_of<float>(after, entity, "sail.area"), number + 100.0f);
+        }
+        if (number % 6 == 0) {
+            EXPECT_EQ(value_of<Vec3>(after, entity, "fin.velocity").z, float(number));
+        }
+        auto& cargo = after.manager<now::Cargo>();
+        std::uint32_t count = 0;
+        for (Instance i = cargo.instance(entity); i; i = cargo.core().next(i), ++count) {
+            EXPECT_TRUE(cargo.get<&now::Cargo::sealed>(i));
+            EXPECT_EQ(cargo.get<&now::Cargo::crates>(i), number * 10u + number % 4u - 1 - count);
+        }
+        EXPECT_EQ(count, number % 4u);
+        if (number % 3 != 0) {
+            EXPECT_EQ(value_of<double>(after, entity, "log.depth"), number + number % 3 - 1);
+        }
+    }
+    EXPECT_GT(num_checked, 2000u);
+    after.step(0.1f);
+    const Entity leader = saved.all[4];
+    std::vector<Entity> followers_before, followers;
+    for (const Entity follower : before.referrers<&then::Follows::leader>(leader)) followers_before.push_back(follower);
+    for (const Entity follower : after.referrers<&now::Follows::leader>(leader)) followers.push_back(follower);
+    std::sort(followers.begin(), followers.end()), std::sort(followers_before.begin(), followers_before.end());
+    EXPECT_EQ(followers, followers_before);
+    EXPECT_FALSE(followers.empty());
+    for (const Entity follower : followers) {
+        EXPECT_EQ(value_of<double>(after, follower, "follows.distance"),
+                  double(value_of<std::uint64_t>(after, follower, "hull.number")));
+    }
+    for (int i = 0; i < 5; ++i) after.step(0.1f);
+    ASSERT_TRUE(loaded.sea.validate().ok());
+}
+
+TEST(SaveMigration, a_component_of_a_save_becomes_what_it_becomes_in_a_blob) {
+    Then saved(2);
+    Now loaded, spawned;
+    ASSERT_TRUE(loaded.world.load(saved.bytes()).ok());
+    const Result<ZoneBlob> zone_blob = save_zones(saved.sea, {0, 1, 2});
+    ASSERT_TRUE(zone_blob.ok()) << zone_blob.message();
+    const Result<Blob> blob = Blob::load(zone_blob->bytes);
+    ASSERT_TRUE(blob.ok());
+    const Result<Spawned> made = spawned.world.spawn(*blob);
+    ASSERT_TRUE(made.ok()) << made.message();
+    // By the number of the hull, which both have.
+    const auto by_number = [](Now& program) {
+        std::vector<std::string> found;
+        program.world.query<Read<&now::Hull::number>>().for_each([&](Entity entity, std::uint64_t) {
+            std::string text;
+            for (const char* path :
+                 {"hull.number", "hull.paint", "hull.armor", "hull.width", "hull.length", "hull.place", "mooring.dock",
+                  "mooring.rope", "signal.flag", "signal.since", "log.depth", "spot.position", "plankton.cells"}) {
+                const Result<AnyValue> value = program.world.field(entity, path);
+                text += value ? value->to_text() + " " : "- ";
+            }
+            found.push_back(text);
+        });
+        std::sort(found.begin(), found.end());
+        return found;
+    };
+    EXPECT_EQ(by_number(loaded), by_number(spawned));
+    EXPECT_GT(by_number(loaded).size(), 2000u);
+}
+
+TEST(SaveMigration, a_save_that_no_migration_reaches_is_refused_with_both_schemas_and_the_world_stays) {
+    const Array<std::byte> bytes = Then(3).bytes();
+    const auto refusal = [&](ComponentDefinition definition) {
+        EntityManager entities;
+        World world(entities);
+        const Result<ComponentManager*> manager = world.manager(Schema::make(std::move(definition)).value());
+        const Entity one = *entities.create();
+        EXPECT_TRUE((*manager)->add_images({&one, 1}, (*manager)->schema().default_image().data(), 0).ok());
+        const std::uint64_t before = world.state_hash();
+        const std::string message(world.load(bytes).message());
+        EXPECT_EQ(world.state_hash(), before);
+        EXPECT_EQ(world.stores().size(), 1u);
+        return message;
+    };
+    const std::string start = "the saved state, part \"types\": it has sail v1 {area float}, and this program has ";
+    EXPECT_EQ(refusal({.name = "sail", .fields = {{.name = "height"}}}),
+              start +
+                  "sail v1 {height float}; no migration leads from one to the other: there is no field \"area\" in "
+                  "version 1; say what became of it, or remove() it");
+    EXPECT_EQ(
+        refusal({.name = "sail", .single = true, .fields = {{.name = "area"}}}),
+        start +
+            "sail v1 whole {area float}; no migration leads from one to the other: it is now what a world has once");
+    EXPECT_EQ(refusal({.name = "cargo", .fields = {{.name = "crates", .type = FieldType::kUint32}}}),
+              "the saved state, part \"types\": it has cargo v1 {crates uint32}, and this program has cargo v1 {crates "
+              "uint32}; no migration leads from one to the other: an entity could have several then, and now has one; "
+              "remove those beyond the first before");
+}
+
+TEST(SaveMigration, a_save_of_a_newer_program_is_refused) {
+    EntityManager entities, older_entities;
+    World newer(entities), older(older_entities);
+    newer.manager<now::Hull>(), older.manager<then::Hull>();
+    Array<std::byte> bytes{Owner("test")};
+    ASSERT_TRUE(newer.save(bytes).ok());
+    const Status status = older.load(bytes);
+    EXPECT_NE(status.message().find("this program knows versions up to 1; update the program"), std::string::npos)
+        << status.message();
+}
+
+TEST(SaveMigration, a_type_that_only_a_registry_knows_is_converted_to_what_it_says) {
+    Then saved(4);
+    EntityManager entities;
+    World world(entities);
+    say_what_changed(world.registry());
+    const Status status = world.load(saved.bytes());
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(value_of<float>(world, saved.all[2], "sail.area"), 102);
+    EXPECT_EQ(value_of<float>(world, saved.all[2], "hull.length"), 5);
+    EXPECT_EQ(value_of<float>(world, saved.all[3], "mooring.rope"), 4);
+    EXPECT_EQ(world.find_store(schema_of<then::Berth>().id()), nullptr);
+}
+
+/// When a field of the first row was written last.
+std::uint64_t stamp_of(World& world, const char* component, const char* field) {
+    const Schema* schema = nullptr;
+    Store& store = *world.find_store(ComponentId(std::string_view(component)));
+    for (const Table* table : store.tables())
+        for (const Field& one : table->schema().fields()) {
+            schema = &table->schema();
+            if (one.name == std::string(component) + "." + field && table->num_rows() != 0)
+                return table->written_stamp(one.first_column, 0);
+        }
+    ADD_FAILURE() << component << " has no rows; the last table is of " << (schema != nullptr ? schema->name() : "");
+    return 0;
+}
+
+TEST(SaveMigration, component_types_that_a_database_has_in_another_order_keep_the_stamps_of_their_columns) {
+    EntityManager entities, other_entities;
+    World saved(entities), loaded(other_entities);
+    saved.database().component<Spot>(), saved.database().component<then::Hull>();
+    loaded.database().component<then::Hull>(), loaded.database().component<Spot>();
+    const Entity one = *saved.database().create(Spot{{1, 2, 3}}, then::Hull{});
+    saved.step(0.1f);
+    for (int i = 0; i < 3; ++i) {
+        saved.step(0.1f);
+        saved.database().set<&then::Hull::number>(saved.database().find(one), 9);
+    }
+    SavedState state;
+    ASSERT_TRUE(saved.save(state).ok());
+    ASSERT_NE(stamp_of(saved, "hull", "number"), stamp_of(saved, "hull", "armour"));
+    const Status status = loaded.load(state);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (const char* field : {"armour", "size", "number", "paint"})
+        EXPECT_EQ(stamp_of(loaded, "hull", field), stamp_of(saved, "hull", field)) << field;
+    EXPECT_EQ(stamp_of(loaded, "spot", "position"), stamp_of(saved, "spot", "position"));
+    EXPECT_EQ(loaded.database().get<&then::Hull::number>(loaded.database().find(one)), 9);
+}
+
+TEST(SaveMigration, a_damaged_save_of_an_older_program_is_refused_or_gives_a_world_that_works) {
+    SerialExecutor serial;
+    const Result<SavedState> state = read_state(Then(5).bytes(), serial);
+    ASSERT_TRUE(state.ok());
+    SCOPED_TRACE(shoal_test::seed_text());
+    Random random(shoal_test::seed());
+    int num_refused = 0;
+    for (std::int64_t i = 0, end = shoal_test::scaled_operations(200); i < end; ++i) {
+        const SavedState damaged = damaged_copy(*state, random);
+        Now program;
+        const Entity one = *program.entities.create();
+        ASSERT_TRUE(program.sea.add(one, now::Hull{}).ok());
+        const std::uint64_t before = program.world.state_hash();
+        const Status status = program.world.load(damaged, false);
+        if (!status) {
+            ++num_refused;
+            ASSERT_EQ(program.world.state_hash(), before) << status.message();
+        }
+        program.world.step(0.1f);
+    }
+    EXPECT_GT(num_refused, 0);
+}
+
+}  // namespace save_migration_test
