@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace shoal {
 namespace {
@@ -16,13 +17,24 @@ constexpr std::size_t kGranulesPerPage = kPageBytes / PagePool::kGranuleBytes;
 constexpr std::size_t kPagesPerSlab = kLargePageBytes / kPageBytes;
 constexpr std::uint32_t kKeptTrims = 2;  // a range that is not reused by then gives its pages back
 
+constinit PageHooks g_page_hooks;
+
+bool may_reserve(std::size_t num_bytes) {
+    return g_page_hooks.may_reserve == nullptr || g_page_hooks.may_reserve(g_page_hooks.context, num_bytes);
+}
+
 }  // namespace
+
+PageHooks set_page_hooks(const PageHooks& hooks) { return std::exchange(g_page_hooks, hooks); }
 
 Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment) {
     const std::size_t asked_bytes = num_bytes;
     num_bytes = round_up(num_bytes == 0 ? 1 : num_bytes, kPageBytes);
     const std::size_t slack = alignment > kPageBytes ? alignment : 0;
     const bool overflows = num_bytes < asked_bytes || num_bytes + slack < num_bytes;
+    if (!overflows && !may_reserve(num_bytes + slack))
+        return Status::error(concat("the program's page hooks do not allow ", asked_bytes,
+                                    " more bytes of address space; raise its budget or lower the capacity"));
     auto* data = overflows ? nullptr : static_cast<std::byte*>(os::reserve(num_bytes + slack));
     if (data == nullptr)
         return Status::error(concat("cannot reserve ", asked_bytes,

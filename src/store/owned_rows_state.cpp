@@ -36,6 +36,7 @@ Status OwnedRows::load(StateReader& from) {
 /// Makes the index anew. Of two rows on one entity index, that of the living entity is found, or else the later one.
 Status OwnedRows::index_loaded(StateReader& from) {
     const std::span<const Entity> owners = table_.entities();
+    if (owners.empty()) return {};  // and no memory is needed: what was there before comes back when there is none
     std::uint32_t highest = 0;
     for (const Entity owner : owners) highest = std::max(highest, owner.index());
     if (highest > entities_.num_indices_used())

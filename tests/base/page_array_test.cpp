@@ -194,5 +194,35 @@ TEST(PageArray, when_not_even_the_minimum_fits_there_is_a_status_and_nothing_is_
     EXPECT_EQ(result, 0);
 }
 
+TEST(PageHooks, a_program_may_refuse_a_reservation_and_is_asked_with_its_bytes) {
+    struct Budget {
+        std::size_t num_left = 100 * kMegabyte, num_asked = 0;
+    } budget;
+    const PageHooks before = set_page_hooks({[](void* context, std::size_t num_bytes) {
+                                                 auto& self = *static_cast<Budget*>(context);
+                                                 ++self.num_asked;
+                                                 if (num_bytes > self.num_left) return false;
+                                                 self.num_left -= num_bytes;
+                                                 return true;
+                                             },
+                                             &budget});
+    const Result<PageRange> fits = reserve_pages(60 * kMegabyte), too_much = reserve_pages(60 * kMegabyte);
+    PageArray<std::byte> halved;
+    const Status status = halved.reserve(64 * kMegabyte, kMegabyte);
+    EXPECT_EQ(set_page_hooks(before).context, &budget);
+    ASSERT_TRUE(fits.ok());
+    release_pages(*fits);
+    EXPECT_EQ(too_much.message(),
+              "the program's page hooks do not allow 62914560 more bytes of address space; raise its budget or lower "
+              "the capacity");
+    EXPECT_TRUE(status.ok());
+    EXPECT_EQ(halved.capacity(), 32 * kMegabyte);
+    EXPECT_EQ(budget.num_left, 8 * kMegabyte);
+    const Result<PageRange> later = reserve_pages(200 * kMegabyte);
+    ASSERT_TRUE(later.ok());
+    release_pages(*later);
+    EXPECT_EQ(budget.num_asked, 4u);
+}
+
 }  // namespace
 }  // namespace shoal

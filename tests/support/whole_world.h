@@ -75,8 +75,8 @@ struct Bite {
 
 /// A world with something of all that a world can keep, and passes that change all of it.
 struct Sea {
-    explicit Sea(Executor* executor = nullptr, std::uint64_t seed = 1)
-        : world(entities, {.executor = executor, .seed = seed}), sea(world.database()) {
+    explicit Sea(Executor* executor = nullptr, std::uint64_t seed = 1, bool reloadable = false)
+        : world(entities, {.executor = executor, .seed = seed, .reloadable = reloadable}), sea(world.database()) {
         sea.component<Spot>(), sea.component<Hungry>(), sea.component<Egg>(), sea.component<Plankton>();
         world.manager<Fin>(), world.manager<Scar>();
         world.manager<Age>({.index = RowIndexKind::kHash, .death = DeathPolicy::kRandomProbe});
@@ -206,6 +206,15 @@ struct Sea {
         }
     }
 
+    /// Errors: what a store says of itself does not hold.
+    Status validate() {
+        for (const Status& status :
+             {sea.validate(), world.transforms().validate(), world.ownership().validate(), world.activity().validate(),
+              world.data().validate(), world.manager<Scar>().core().validate(), world.manager<Age>().core().validate()})
+            if (!status) return status;
+        return {};
+    }
+
     EntityManager entities;
     World world;
     Database& sea;
@@ -235,6 +244,51 @@ inline SavedState damaged_copy(const SavedState& from, Random& random) {
         to.elements(part.path, bytes.data(), part.element_bytes, num_elements);
     }
     return result;
+}
+
+/// The bytes of a part of a state.
+inline std::string bytes_of(const SavedState& state, const StatePart& part) {
+    std::string bytes(static_cast<std::size_t>(part.num_bytes()), '\0');
+    state.copy(part, 0, part.num_elements, bytes.data());
+    return bytes;
+}
+
+/// The first part in which two states differ, or nothing. skips(state, part) leaves out parts.
+template <class Skips>
+std::string difference(const SavedState& a, const SavedState& b, Skips&& skips) {
+    for (std::size_t i = 0; i < a.num_parts(); ++i) {
+        const StatePart part = a.part(i);
+        if (skips(a, part)) continue;
+        const std::size_t other = b.find(part.path);
+        if (other == b.num_parts()) return "only one has " + std::string(part.path);
+        const StatePart in_b = b.part(other);
+        if (part.num_elements != in_b.num_elements || part.element_bytes != in_b.element_bytes)
+            return std::string(part.path) + ": " + std::to_string(part.num_elements) + " and " +
+                   std::to_string(in_b.num_elements);
+        const std::string bytes_a = bytes_of(a, part), bytes_b = bytes_of(b, in_b);
+        for (std::size_t k = 0; k < bytes_a.size(); ++k)
+            if (bytes_a[k] != bytes_b[k])
+                return std::string(part.path) + ", element " + std::to_string(k / part.element_bytes);
+    }
+    for (std::size_t i = 0; i < b.num_parts(); ++i)
+        if (!skips(b, b.part(i)) && a.find(b.part(i).path) == a.num_parts())
+            return "only the second has " + std::string(b.part(i).path);
+    return "";
+}
+inline std::string difference(const SavedState& a, const SavedState& b) {
+    return difference(a, b, [](const SavedState&, const StatePart&) { return false; });
+}
+
+/// All bytes of a world, or why they are not to be had.
+inline std::string bytes_of(const World& world) {
+    SavedState state;
+    if (const Status status = world.save(state); !status) return std::string(status.message());
+    std::string bytes;
+    for (std::size_t i = 0; i < state.num_parts(); ++i) {
+        const StatePart part = state.part(i);
+        bytes += std::string(part.path) + ' ' + std::to_string(part.num_elements) + '\n' + bytes_of(state, part);
+    }
+    return bytes;
 }
 
 }  // namespace shoal_test

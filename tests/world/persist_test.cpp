@@ -32,22 +32,6 @@ using namespace shoal;
 using namespace shoal_test;
 namespace fs = std::filesystem;
 
-/// All bytes of a world.
-std::string bytes_of(const World& world) {
-    SavedState state;
-    const Status status = world.save(state);
-    EXPECT_TRUE(status.ok()) << status.message();
-    std::string bytes;
-    for (std::size_t i = 0; i < state.num_parts(); ++i) {
-        const StatePart part = state.part(i);
-        bytes += std::string(part.path) + ' ' + std::to_string(part.num_elements) + '\n';
-        const std::size_t begin = bytes.size();
-        bytes.resize(begin + static_cast<std::size_t>(part.num_bytes()));
-        state.copy(part, 0, part.num_elements, bytes.data() + begin);
-    }
-    return bytes;
-}
-
 /// An empty folder, which goes in the end.
 struct Folder {
     explicit Folder(const std::string& name)

@@ -46,8 +46,18 @@ struct PageRange {
     std::size_t num_bytes = 0;
 };
 
+/// Asked before each reservation of address space, with its bytes: a program that gives shoal a budget returns false when it
+/// is spent. The call that needed the memory then fails as it does when the system has no more. Nullptr: always allowed.
+struct PageHooks {
+    bool (*may_reserve)(void* context, std::size_t num_bytes) = nullptr;
+    void* context = nullptr;
+};
+/// Replaces the hooks and returns the previous ones.
+/// Thread: set them before other threads start. They are called from any thread.
+SHOAL_API PageHooks set_page_hooks(const PageHooks& hooks);
+
 /// Reserves `num_bytes` (rounded up to pages), aligned to `alignment` (a power of two, at least a page).
-/// Errors: out of address space.
+/// Errors: out of address space, or the hooks do not allow it.
 SHOAL_API Result<PageRange> reserve_pages(std::size_t num_bytes, std::size_t alignment = kPageBytes);
 SHOAL_API void release_pages(PageRange range);
 /// Gives the pages of [begin, begin + num_bytes) back to the system. Requires: both are multiples of kPageBytes.

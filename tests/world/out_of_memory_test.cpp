@@ -1,0 +1,470 @@
+// Memory that runs out, at each allocation of what a world does in turn. What reserves pages returns an error and leaves the
+// world as it was, or does less and says so; what allocates bookkeeping memory ends the program with the name of the owner.
+
+#include "shoal/base/log.h"
+#include "shoal/base/page_memory.h"
+#include "shoal/resource/blob_writer.h"
+#include "shoal/world/persist.h"
+#include "shoal/world/reload.h"
+
+#include "support/address_space.h"
+#include "support/testing.h"
+#include "support/whole_world.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace out_of_memory_test {
+
+using namespace shoal;
+using namespace shoal_test;
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kCount = 3000;  // rows that take more than a block of a slab
+
+/// A level whose entities are in managers, in the database and in the transforms. `weight` tells versions of it apart.
+Blob make_level(std::uint16_t weight) {
+    BlobWriter writer;
+    writer.set_name("levels/reef");
+    const std::uint32_t fins = *writer.add_component_type(schema_of<Fin>()),
+                        ages = *writer.add_component_type(schema_of<Age>()),
+                        spots = *writer.add_component_type(schema_of<Spot>()),
+                        eggs = *writer.add_component_type(schema_of<Egg>()),
+                        transforms = *writer.add_component_type(schema_of<Transform>());
+    const auto add = [&](std::uint32_t type, std::uint32_t entity, const auto& value) {
+        writer.add_component(type, entity, std::as_bytes(std::span(&value, 1)));
+    };
+    for (std::uint32_t i = 0; i < kCount + weight; ++i) {
+        const std::uint32_t entity = writer.add_entity({.parent = i % 3 == 0 ? kNoBlobEntity : i - 1, .guid = i + 1});
+        add(fins, entity, Fin{});
+        add(ages, entity, Age{i});
+        add(spots, entity, Spot{{float(i), 0, 0}});
+        if (i % 4 == 0) add(eggs, entity, Egg{weight}), add(eggs, entity, Egg{7});
+        add(transforms, entity, Transform{});
+    }
+    return *Blob::load(*writer.write());
+}
+
+/// What the steps share.
+struct Levels {
+    Blob first = make_level(1), second = make_level(2);
+    std::string folder = (fs::temp_directory_path() / ("shoal_out_of_memory_" + std::to_string(::getpid()))).string();
+    Levels() { fs::create_directory(folder); }
+    ~Levels() { fs::remove_all(folder); }
+};
+
+struct Scene {
+    explicit Scene(Levels& shared) : levels(shared) {}
+    Levels& levels;
+    Sea sea{nullptr, 1, true};
+    World& world = sea.world;
+    std::vector<Entity> all;
+    std::optional<Array<std::byte>> saved;
+};
+
+/// How a step fails.
+enum class Rule {
+    kNothing,  ///< with an error, and nothing has changed; the next try does what the first would have done
+    kIds,      ///< the same, but that ids were used up
+    kLess,     ///< without an error: what could not be done is logged, and the world is whole
+};
+
+struct Step {
+    const char* name;
+    Rule rule;
+    Status (*run)(Scene& scene);
+};
+
+template <class T>
+Status status_of(const Result<T>& result) {
+    return result ? Status() : result.status();
+}
+
+/// Each is one call of the library, so that "nothing has changed" can be said of it.
+const Step kSteps[] = {
+    {"create ids", Rule::kNothing,
+     [](Scene& s) {
+         std::vector<Entity> all(kCount);
+         Status status = s.sea.entities.create(all);
+         if (status) s.all = all;
+         return status;
+     }},
+    {"add to a manager", Rule::kNothing,
+     [](Scene& s) { return status_of(s.world.manager<Fin>().add(s.all, Fin{{1, 2, 3}, 4})); }},
+    {"add to a manager with a hash index", Rule::kNothing,
+     [](Scene& s) { return status_of(s.world.manager<Age>().add(s.all, Age{3})); }},
+    {"add to a list", Rule::kNothing, [](Scene& s) { return status_of(s.world.manager<Scar>().add(s.all, Scar{3})); }},
+    {"add relations", Rule::kNothing,
+     [](Scene& s) { return status_of(s.world.manager<Hunts>().add(s.all, Hunts{s.all[5]})); }},
+    {"insert into the database", Rule::kNothing,
+     [](Scene& s) {
+         const std::vector<Spot> spots(kCount, Spot{{1, 2, 3}});
+         const std::vector<Egg> eggs(kCount, Egg{9});
+         return status_of(s.sea.sea.insert<Spot, Egg>(s.all, 3, spots, eggs));
+     }},
+    {"add to rows of the database", Rule::kNothing,
+     [](Scene& s) { return status_of(s.sea.sea.add(s.all, Plankton{7, Kind::kAnimal, true})); }},
+    {"switch on in the database", Rule::kNothing, [](Scene& s) { return status_of(s.sea.sea.add(s.all, Hungry{2})); }},
+    {"add more of a list in the database", Rule::kNothing,
+     [](Scene& s) { return status_of(s.sea.sea.add(s.all, Egg{4})); }},
+    {"move to another zone", Rule::kNothing,
+     [](Scene& s) { return status_of(s.sea.sea.move(std::span(s.all).first(kCount / 2), 1)); }},
+    {"remove from rows of the database", Rule::kNothing,
+     [](Scene& s) { return status_of(s.sea.sea.remove<Plankton>(std::span(s.all).last(kCount / 2))); }},
+    {"add transforms", Rule::kNothing,
+     [](Scene& s) { return status_of(s.world.transforms().add(s.all, Transform{{1, 2, 3}})); }},
+    {"link transforms", Rule::kNothing,
+     [](Scene& s) {
+         TransformManager& transforms = s.world.transforms();
+         return transforms.link(transforms.instance(s.all[9]), transforms.instance(s.all[3]));
+     }},
+    {"own", Rule::kNothing,
+     [](Scene& s) { return s.world.ownership().own(s.all[0], std::span(s.all).subspan(1, kCount / 2)); }},
+    {"set data", Rule::kNothing, [](Scene& s) { return s.world.data().set(s.all[0], DataPath("armor.front"), 3.0f); }},
+    {"switch entities off", Rule::kNothing,
+     [](Scene& s) { return s.world.set_active(std::span(s.all).first(100), false); }},
+    {"write events", Rule::kLess,
+     [](Scene& s) {
+         for (std::uint32_t i = 0; i < kCount; ++i) s.world.events<Bite>().write({s.all[i], i});
+         return Status();
+     }},
+    {"settle commands", Rule::kLess,
+     [](Scene& s) {
+         for (std::uint32_t i = 0; i < kCount; ++i) {
+             Commands& commands = s.world.commands();
+             commands.add(commands.create(Spot{{float(i), 0, 0}}, Plankton{i}), Fin{});
+             commands.add(s.all[i], Age{i});
+             commands.move(s.all[i], 4);
+             if (i % 2 == 0) commands.remove<Scar>(s.all[i]);
+             if (i % 5 == 0) commands.destroy(s.all[i]);
+             if (i % 7 == 0) commands.tag(s.all[i], "shy");
+         }
+         for (int i = 0; i < 3; ++i) s.world.commands().spawn(s.levels.first);
+         s.world.settle();
+         return Status();
+     }},
+    {"destroy", Rule::kLess,
+     [](Scene& s) {
+         s.sea.entities.destroy(std::span(s.all).first(kCount / 3));
+         return Status();
+     }},
+    {"step", Rule::kLess,
+     [](Scene& s) {
+         s.sea.run(1);
+         return Status();
+     }},
+    {"spawn", Rule::kIds, [](Scene& s) { return status_of(s.world.spawn(s.levels.first, {.copies = 2})); }},
+    {"copy", Rule::kIds,
+     [](Scene& s) {
+         SpawnOptions options;
+         options.copies = 20;
+         return status_of(s.world.copy(s.all[kCount - 2], options));
+     }},
+    {"reload", Rule::kIds, [](Scene& s) { return status_of(s.world.reload(s.levels.first, s.levels.second)); }},
+    {"step after that", Rule::kLess,
+     [](Scene& s) {
+         s.sea.run(1);
+         return Status();
+     }},
+    {"save to memory", Rule::kNothing,
+     [](Scene& s) {
+         s.saved.emplace(OwnedAllocator<std::byte>("test"));
+         return s.world.save(*s.saved);
+     }},
+    {"save to a file", Rule::kNothing, [](Scene& s) { return s.world.save(s.levels.folder + "/reef.save"); }},
+    {"step before loading", Rule::kLess,
+     [](Scene& s) {
+         s.sea.run(2);
+         return Status();
+     }},
+    {"load from memory", Rule::kNothing, [](Scene& s) { return s.world.load(std::span<const std::byte>(*s.saved)); }},
+    {"load from a file", Rule::kNothing, [](Scene& s) { return s.world.load(s.levels.folder + "/reef.save"); }},
+    {"keep frames", Rule::kLess,
+     [](Scene& s) {
+         s.world.keep_frames(4);
+         s.sea.run(3);
+         return Status();
+     }},
+    {"rewind", Rule::kNothing, [](Scene& s) { return s.world.rewind(s.world.frame() - 2); }},
+    {"persist", Rule::kNothing,
+     [](Scene& s) {
+         Status status = s.world.persist(s.levels.folder + "/world", {.keeps_all_frames = true, .replace = true});
+         if (!status) return status;
+         return s.world.stop_persisting();
+     }},
+    {"recover", Rule::kNothing, [](Scene& s) { return status_of(s.world.recover(s.levels.folder + "/world")); }},
+};
+
+// --- pages -------------------------------------------------------------------------------------------------------
+
+/// Refuses the N-th reservation of pages, or all from the N-th on, while it lives.
+class ShortPages {
+public:
+    ShortPages(std::uint32_t fail_at, bool for_good) : fail_at_(fail_at), for_good_(for_good) {
+        before_ =
+            set_page_hooks({[](void* self, std::size_t) { return static_cast<ShortPages*>(self)->allows(); }, this});
+    }
+    ~ShortPages() { set_page_hooks(before_); }
+    bool has_failed() const { return num_calls_ >= fail_at_; }
+
+private:
+    bool allows() {
+        ++num_calls_;
+        return for_good_ ? num_calls_ < fail_at_ : num_calls_ != fail_at_;
+    }
+    std::uint32_t fail_at_, num_calls_ = 0;
+    bool for_good_;
+    PageHooks before_;
+};
+
+enum Answer { kNotReached = 10, kHeld = 11, kBroken = 12 };
+
+Answer broken(const char* what, const std::string& more = {}) {
+    std::fprintf(stderr, "%s%s%s\n", what, more.empty() ? "" : ": ", more.c_str());
+    return kBroken;
+}
+
+SavedState state_of(const World& world) {
+    SavedState state;
+    const Status status = world.save(state);
+    SHOAL_ASSERT(status.ok(), "the world of the test can be saved");
+    return state;
+}
+
+bool is_stamps(const SavedState&, const StatePart& part) { return part.path.ends_with("/stamps"); }
+
+/// Whether a part says which tables there are, or belongs to one without rows: those stay when a call fails.
+bool is_of_tables(const SavedState& state, const StatePart& part) {
+    constexpr std::string_view kDatabase = "stores/database/", kTable = "table/";
+    if (part.path.ends_with("/pictures")) return true;  // which tables the journal and reactions have looked at
+    if (!part.path.starts_with(kDatabase)) return false;
+    const std::string_view name = part.path.substr(kDatabase.size());
+    if (name.find('/') == std::string_view::npos) return true;
+    if (!name.starts_with(kTable)) return false;
+    const std::string_view table = part.path.substr(0, kDatabase.size() + name.find('/', kTable.size()));
+    std::uint32_t num_rows = 1;
+    StateReader from(state);
+    return from.value(std::string(table) + "/num_rows", num_rows).ok() && num_rows == 0;
+}
+
+/// Says what a call that failed has changed. Stamps may be later, and tables of the database be there that are empty.
+std::string changed(const SavedState& now, const SavedState& before, Rule rule) {
+    return difference(now, before, [rule](const SavedState& state, const StatePart& part) {
+        const bool is_of_ids = part.path.starts_with("entities/") || part.path.ends_with("/deaths_seen");
+        return is_stamps(state, part) || is_of_tables(state, part) || (is_of_ids && rule == Rule::kIds);
+    });
+}
+
+/// Says in what a world differs from the one that has not been disturbed: with other ids, in how many rows there are. Ages
+/// have rows of the dead until a new entity has their index, or chance collects them.
+std::string differs(const SavedState& now, const SavedState& wanted, Rule rule) {
+    return difference(now, wanted, [rule](const SavedState& state, const StatePart& part) {
+        const bool counts = part.path.ends_with("/num_rows") && !part.path.starts_with("stores/age/");
+        return rule == Rule::kIds ? !counts : is_stamps(state, part);
+    });
+}
+
+/// Runs a step while pages are short, and checks what it leaves.
+Answer fail_in(Scene& scene, const Step& step, std::uint32_t fail_at, bool for_good, const SavedState& after) {
+    const SavedState before = state_of(scene.world);
+    std::size_t num_logged = 0;
+    set_log_hook([](void* count, LogLevel, std::string_view) { ++*static_cast<std::size_t*>(count); }, &num_logged);
+    Status status;
+    {
+        const ShortPages pages(fail_at, for_good);
+        status = step.run(scene);
+        if (!pages.has_failed()) return kNotReached;
+    }
+    if (const Status sound = scene.sea.validate(); !sound) return broken("not sound", std::string(sound.message()));
+    if (step.rule != Rule::kLess) {
+        if (!status)
+            if (const std::string what = changed(state_of(scene.world), before, step.rule); !what.empty())
+                return broken("it has changed something", what + " when " + std::string(status.message()));
+        if (!status && (status.message().find("address space") == std::string::npos &&
+                        status.message().find("memory") == std::string::npos))
+            return broken("it does not say what was short", std::string(status.message()));
+        if (!status)
+            if (const Status again = step.run(scene); !again)
+                return broken("the next try fails", std::string(again.message()));
+        if (const std::string what = differs(state_of(scene.world), after, step.rule); !what.empty())
+            return broken("the next try does something else", what);
+    } else if (const std::string what = differs(state_of(scene.world), after, step.rule);
+               !what.empty() && num_logged == 0) {
+        return broken("it has done less and said nothing", what);
+    }
+    scene.sea.run(2);
+    if (const Status sound = scene.sea.validate(); !sound)
+        return broken("not sound later", std::string(sound.message()));
+    return kHeld;
+}
+
+/// Returns the exit code of `body` in a child, or a signal as 128 + its number, and what it wrote to stderr.
+int in_child(const std::function<int()>& body, std::string& said) {
+    int ends[2];
+    if (::pipe(ends) != 0) return -1;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const rlimit none{0, 0};
+        ::setrlimit(RLIMIT_CORE, &none);
+        ::dup2(ends[1], 2);
+        ::close(ends[0]);
+        ::alarm(60);
+        ::_exit(body());
+    }
+    ::close(ends[1]);
+    said.clear();
+    char buffer[4096];
+    for (ssize_t count = 0; (count = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+        said.append(buffer, static_cast<std::size_t>(count));
+    ::close(ends[0]);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(OutOfMemory, pages_that_run_out_anywhere_are_an_error_and_the_world_is_whole_and_the_next_try_succeeds) {
+    if (kThreadSanitized) GTEST_SKIP() << "the sanitizer does not follow threads into a child";
+    Levels levels;
+    Scene scene(levels), undisturbed(levels);
+    std::uint32_t num_failures = 0;
+    for (const Step& step : kSteps) {
+        ASSERT_TRUE(step.run(undisturbed).ok()) << step.name;
+        const SavedState after = state_of(undisturbed.world);
+        for (const bool for_good : {false, true}) {
+            int answer = kHeld;
+            for (std::uint32_t fail_at = 1; answer == kHeld; ++fail_at) {
+                std::string said;
+                answer = in_child([&] { return fail_in(scene, step, fail_at, for_good, after); }, said);
+                EXPECT_TRUE(answer == kHeld || answer == kNotReached)
+                    << step.name << ", reservation " << fail_at << (for_good ? " and later" : "") << ": " << answer
+                    << ' ' << said;
+                num_failures += answer == kHeld;
+            }
+        }
+        const Status status = step.run(scene);
+        ASSERT_TRUE(status.ok()) << step.name << ": " << status.message();
+        ASSERT_EQ(differs(state_of(scene.world), after, Rule::kNothing), "") << step.name;
+    }
+    EXPECT_GT(num_failures, 50u);
+}
+
+// --- bookkeeping -------------------------------------------------------------------------------------------------
+
+/// A heap that fails at the N-th allocation.
+struct FailingHeap {
+    std::uint32_t fail_at, num_calls = 0;
+    const char* asked_by = "";
+
+    MemoryHooks hooks() {
+        return {[](void* self, std::size_t num_bytes, const char* owner) -> void* {
+                    auto& heap = *static_cast<FailingHeap*>(self);
+                    if (num_bytes == 0 || ++heap.num_calls != heap.fail_at) return std::malloc(num_bytes);
+                    heap.asked_by = owner;
+                    return nullptr;
+                },
+                [](void*, void* memory, std::size_t, const char*) { std::free(memory); }, this};
+    }
+};
+
+/// Returns how many allocations a step makes.
+std::uint32_t count_allocations(Scene& scene, const Step& step) {
+    FailingHeap heap{0};
+    const MemoryHooks before = set_memory_hooks(heap.hooks());
+    static_cast<void>(step.run(scene));
+    set_memory_hooks(before);
+    return heap.num_calls;
+}
+
+TEST(OutOfMemory, bookkeeping_memory_that_runs_out_anywhere_ends_the_program_with_the_name_of_the_owner) {
+    if (kSanitized) GTEST_SKIP() << "a child that is aborted takes a sanitizer long";
+    SCOPED_TRACE(seed_text());
+    // Of the many allocations of a step, some that chance chooses, and the first and the last.
+    constexpr std::uint32_t kTried = 12;
+    Levels levels;
+    Scene scene(levels), ahead(levels);
+    Random random(seed());
+    for (const Step& step : kSteps) {
+        const std::uint32_t num_allocations = count_allocations(ahead, step);
+        std::vector<std::uint32_t> tried = {1, num_allocations};
+        for (std::uint32_t i = 0; i < kTried && num_allocations > 2; ++i)
+            tried.push_back(1 + random.below(num_allocations));
+        for (const std::uint32_t fail_at : tried) {
+            if (fail_at > num_allocations || fail_at == 0) continue;
+            std::string said;
+            const int ended = in_child(
+                [&] {
+                    FailingHeap heap{fail_at};
+                    set_memory_hooks(heap.hooks());
+                    const Status status = step.run(scene);
+                    std::fprintf(stderr, "it went on: %s", status ? "" : std::string(status.message()).c_str());
+                    return 1;
+                },
+                said);
+            EXPECT_EQ(ended, 128 + SIGABRT) << step.name << ", allocation " << fail_at << ": " << said;
+            EXPECT_TRUE(said.starts_with("shoal: out of bookkeeping memory: ") &&
+                        said.find(" asked for ") != std::string::npos && said.ends_with(" bytes\n"))
+                << step.name << ", allocation " << fail_at << ": " << said;
+        }
+        ASSERT_TRUE(step.run(scene).ok()) << step.name;
+    }
+}
+
+// --- address space -----------------------------------------------------------------------------------------------
+
+/// Whether the last line is how the library ends a program, or the standard library for want of memory.
+bool says_why_it_ended(const std::string& said) {
+    const std::size_t end = said.find_last_not_of('\n');
+    if (end == std::string::npos) return false;
+    const std::string last = said.substr(said.rfind('\n', end) + 1);
+    return last.find("shoal: out of bookkeeping memory: ") != std::string::npos ||
+           last.find("cannot reserve ") != std::string::npos || last.find("std::bad_alloc") != std::string::npos ||
+           last.find("there is no address space left for the events") != std::string::npos;
+}
+
+TEST(OutOfMemory, a_program_whose_address_space_is_used_up_gets_errors_or_ends_with_a_message) {
+    if (kSanitized) GTEST_SKIP() << "a sanitizer needs address space of its own";
+    SCOPED_TRACE(seed_text());
+    constexpr std::uint32_t kEnough = 2000;  // megabytes
+    Random random(seed());
+    Levels levels;
+    std::uint32_t num_ends = 0;
+    for (std::uint32_t megabytes = 0; megabytes < kEnough; megabytes += 1 + random.below(100)) {
+        std::string said;
+        const int ended = in_child(
+            [&] {
+                if (!limit_address_space(std::size_t(megabytes) << 20)) return 99;
+                Scene scene(levels);
+                for (const Step& step : kSteps) {
+                    const Status status = step.run(scene);
+                    if (!scene.sea.validate()) return 3;
+                    if (!status)
+                        return status.message().find("memory") == std::string::npos &&
+                                       status.message().find("address space") == std::string::npos
+                                   ? 4
+                                   : 1;
+                }
+                return 0;
+            },
+            said);
+        num_ends += ended == 128 + SIGABRT;
+        EXPECT_TRUE(ended == 0 || ended == 1 || (ended == 128 + SIGABRT && says_why_it_ended(said)))
+            << megabytes << " MiB: " << ended << ' ' << said;
+    }
+    EXPECT_GT(num_ends, 0u);
+}
+
+}  // namespace out_of_memory_test
