@@ -307,6 +307,7 @@ TEST(SourceText, numbers_keep_their_spelling_where_the_format_has_it) {
     EXPECT_EQ(yaml("a: [+7, .5, 5., 0x1F, 0o17, True, NULL]\n"), "a: [+7, .5, 5., 0x1F, 0o17, True, NULL]\n");
     EXPECT_EQ(yaml_to_sjson("a: [+7, .5, 5., 0x1F, 0o17, True, NULL]\n"), "a = [7 0.5 5.0 31 15 true null]\n");
     EXPECT_EQ(yaml("a: !!float 1\nb: !!str 12\n"), "a: 1.0\nb: \"12\"\n") << "a tag that the value needs no more";
+    EXPECT_EQ(yaml("a: !!int 0x1F\nb: &b !!int 0o17\n"), "a: 0x1F\nb: &b 0o17\n");
 }
 
 TEST(SourceText, anchors_aliases_and_pairs_stay_in_yaml_and_are_written_out_elsewhere) {
