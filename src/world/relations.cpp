@@ -39,8 +39,8 @@ void Relations::forget(const Store& store) {
 
 template <class Chooses>
 void Relations::forget_if(Chooses&& chooses) {
-    const auto end = std::partition(indices_.begin(), indices_.end(),
-                                    [&](const RelationIndex* index) { return !chooses(*index); });
+    const auto end =
+        std::partition(indices_.begin(), indices_.end(), [&](const RelationIndex* index) { return !chooses(*index); });
     std::for_each(end, indices_.end(), destroy);
     indices_.erase(end, indices_.end());
     num_known_ = 0;
