@@ -268,10 +268,16 @@ void StateWriter::column(std::string_view name, const void* data, std::uint32_t 
             share_block(*known);
             continue;
         }
+        const bool is_compared = may_share && !same_source_;
+        if (is_compared && gaps.empty() && std::memcmp(known->data(), from - bytes, bytes) == 0) {
+            share_block(*known);
+            continue;
+        }
         StateBlock& copied = add_block(from - bytes, bytes);
-        for (std::size_t element = 0; !gaps.empty() && element < bytes; element += element_bytes)
+        if (gaps.empty()) continue;
+        for (std::size_t element = 0; element < bytes; element += element_bytes)
             for (const StateGap& gap : gaps) std::memset(copied.data() + element + gap.begin, 0, gap.num_bytes);
-        if (!may_share || same_source_ || std::memcmp(known->data(), copied.data(), bytes) != 0) continue;
+        if (!is_compared || std::memcmp(known->data(), copied.data(), bytes) != 0) continue;
         drop_last_block();
         share_block(*known);
     }
@@ -302,6 +308,29 @@ Status StateReader::elements(std::string_view name, void* to, std::uint32_t elem
     if (!count) return count.status();
     if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));
     from_.copy(from_.part(from_.find(path_.with(name))), 0, num_elements, to);
+    return {};
+}
+
+Status StateReader::column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
+                           std::uint64_t source) {
+    const std::size_t number = present_ == nullptr || source == 0 ? 0 : present_->find(path_.with(name));
+    const bool is_in_place = present_ != nullptr && source != 0 && number < present_->num_parts() &&
+                             present_->parts_[number].source == source;
+    if (!is_in_place) return elements(name, to, element_bytes, num_elements);
+    const Result<std::uint64_t> count = this->count(name, element_bytes);
+    if (!count) return count.status();
+    if (*count != num_elements) return error(name, concat("it has ", *count, " elements, not ", num_elements));
+    const StatePart part = from_.part(from_.find(path_.with(name))), present = present_->part(number);
+    const bool is_alike =
+        present.element_bytes == part.element_bytes && present.elements_per_block == part.elements_per_block;
+    auto* out = static_cast<std::byte*>(to);
+    for (std::size_t b = 0; b < part.num_blocks(); ++b) {
+        const StateBlock* const block = from_.blocks_[part.first_block + b];
+        const bool is_there =
+            is_alike && b < present.num_blocks() && present_->blocks_[present.first_block + b] == block;
+        if (!is_there) std::memcpy(out, block->data(), block->num_bytes);
+        out += block->num_bytes;
+    }
     return {};
 }
 

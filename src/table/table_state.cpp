@@ -97,27 +97,30 @@ Status Table::load(StateReader& from) {
     storage_.destroy_opaque({0, num_rows()});
     storage_.cut(0);
     num_holes_ = 0;
+    const std::uint64_t source = storage_.placement();
     storage_.renew_placement();
+    const std::uint64_t renewed = storage_.placement();
     if (Status status = storage_.reserve(new_rows); !status) return status;
+    const bool is_in_place = storage_.placement() == renewed;  // the bytes of the rows that were
     note_places();
     storage_.extend(new_rows);
     if (num_rows() != 0) links_.clear({0, num_rows()});
-    const Status status = load_rows(from);
+    const Status status = load_rows(from, is_in_place ? source : 0);
     if (!status) clear_rows();
     storage_.renew_placement();
     return status;
 }
 
-/// Reads what the rows hold. Errors: something is missing or does not fit; rows are arbitrary then.
-Status Table::load_rows(StateReader& from) {
-    if (Status status = from.elements("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows());
+/// Reads what the rows hold. `source`: what the columns are called that lie here still, or 0. Errors: something is missing or does not fit; rows are arbitrary then.
+Status Table::load_rows(StateReader& from, std::uint64_t source) {
+    if (Status status = from.column("owner", static_cast<void*>(storage_.owners()), sizeof(Entity), num_rows(), source);
         !status)
         return status;
     for (std::uint32_t c = 0; c < schema().columns().size(); ++c) {
         const ColumnDefinition& column = schema().columns()[c];
         if (column.opaque != nullptr) continue;
-        if (Status status =
-                from.elements(saved_column_name(schema(), c), storage_.column(c), column.element_bytes, num_rows());
+        if (Status status = from.column(saved_column_name(schema(), c), storage_.column(c), column.element_bytes,
+                                        num_rows(), source);
             !status)
             return status;
     }

@@ -173,11 +173,11 @@ Status WorldState::load_fitting(const SavedState& state, bool is_trusted) {
     if (!kept && !is_trusted)
         return Status::error(
             concat("what is in the world now could not be brought back if loading fails, because ", kept.message()));
-    Status status = replace(state, is_trusted);
+    Status status = replace(state, is_trusted, kept ? &now : nullptr);
     if (status || !kept) return status;
     StateReader back(now);
     Status restored = make_stores(back);  // what the other state said of stores is forgotten
-    if (restored) restored = replace(now, true);
+    if (restored) restored = replace(now, true, nullptr);
     if (restored) return status;
     return Status::error(
         concat(status.message(), "; and what the world had before cannot be brought back: ", restored.message()));
@@ -266,8 +266,8 @@ Status WorldState::load_types(StateReader& from) {
     return {};
 }
 
-Status WorldState::replace(const SavedState& state, bool is_trusted) {
-    StateReader from(state, is_trusted);
+Status WorldState::replace(const SavedState& state, bool is_trusted, const SavedState* present) {
+    StateReader from(state, is_trusted, present);
     for (Store* store : world_.stores_) {
         const std::string name = name_of(*store);
         const auto is_of = [&](const SavedStore& saved) { return saved.name == name; };

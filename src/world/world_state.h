@@ -66,7 +66,7 @@ private:
     Status load_types(StateReader& from);
     Status make_stores(StateReader& from);
     Status check_layouts(StateReader& from) const;
-    Status replace(const SavedState& from, bool is_trusted);
+    Status replace(const SavedState& from, bool is_trusted, const SavedState* present);
     Status load_stores(StateReader& from);
     Status load_world(StateReader& from);
     Status load_rest(StateReader& from);

@@ -77,6 +77,7 @@ public:
 
 private:
     friend class StateWriter;
+    friend class StateReader;
     struct Part {
         std::size_t path_begin, path_bytes;
         std::uint32_t element_bytes, elements_per_block;
@@ -170,8 +171,10 @@ private:
 
 class StateReader {
 public:
-    /// `from` outlives the reader. `is_trusted`: this program has written it, and nobody has changed it since.
-    explicit StateReader(const SavedState& from, bool is_trusted = true) : from_(from), is_trusted_(is_trusted) {}
+    /// `from` outlives the reader. `is_trusted`: this program has written it, and nobody has changed it since. `present`, or
+    /// nullptr: what is read over was written to it just now, beside `from`, so that column() finds what both share.
+    explicit StateReader(const SavedState& from, bool is_trusted = true, const SavedState* present = nullptr)
+        : from_(from), present_(present), is_trusted_(is_trusted) {}
     StateReader(const StateReader&) = delete;
     StateReader& operator=(const StateReader&) = delete;
 
@@ -184,6 +187,11 @@ public:
     SHOAL_API Result<std::uint64_t> count(std::string_view name, std::uint32_t element_bytes);
     /// Copies all elements of a part. Errors: as count(); it has another number of elements.
     SHOAL_API Status elements(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements);
+    /// The same for what StateWriter::column() has written. Blocks that are in place already are not copied: those that the
+    /// present state shares, if it was written from `source`. Requires: `to` is where `source` was, and holds its bytes still;
+    /// 0: it is elsewhere.
+    SHOAL_API Status column(std::string_view name, void* to, std::uint32_t element_bytes, std::uint64_t num_elements,
+                            std::uint64_t source);
     template <class T>
     Status value(std::string_view name, T& to) {
         static_assert(std::is_trivially_copyable_v<T>, "only values that are bytes are saved");
@@ -204,6 +212,7 @@ public:
 
 private:
     const SavedState& from_;
+    const SavedState* present_;
     bool is_trusted_;
     StatePath path_;
 };

@@ -248,7 +248,7 @@ private:
     void move_rows(RowList from, RowList to);
     void write_entries(RowList rows);
     void require_rows(RowRange rows) const;
-    Status load_rows(StateReader& from);
+    Status load_rows(StateReader& from, std::uint64_t source);
     Status check_values(StateReader& from) const;
     void clear_rows();
     Status validate_index() const;
