@@ -1,6 +1,7 @@
-// shoal check: what is wrong in sources, and whether blobs are up to date.
+// shoal check: what is wrong in sources and saves, and whether blobs are up to date.
 
 #include "shoal/base/text.h"
+#include "saves.h"
 #include "sources.h"
 #include "up_to_date.h"
 #include "verbs.h"
@@ -26,9 +27,12 @@ constexpr Flag kFlags[] = {
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
-    "Reads each SOURCE with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
-    "nothing. Warnings alone are not a failure, unless --strict says so. A SOURCE that is - is read from standard "
+    "Reads each source with its prefabs and says what is wrong in it, as `shoal compile` would, but writes "
+    "nothing. Warnings alone are not a failure, unless --strict says so. A FILE that is - is read from standard "
     "input.\n"
+    "\n"
+    "A save of a world is checked as a program does that loads it: whether it is whole, whether its parts fit each other, "
+    "and with --schema, whether migrations lead to the fields of now.\n"
     "\n"
     "With --up-to-date, each operand is a blob. It says what it was made from: this is compared with the files in the "
     "roots "
@@ -40,6 +44,7 @@ constexpr std::string_view kExamples =
     "shoal check reef.sjson\n"
     "shoal check levels/*.sjson --root . --schema game.schema.sjson\n"
     "shoal check reef.sjson --strict --json\n"
+    "shoal check quick.save --schema game.schema.sjson\n"
     "shoal check --up-to-date build/*.blob --root levels --schema game.schema.sjson\n"
     "git show HEAD:levels/reef.sjson | shoal check - --stdin-name levels/reef.sjson\n";
 
@@ -52,6 +57,12 @@ struct Checked {
 
 void check(const Arguments& arguments, Files& files, Console& console, Checked& checked) {
     SourceSession& session = checked.session;
+    if (is_save_file(files, checked.source)) {
+        LoadedSave save;
+        checked.ok = load_save(arguments, files, checked.source, save, session.diagnostics);
+        checked.num_entities = save.all.size();
+        return;
+    }
     const bool is_ready = prepare(arguments, files, console, checked.source, session);
     checked.source = session.path;
     if (!is_ready) return;
@@ -117,8 +128,8 @@ int run(const Arguments& arguments, Files& files, Console& console) {
 }  // namespace
 
 const Verb kCheckVerb{.name = "check",
-                      .summary = "say what is wrong in sources, or what of blobs is out of date",
-                      .operands = "SOURCE_OR_BLOB...",
+                      .summary = "say what is wrong in sources or saves, or what of blobs is out of date",
+                      .operands = "FILE...",
                       .takes = Takes::kInput,
                       .min_operands = 1,
                       .max_operands = ~std::size_t(0),

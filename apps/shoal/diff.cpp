@@ -1,6 +1,7 @@
-// shoal diff: what is different between two sources, by key.
+// shoal diff: what is different between two sources, by key, or between two saves.
 
 #include "rewrite.h"
+#include "saves.h"
 #include "shoal/base/text.h"
 #include "shoal/source/source_diff.h"
 #include "sources.h"
@@ -38,6 +39,10 @@ constexpr std::string_view kManual =
     "spawned; "
     "--root and --schema are as for `shoal compile`.\n"
     "\n"
+    "Two saves of a world are compared by entity, component and field; what is saved beside them, such as events, by part. "
+    "How far passes are in their intervals is left out. "
+    "--schema says what their component types are now.\n"
+    "\n"
     "Exits with 0 if nothing differs, with 3 if something does, and with 1 if a source cannot be read.\n"
     "\n"
     "With two settings, `git diff` shows such differences. In .gitattributes: `*.sjson diff=shoal`. In .git/config, "
@@ -49,7 +54,8 @@ constexpr std::string_view kExamples =
     "shoal diff reef_yesterday.sjson reef.sjson\n"
     "shoal diff reef.yaml reef.sjson --json\n"
     "shoal diff old/reef.sjson new/reef.sjson --composed --root prefabs\n"
-    "git show HEAD:reef.sjson | shoal diff - reef.sjson\n";
+    "git show HEAD:reef.sjson | shoal diff - reef.sjson\n"
+    "shoal diff frame_60.save frame_61.save\n";
 
 /// One side: where its text is, and what it is called.
 struct Side {
@@ -191,6 +197,10 @@ int fail_sides(const Arguments& arguments, Console& console, const Side& before,
 int compare(const Arguments& arguments, Files& files, Console& console) {
     Side before, after;
     set_sides(arguments, before, after);
+    if (!arguments.has("git") && (is_save_file(files, before.path) || is_save_file(files, after.path))) {
+        if (!arguments.has("composed")) return diff_saves(arguments, files, console, kDifferent);
+        return fail_usage(console, arguments.verb(), "--composed is for sources, and a save is given");
+    }
     if (!read_sides(arguments, files, console, before, after)) return fail_sides(arguments, console, before, after);
     const std::vector<SourceDifference> differences = diff_sources(*before.tree, *after.tree);
     if (!differences.empty()) {
@@ -233,7 +243,7 @@ int run(const Arguments& arguments, Files& files, Console& console) {
 }  // namespace
 
 const Verb kDiffVerb{.name = "diff",
-                     .summary = "say what differs between two sources, by key",
+                     .summary = "say what differs between two sources or saves",
                      .operands = "BEFORE AFTER",
                      .takes = Takes::kInput,
                      .min_operands = 1,

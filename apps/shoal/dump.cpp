@@ -1,8 +1,9 @@
-// shoal dump: a blob as text.
+// shoal dump: a blob or a save as text.
 
 #include "shoal/resource/dump.h"
 #include "shoal/resource/migration.h"
 
+#include "saves.h"
 #include "sources.h"
 #include "verbs.h"
 
@@ -23,19 +24,25 @@ constexpr Flag kFlags[] = {
 
 // A line is a paragraph.
 constexpr std::string_view kManual =
-    "Prints everything that BLOB holds, through the schemas that it carries: entities with names, parents, "
+    "Prints everything that a blob holds, through the schemas that it carries: entities with names, parents, "
     "sources and components, what was kept as text, dependencies. Nothing but the blob is needed. A blob for "
     "machines of the other byte order is shown all the same. A damaged one is refused, and the message says "
-    "where the damage is. A BLOB that is - is read from standard input. With --schema, components that were compiled "
+    "where the damage is. A file that is - is read from standard input. With --schema, components that were compiled "
     "with older versions are shown as they are migrated.\n"
+    "\n"
+    "A save of a world is shown as it is loaded: its frame, its stores with their component types, and its entities with "
+    "all that they have. References are ids, such as 12:3. A save with resources of a library is shown by the program "
+    "that has them.\n"
     "\n"
     "The text is written piece by piece, so a file of this machine's byte order takes no more memory than its own "
     "size. The JSON has `ok`, "
-    "`entities`, `roots`, `components` (name to count), `bytes`, `schemas` and `entity_data`.\n";
+    "`entities`, `roots`, `components` (name to count), `bytes`, `schemas` and `entity_data`; that of a save has `frame`, "
+    "`stamp`, `random`, `entities`, `stores` and `entity_data`.\n";
 
 constexpr std::string_view kExamples =
     "shoal dump reef.blob\n"
-    "shoal dump reef.blob --json | jq .components\n";
+    "shoal dump reef.blob --json | jq .components\n"
+    "shoal dump quick.save --json | jq '.entity_data[].components.transform.position'\n";
 
 /// Brings components to the versions of the schema files. Errors: in the session's diagnostics.
 bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession& session) {
@@ -47,8 +54,9 @@ bool migrate(const Arguments& arguments, Files& files, Blob& blob, SourceSession
 }
 
 int run(const Arguments& arguments, Files& files, Console& console) {
+    if (is_save_file(files, arguments.operands()[0])) return dump_save(arguments, files, console);
     Result<Blob> blob = read_blob(files, arguments.operands()[0]);
-    if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made");
+    if (!blob) return fail(console, blob.message(), "give the path of a blob that `shoal compile` made, or of a save");
     SourceSession session;
     if (!migrate(arguments, files, *blob, session)) return fail(console, session.diagnostics);
     const TextFunction print = [](void* to, std::string_view piece) { static_cast<Console*>(to)->print_out(piece); };
@@ -64,8 +72,8 @@ int run(const Arguments& arguments, Files& files, Console& console) {
 }  // namespace
 
 const Verb kDumpVerb{.name = "dump",
-                     .summary = "print a blob as text",
-                     .operands = "BLOB",
+                     .summary = "print a blob or a save as text",
+                     .operands = "BLOB_OR_SAVE",
                      .takes = Takes::kInput,
                      .min_operands = 1,
                      .max_operands = 1,

@@ -62,6 +62,14 @@ constexpr Flag kFlags[] = {
      .takes = Takes::kInput,
      .repeats = true},
     {.name = "seed", .value = "N", .help = "of the world's random generator (default: 1)", .takes = Takes::kText},
+    {.name = "load",
+     .value = "FILE.save",
+     .help = "begin with the world of this save in place of spawning the level, which gives passes and resources",
+     .takes = Takes::kInput},
+    {.name = "save",
+     .value = "FILE.save",
+     .help = "save the world after the last frame; - is standard output",
+     .takes = Takes::kOutput},
     kJsonFlag,
     {.name = "query",
      .value = "TEXT",
@@ -121,6 +129,9 @@ constexpr std::string_view kManual =
     "script "
     "is loaded again when its file changes; if that fails, the one before works on.\n"
     "\n"
+    "With --save, the world is saved after the last frame, and with --load, a run goes on from there: 30 frames, a save, "
+    "and 30 frames more have the state hash of 60. The level, plugins, scripts and --dt have to be the same.\n"
+    "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
     "\n"
     "The state hash covers every field of every row. It is the same for any number of workers.\n";
@@ -131,11 +142,12 @@ constexpr std::string_view kExamples =
     "shoal run reef.sjson --schema game.schema.sjson --watch\n"
     "shoal run reef.blob --plugin build/libspin.so\n"
     "shoal run reef.sjson --script swim.lua --watch\n"
+    "shoal run reef.blob --frames 30 --save half.save && shoal run reef.blob --frames 30 --load half.save\n"
     "shoal run reef.blob --repeat 100 --workers 4 --json\n"
     "shoal run reef.blob --query 'point_mass.mass > 2, transform'\n";
 
 struct Task {
-    std::string level, query, picture, trace;
+    std::string level, query, picture, trace, save, load;
     std::vector<std::string> plugins, scripts;
     std::uint64_t num_copies = 1, num_frames = 60, num_workers = 0, seed = 1;
     double dt = 1.0 / 60;
@@ -160,6 +172,7 @@ struct Outcome {
     std::uint64_t state_hash = 0;
     Bounds bounds;
     std::uint64_t num_drawn = 0, num_not_drawn = 0;
+    std::uint64_t num_saved_bytes = 0;
     std::uint64_t num_traced = 0, num_untraced = 0;  ///< events: the latest, and those before them
     std::optional<Matches> matches;                  ///< if there was a query
 
@@ -174,6 +187,11 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.query = arguments.value("query");
     task.picture = arguments.value("picture");
     task.trace = arguments.value("trace");
+    task.save = arguments.value("save");
+    task.load = arguments.value("load");
+    for (const std::string_view flag : {"repeat", "seed", "watch"})
+        if (!task.load.empty() && arguments.has(flag))
+            return Status::error(concat("--", flag, " is for a level that is spawned, and --load brings a world; give one of them"));
     task.plugins = arguments.values("plugin");
     if (Status status = check_plugin_paths(task.plugins); !status) return status;
     task.scripts = arguments.values("script");
@@ -230,6 +248,31 @@ Status spawn_level(World& world, const Blob& blob, const Task& task, Outcome& ou
         outcome.num_bytes += std::uint64_t(components.count()) * components.schema->row_bytes() * task.num_copies;
     place_masses(world, spawned->entities());
     return {};
+}
+
+/// Puts the world of the save in place of what there is.
+Status load_world(World& world, Files& files, const Task& task, Outcome& outcome) {
+    const Result<std::string> bytes = files.read(task.load);
+    if (!bytes) return bytes.status();
+    const std::int64_t begin_ns = monotonic_ns();
+    const Status status = world.load(std::as_bytes(std::span(*bytes)));
+    outcome.spawn_ns = monotonic_ns() - begin_ns;
+    if (!status) return Status::error(concat(task.load, ": ", status.message()));
+    outcome.num_entities = world.entities().num_alive();
+    for (const Store* store : world.stores())
+        for (const Table* table : store->tables()) {
+            outcome.num_components += table->num_rows();
+            outcome.num_bytes += std::uint64_t(table->num_rows()) * table->schema().row_bytes();
+        }
+    return {};
+}
+
+Status save_world(const World& world, Files& files, const Task& task, Outcome& outcome) {
+    if (task.save.empty()) return {};
+    Array<std::byte> bytes{Owner("tool")};
+    if (Status status = world.save(bytes); !status) return Status::error(concat(task.save, ": ", status.message()));
+    outcome.num_saved_bytes = bytes.size();
+    return files.write("save", {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 /// Runs frames, as fast as they go; while files are watched, at the pace of the clock, until there are enough or somebody
@@ -320,7 +363,7 @@ std::string vector_text(Vec3 v) {
 
 void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     std::string text =
-        concat(task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "", "\nspawned ",
+        concat(task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "", task.load.empty() ? "\nspawned " : "\nloaded ",
                counted(outcome.num_entities, "entity", "entities"), " with ",
                counted(outcome.num_components, "component", "components"), " in ", decimal_text(outcome.spawn_ms(), 2),
                " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1), " million entities/s, ",
@@ -340,6 +383,8 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
     if (!task.trace.empty())
         text += concat("trace       ", name_of_output(task.trace), ", ", counted(outcome.num_traced, "event", "events"),
                        outcome.num_untraced == 0 ? "" : ", the latest of them", "\n");
+    if (!task.save.empty())
+        text += concat("save        ", name_of_output(task.save), ", ", counted(outcome.num_saved_bytes, "byte", "bytes"), "\n");
     if (outcome.matches) text += outcome.matches->text;
     console.print(text);
 }
@@ -390,6 +435,10 @@ void write_places(DocumentBuilder& builder, const Task& task, const Outcome& out
         builder.unsigned_integer("events_traced", outcome.num_traced);
         builder.unsigned_integer("events_not_kept", outcome.num_untraced);
     }
+    if (!task.save.empty()) {
+        builder.string("save", utf8_text(task.save));
+        builder.unsigned_integer("save_bytes", outcome.num_saved_bytes);
+    }
     if (task.picture.empty()) return;
     builder.string("picture", utf8_text(task.picture));
     builder.unsigned_integer("points_drawn", outcome.num_drawn);
@@ -434,13 +483,16 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
         ~NoPasses() { world.schedule().clear(); }
     } const no_passes{world};
     if (Status status = prepare_world(world, level.blob, plugins, task, outcome); !status) return status;
-    if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
+    if (task.load.empty())
+        if (Status status = spawn_level(world, blob, task, outcome); !status) return status;
     LevelScripts scripts(world);
     if (Status status = scripts.load(task.scripts); !status) {
         add_with_traceback(diagnostics, {}, status.message());
         return Status::error("a script was not loaded");
     }
     add_passes(world, outcome.bounds);
+    if (!task.load.empty())
+        if (Status status = load_world(world, files, task, outcome); !status) return status;
     Trace trace(executor.num_workers(), task.trace.empty() ? 1 : kTracedEvents);
     if (!task.trace.empty()) world.schedule().set_trace(&trace);
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;  // before frames go by in vain
@@ -453,6 +505,7 @@ Status live(LoadedLevel& level, Task& task, const Arguments& arguments, Files& f
     if (Status status = find(world, task, diagnostics, outcome); !status) return status;
     world.schedule().set_trace(nullptr);
     gather(world, task, outcome);
+    if (Status status = save_world(world, files, task, outcome); !status) return status;
     if (Status status = write_times(trace, task, files, outcome); !status) return status;
     return draw(world, task, files, outcome);
 }

@@ -50,15 +50,6 @@ bool starts_as_blob(std::span<const std::byte> bytes) {
     return bytes.size() >= sizeof kBlobMagic && std::memcmp(bytes.data(), kBlobMagic, sizeof kBlobMagic) == 0;
 }
 
-/// Returns how many bytes of a regular file were read to `start`.
-std::size_t read_start(const std::string& path, std::span<std::byte> start) {
-    std::FILE* file = is_file(path) ? std::fopen(path.c_str(), "rb") : nullptr;
-    if (file == nullptr) return 0;
-    const std::size_t num_read = std::fread(start.data(), 1, start.size(), file);
-    std::fclose(file);
-    return num_read;
-}
-
 bool is_swapped(std::span<const std::byte> bytes) {
     std::uint32_t mark = 0;
     if (bytes.size() < sizeof(BlobHeader) || !starts_as_blob(bytes)) return false;
@@ -211,6 +202,14 @@ bool add_inputs(Files& files, const CompiledSource& compiled, SourceSession& ses
             if (Status status = files.add_input(dependency.path); !status)
                 return session.diagnostics.error({}, std::string(status.message())), false;
     return true;
+}
+
+std::size_t read_start(const std::string& path, std::span<std::byte> start) {
+    std::FILE* file = is_file(path) ? std::fopen(path.c_str(), "rb") : nullptr;
+    if (file == nullptr) return 0;
+    const std::size_t num_read = std::fread(start.data(), 1, start.size(), file);
+    std::fclose(file);
+    return num_read;
 }
 
 bool is_blob_file(Files& files, const std::string& path) {

@@ -86,6 +86,8 @@ bool add_inputs(Files& files, const shoal::CompiledSource& compiled, SourceSessi
 
 /// Reads and checks a blob. One for machines of the other byte order is swapped in memory.
 shoal::Result<shoal::Blob> read_blob(Files& files, const std::string& path);
+/// Returns how many bytes of a regular file were read to `start`; 0 also when it cannot be read.
+std::size_t read_start(const std::string& path, std::span<std::byte> start);
 /// Returns whether a file starts as a blob does; false also when it cannot be read.
 bool is_blob_file(Files& files, const std::string& path);
 

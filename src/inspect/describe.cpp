@@ -15,8 +15,7 @@ namespace {
 /// Texts of the world, and entities with their names.
 class WorldNames final : public ValueNames {
 public:
-    explicit WorldNames(const World& world)
-        : world_(world), names_(FieldPath::find_in(world.stores(), world.entities(), "debug_name.name")) {}
+    WorldNames(const World& world, const Result<FieldPath>& names) : world_(world), names_(names) {}
 
     std::string_view text(StringId id) const override { return world_.strings().text(id); }
     void write_entity(DocumentBuilder& builder, Entity entity) const override {
@@ -37,11 +36,15 @@ public:
 
 private:
     const World& world_;
-    const Result<FieldPath> names_;
+    const Result<FieldPath>& names_;
 };
 
-std::string fields_text(const Store& store, const ComponentRow& at, const ValueNames& names) {
-    DocumentBuilder builder;
+Result<FieldPath> find_names(const World& world) {
+    return FieldPath::find_in(world.stores(), world.entities(), "debug_name.name");
+}
+
+/// Adds a mapping with the fields of a component.
+void write_fields(const Store& store, const ComponentRow& at, const ValueNames& names, DocumentBuilder& builder) {
     std::vector<std::byte> bytes;
     builder.begin_mapping();
     for (const Field& field : at.schema->fields()) {
@@ -56,6 +59,11 @@ std::string fields_text(const Store& store, const ComponentRow& at, const ValueN
         write_value(builder, part.type, bytes.data(), names);
     }
     builder.end();
+}
+
+std::string fields_text(const Store& store, const ComponentRow& at, const ValueNames& names) {
+    DocumentBuilder builder;
+    write_fields(store, at, names, builder);
     return write_sjson_line(builder.finish().root());
 }
 
@@ -74,14 +82,20 @@ std::string links_text(const ComponentRow& at, const WorldNames& names) {
     return concat(" (", above, ", ", count, count == 1 ? " child)" : " children)");
 }
 
-/// Appends the values of an entity by path, and which of them are its own.
-void append_data(std::string& text, const DataManager& data, Entity entity, const WorldNames& names) {
+/// The values of an entity by path.
+std::map<std::string, DataView> values_of(const DataManager& data, Entity entity, const WorldNames& names) {
     std::map<std::string, DataView> values;
     data.for_each(entity, [&](StringId path, const DataView& value) {
         std::string name(names.text(path));
         if (name.empty()) append_hex(name, path.hash);
         values.emplace(std::move(name), value);
     });
+    return values;
+}
+
+/// Appends the values of an entity by path, and which of them are its own.
+void append_data(std::string& text, const DataManager& data, Entity entity, const WorldNames& names) {
+    const std::map<std::string, DataView> values = values_of(data, entity, names);
     if (values.empty()) return;
     DocumentBuilder builder;
     std::string own;
@@ -114,7 +128,8 @@ void append_components(std::string& text, const Store& store, Entity entity, con
 
 std::string describe(const World& world, Entity entity) {
     if (!entity) return "null is no entity\n";
-    const WorldNames names(world);
+    const Result<FieldPath> found = find_names(world);
+    const WorldNames names(world, found);
     std::string components;
     for (const Store* store : world.stores()) append_components(components, *store, entity, names);
     std::string text = concat("entity ", names.who(entity), " is ");
@@ -124,6 +139,77 @@ std::string describe(const World& world, Entity entity) {
         append_text(text,
                     components.empty() ? "dead\n" : "dead; these components are removed when the world settles\n");
     return text + components;
+}
+
+// --- documents ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Calls visit(store, schema, first value) for the component types that an entity has.
+template <class Visit>
+void for_each_component(const World& world, Entity entity, Visit&& visit) {
+    for (const Store* store : world.stores())
+        for (const Schema* schema : store->schemas())
+            if (const ComponentRow at = store->find_row(schema->id(), entity, 0)) visit(*store, *schema, at);
+}
+
+void write_data_of(const DataManager& data, Entity entity, const WorldNames& names, DocumentBuilder& builder) {
+    const std::map<std::string, DataView> values = values_of(data, entity, names);
+    if (values.empty()) return;
+    builder.begin_mapping("data");
+    for (const bool is_own : {false, true}) {
+        builder.begin_mapping(is_own ? "overrides" : "values");
+        for (const auto& [path, value] : values) {
+            if (value.is_own() != is_own) continue;
+            builder.key(path);
+            write_data(builder, value.shape(), value.joined_words(), names);
+        }
+        builder.end();
+    }
+    builder.end();
+}
+
+/// Adds who is above an entity in the trees of stores, and what of it is off.
+void write_relatives(const World& world, Entity entity, DocumentBuilder& builder) {
+    std::vector<std::string> off;
+    const Table* last = nullptr;
+    for_each_component(world, entity, [&](const Store&, const Schema& schema, const ComponentRow& at) {
+        if (!at.is_on) off.push_back(schema.name());
+        if (!at.table->has_tree() || at.table == last) return;
+        last = at.table;
+        const std::uint32_t above = at.table->links(LinkColumn::kTreeParent)[at.row];
+        if (above == kNilRow) return;
+        const bool is_owned = schema.id() == schema_of<Owned>().id();
+        builder.string(is_owned ? "owner" : "parent", entity_text(at.table->entities()[above]));
+    });
+    if (off.empty()) return;
+    builder.begin_list("switched_off");
+    for (const std::string& name : off) builder.string(name);
+    builder.end();
+}
+
+}  // namespace
+
+EntityWriter::EntityWriter(const World& world) : world_(world), names_(find_names(world)) {}
+
+void EntityWriter::write(Entity entity, DocumentBuilder& builder) const {
+    const WorldNames names(world_, names_);
+    builder.string("entity", entity_text(entity));
+    if (const std::string_view name = names.name_of(entity); !name.empty()) builder.string("name", name);
+    write_relatives(world_, entity, builder);
+    builder.begin_mapping("components");
+    for_each_component(world_, entity, [&](const Store& store, const Schema& schema, ComponentRow at) {
+        if (dynamic_cast<const DataManager*>(&store) != nullptr) return;
+        builder.key(schema.name());
+        if (!schema.many()) return write_fields(store, at, names, builder);
+        builder.begin_list();
+        for (std::uint32_t i = 0; at; at = store.find_next(at, entity, ++i)) write_fields(store, at, names, builder);
+        builder.end();
+    });
+    for (const Store* store : world_.stores())
+        if (const auto* const data = dynamic_cast<const DataManager*>(store))
+            write_data_of(*data, entity, names, builder);
+    builder.end();
 }
 
 }  // namespace shoal

@@ -5,6 +5,8 @@
 #include "shoal/components/ownership.h"
 #include "shoal/components/tag.h"
 #include "shoal/database/database.h"
+#include "shoal/document/document_builder.h"
+#include "shoal/document/sjson.h"
 #include "shoal/transform/transform.h"
 
 #include <gtest/gtest.h>
@@ -103,6 +105,31 @@ TEST_F(Describe, a_component_type_that_is_called_as_that_of_names_but_is_another
     const FixedString<64> name("Argo");
     ASSERT_TRUE(names->add_images({&boat, 1}, std::as_bytes(std::span(&name, 1)).data(), 0));
     EXPECT_EQ(describe(world, boat), "entity 1:1 is alive\n  debug_name: name = \"Argo\"\n");
+}
+
+TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
+    ASSERT_TRUE(world.manager<Body>().add(boat, {.mass = 2, .position = {0, 0, 3}, .target = harbour}));
+    const Entity both[] = {harbour, boat};
+    const Transform locals[2] = {};
+    const std::uint32_t parents[] = {kNilRow, 0};
+    ASSERT_TRUE(world.transforms().add(both, locals, parents));
+    ASSERT_TRUE(world.database().add(boat, Off{Asleep{3.5f}}, Gun{}));
+    TagManager tags(world.manager<Tag>(), world.strings());
+    ASSERT_TRUE(tags.add_tag(boat, "wooden") && tags.add_tag(boat, "fast"));
+    ASSERT_TRUE(world.ownership().own(sail, boat));
+    ASSERT_TRUE(world.data().set(boat, "hull.mass", 2.5f));
+    ASSERT_TRUE(DebugNameManager(world.manager<DebugName>(), world.strings()).set_name(boat, "Argo"));
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    EntityWriter(world).write(boat, builder);
+    builder.end();
+    EXPECT_EQ(write_sjson_line(builder.finish().root()),
+              "entity = \"1:1\", name = \"Argo\", parent = \"2:1\", owner = \"3:1\", switched_off = [\"asleep\"], "
+              "components = { body = { mass = 2.0, position = [0.0 0.0 3.0], target = \"2:1\" }, transform = { position = "
+              "[0.0 0.0 0.0], rotation = [0.0 0.0 0.0 1.0], scale = [1.0 1.0 1.0], world = [1.0 0.0 0.0 0.0 0.0 1.0 0.0 "
+              "0.0 0.0 0.0 1.0 0.0] }, asleep = { since = 3.5 }, gun = { trigger = \"opaque\" }, tag = [{ tag = \"fast\" }, "
+              "{ tag = \"wooden\" }], owned = { owner = \"3:1\" }, debug_name = { name = \"Argo\" }, data = { values = {}, "
+              "overrides = { hull.mass = 2.5 } } }");
 }
 
 TEST_F(Describe, tells_whether_an_entity_lives) {

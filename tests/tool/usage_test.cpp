@@ -79,7 +79,7 @@ TEST_F(ToolUsage, wrong_usage_exits_with_2_and_shows_how_it_is_used) {
         {{"compile", "a", "-o", "b", "-o", "c"}, "-o was given twice"},
         {{"compile", "a", "-o", "b", "--strict=yes"}, "--strict takes no value"},
         {{"compile", "a", "-o", "b", "--root", "--strict"}, "--root needs a value"},
-        {{"check"}, "check needs SOURCE_OR_BLOB..."},
+        {{"check"}, "check needs FILE..."},
         {{"dump"}, "dump needs BLOB"},
         {{"convert", "x"}, "convert needs --to sjson|json|yaml"},
         {{"format", "x", "--width", "1"}, "--width takes a whole number from 20"},

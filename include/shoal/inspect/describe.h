@@ -13,8 +13,10 @@
 // Components are in the order of the stores, those of a database in the order of its component types. Values are
 // written as a dump writes them, references as index:generation and name. In gdb, `shoal-describe world boat` calls it,
 // if the program refers to shoal_describe_entity() and tools/debugger/shoal_gdb.py is loaded.
-// Thread: a const call on the world, outside of passes.
+// EntityWriter writes the same into a document, for programs that read it or compare it.
+// Thread: const calls on the world, outside of passes.
 
+#include "shoal/store/field_path.h"
 #include "shoal/world/world.h"
 
 #include <string>
@@ -23,6 +25,26 @@ namespace shoal {
 
 /// Total: any entity is fine. The components of a dead entity are those whose rows are not removed yet.
 SHOAL_API std::string describe(const World& world, Entity entity);
+
+class DocumentBuilder;
+
+/// Writes entities with all that they have in the stores of a world as members of a document:
+///
+///     entity = "12:3"  name = "boat"  parent = "4:1"  owner = "5:1"  switched_off = ["asleep"]
+///     components = { body = { mass = 2.0 position = [0.0 0.0 3.0] }  tag = [{ tag = "wooden" }] }
+///
+/// A component type of which an entity may have several gives a list. `data` has `values` of the template and `overrides`.
+class EntityWriter {
+public:
+    /// Lifetime: the world outlives it, and gets no other stores meanwhile.
+    SHOAL_API explicit EntityWriter(const World& world);
+    /// Adds the members to the mapping that is open. Total: any entity is fine.
+    SHOAL_API void write(Entity entity, DocumentBuilder& builder) const;
+
+private:
+    const World& world_;
+    Result<FieldPath> names_;  // where the names of entities are
+};
 
 }  // namespace shoal
 

@@ -1,0 +1,305 @@
+#include "saves.h"
+
+#include "shoal/base/text.h"
+#include "shoal/document/sjson.h"
+#include "shoal/entity/entity_text.h"
+#include "shoal/inspect/describe.h"
+
+#include <cstring>
+#include <map>
+
+namespace shoal_tool {
+
+using namespace shoal;
+
+namespace {
+
+constexpr std::string_view kSaveMagic = "shoalsav";
+
+/// The living entities of a state, by index.
+Status list_entities(const SavedState& state, std::vector<Entity>& all) {
+    Array<Generation> generations{Owner("tool")};
+    if (Status status = StateReader(state).array("entities/generations", generations); !status) return status;
+    for (std::uint32_t index = 1; index < generations.size(); ++index)
+        if (generations[index] != 0) all.push_back(make_entity(index, generations[index]));
+    return {};
+}
+
+struct Clocks {
+    std::uint64_t frame, stamp, random;
+};
+
+/// Adds what a world has beside its entities.
+void write_world(const SavedState& state, DocumentBuilder& builder) {
+    Clocks clocks{};
+    if (!StateReader(state).value("world/clocks", clocks)) return;
+    std::string random;
+    append_hex(random, clocks.random);
+    builder.unsigned_integer("frame", clocks.frame);
+    builder.unsigned_integer("stamp", clocks.stamp);
+    builder.string("random", random);
+}
+
+void write_stores(const World& world, DocumentBuilder& builder) {
+    builder.begin_list("stores");
+    for (const Store* store : world.stores()) {
+        builder.begin_mapping();
+        builder.string("kind", store->kind());
+        std::uint64_t num_rows = 0;
+        for (const Table* table : store->tables()) num_rows += table->num_rows();
+        builder.unsigned_integer("rows", num_rows);
+        builder.begin_list("components");
+        for (const Schema* schema : store->schemas()) builder.string(schema->to_text());
+        builder.end();
+        builder.end();
+    }
+    builder.end();
+}
+
+// --- differences -------------------------------------------------------------------------------------------------
+
+using Values = std::map<std::string, std::string>;  // by path
+
+/// Adds the values below a node by their paths. A list of plain values is one value.
+void add_values(Node node, const std::string& path, Values& values) {
+    if (node.is_mapping() && node.size() != 0) {
+        for (const Node child : node) add_values(child, concat(path, path.empty() ? "" : ".", child.key()), values);
+    } else if (node.is_list() && node.size() != 0 && node[0].is_mapping()) {
+        std::uint32_t index = 0;
+        for (const Node child : node) add_values(child, concat(path, '[', index++, ']'), values);
+    } else if (!path.empty()) {
+        values.emplace(path, write_sjson_line(node));
+    }
+}
+
+/// A value that differs, or an entity that only one has.
+struct Difference {
+    std::string entity;  // empty: of the world
+    std::string member;  // empty: the entity
+    std::optional<std::string> before, after;
+};
+
+class SaveDiff {
+public:
+    SaveDiff(const LoadedSave& before, const LoadedSave& after) : before_(before), after_(after) {}
+
+    std::vector<Difference> run() {
+        compare("", values_of_world(before_), values_of_world(after_));
+        for (std::size_t a = 0, b = 0; a < before_.all.size() || b < after_.all.size();) {
+            const Entity one = a < before_.all.size() ? before_.all[a] : Entity();
+            const Entity other = b < after_.all.size() ? after_.all[b] : Entity();
+            if (one == other) {
+                compare(one);
+                ++a, ++b;
+            } else if (one && (!other || one.index() <= other.index())) {
+                add_entity(one, before_, true);
+                ++a;
+            } else {
+                add_entity(other, after_, false);
+                ++b;
+            }
+        }
+        compare_parts();
+        return std::move(differences_);
+    }
+
+private:
+    static Values values_of_world(const LoadedSave& save) {
+        DocumentBuilder builder;
+        builder.begin_mapping();
+        write_world(save.state, builder);
+        builder.end();
+        Values values;
+        const Document document = builder.finish();
+        add_values(document.root(), "", values);
+        return values;
+    }
+    static Document document_of(const EntityWriter& writer, Entity entity) {
+        DocumentBuilder builder;
+        builder.begin_mapping();
+        writer.write(entity, builder);
+        builder.end();
+        return builder.finish();
+    }
+    static std::string name_of(const Document& document) {
+        const Node name = document.root().find("name");
+        const std::string_view entity = document.root().find("entity").as_string();
+        return name ? concat(entity, ' ', write_sjson_line(name)) : std::string(entity);
+    }
+
+    void compare(Entity entity) {
+        const Document before = document_of(write_before_, entity), after = document_of(write_after_, entity);
+        if (equal(before.root(), after.root())) return;
+        Values values_before, values_after;
+        add_values(before.root(), "", values_before), add_values(after.root(), "", values_after);
+        compare(name_of(before), values_before, values_after);
+    }
+    void compare(const std::string& entity, const Values& before, const Values& after) {
+        for (auto a = before.begin(), b = after.begin(); a != before.end() || b != after.end();) {
+            const bool is_in_a = a != before.end() && (b == after.end() || a->first <= b->first);
+            const bool is_in_b = b != after.end() && (a == before.end() || b->first <= a->first);
+            if (!is_in_a || !is_in_b || a->second != b->second)
+                differences_.push_back({entity, is_in_a ? a->first : b->first,
+                                        is_in_a ? std::optional(a->second) : std::nullopt,
+                                        is_in_b ? std::optional(b->second) : std::nullopt});
+            if (is_in_a) ++a;
+            if (is_in_b) ++b;
+        }
+    }
+    void add_entity(Entity entity, const LoadedSave& save, bool is_before) {
+        const Document document = document_of(&save == &before_ ? write_before_ : write_after_, entity);
+        const std::string components = write_sjson_line(document.root().find("components"));
+        differences_.push_back({name_of(document), "", is_before ? std::optional(components) : std::nullopt,
+                                is_before ? std::nullopt : std::optional(components)});
+    }
+    /// What is saved beside entities and clocks: passes, events, reactions, the order of rows and ids.
+    void compare_parts() {
+        const bool has_others = !differences_.empty();
+        const auto add = [&](const SavedState& from, const SavedState& to, bool is_first) {
+            for (std::size_t i = 0; i < from.num_parts(); ++i) {
+                const StatePart part = from.part(i);
+                const std::size_t number = to.find(part.path);
+                const bool is_missing = number == to.num_parts();
+                if ((!is_first && !is_missing) || part.path == "world/clocks") continue;
+                // Rows have been compared by entity; their order and their stamps count if nothing else differs.
+                if (part.path.starts_with("stores/") && has_others) continue;
+                if (part.path.starts_with("entities/") && has_others) continue;
+                const std::string was = text_of(from, part);
+                const std::string is = is_missing ? std::string() : text_of(to, to.part(number));
+                if (!is_missing && was == is) continue;
+                const std::optional<std::string> other = is_missing ? std::nullopt : std::optional(is);
+                differences_.push_back(is_first ? Difference{"", concat("part ", part.path), was, other}
+                                                : Difference{"", concat("part ", part.path), other, was});
+            }
+        };
+        add(before_.state, after_.state, true);
+        add(after_.state, before_.state, false);
+    }
+    static std::string text_of(const SavedState& state, const StatePart& part) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(part.num_bytes()));
+        state.copy(part, 0, part.num_elements, bytes.data());
+        std::string hash;
+        append_hex(hash, hash_bytes(bytes.data(), bytes.size()));
+        return concat(counted(part.num_elements, "element", "elements"), " with the hash ", hash);
+    }
+
+    const LoadedSave &before_, &after_;
+    EntityWriter write_before_{before_.world}, write_after_{after_.world};
+    std::vector<Difference> differences_;
+};
+
+std::string text_of(const std::vector<Difference>& differences) {
+    std::string text;
+    std::string_view shown = "-";  // no entity
+    for (const Difference& difference : differences) {
+        if (difference.member.empty()) {
+            for (const auto& [sign, side] : {std::pair('-', &difference.before), std::pair('+', &difference.after)})
+                if (*side) text += concat(sign, ' ', difference.entity, ": ", **side, '\n');
+            shown = "-";
+            continue;
+        }
+        if (difference.entity != shown)
+            text += concat(difference.entity.empty() ? "the world" : difference.entity, '\n');
+        shown = difference.entity;
+        for (const auto& [sign, side] : {std::pair('-', &difference.before), std::pair('+', &difference.after)})
+            if (*side) text += concat(sign, "   ", difference.member, " = ", **side, '\n');
+    }
+    return text;
+}
+
+void print_json(Console& console, const std::vector<Difference>& differences, const std::string& before,
+                const std::string& after) {
+    DocumentBuilder builder;
+    builder.begin_mapping();
+    builder.boolean("ok", true);
+    builder.boolean("different", !differences.empty());
+    builder.string("before", utf8_text(before));
+    builder.string("after", utf8_text(after));
+    builder.begin_list("differences");
+    for (const Difference& difference : differences) {
+        builder.begin_mapping();
+        builder.string("difference", !difference.before ? "added" : !difference.after ? "removed" : "changed");
+        builder.string("entity", difference.entity);
+        builder.string("member", difference.member);
+        if (difference.before) builder.string("before", *difference.before);
+        if (difference.after) builder.string("after", *difference.after);
+        builder.end();
+    }
+    builder.end();
+    builder.end();
+    console.print_json(builder.finish());
+}
+
+}  // namespace
+
+bool is_save_file(Files& files, const std::string& path) {
+    if (is_standard_stream(path)) {
+        const Result<std::string_view> text = files.standard_input();
+        return text && text->starts_with(kSaveMagic);
+    }
+    char start[kSaveMagic.size()] = {};
+    return read_start(path, std::as_writable_bytes(std::span(start))) == sizeof start &&
+           std::string_view(start, sizeof start) == kSaveMagic;
+}
+
+bool load_save(const Arguments& arguments, Files& files, const std::string& path, LoadedSave& save,
+               Diagnostics& diagnostics) {
+    SourceRules rules;
+    read_schemas(arguments, files, save.world.registry(), rules, diagnostics);
+    if (diagnostics.num_errors() != 0) return false;
+    const auto refuse = [&](std::string_view message) {
+        diagnostics.error({}, concat(path, ": ", message));
+        return false;
+    };
+    const Result<std::string> bytes = files.read(path);
+    if (!bytes) return refuse(bytes.message());
+    if (Status status = save.world.load(std::as_bytes(std::span(*bytes))); !status) return refuse(status.message());
+    Status status = save.world.save(save.state);
+    if (status) status = list_entities(save.state, save.all);
+    return status.ok() || refuse(status.message());
+}
+
+int dump_save(const Arguments& arguments, Files& files, Console& console) {
+    Diagnostics diagnostics;
+    LoadedSave save;
+    if (!load_save(arguments, files, arguments.operands()[0], save, diagnostics)) return fail(console, diagnostics);
+    const TextFunction print = [](void* to, std::string_view piece) { static_cast<Console*>(to)->print_out(piece); };
+    DocumentBuilder builder(console.json() ? TextFormat::kJson : TextFormat::kSjson, print, &console);
+    builder.begin_mapping();
+    if (console.json()) builder.boolean("ok", true);
+    write_world(save.state, builder);
+    builder.unsigned_integer("entities", save.all.size());
+    write_stores(save.world, builder);
+    builder.begin_list("entity_data");
+    const EntityWriter writer(save.world);
+    const ProgressListener progress = console.progress_beside_output();
+    for (std::size_t i = 0; i < save.all.size(); ++i) {
+        builder.begin_mapping();
+        writer.write(save.all[i], builder);
+        builder.end();
+        progress.tell("entities", i + 1, save.all.size());
+    }
+    builder.end();
+    builder.end();
+    builder.finish();
+    return 0;
+}
+
+int diff_saves(const Arguments& arguments, Files& files, Console& console, int different) {
+    const std::string &before = arguments.operands()[0], &after = arguments.operands()[1];
+    for (const std::string& path : {before, after})
+        if (!is_save_file(files, path))
+            return fail(console, concat("\"", path, "\" is no save, and is compared with one"),
+                        "give two saves, or two sources; `shoal dump` shows what a blob holds");
+    Diagnostics diagnostics;
+    LoadedSave one, other;
+    if (!load_save(arguments, files, before, one, diagnostics)) return fail(console, diagnostics);
+    if (!load_save(arguments, files, after, other, diagnostics)) return fail(console, diagnostics);
+    const std::vector<Difference> differences = SaveDiff(one, other).run();
+    if (!differences.empty() && !console.json())
+        console.print(concat("--- ", before, "\n+++ ", after, "\n", text_of(differences)));
+    if (console.json()) print_json(console, differences, before, after);
+    return differences.empty() ? 0 : different;
+}
+
+}  // namespace shoal_tool

@@ -1,0 +1,191 @@
+// Saves in the tool: shown, compared, checked, and gone on with.
+
+#include "shoal/base/saved_state.h"
+#include "shoal/components/point_mass.h"
+#include "shoal/components/tag.h"
+#include "shoal/database/database.h"
+#include "shoal/world/world.h"
+#include "tool/tool_process.h"
+
+namespace {
+
+using namespace shoal;
+using shoal_test::kReef;
+using shoal_test::ToolResult;
+
+struct Crab {
+    float shell = 2;
+    Vec3 place{};
+    Entity prey;
+};
+SHOAL_COMPONENT(Crab, shell, (place, split), prey)
+struct Asleep {
+    float since = 0;
+};
+SHOAL_COMPONENT((Asleep, toggled), since)
+
+class ToolSave : public shoal_test::ToolTest {
+protected:
+    /// A small world: two crabs, one of which sleeps, and a tag.
+    struct Shore {
+        Shore() {
+            first = *entities.create(), second = *entities.create();
+            EXPECT_TRUE(world.database().add(first, Crab{3, {1, 2, 3}, second}).ok());
+            EXPECT_TRUE(world.database().add(second, Crab{4, {}, {}}, Off{Asleep{0.5f}}).ok());
+            EXPECT_TRUE(world.manager<Tag>().add(first, Tag{*world.strings().intern("shy")}).ok());
+            world.step(0.1f);
+        }
+        void set_shell(Entity crab, float shell) {
+            world.database().set<&Crab::shell>(world.database().find(crab), shell);
+        }
+        EntityManager entities;
+        World world{entities};
+        Entity first, second;
+    };
+    std::string save(const Shore& shore, const char* name) const {
+        const Status status = shore.world.save(path(name));
+        EXPECT_TRUE(status.ok()) << status.message();
+        return path(name);
+    }
+};
+
+TEST_F(ToolSave, a_save_is_shown_with_its_frame_its_stores_and_what_its_entities_have) {
+    const std::string shore = save(Shore(), "shore.save");
+    const ToolResult text = run({"dump", shore});
+    EXPECT_EQ(text.exit_code, 0) << text.err;
+    EXPECT_TRUE(text.prints("frame = 1\n")) << text.out;
+    const nlohmann::json json = run({"dump", shore, "--json"}).json();
+    EXPECT_EQ(json["ok"], true);
+    EXPECT_EQ(json["frame"], 1);
+    EXPECT_EQ(json["entities"], 2);
+    ASSERT_EQ(json["entity_data"].size(), 2u);
+    const nlohmann::json &first = json["entity_data"][0], &second = json["entity_data"][1];
+    EXPECT_EQ(first["entity"], "1:1");
+    EXPECT_EQ(first["components"]["crab"]["shell"], 3);
+    EXPECT_EQ(first["components"]["crab"]["place"], (nlohmann::json{1, 2, 3}));
+    EXPECT_EQ(first["components"]["crab"]["prey"], "2:1");
+    EXPECT_EQ(first["components"]["tag"][0]["tag"], "shy");
+    EXPECT_EQ(second["components"]["crab"]["prey"], nullptr);
+    EXPECT_EQ(second["components"]["asleep"]["since"], 0.5);
+    EXPECT_EQ(second["switched_off"], nlohmann::json{"asleep"});
+    EXPECT_EQ(json["stores"][0]["kind"], "the database");
+    EXPECT_EQ(json["stores"][0]["rows"], 2);
+}
+
+TEST_F(ToolSave, two_saves_differ_in_the_fields_that_differ_and_in_nothing_else) {
+    Shore shore;
+    const std::string before = save(shore, "before.save");
+    const ToolResult same = run({"diff", before, before});
+    EXPECT_EQ(same.exit_code, 0) << same.err;
+    EXPECT_EQ(same.out, "");
+    shore.set_shell(shore.second, 4.5f);
+    static_cast<void>(shore.world.database().remove<Crab>(shore.first));
+    const Entity third = *shore.entities.create();
+    ASSERT_TRUE(shore.world.database().add(third, Asleep{7}).ok());
+    const std::string after = save(shore, "after.save");
+    const ToolResult different = run({"diff", before, after});
+    EXPECT_EQ(different.exit_code, 3) << different.err;
+    EXPECT_EQ(different.out, "--- " + before + "\n+++ " + after +
+                                 "\n1:1\n-   components.crab.place = [1.0 2.0 3.0]\n-   components.crab.prey = \"2:1\"\n"
+                                 "-   components.crab.shell = 3.0\n2:1\n-   components.crab.shell = 4.0\n"
+                                 "+   components.crab.shell = 4.5\n+ 3:1: asleep = { since = 7.0 }\n");
+    const nlohmann::json json = run({"diff", before, after, "--json"}).json();
+    EXPECT_EQ(json["different"], true);
+    ASSERT_EQ(json["differences"].size(), 5u);
+    EXPECT_EQ(json["differences"][3]["entity"], "2:1");
+    EXPECT_EQ(json["differences"][3]["member"], "components.crab.shell");
+    EXPECT_EQ(json["differences"][3]["before"], "4.0");
+    EXPECT_EQ(json["differences"][3]["after"], "4.5");
+    EXPECT_EQ(json["differences"][4]["difference"], "added");
+}
+
+TEST_F(ToolSave, what_lies_beside_entities_is_compared_too) {
+    Shore shore;
+    const std::string before = save(shore, "before.save");
+    shore.world.step(0.1f);
+    const ToolResult frame = run({"diff", before, save(shore, "frame.save")});
+    EXPECT_EQ(frame.exit_code, 3);
+    EXPECT_TRUE(frame.prints("the world\n-   frame = 1\n+   frame = 2\n")) << frame.out;
+    Shore moved;
+    EXPECT_TRUE(*moved.world.database().move(moved.first, 7));
+    const ToolResult zone = run({"diff", before, save(moved, "zone.save")});
+    EXPECT_EQ(zone.exit_code, 3) << "so is another zone";
+    EXPECT_TRUE(zone.prints("part stores/database/tables")) << zone.out;
+}
+
+TEST_F(ToolSave, a_save_and_something_else_are_not_compared) {
+    const std::string shore = save(Shore(), "shore.save"), source = write("reef.sjson", kReef);
+    const ToolResult mixed = run({"diff", shore, source});
+    EXPECT_EQ(mixed.exit_code, 1);
+    EXPECT_TRUE(mixed.says("reef.sjson\" is no save, and is compared with one")) << mixed.err;
+    EXPECT_EQ(run({"compile", source, "-o", path("reef.blob")}).exit_code, 0);
+    EXPECT_EQ(run({"diff", path("reef.blob"), shore}).exit_code, 1);
+    EXPECT_EQ(run({"diff", shore, shore, "--composed"}).exit_code, 2);
+}
+
+TEST_F(ToolSave, a_save_is_checked_and_what_is_wrong_is_said) {
+    const std::string shore = save(Shore(), "shore.save");
+    const ToolResult good = run({"check", shore});
+    EXPECT_EQ(good.exit_code, 0) << good.err;
+    EXPECT_TRUE(good.prints("shore.save: ok, 2 entities")) << good.out;
+    std::string bytes = read(shore);
+    bytes[bytes.size() / 2] = char(bytes[bytes.size() / 2] ^ 4);
+    const std::string bad = write("bad.save", bytes);
+    for (const char* verb : {"check", "dump"}) {
+        const ToolResult result = run({verb, bad});
+        EXPECT_EQ(result.exit_code, 1);
+        EXPECT_TRUE(result.says("bad.save: the file is no whole save: its checksum is wrong; take another copy of it"))
+            << result.err;
+    }
+    EXPECT_EQ(run({"diff", shore, bad}).exit_code, 1);
+    EXPECT_EQ(run({"check", shore, bad, "--json"}).json()["errors"], 1);
+}
+
+TEST_F(ToolSave, a_save_is_shown_as_the_migrations_of_a_schema_file_say) {
+    const std::string shore = save(Shore(), "shore.save");
+    const std::string schema =
+        write("game.schema.sjson",
+              "components = { crab = { version = 2  fields = { armor = { type = \"float\" }  place = { type = \"vec3\" "
+              "}  prey = { type = \"entity\" } }  migrations = [{ from = 1  rename = { shell = \"armor\" } }] } }");
+    const ToolResult shown = run({"dump", shore, "--schema", schema, "--json"});
+    ASSERT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_EQ(shown.json()["entity_data"][0]["components"]["crab"]["armor"], 3) << shown.out;
+    const std::string other = write("other.schema.sjson",
+                                    "components = { crab = { version = 2  fields = { legs = { type = \"int32\" } } } }");
+    const ToolResult refused = run({"check", shore, "--schema", other});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_TRUE(refused.says("it has crab v1 {shell float, place vec3 split, prey entity}, and this program has crab v2 "
+                             "{legs int32}; no migration leads from one to the other"))
+        << refused.err;
+}
+
+TEST_F(ToolSave, a_run_that_was_saved_and_loaded_ends_as_one_that_went_on) {
+    const std::string reef = write("reef.sjson", kReef), half = path("half.save");
+    const std::string whole = run({"run", reef, "--frames", "60", "--json"}).json()["state_hash"];
+    const ToolResult first = run({"run", reef, "--frames", "30", "--save", half, "--json"});
+    ASSERT_EQ(first.exit_code, 0) << first.err;
+    EXPECT_EQ(first.json()["save"], half);
+    EXPECT_EQ(first.json()["save_bytes"], std::filesystem::file_size(half));
+    EXPECT_NE(first.json()["state_hash"], whole);
+    const ToolResult second = run({"run", reef, "--frames", "30", "--load", half, "--json"});
+    ASSERT_EQ(second.exit_code, 0) << second.err;
+    EXPECT_EQ(second.json()["state_hash"], whole);
+    EXPECT_EQ(second.json()["entities"], 3);
+    const std::string end = path("end.save"), whole_end = path("whole.save");
+    EXPECT_EQ(run({"run", reef, "--frames", "30", "--load", half, "--save", end}).exit_code, 0);
+    EXPECT_EQ(run({"run", reef, "--frames", "60", "--save", whole_end}).exit_code, 0);
+    EXPECT_EQ(run({"diff", end, whole_end}).out, "");
+}
+
+TEST_F(ToolSave, a_run_does_not_begin_with_what_is_no_save) {
+    const std::string reef = write("reef.sjson", kReef);
+    const ToolResult bad = run({"run", reef, "--load", reef});
+    EXPECT_EQ(bad.exit_code, 1);
+    EXPECT_TRUE(bad.says("the file is no save of a world")) << bad.err;
+    EXPECT_EQ(run({"run", reef, "--load", path("missing.save")}).exit_code, 1);
+    for (const char* flag : {"--repeat", "--seed"})
+        EXPECT_EQ(run({"run", reef, "--load", reef, flag, "2"}).exit_code, 2);
+    EXPECT_EQ(run({"run", reef, "--load", reef, "--watch"}).exit_code, 2);
+}
+
+}  // namespace
