@@ -1,7 +1,7 @@
 // shoal check: what is wrong in sources and saves, and whether blobs are up to date.
 
-#include "shoal/base/text.h"
 #include "saves.h"
+#include "shoal/base/text.h"
 #include "sources.h"
 #include "up_to_date.h"
 #include "verbs.h"
@@ -31,7 +31,8 @@ constexpr std::string_view kManual =
     "nothing. Warnings alone are not a failure, unless --strict says so. A FILE that is - is read from standard "
     "input.\n"
     "\n"
-    "A save of a world is checked as a program does that loads it: whether it is whole, whether its parts fit each other, "
+    "A save of a world is checked as a program does that loads it: whether it is whole, whether its parts fit each "
+    "other, "
     "and with --schema, whether migrations lead to the fields of now.\n"
     "\n"
     "With --up-to-date, each operand is a blob. It says what it was made from: this is compared with the files in the "

@@ -129,7 +129,8 @@ constexpr std::string_view kManual =
     "script "
     "is loaded again when its file changes; if that fails, the one before works on.\n"
     "\n"
-    "With --save, the world is saved after the last frame, and with --load, a run goes on from there: 30 frames, a save, "
+    "With --save, the world is saved after the last frame, and with --load, a run goes on from there: 30 frames, a "
+    "save, "
     "and 30 frames more have the state hash of 60. The level, plugins, scripts and --dt have to be the same.\n"
     "\n"
     "The picture shows transforms by archetype, each with a line to its parent.\n"
@@ -191,7 +192,8 @@ Status read_task(const Arguments& arguments, Task& task) {
     task.load = arguments.value("load");
     for (const std::string_view flag : {"repeat", "seed", "watch"})
         if (!task.load.empty() && arguments.has(flag))
-            return Status::error(concat("--", flag, " is for a level that is spawned, and --load brings a world; give one of them"));
+            return Status::error(
+                concat("--", flag, " is for a level that is spawned, and --load brings a world; give one of them"));
     task.plugins = arguments.values("plugin");
     if (Status status = check_plugin_paths(task.plugins); !status) return status;
     task.scripts = arguments.values("script");
@@ -362,15 +364,15 @@ std::string vector_text(Vec3 v) {
 }
 
 void print_facts(Console& console, const Task& task, const Outcome& outcome) {
-    std::string text =
-        concat(task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "", task.load.empty() ? "\nspawned " : "\nloaded ",
-               counted(outcome.num_entities, "entity", "entities"), " with ",
-               counted(outcome.num_components, "component", "components"), " in ", decimal_text(outcome.spawn_ms(), 2),
-               " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1), " million entities/s, ",
-               decimal_text(outcome.per_second(outcome.num_bytes) * 1e-6, 0), " MB/s\nran ",
-               counted(task.num_frames, "frame", "frames"), " in ",
-               decimal_text(static_cast<double>(outcome.run_ns) * 1e-6, 1), " ms on ",
-               counted(outcome.num_workers, "worker", "workers"), "\n\n", report_text(outcome.report), "\n");
+    std::string text = concat(
+        task.level, task.num_copies > 1 ? concat(", ", task.num_copies, " copies") : "",
+        task.load.empty() ? "\nspawned " : "\nloaded ", counted(outcome.num_entities, "entity", "entities"), " with ",
+        counted(outcome.num_components, "component", "components"), " in ", decimal_text(outcome.spawn_ms(), 2),
+        " ms: ", decimal_text(outcome.per_second(outcome.num_entities) * 1e-6, 1), " million entities/s, ",
+        decimal_text(outcome.per_second(outcome.num_bytes) * 1e-6, 0), " MB/s\nran ",
+        counted(task.num_frames, "frame", "frames"), " in ",
+        decimal_text(static_cast<double>(outcome.run_ns) * 1e-6, 1), " ms on ",
+        counted(outcome.num_workers, "worker", "workers"), "\n\n", report_text(outcome.report), "\n");
     if (outcome.bounds.num_points > 0)
         text += concat("bounds      ", vector_text(outcome.bounds.low), " to ", vector_text(outcome.bounds.high), "\n");
     if (outcome.bounds.num_skipped > 0)
@@ -384,7 +386,8 @@ void print_facts(Console& console, const Task& task, const Outcome& outcome) {
         text += concat("trace       ", name_of_output(task.trace), ", ", counted(outcome.num_traced, "event", "events"),
                        outcome.num_untraced == 0 ? "" : ", the latest of them", "\n");
     if (!task.save.empty())
-        text += concat("save        ", name_of_output(task.save), ", ", counted(outcome.num_saved_bytes, "byte", "bytes"), "\n");
+        text += concat("save        ", name_of_output(task.save), ", ",
+                       counted(outcome.num_saved_bytes, "byte", "bytes"), "\n");
     if (outcome.matches) text += outcome.matches->text;
     console.print(text);
 }

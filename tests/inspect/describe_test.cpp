@@ -123,13 +123,14 @@ TEST_F(Describe, a_document_has_what_an_entity_has_in_all_stores) {
     builder.begin_mapping();
     EntityWriter(world).write(boat, builder);
     builder.end();
-    EXPECT_EQ(write_sjson_line(builder.finish().root()),
-              "entity = \"1:1\", name = \"Argo\", parent = \"2:1\", owner = \"3:1\", switched_off = [\"asleep\"], "
-              "components = { body = { mass = 2.0, position = [0.0 0.0 3.0], target = \"2:1\" }, transform = { position = "
-              "[0.0 0.0 0.0], rotation = [0.0 0.0 0.0 1.0], scale = [1.0 1.0 1.0], world = [1.0 0.0 0.0 0.0 0.0 1.0 0.0 "
-              "0.0 0.0 0.0 1.0 0.0] }, asleep = { since = 3.5 }, gun = { trigger = \"opaque\" }, tag = [{ tag = \"fast\" }, "
-              "{ tag = \"wooden\" }], owned = { owner = \"3:1\" }, debug_name = { name = \"Argo\" }, data = { values = {}, "
-              "overrides = { hull.mass = 2.5 } } }");
+    EXPECT_EQ(
+        write_sjson_line(builder.finish().root()),
+        "entity = \"1:1\", name = \"Argo\", parent = \"2:1\", owner = \"3:1\", switched_off = [\"asleep\"], "
+        "components = { body = { mass = 2.0, position = [0.0 0.0 3.0], target = \"2:1\" }, transform = { position = "
+        "[0.0 0.0 0.0], rotation = [0.0 0.0 0.0 1.0], scale = [1.0 1.0 1.0], world = [1.0 0.0 0.0 0.0 0.0 1.0 0.0 "
+        "0.0 0.0 0.0 1.0 0.0] }, asleep = { since = 3.5 }, gun = { trigger = \"opaque\" }, tag = [{ tag = \"fast\" }, "
+        "{ tag = \"wooden\" }], owned = { owner = \"3:1\" }, debug_name = { name = \"Argo\" }, data = { values = {}, "
+        "overrides = { hull.mass = 2.5 } } }");
 }
 
 TEST_F(Describe, tells_whether_an_entity_lives) {

@@ -85,10 +85,11 @@ TEST_F(ToolSave, two_saves_differ_in_the_fields_that_differ_and_in_nothing_else)
     const std::string after = save(shore, "after.save");
     const ToolResult different = run({"diff", before, after});
     EXPECT_EQ(different.exit_code, 3) << different.err;
-    EXPECT_EQ(different.out, "--- " + before + "\n+++ " + after +
-                                 "\n1:1\n-   components.crab.place = [1.0 2.0 3.0]\n-   components.crab.prey = \"2:1\"\n"
-                                 "-   components.crab.shell = 3.0\n2:1\n-   components.crab.shell = 4.0\n"
-                                 "+   components.crab.shell = 4.5\n+ 3:1: asleep = { since = 7.0 }\n");
+    EXPECT_EQ(different.out,
+              "--- " + before + "\n+++ " + after +
+                  "\n1:1\n-   components.crab.place = [1.0 2.0 3.0]\n-   components.crab.prey = \"2:1\"\n"
+                  "-   components.crab.shell = 3.0\n2:1\n-   components.crab.shell = 4.0\n"
+                  "+   components.crab.shell = 4.5\n+ 3:1: asleep = { since = 7.0 }\n");
     const nlohmann::json json = run({"diff", before, after, "--json"}).json();
     EXPECT_EQ(json["different"], true);
     ASSERT_EQ(json["differences"].size(), 5u);
@@ -150,12 +151,13 @@ TEST_F(ToolSave, a_save_is_shown_as_the_migrations_of_a_schema_file_say) {
     const ToolResult shown = run({"dump", shore, "--schema", schema, "--json"});
     ASSERT_EQ(shown.exit_code, 0) << shown.err;
     EXPECT_EQ(shown.json()["entity_data"][0]["components"]["crab"]["armor"], 3) << shown.out;
-    const std::string other = write("other.schema.sjson",
-                                    "components = { crab = { version = 2  fields = { legs = { type = \"int32\" } } } }");
+    const std::string other = write(
+        "other.schema.sjson", "components = { crab = { version = 2  fields = { legs = { type = \"int32\" } } } }");
     const ToolResult refused = run({"check", shore, "--schema", other});
     EXPECT_EQ(refused.exit_code, 1);
-    EXPECT_TRUE(refused.says("it has crab v1 {shell float, place vec3 split, prey entity}, and this program has crab v2 "
-                             "{legs int32}; no migration leads from one to the other"))
+    EXPECT_TRUE(
+        refused.says("it has crab v1 {shell float, place vec3 split, prey entity}, and this program has crab v2 "
+                     "{legs int32}; no migration leads from one to the other"))
         << refused.err;
 }
 
